@@ -1,0 +1,63 @@
+"""Reading the table `P` that Gymnasium's toy-text environments carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from umdp.errors import ModelError
+from umdp.model.rewards import Rewards
+
+__all__ = ["read_table"]
+
+
+def read_table(
+    table: Mapping[int, Mapping[int, Sequence[Any]]], initial: int, annotations: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of `MDP` for ``P[state][action] = [(probability, successor, reward, terminated)]``."""
+    states = len(table)
+    if sorted(table) != list(range(states)):
+        raise ModelError(f"the table must have the states 0 to {states - 1}")
+    outcomes = [(s, a, o) for s in range(states) for a in table[s] for o in table[s][a]]
+    for s, a, each in outcomes:
+        if len(each) != 4:
+            raise ModelError(f"state {s}, action {a}: an outcome is (probability, successor, reward, terminated)")
+    probability, successor, reward, terminated = (
+        np.array(column) for column in zip(*(o for *_, o in outcomes), strict=True)
+    )
+    ends = np.zeros(states, dtype=np.bool_)
+    ends[successor[terminated.astype(bool)]] = True
+    goal = np.zeros(states, dtype=np.bool_)
+    goal[successor[terminated.astype(bool) & (reward > 0)]] = True
+
+    sizes = [[len(table[s][a]) for a in table[s]] for s in range(states)]
+    choice_ptr = np.concatenate([[0], np.cumsum([n for row in sizes for n in row])]).astype(np.int64)
+    state_ptr = np.concatenate([[0], np.cumsum([len(row) for row in sizes])]).astype(np.int64)
+    source = np.array([s for s, *_ in outcomes])
+    stays = ends[source]  # the table may let a terminated state go on; the environment never does
+    successor = np.where(stays, source, successor)
+    paid = np.where(stays, 0.0, reward)
+    return {
+        "state_ptr": state_ptr,
+        "choice_ptr": choice_ptr,
+        "successor": successor.astype(np.int32),
+        "probability": probability.astype(np.float64),
+        "initial": initial,
+        "actions": [str(a) for s in range(states) for a in table[s]],
+        "rewards": _structure(paid),
+        **annotations,
+        "labels": {"terminated": ends, "goal": goal, "fail": ends & ~goal, **annotations.get("labels", {})},
+    }
+
+
+def _structure(paid: np.ndarray[Any, Any]) -> dict[str, Rewards]:
+    if (paid < 0).any() and (paid > 0).any():
+        raise ModelError(
+            f"rewards range from {paid.min()} to {paid.max()}; expected rewards need one sign. "
+            "Shift or split them, or pass a table with rewards of one sign"
+        )
+    if not paid.any():
+        return {}
+    return {"reward": Rewards(transition=paid)} if (paid > 0).any() else {"cost": Rewards(transition=-paid)}

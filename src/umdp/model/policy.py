@@ -1,0 +1,258 @@
+"""Policies: which choice to take in which state (and at which step)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import ModelError
+from umdp.model.graph import Graph
+from umdp.model.interval import IntervalMDP
+from umdp.model.mdp import MDP
+from umdp.model.rewards import Rewards
+from umdp.model.structure import owner, read_only, row_sums
+
+__all__ = ["Policy"]
+
+M = TypeVar("M", MDP, IntervalMDP)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Policy:
+    """A policy of a model: deterministic, step-dependent or randomised.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph (or model) the policy belongs to.
+    choice : array_like of int, shape (S,) or (K, S), optional
+        The choice (numbered over the whole model) taken in every state; with K rows, row `k` is for step `k`.
+    weight : array_like of float, shape (C,), optional
+        The probability of every choice within its state; instead of `choice`.
+
+    Examples
+    --------
+    >>> graph = Graph([0, 2, 3], [0, 2, 3, 4], [0, 1, 1, 1], actions=["try", "go", "stay"])
+    >>> policy = Policy(graph, [1, 2])
+    >>> policy[0]
+    'go'
+    >>> Policy.uniform(graph)[0]
+    {'try': 0.5, 'go': 0.5}
+    """
+
+    graph: Graph
+    choice: NDArray[np.int64] | None = None
+    weight: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        graph = self.graph.graph
+        object.__setattr__(self, "graph", graph)
+        if (self.choice is None) == (self.weight is None):
+            raise ModelError("a policy has either a choice per state or a weight per choice")
+        if self.choice is not None:
+            choice = np.asarray(self.choice)
+            choice = choice.astype(np.int64 if choice.ndim == 1 else np.int32, copy=False)
+            if choice.shape[-1:] != (graph.states,) or choice.ndim > 2 or choice.shape[0] == 0:
+                raise ModelError(f"choice has shape {choice.shape}, but the graph has {graph.states} states")
+            wrong = np.argwhere((choice < graph.state_ptr[:-1]) | (choice >= graph.state_ptr[1:]))
+            if wrong.size:
+                state = int(wrong[0][-1])
+                raise ModelError(
+                    f"choice {choice[tuple(wrong[0])]} is not one of state {graph.state_name(state)}: it has "
+                    f"choices {graph.state_ptr[state]} to {graph.state_ptr[state + 1] - 1}"
+                )
+            object.__setattr__(self, "choice", read_only(choice))
+        else:
+            weight = np.asarray(self.weight, dtype=np.float64)
+            if weight.shape != (graph.choices,):
+                raise ModelError(f"weight has shape {weight.shape}, but the graph has {graph.choices} choices")
+            sums = row_sums(graph.state_ptr, weight)
+            off = np.flatnonzero(~(np.abs(sums - 1) <= 1e-9))
+            if not (weight >= 0).all() or off.size:
+                where = int(off[0]) if off.size else int(graph.choice_state[np.flatnonzero(~(weight >= 0))[0]])
+                raise ModelError(
+                    f"state {graph.state_name(where)}: weights must be at least 0 and sum to 1, not {sums[where]:.9g}"
+                )
+            object.__setattr__(self, "weight", read_only(weight))
+
+    @classmethod
+    def uniform(cls, graph: Graph) -> Policy:
+        """Return the policy that takes every choice of a state with the same probability."""
+        return cls(graph, weight=np.repeat(1.0 / np.diff(graph.state_ptr), np.diff(graph.state_ptr)))
+
+    @classmethod
+    def from_actions(cls, graph: Graph, actions: Mapping[Any, str]) -> Policy:
+        """Return the policy that takes the named action in each named state, the first choice elsewhere."""
+        choice = np.array(graph.state_ptr[:-1])
+        for name, action in actions.items():
+            choice[graph.state_index(name)] = find_choice(graph, graph.state_index(name), action)
+        return cls(graph, choice)
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether one choice is taken in every state (at every step)."""
+        return self.choice is not None
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps a step-dependent policy is for, otherwise None."""
+        return None if self.choice is None or self.choice.ndim == 1 else int(self.choice.shape[0])
+
+    def weights(self) -> NDArray[np.float64]:
+        """Return the probability of every choice, shape (C,) or (K, C)."""
+        if self.weight is not None:
+            return self.weight
+        assert self.choice is not None
+        dense = np.zeros((*self.choice.shape[:-1], self.graph.choices))
+        np.put_along_axis(dense, self.choice, 1.0, axis=-1)
+        return dense
+
+    def __getitem__(self, state: str | int | tuple[str | int, int]) -> str | dict[str, float]:
+        """Return the action in a state (by name or number), or at (state, step); a dict if randomised."""
+        step = 0
+        if isinstance(state, tuple):
+            state, step = state
+        s = self.graph.state_index(state)
+        if self.weight is not None:
+            own = range(int(self.graph.state_ptr[s]), int(self.graph.state_ptr[s + 1]))
+            shares: dict[str, float] = {}
+            for c in own:
+                if self.weight[c] > 0:
+                    name = self.graph.action_name(c)
+                    shares[name] = shares.get(name, 0.0) + float(self.weight[c])
+            return shares
+        assert self.choice is not None
+        if self.steps is not None and not 0 <= step < self.steps:
+            raise ModelError(f"the policy is for the steps 0 to {self.steps - 1}, not for step {step}")
+        return self.graph.action_name(int(self.choice[s] if self.choice.ndim == 1 else self.choice[step, s]))
+
+    def rows(self) -> Iterator[tuple[int, int, str, str, float]]:
+        """Yield (step, state number, state name, action name, weight) for every decision of positive weight."""
+        for step in range(self.steps or 1):
+            for s in range(self.graph.states):
+                taken = self[s, step]
+                for action, weight in taken.items() if isinstance(taken, dict) else [(taken, 1.0)]:
+                    yield step, s, self.graph.state_name(s), action, weight
+
+    def induced(self, model: M) -> M:
+        """Return the (interval) Markov chain the policy makes of `model`.
+
+        A randomised policy on an interval MDP leads through one extra state per choice taken, named
+        ``state/action``, because nature picks the probabilities of each choice separately.
+        """
+        if not np.array_equal(model.state_ptr, self.graph.state_ptr):
+            raise ModelError("the policy is for a model with other states and choices")
+        if self.steps is not None:
+            raise ModelError("a step-dependent policy has no induced chain over the same states; evaluate it instead")
+        if self.choice is not None:
+            return _select(model, self.choice)
+        assert self.weight is not None
+        return _mix(model, self.weight) if isinstance(model, MDP) else _split(model, self.weight)
+
+    def __repr__(self) -> str:
+        kind = "randomised" if self.choice is None else "deterministic" if self.steps is None else f"{self.steps}-step"
+        return f"{kind.capitalize()} policy for {self.graph.states:,} states"
+
+
+def find_choice(graph: Graph, state: int, action: str) -> int:
+    """Return the choice of `state` with that action name (or number, where actions have no names)."""
+    own = range(int(graph.state_ptr[state]), int(graph.state_ptr[state + 1]))
+    for c in own:
+        if graph.action_name(c) == action:
+            return c
+    offered = ", ".join(graph.action_name(c) for c in own)
+    raise ModelError(f"state {graph.state_name(state)} has no action {action!r}; it offers {offered}")
+
+
+def _spans(ptr: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the indices of the entries of the given rows, in order."""
+    sizes = ptr[rows + 1] - ptr[rows]
+    ends = np.cumsum(sizes)
+    entries: NDArray[np.int64] = np.arange(ends[-1]) - np.repeat(ends - sizes, sizes) + np.repeat(ptr[rows], sizes)
+    return entries
+
+
+def _annotations(model: Graph, choice: NDArray[np.int64], entries: NDArray[np.int64]) -> dict[str, Any]:
+    rewards = {
+        name: Rewards(
+            state=r.state,
+            choice=None if r.choice is None else r.choice[choice],
+            transition=None if r.transition is None else r.transition[entries],
+        )
+        for name, r in model.rewards.items()
+    }
+    return {
+        "initial": model.initial,
+        "labels": model.labels,
+        "rewards": rewards,
+        "state_names": model.state_names,
+        "variables": model.variables,
+        "constants": model.constants,
+        "formulas": model.formulas,
+    }
+
+
+def _select(model: M, choice: NDArray[np.int64]) -> M:
+    entries = _spans(model.choice_ptr, choice)
+    ptr = np.concatenate([[0], np.cumsum(model.choice_ptr[choice + 1] - model.choice_ptr[choice])])
+    more = _annotations(model, choice, entries)
+    more["actions"] = None if model.actions is None else (model.actions[0][choice], model.actions[1])
+    own = np.arange(model.states + 1)
+    if isinstance(model, MDP):
+        return MDP(own, ptr, model.successor[entries], model.probability[entries], **more)
+    return IntervalMDP(own, ptr, model.successor[entries], model.lower[entries], model.upper[entries], **more)
+
+
+def _mix(model: MDP, weight: NDArray[np.float64]) -> MDP:
+    p = model.probability * weight[owner(model.choice_ptr)]
+    every = np.arange(model.choices)
+    more = _annotations(model, every, np.arange(model.transitions))
+    more["rewards"] = {
+        name: Rewards(
+            state=r.state,
+            choice=None if r.choice is None else row_sums(model.state_ptr, r.choice * weight),
+            transition=r.transition,
+        )
+        for name, r in model.rewards.items()
+    }
+    return MDP(np.arange(model.states + 1), model.choice_ptr[model.state_ptr], model.successor, p, **more)
+
+
+def _split(model: IntervalMDP, weight: NDArray[np.float64]) -> IntervalMDP:
+    taken = np.flatnonzero(weight > 0)
+    states, parents = model.states, model.choice_state[taken]
+    entries = _spans(model.choice_ptr, taken)
+    sizes = np.concatenate(
+        [np.bincount(parents, minlength=states), model.choice_ptr[taken + 1] - model.choice_ptr[taken]]
+    )
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    successor = np.concatenate([states + np.arange(taken.size), model.successor[entries]])
+    rewards = {}
+    for name, r in model.rewards.items():
+        on_choice = np.zeros(states + taken.size)
+        on_choice[states:] = 0.0 if r.choice is None else r.choice[taken]
+        on_state = np.zeros(states + taken.size)
+        on_state[:states] = 0.0 if r.state is None else r.state
+        on_transition = np.zeros(successor.size)
+        on_transition[taken.size :] = 0.0 if r.transition is None else r.transition[entries]
+        rewards[name] = Rewards(state=on_state, choice=on_choice, transition=on_transition)
+    names = [model.state_name(s) for s in range(states)]
+    names += [f"{names[model.choice_state[c]]}/{model.action_name(int(c))}" for c in taken]
+    return IntervalMDP(
+        np.arange(states + taken.size + 1),
+        ptr,
+        successor,
+        np.concatenate([weight[taken], model.lower[entries]]),
+        np.concatenate([weight[taken], model.upper[entries]]),
+        initial=model.initial,
+        labels={n: np.concatenate([v, v[parents]]) for n, v in model.labels.items()},
+        rewards=rewards,
+        state_names=names,
+        variables={n: np.concatenate([v, v[parents]]) for n, v in model.variables.items()},
+        constants=model.constants,
+        formulas=model.formulas,
+    )

@@ -1,0 +1,73 @@
+"""Named rewards: what is earned or paid in a state, for a choice, on a transition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from umdp.errors import ModelError
+
+__all__ = ["Rewards"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rewards:
+    """One reward structure; its parts add up.
+
+    A state's reward is collected on every step that leaves the state, a choice's when it is chosen, a
+    transition's when it is taken. Transition rewards take part in nature's choice of probabilities.
+
+    Parameters
+    ----------
+    state : array_like of float, shape (S,), optional
+    choice : array_like of float, shape (C,), optional
+    transition : array_like of float, shape (T,), optional
+
+    Examples
+    --------
+    >>> Rewards(choice=[1, 0, 2]).choice
+    array([1., 0., 2.])
+    """
+
+    state: NDArray[np.float64] | None = None
+    choice: NDArray[np.float64] | None = None
+    transition: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        for part in ("state", "choice", "transition"):
+            given = getattr(self, part)
+            if given is not None:
+                array = np.array(given, dtype=np.float64)
+                array.flags.writeable = False
+                object.__setattr__(self, part, array)
+
+    @classmethod
+    def of(cls, given: Rewards | Mapping[str, ArrayLike]) -> Rewards:
+        """Return `given` as `Rewards`; a mapping has some of the keys state, choice, transition."""
+        if isinstance(given, Rewards):
+            return given
+        unknown = set(given) - {"state", "choice", "transition"}
+        if unknown:
+            raise ModelError(f"rewards are on state, choice or transition, not on {', '.join(sorted(unknown))}")
+        return cls(**{part: np.asarray(values, dtype=np.float64) for part, values in given.items()})
+
+    def check(self, name: str, states: int, choices: int, transitions: int) -> None:
+        """Raise `ModelError` unless every part has the right length and holds numbers."""
+        for part, size in (("state", states), ("choice", choices), ("transition", transitions)):
+            array = getattr(self, part)
+            if array is None:
+                continue
+            if array.shape != (size,):
+                raise ModelError(
+                    f'reward "{name}" on {part}s has shape {array.shape}, but the model has {size} {part}s'
+                )
+            if not np.isfinite(array).all():
+                where = int(np.flatnonzero(~np.isfinite(array))[0])
+                raise ModelError(f'reward "{name}" of {part} {where} is {array[where]}; rewards must be finite')
+
+    def with_transition(self, transition: NDArray[np.float64] | None) -> Rewards:
+        """Return the same structure with other rewards on transitions."""
+        return replace(self, transition=transition)

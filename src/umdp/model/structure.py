@@ -1,0 +1,121 @@
+"""Checks and clean-up of the arrays behind a model, vectorised over transitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from umdp.errors import ModelError
+
+__all__ = ["Compaction", "compact", "owner", "pointer", "read_only", "row_sums"]
+
+Ints = NDArray[np.int64]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return `array` write-protected (a view where the array belongs to the caller)."""
+    if array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array
+
+
+def pointer(given: ArrayLike, name: str, end: int | None) -> Ints:
+    """Return `given` as a pointer array: starts at 0, never falls, ends at `end` (if known)."""
+    array = np.asarray(given)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
+        raise ModelError(f"{name} must be a one-dimensional integer array with at least one entry")
+    array = array.astype(np.int64, copy=False)
+    if array[0] != 0:
+        raise ModelError(f"{name} must start at 0, not at {array[0]}")
+    falls = np.flatnonzero(array[1:] < array[:-1])
+    if falls.size:
+        raise ModelError(f"{name} falls from {array[falls[0]]} to {array[falls[0] + 1]} at entry {falls[0] + 1}")
+    if end is not None and array[-1] != end:
+        raise ModelError(f"{name} ends at {array[-1]}, but there are {end} entries to point at")
+    return array
+
+
+def owner(ptr: Ints) -> Ints:
+    """Return, for every entry a pointer array covers, the index of the range it lies in."""
+    return np.repeat(np.arange(ptr.size - 1, dtype=np.int64), np.diff(ptr))
+
+
+def row_sums(ptr: Ints, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of `values` over each (non-empty) range of `ptr`."""
+    if ptr.size == 1:
+        return np.zeros(0)
+    sums: NDArray[np.float64] = np.add.reduceat(values, ptr[:-1])
+    return sums
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """How transitions were dropped and merged.
+
+    Attributes
+    ----------
+    choice_ptr, successor : the arrays that remain
+    group : (T,) the new index of every old transition, -1 where it was dropped
+    first : (T',) the old index of every new transition
+    """
+
+    choice_ptr: Ints
+    successor: NDArray[np.int32]
+    group: Ints
+    first: Ints
+
+    def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return `values` added up over merged transitions."""
+        kept = self.group >= 0
+        summed: NDArray[np.float64] = np.zeros(self.first.size)
+        np.add.at(summed, self.group[kept], values[kept])
+        return summed
+
+
+def compact(
+    choice_ptr: Ints,
+    successor: NDArray[np.int32],
+    states: int,
+    keep: NDArray[np.bool_] | None,
+    distinct: Sequence[NDArray[np.float64]] = (),
+) -> Compaction | None:
+    """Drop the transitions not in `keep` and merge equal successors of a choice.
+
+    Transitions whose entries in one of the arrays `distinct` differ are left apart. The order of first
+    occurrence is kept. Returns None where nothing changes, at the cost of one pass when the successors
+    of every choice are listed in increasing order.
+    """
+    dropped = keep is not None and not keep.all()
+    if not dropped:
+        rising = successor[1:] > successor[:-1]
+        borders = choice_ptr[1:-1]
+        rising[borders[(borders > 0) & (borders < successor.size)] - 1] = True
+        if rising.all():
+            return None
+    choice = owner(choice_ptr)
+    old = np.arange(successor.size, dtype=np.int64) if keep is None else np.flatnonzero(keep)
+    key = choice[old] * states + successor[old]
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    for values in distinct:
+        differs = values[old] != values[old][first[group]]
+        if differs.any():
+            apart = np.isin(group, group[differs])
+            key = np.where(apart, states * np.int64(choice_ptr.size) + np.arange(key.size), key)
+            _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    if not dropped and first.size == successor.size:
+        return None
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    new_first = old[first[order]]
+    full_group = np.full(successor.size, -1, dtype=np.int64)
+    full_group[old] = rank[group]
+    counts = np.bincount(choice[new_first], minlength=choice_ptr.size - 1)
+    new_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return Compaction(new_ptr, successor[new_first], full_group, new_first)
