@@ -1,0 +1,29 @@
+"""Specifications: PRISM's properties, read, printed, described and evaluated over a model's states.
+
+Examples
+--------
+>>> from umdp.spec import Spec
+>>> Spec.parse('Pmaxmin>=0.3 [ F<=10 "goal" ]').formula
+Until(left=Expression.parse('true'), right=Expression.parse('"goal"'), bound=10)
+"""
+
+from __future__ import annotations
+
+from umdp.spec.expression import TRUE, Expression, StateSpace
+from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Until
+from umdp.spec.spec import Direction, Spec, Threshold
+
+__all__ = [
+    "TRUE",
+    "Cumulative",
+    "Direction",
+    "Expression",
+    "Globally",
+    "Next",
+    "PathFormula",
+    "Reach",
+    "Spec",
+    "StateSpace",
+    "Threshold",
+    "Until",
+]

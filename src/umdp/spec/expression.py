@@ -1,0 +1,269 @@
+"""State formulas: expressions over the labels, variables, constants and formulas of a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import SpecError
+from umdp.spec.mark import Mark
+
+Scalar: TypeAlias = bool | int | float
+
+# From weakest to strongest, as in PRISM: the operator `!` binds weaker than a comparison.
+_CONDITIONAL, _NOT, _MINUS, _ATOM = 0, 5, 10, 11
+_LEVELS = {
+    **{"=>": 1, "<=>": 2, "|": 3, "&": 4},
+    **{"=": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7},
+    **{"+": 8, "-": 8, "*": 9, "/": 9},
+}
+
+FUNCTIONS = ("min", "max", "floor", "ceil", "round", "pow", "mod", "log")
+
+
+class StateSpace(Protocol):
+    """What of a model an expression may speak about."""
+
+    @property
+    def states(self) -> int:
+        """Number of states S."""
+
+    @property
+    def initial(self) -> int:
+        """Index of the initial state."""
+
+    @property
+    def labels(self) -> Mapping[str, NDArray[np.bool_]]:
+        """The states, shape (S,), that carry each label."""
+
+    @property
+    def variables(self) -> Mapping[str, NDArray[Any]]:
+        """The value, shape (S,), of each variable in every state."""
+
+    @property
+    def constants(self) -> Mapping[str, Scalar]:
+        """The value of each constant."""
+
+    @property
+    def formulas(self) -> Mapping[str, str]:
+        """The text of each named formula."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A node of a state formula; its text is ``str(expression)``, with no parenthesis more than needed.
+
+    Two expressions are equal when they are the same formula, wherever they were written.
+
+    Examples
+    --------
+    >>> Expression.parse('(x + 1) * 2 > k & (!"trap")')
+    Expression.parse('(x + 1) * 2 > k & !"trap"')
+    """
+
+    mark: Mark | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    @property
+    def level(self) -> int:
+        """How strongly the outermost operator binds, from 0 to 11."""
+        return _ATOM
+
+    @staticmethod
+    def parse(text: str) -> Expression:
+        """Read a state formula in PRISM's syntax."""
+        from umdp.spec.parse import parse_expression
+
+        return parse_expression(text)
+
+    def evaluate(self, model: StateSpace) -> NDArray[np.bool_]:
+        """Return the set of states in which the formula holds, shape (S,), dtype bool."""
+        from umdp.spec.evaluate import satisfying
+
+        return satisfying(self, model)
+
+    def values(self, model: StateSpace) -> NDArray[Any]:
+        """Return the value in every state, shape (S,), dtype bool, int64 or float64."""
+        from umdp.spec.evaluate import values
+
+        return values(self, model)
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        """The expressions directly inside this one."""
+        return ()
+
+    def walk(self) -> Iterator[Expression]:
+        """Iterate over this expression and all inside it."""
+        stack: list[Expression] = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def at_level(self, level: int) -> str:
+        """Return the text, in parentheses where it binds weaker than ``level``."""
+        return str(self) if self.level >= level else f"({self})"
+
+    def error(self, problem: str, remedy: str = "") -> SpecError:
+        """Return the error that points at this expression where it was written."""
+        return (self.mark or Mark(str(self), 0)).error(problem, remedy)
+
+    def __repr__(self) -> str:
+        return f"Expression.parse({str(self)!r})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Literal(Expression):
+    """A truth value or a non-negative number; ``true``, ``1`` and ``1.0`` are three different literals."""
+
+    value: Scalar
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.value, bool) and not (0 <= self.value < math.inf):
+            raise SpecError(f"{self.value} is no literal; literals are finite and not negative, use Unary('-', ...)")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Literal):
+            return NotImplemented
+        return type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+    def __str__(self) -> str:
+        return str(self.value).lower() if isinstance(self.value, bool) else repr(self.value)
+
+
+@dataclass(frozen=True, repr=False)
+class Label(Expression):
+    """The states that carry a label; ``"init"`` and ``"deadlock"`` always exist."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f'"{self.name}"'
+
+
+@dataclass(frozen=True, repr=False)
+class Name(Expression):
+    """A variable, constant or formula of the model."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, repr=False)
+class Unary(Expression):
+    """Negation: ``!`` of a condition or ``-`` of a number."""
+
+    operator: str
+    operand: Expression
+
+    @property
+    def level(self) -> int:
+        """How strongly the operator binds."""
+        return _NOT if self.operator == "!" else _MINUS
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        """The operand."""
+        return (self.operand,)
+
+    def __str__(self) -> str:
+        return self.operator + self.operand.at_level(self.level)
+
+
+@dataclass(frozen=True, repr=False)
+class Binary(Expression):
+    """A comparison, an arithmetic operation, ``=>`` or ``<=>``; all associate to the left, as in PRISM."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+    @property
+    def level(self) -> int:
+        """How strongly the operator binds."""
+        return _LEVELS[self.operator]
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        """The two sides."""
+        return (self.left, self.right)
+
+    def __str__(self) -> str:
+        return f"{self.left.at_level(self.level)} {self.operator} {self.right.at_level(self.level + 1)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Junction(Expression):
+    """A conjunction ``&`` or disjunction ``|`` of two or more conditions, kept flat however long it is."""
+
+    operator: str
+    operands: tuple[Expression, ...]
+
+    def __post_init__(self) -> None:
+        first = self.operands[0]
+        if isinstance(first, Junction) and first.operator == self.operator:
+            object.__setattr__(self, "operands", first.operands + self.operands[1:])
+
+    @property
+    def level(self) -> int:
+        """How strongly the operator binds."""
+        return _LEVELS[self.operator]
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        """The operands."""
+        return self.operands
+
+    def __str__(self) -> str:
+        return f" {self.operator} ".join(operand.at_level(self.level + 1) for operand in self.operands)
+
+
+@dataclass(frozen=True, repr=False)
+class Conditional(Expression):
+    """The choice ``condition ? then : otherwise``."""
+
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+
+    @property
+    def level(self) -> int:
+        """How strongly the operator binds."""
+        return _CONDITIONAL
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        """The three parts."""
+        return (self.condition, self.then, self.otherwise)
+
+    def __str__(self) -> str:
+        return f"{self.condition.at_level(1)} ? {self.then.at_level(1)} : {self.otherwise.at_level(0)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Call(Expression):
+    """A function of PRISM, one of ``FUNCTIONS``, applied to its arguments."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        """The arguments."""
+        return self.arguments
+
+    def __str__(self) -> str:
+        return f"{self.function}({', '.join(map(str, self.arguments))})"
+
+
+TRUE = Literal(True)

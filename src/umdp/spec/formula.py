@@ -1,0 +1,174 @@
+"""Path formulas: what a run of the model is asked to do, or over how much of it reward is summed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from umdp.errors import SpecError
+from umdp.spec.expression import TRUE, Expression, Label, Literal, Name, Scalar, StateSpace
+
+StepBound: TypeAlias = int | Expression | None
+"""A number of steps; an expression over the constants of the model; None where there is no bound."""
+
+
+@dataclass(frozen=True)
+class Until:
+    """Stay in ``left`` until ``right`` is reached; ``F phi`` is ``Until(TRUE, phi)``.
+
+    Examples
+    --------
+    >>> print(Until(TRUE, Label("goal"), 10))
+    F<=10 "goal"
+    >>> print(Until(Expression.parse('!"trap"'), Label("goal")))
+    !"trap" U "goal"
+    """
+
+    left: Expression
+    right: Expression
+    bound: StepBound = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bound", _normal(self.bound))
+
+    def describe(self) -> str:
+        """Return the event in words."""
+        staying = "" if self.left == TRUE else f" while {self.left.at_level(5)} holds until then"
+        return f"reaching {self.right.at_level(5)}{_within(self.bound)}{staying}"
+
+    def __str__(self) -> str:
+        prefix = "F" if self.left == TRUE else f"{self.left} U"
+        return f"{prefix}{_shown(self.bound)} {_operand(self.right, self.bound)}"
+
+
+@dataclass(frozen=True)
+class Globally:
+    """Stay in ``operand``, for ever or for the first ``bound`` steps."""
+
+    operand: Expression
+    bound: StepBound = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bound", _normal(self.bound))
+
+    def describe(self) -> str:
+        """Return the event in words."""
+        span = " always" if self.bound is None else f" through{_first(self.bound)}"
+        return f"staying where {self.operand.at_level(5)} holds{span}"
+
+    def __str__(self) -> str:
+        return f"G{_shown(self.bound)} {_operand(self.operand, self.bound)}"
+
+
+@dataclass(frozen=True)
+class Next:
+    """Be in ``operand`` after one step."""
+
+    operand: Expression
+
+    def describe(self) -> str:
+        """Return the event in words."""
+        return f"being where {self.operand.at_level(5)} holds after one step"
+
+    def __str__(self) -> str:
+        return f"X {self.operand}"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Sum the reward until ``operand`` is reached; infinite on runs that never reach it, as in PRISM."""
+
+    operand: Expression
+
+    def describe(self) -> str:
+        """Return what is summed, in words."""
+        return f"until reaching {self.operand.at_level(5)}"
+
+    def __str__(self) -> str:
+        return f"F {self.operand}"
+
+
+@dataclass(frozen=True)
+class Cumulative:
+    """Sum the reward of the first ``bound`` steps."""
+
+    bound: int | Expression
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bound", _normal(self.bound))
+
+    def describe(self) -> str:
+        """Return what is summed, in words."""
+        return f"over{_first(self.bound)}"
+
+    def __str__(self) -> str:
+        return f"C{_shown(self.bound)}"
+
+
+PathFormula: TypeAlias = Until | Globally | Next | Reach | Cumulative
+
+
+def steps(formula: PathFormula, model: StateSpace) -> int | None:
+    """Return the step bound as a number, with the constants of the model; None where there is no bound."""
+    bound: StepBound = 1 if isinstance(formula, Next) else getattr(formula, "bound", None)
+    if isinstance(bound, Expression):
+        _constant_only(bound, model)
+        return _number(bound, model.constants, model.formulas)
+    return bound
+
+
+def _constant_only(bound: Expression, model: StateSpace) -> None:
+    for node in bound.walk():
+        if isinstance(node, Name) and node.name in model.variables:
+            raise node.error(f"the step bound depends on the variable {node.name}", "use numbers and constants only")
+
+
+def _normal(bound: StepBound) -> StepBound:
+    """Return the bound as a number where it is one already, so that equal bounds compare equal."""
+    if isinstance(bound, Expression):
+        label = next((node for node in bound.walk() if isinstance(node, Label)), None)
+        if label is not None:
+            raise label.error("a label in a step bound", "a step bound is an integer: numbers and constants only")
+        if not any(isinstance(node, Name) for node in bound.walk()):
+            return _number(bound, {}, {})
+    elif bound is not None and bound < 0:
+        raise SpecError(f"the step bound {bound} is negative; it must be 0 or more")
+    return bound
+
+
+def _number(bound: Expression, constants: Mapping[str, Scalar], formulas: Mapping[str, str]) -> int:
+    # NumPy is needed to evaluate, not to read: a literal is the common case.
+    if isinstance(bound, Literal):
+        value = bound.value
+    else:
+        from umdp.spec.evaluate import constant
+
+        value = constant(bound, constants, formulas)
+    plain = str(value).lower()
+    shown = plain if str(bound) == plain else f"{bound}, which is {plain},"
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise bound.error(f"the step bound {shown} is not an integer", "round it with floor or ceil")
+    if value < 0:
+        raise bound.error(f"the step bound {shown} is negative", "it must be 0 or more")
+    return value
+
+
+def _shown(bound: StepBound) -> str:
+    if bound is None:
+        return ""
+    return f"<={bound}" if isinstance(bound, int) else f"<={bound.at_level(11)}"
+
+
+def _operand(operand: Expression, bound: StepBound) -> str:
+    # Behind a bound, a leading minus would be read as part of the bound.
+    text = str(operand)
+    return f"({text})" if bound is not None and text.startswith("-") else text
+
+
+def _within(bound: StepBound) -> str:
+    return "" if bound is None else f" within {bound} step{'' if bound == 1 else 's'}"
+
+
+def _first(bound: StepBound) -> str:
+    return f" the first {bound} step{'' if bound == 1 else 's'}"

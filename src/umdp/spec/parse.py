@@ -1,0 +1,221 @@
+"""Read properties and state formulas: the lark parser, and the nodes made from what it finds."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, cast
+
+from umdp.spec.expression import (
+    FUNCTIONS,
+    TRUE,
+    Binary,
+    Call,
+    Conditional,
+    Expression,
+    Junction,
+    Label,
+    Literal,
+    Name,
+    Unary,
+)
+from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, StepBound, Until
+from umdp.spec.mark import Mark, listed
+from umdp.spec.mistake import explain
+from umdp.spec.spec import Direction, Spec, Threshold
+
+if TYPE_CHECKING:
+    from lark import Lark, Token
+    from lark.exceptions import UnexpectedInput
+
+
+def parse_property(text: str) -> Spec:
+    """Return the specification that a property states.
+
+    Examples
+    --------
+    >>> parse_property('R{"time"}minmax=? [ C<=10 ]').formula
+    Cumulative(bound=10)
+    """
+    return cast("Spec", _read(text, "property", ""))
+
+
+@lru_cache(maxsize=1024)
+def parse_expression(text: str, origin: str = "") -> Expression:
+    """Return the state formula that a text states; ``origin`` says in errors what the text is."""
+    return cast("Expression", _read(text, "expression", origin))
+
+
+@cache
+def _parser() -> Lark:
+    # Importing lark and building the tables takes some 50 ms: only when the first property is read.
+    from lark import Lark
+
+    grammar = files("umdp.spec").joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", lexer="basic", start=["property", "expression", "reserved"])
+
+
+def _read(text: str, start: str, origin: str) -> object:
+    from lark.exceptions import UnexpectedInput
+
+    mark = Mark(text, 0, origin)
+    try:
+        return _Builder(mark).build(_parser().parse(text, start=start))
+    except UnexpectedInput as error:
+        raise explain(error, mark, start, _before(text, error)) from None
+    except RecursionError:
+        raise mark.error("the expression is nested too deeply", "split it into formulas of the model") from None
+
+
+def _before(text: str, error: UnexpectedInput) -> list[Token]:
+    """Return the tokens to the left of an error, which the parser does not keep."""
+    from lark.exceptions import LexError
+
+    ended = getattr(getattr(error, "token", None), "type", "") == "$END"
+    position: int = len(text) if ended else getattr(error, "pos_in_stream", None) or 0
+    tokens: list[Token] = []
+    try:
+        for token in _parser().lex(text):
+            if (token.start_pos or 0) >= position:
+                break
+            tokens.append(token)
+    except LexError:
+        pass
+    return tokens
+
+
+class _Builder:
+    """Turns the tree of one text into a specification or an expression, node by node."""
+
+    def __init__(self, mark: Mark) -> None:
+        self.mark = mark
+
+    def build(self, node: Any) -> Any:
+        if hasattr(node, "data"):
+            return getattr(self, node.data)(*map(self.build, node.children))
+        return node
+
+    def at(self, token: Token) -> Mark:
+        return self.mark.moved(token.start_pos or 0)
+
+    # Expressions
+
+    def truth(self, token: Token) -> Expression:
+        return Literal(token == "true", mark=self.at(token))
+
+    def integer(self, token: Token) -> Expression:
+        if len(token) > 18:
+            raise self.at(token).error("the integer is too large", "integers have 64 bits")
+        return Literal(int(token), mark=self.at(token))
+
+    def decimal(self, token: Token) -> Expression:
+        value = float(token)
+        if value == float("inf"):
+            raise self.at(token).error("the number is too large", "the largest is about 1.8e308")
+        return Literal(value, mark=self.at(token))
+
+    def label(self, token: Token) -> Expression:
+        return Label(token[1:-1], mark=self.at(token))
+
+    def name(self, token: Token) -> Expression:
+        return Name(str(token), mark=self.at(token))
+
+    def unary(self, token: Token, operand: Expression) -> Expression:
+        return Unary(str(token), operand, mark=self.at(token))
+
+    def binary(self, left: Expression, token: Token, right: Expression) -> Expression:
+        return Binary(str(token), left, right, mark=self.at(token))
+
+    def junction(self, *parts: Any) -> Expression:
+        return Junction(str(parts[1]), tuple(parts[::2]), mark=self.at(parts[1]))
+
+    def conditional(self, condition: Expression, token: Token, yes: Expression, no: Expression) -> Expression:
+        return Conditional(condition, yes, no, mark=self.at(token))
+
+    def call(self, token: Token, *arguments: Expression) -> Expression:
+        if token not in FUNCTIONS:
+            raise self.at(token).error(f"unknown function {token}", f"there are {listed(FUNCTIONS)}")
+        return Call(str(token), arguments, mark=self.at(token))
+
+    # Path formulas; those of R are told apart in `property`, which knows the kind
+
+    def bound(self, token: Token, value: Expression) -> StepBound:
+        if token == "<=":
+            return value
+        if isinstance(value, Literal) and type(value.value) is int:
+            if value.value == 0:
+                raise value.error("no number of steps is less than 0", "write <=0 for no step at all")
+            return value.value - 1
+        return Binary("-", value, Literal(1), mark=value.mark)
+
+    def eventually(self, token: Token, *parts: Any) -> tuple[Token, PathFormula]:
+        return token, Until(TRUE, parts[-1], parts[0] if len(parts) == 2 else None)
+
+    def globally(self, token: Token, *parts: Any) -> tuple[Token, PathFormula]:
+        return token, Globally(parts[-1], parts[0] if len(parts) == 2 else None)
+
+    def next(self, token: Token, operand: Expression) -> tuple[Token, PathFormula]:
+        return token, Next(operand)
+
+    def until(self, left: Expression, token: Token, *parts: Any) -> tuple[Token, PathFormula]:
+        return token, Until(left, parts[-1], parts[0] if len(parts) == 2 else None)
+
+    def cumulative(self, token: Token, bound: StepBound) -> tuple[Token, PathFormula]:
+        return token, Cumulative(cast("int | Expression", bound))
+
+    # The property
+
+    def title(self, token: Token) -> None:
+        return None
+
+    def reward(self, token: Token) -> Token:
+        return token
+
+    def head(self, kind: Token, *parts: Token) -> tuple[Token, Token | None, list[Direction]]:
+        reward = next((part for part in parts if part.type == "LABEL"), None)
+        players = next((part for part in parts if part.type == "DIRECTION"), None)
+        if players is not None and len(kind) > 1:
+            raise self.at(players).error(f"{kind} already says who pulls where", f"write {kind[0]}{players} or {kind}")
+        if reward is not None and (kind[0] == "P" or len(kind) > 1):
+            remedy = f"write R{{{reward}}}{kind[1:]}" if kind[0] == "R" else "only R takes one"
+            raise self.at(reward).error(f"a reward name after {kind}", remedy)
+        said = players if players is not None else kind[1:]
+        return kind, reward, [Direction(said[i : i + 3]) for i in range(0, len(said), 3)]
+
+    def query(self, token: Token, value: Expression | None = None) -> Threshold | None:
+        if value is None:
+            return None
+        name = next((node for node in value.walk() if isinstance(node, Name | Label)), None)
+        if name is not None:
+            raise name.error(f"the threshold depends on {name}", "a threshold is a number, such as 0.3")
+        from umdp.spec.evaluate import constant
+
+        number = constant(value, {}, {})
+        if isinstance(number, bool):
+            raise value.error("the threshold is a truth value", "a threshold is a number, such as 0.3")
+        return Threshold(cast("Any", str(token)), float(number), mark=value.mark)
+
+    def property(self, *parts: Any) -> Spec:
+        (kind, reward, players), threshold, (token, formula) = parts[-3:]
+        if kind[0] == "R":
+            formula = self.rewarded(token, formula)
+        elif isinstance(formula, Cumulative):
+            raise self.at(token).error("C<=k is a reward", "for a probability ask F, G, X or U, or write R for P")
+        agent, nature = (*players, None, None)[:2]
+        name = None if reward is None else str(reward[1:-1])
+        return Spec(cast("Any", kind[0]), agent, nature, formula, threshold, name, mark=self.at(kind))
+
+    def rewarded(self, token: Token, formula: PathFormula) -> PathFormula:
+        if isinstance(formula, Cumulative):
+            return formula
+        if token == "F" and isinstance(formula, Until):
+            if formula.bound is None:
+                return Reach(formula.right)
+            raise self.at(token).error(
+                "the reward until a target with a step bound is not supported",
+                "write F phi without a bound, or C<=k for the reward of the first k steps",
+            )
+        raise self.at(token).error(
+            f"the reward of {token} is not supported",
+            "R takes F phi (until phi is reached) or C<=k (the first k steps)",
+        )

@@ -1,0 +1,235 @@
+"""Specifications: what is asked of a model, and which way each of the two players pulls."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from umdp.errors import SpecError
+from umdp.spec.expression import StateSpace
+from umdp.spec.formula import Cumulative, PathFormula, Reach, steps
+from umdp.spec.mark import Mark, listed, suggestion
+
+_RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
+_UNNAMED = ("", "default")
+
+
+class Direction(enum.Enum):
+    """Which way a player pulls the value."""
+
+    MAX = "max"
+    MIN = "min"
+
+    @property
+    def flipped(self) -> Direction:
+        """The other direction."""
+        return Direction.MIN if self is Direction.MAX else Direction.MAX
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A number that a value is compared with.
+
+    Parameters
+    ----------
+    operator : {"<", "<=", ">", ">="}
+        How the value is compared.
+    value : float
+        The number on the right.
+
+    Examples
+    --------
+    >>> Threshold(">=", 0.3).holds(0.31, 0.32), Threshold(">=", 0.3).holds(0.1, 0.2)
+    (True, False)
+    >>> Threshold(">=", 0.3).holds(0.29, 0.31) is None
+    True
+    """
+
+    operator: Literal["<", "<=", ">", ">="]
+    value: float
+    mark: Mark | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def holds(self, lower: float, upper: float) -> bool | None:
+        """Return whether every value in [lower, upper] passes, none does (False), or only some do (None)."""
+        value = self.value
+        match self.operator:
+            case ">=":
+                every, none = lower >= value, upper < value
+            case ">":
+                every, none = lower > value, upper <= value
+            case "<=":
+                every, none = upper <= value, lower > value
+            case "<":
+                every, none = upper < value, lower >= value
+        return True if every else False if none else None
+
+    def describe(self) -> str:
+        """Return the comparison in words."""
+        return f"{_RELATIONS[self.operator]} {self.value:.12g}"
+
+    def __str__(self) -> str:
+        whole = abs(self.value) < 1e15 and self.value == int(self.value)
+        return f"{self.operator}{int(self.value) if whole else self.value!r}"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A property of PRISM's language, with both players named: ``Pmaxmin``, agent first, nature second.
+
+    Parameters
+    ----------
+    kind : {"P", "R"}
+        A probability or an expected reward.
+    agent : Direction or None
+        What the policy pulls towards; None in a bare ``P>=0.3``, which speaks of all policies and all natures,
+        and in a bare ``P=?``, which needs a model without choices.
+    nature : Direction or None
+        What the choice of probabilities within the intervals pulls towards; None where it is not said.
+    formula : PathFormula
+        ``Until``, ``Globally`` or ``Next`` for P; ``Reach`` or ``Cumulative`` for R.
+    threshold : Threshold or None
+        What the value is compared with; None where the value itself is asked for (``=?``).
+    reward : str or None
+        Name of the reward, where one is given.
+
+    Examples
+    --------
+    >>> spec = Spec.parse('Pmax=? [ !"trap" U "goal" ]')
+    >>> print(spec.robust())
+    Pmaxmin=? [ !"trap" U "goal" ]
+    >>> spec.robust().describe()
+    'the largest probability, over policies, of reaching "goal" while !"trap" holds until then, \
+nature choosing the least favourable probabilities'
+    >>> Spec.parse('R{"time"}minmax<=9 [ F done ]').threshold
+    Threshold(operator='<=', value=9.0)
+    """
+
+    kind: Literal["P", "R"]
+    agent: Direction | None
+    nature: Direction | None
+    formula: PathFormula
+    threshold: Threshold | None = None
+    reward: str | None = None
+    mark: Mark | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        rewarding = isinstance(self.formula, Reach | Cumulative)
+        if rewarding != (self.kind == "R"):
+            raise self.error(
+                f"{self.kind} of {type(self.formula).__name__}",
+                "P takes F, G, X or U; R takes F phi without a step bound, or C<=k",
+            )
+        if self.agent is None and self.nature is not None:
+            raise self.error("nature has a direction and the agent has none", "give both, as in Pmaxmin")
+        if self.reward is not None and self.kind == "P":
+            raise self.error("a probability has no reward name", f'write R{{"{self.reward}"}} for an expected reward')
+        if self.threshold is not None:
+            value = self.threshold.value
+            if not math.isfinite(value) or (self.kind == "P" and not 0 <= value <= 1):
+                domain = "between 0 and 1" if self.kind == "P" else "a finite number"
+                mark = self.threshold.mark or self.mark or Mark(str(self), 0)
+                raise mark.error(f"the threshold {value:.12g} is not {domain}", "compare with a value that can occur")
+
+    @staticmethod
+    def parse(text: str) -> Spec:
+        """Read one property; a leading ``"name":`` and ``// comments`` are allowed and not kept."""
+        from umdp.spec.parse import parse_property
+
+        return parse_property(text)
+
+    def robust(self) -> Spec:
+        """Return the pessimistic reading: nature pulls against the agent."""
+        return replace(self, nature=self._agent("robust").flipped)
+
+    def optimistic(self) -> Spec:
+        """Return the optimistic reading: nature pulls with the agent."""
+        return replace(self, nature=self._agent("optimistic"))
+
+    def deciding(self) -> Spec:
+        """Return the specification whose value decides a bare threshold; any other is returned unchanged.
+
+        All policies and all natures reach at least 0.3 exactly when the worst of both does.
+
+        Examples
+        --------
+        >>> print(Spec.parse('P>=0.3 [ F "goal" ]').deciding())
+        Pminmin>=0.3 [ F "goal" ]
+        """
+        if self.agent is not None or self.threshold is None:
+            return self
+        worst = Direction.MIN if self.threshold.operator in (">", ">=") else Direction.MAX
+        return replace(self, agent=worst, nature=worst)
+
+    def steps(self, model: StateSpace) -> int | None:
+        """Return the step bound, with the constants of the model; None where there is none (1 for ``X``)."""
+        return steps(self.formula, model)
+
+    def resolve_reward(self, names: Sequence[str]) -> str:
+        """Return which of a model's rewards is meant, or raise an error that lists them.
+
+        Examples
+        --------
+        >>> Spec.parse('Rmin=? [ F "goal" ]').resolve_reward(["time"])
+        'time'
+        """
+        if not names:
+            raise self.error("the model has no rewards", "ask for a probability P, or give the model a reward")
+        if self.reward is not None:
+            if self.reward in names:
+                return self.reward
+            place = self.mark and self.mark.moved(max(0, self.mark.text.find(f'"{self.reward}"', self.mark.position)))
+            remedy = f"the model has: {listed(names, quoted=True)}" + suggestion(self.reward, names, quoted=True)
+            raise replace(self, mark=place).error(f'unknown reward "{self.reward}"', remedy)
+        if len(names) == 1:
+            return names[0]
+        unnamed = next((name for name in _UNNAMED if name in names), None)
+        if unnamed is None:
+            agent = "".join(player.value for player in (self.agent, self.nature) if player)
+            remedy = f'name one, as in R{{"{names[0]}"}}{agent}; the model has: {listed(names, quoted=True)}'
+            raise self.error("the model has several rewards", remedy)
+        return unnamed
+
+    def describe(self) -> str:
+        """Return the question in one English line that names both players."""
+        if self.kind == "P":
+            quantity, event = "probability", f"of {self.formula.describe()}"
+        else:
+            quantity, event = "expected reward", f"accumulated {self.formula.describe()}"
+            if self.reward:
+                quantity += f' "{self.reward}"'
+        if self.agent is None:
+            if self.threshold is None:
+                return f"the {quantity} {event}"
+            everyone = "for every policy and every choice of probabilities by nature"
+            return f"whether, {everyone}, the {quantity} {event} is {self.threshold.describe()}"
+        size = "largest" if self.agent is Direction.MAX else "smallest"
+        text = f"the {size} {quantity}, over policies, {event}"
+        if self.nature is not None:
+            favour = "most" if self.nature is self.agent else "least"
+            text += f", nature choosing the {favour} favourable probabilities"
+        return text if self.threshold is None else f"whether {text}, is {self.threshold.describe()}"
+
+    def error(self, problem: str, remedy: str = "") -> SpecError:
+        """Return the error that points at this property where it was written."""
+        return (self.mark or Mark(str(self), 0)).error(problem, remedy)
+
+    def _agent(self, reading: str) -> Direction:
+        if self.agent is None:
+            why = (
+                f"a bare {self.kind}{self.threshold} already speaks of all policies and all natures"
+                if self.threshold
+                else "nobody is said to choose"
+            )
+            raise self.error(
+                f"no agent to give a {reading} reading to", f"{why}; write {self.kind}max or {self.kind}min"
+            )
+        return self.agent
+
+    def __str__(self) -> str:
+        reward = "" if self.reward is None else f'{{"{self.reward}"}}'
+        players = "".join(player.value for player in (self.agent, self.nature) if player)
+        query = "=?" if self.threshold is None else str(self.threshold)
+        return f"{self.kind}{reward}{players}{query} [ {self.formula} ]"
