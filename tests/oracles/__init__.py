@@ -1,0 +1,1 @@
+"""Independent oracles: slow, simple and exact."""
