@@ -1,0 +1,113 @@
+"""Collapse end components and put what is left in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.solve.graph_kernels import components, end_components
+from umdp.solve.problem import Problem, build
+
+if TYPE_CHECKING:
+    from umdp.solve.unbounded import Task
+
+__all__ = ["Layout", "lay_out"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A problem, and how its unknowns stand for states."""
+
+    task: Task
+    problem: Problem
+    block: Array  # (S,) the end component of a state, -1 where it is in none
+    stays: Array  # (C,) choices that may stay in the end component
+
+    def condense(self, choice: Array) -> Array:
+        """Return the row of every unknown that stands for one of these choices (S,), the first row elsewhere."""
+        problem = self.problem
+        row = np.array(problem.row_ptr[:-1])
+        wanted = np.zeros(self.task.graph.choices, dtype=np.bool_)
+        wanted[choice] = True
+        listed = np.flatnonzero(wanted[problem.origin])[::-1]
+        row[np.searchsorted(problem.row_ptr, listed, side="right") - 1] = listed
+        return row
+
+    def spread(self, row: Array) -> Array:
+        """Return the choice of every state: the unknown's row where it belongs, a way there within end components."""
+        task, problem = self.task, self.problem
+        graph = task.graph
+        choice = np.array(graph.state_ptr[:-1])
+        origin = problem.origin[row].astype(np.int64)
+        exits = graph.choice_state[origin]
+        if (self.block >= 0).any():
+            at_exit = np.zeros(graph.states, dtype=np.bool_)
+            at_exit[exits] = True
+            _, via = task.edges.attract(at_exit, self.block >= 0, self.stays, every=False)
+            choice = np.where(via >= 0, via, choice)
+        choice[exits] = origin
+        return choice
+
+
+def lay_out(task: Task) -> Layout:
+    """Return the problem over the undecided states of a task.
+
+    End components are collapsed where the reaching player could stay in one for ever: all of them for a
+    maximal probability, those without reward for a minimal reward.
+    """
+    graph, decided = task.graph, task.decided
+    maybe = decided.maybe
+    block = np.full(graph.states, -1, dtype=np.int32)
+    stays = np.zeros(graph.choices, dtype=np.bool_)
+    lingers = task.reach_max if task.kind == "P" else not task.agent_max
+    listed = np.flatnonzero(maybe).astype(np.int32)
+    component, order, count, cyclic = components(
+        graph.state_ptr, graph.choice_ptr, graph.successor, maybe, decided.usable, listed
+    )
+    if cyclic.any():
+        # Values spread from the goal: within a component, states near it come first.
+        nearest = task.edges.outwards(decided.one, maybe)
+        nearest = nearest[maybe[nearest]]
+        order = nearest[np.argsort(component[nearest], kind="stable")]
+    if lingers and cyclic.any() and not task.cuts:
+        # Only where some choice can stay for ever among the cyclic states can there be an end component.
+        drawn, _ = task.edges.attract(~cyclic, cyclic, every=True)
+        cyclic = ~drawn
+    if lingers and cyclic.any():
+        candidates = decided.usable & cyclic[graph.choice_state]
+        if task.kind == "R":
+            candidates &= task.reward <= 0.0
+        if candidates.any():
+            inner, stays, blocks = end_components(
+                graph.state_ptr, graph.choice_ptr, graph.successor, task.lower, task.upper, cyclic, candidates
+            )
+            if blocks:
+                members = np.zeros(graph.states, dtype=np.bool_)
+                members[graph.choice_state[stays]] = True
+                block = np.where(members, inner, -1).astype(np.int32)
+    # States of one end component become one unknown, at the place of the first of them.
+    if (block >= 0).any():
+        place = np.full(graph.states, -1, dtype=np.int64)
+        place[order] = np.arange(order.size)
+        first = np.full(int(block.max()) + 1, order.size, dtype=np.int64)
+        inside = np.flatnonzero(block >= 0)
+        np.minimum.at(first, block[inside], place[inside])
+        place[inside] = first[block[inside]]
+        order = order[np.argsort(place[order], kind="stable")]
+        rank = place[order]
+        unknown = np.concatenate([[0], np.cumsum(rank[1:] != rank[:-1])])
+    else:
+        unknown = np.arange(order.size)
+    n = int(unknown[-1]) + 1
+    index = np.where(decided.one, n, n + 1).astype(np.int32)
+    index[order] = unknown
+    heads = np.concatenate([[True], unknown[1:] != unknown[:-1]])
+    comp_size = np.bincount(component[order][heads], minlength=count)
+    exits = (0.0, 0.0) if task.kind == "R" else ((0.0, 1.0) if task.complement else (1.0, 0.0))
+    problem = build(graph, task.lower, task.upper, task.reward, index, order, comp_size, decided.usable, stays, exits)
+    return Layout(task, problem, block, stays)

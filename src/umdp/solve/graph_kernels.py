@@ -1,0 +1,397 @@
+"""Compiled graph searches: reverse edges, attractors, strongly connected and end components.
+
+All work on the arrays of a `Graph` with masks over states and choices; nothing here looks at probabilities,
+except through `lower` and `upper` where nature may cut edges.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["attractor", "components", "confined", "end_components", "reverse", "sure_reach"]
+
+Array = NDArray[Any]
+
+
+@njit(cache=True, nogil=True)
+def reverse(state_ptr: Array, choice_ptr: Array, successor: Array) -> tuple[Array, Array, Array]:
+    """Return (owner of each choice, pointers over states, choices that enter a state)."""
+    states, choices = state_ptr.size - 1, choice_ptr.size - 1
+    owner = np.empty(choices, np.int32)
+    for s in range(states):
+        for c in range(state_ptr[s], state_ptr[s + 1]):
+            owner[c] = s
+    ptr = np.empty(states + 1, np.int64)
+    ptr[:] = 0
+    for t in range(successor.size):
+        ptr[successor[t] + 1] += 1
+    for s in range(states):
+        ptr[s + 1] += ptr[s]
+    fill = np.empty(states, np.int64)
+    for s in range(states):
+        fill[s] = ptr[s]
+    entering = np.empty(successor.size, np.int32)
+    for c in range(choices):
+        for t in range(choice_ptr[c], choice_ptr[c + 1]):
+            j = successor[t]
+            entering[fill[j]] = c
+            fill[j] += 1
+    return owner, ptr, entering
+
+
+@njit(cache=True, nogil=True)
+def attractor(
+    state_ptr: Array,
+    owner: Array,
+    rev_ptr: Array,
+    entering: Array,
+    through: Array,
+    usable: Array,
+    reached: Array,
+    via: Array,
+    every: bool,
+) -> Array:
+    """Grow `reached` by the states of `through` with a usable choice (or, if `every`, all of them) entering it.
+
+    `via` receives the choice by which a state was added (the one that entered last, if `every`). Returns the states
+    reached, in breadth-first order. Linear in the number of transitions.
+    """
+    states = state_ptr.size - 1
+    missing = np.empty(states, np.int64)
+    missing[:] = 0
+    seen = np.empty(owner.size if every else 0, np.bool_)
+    seen[:] = False
+    queue = np.empty(states, np.int32)
+    end = 0
+    for s in range(states):
+        if every:
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                if usable[c]:
+                    missing[s] += 1
+        if reached[s]:
+            queue[end] = s
+            end += 1
+    begin = 0
+    while begin < end:
+        j = queue[begin]
+        begin += 1
+        for i in range(rev_ptr[j], rev_ptr[j + 1]):
+            c = entering[i]
+            s = owner[c]
+            if reached[s] or not through[s] or not usable[c]:
+                continue
+            if every:
+                if seen[c]:
+                    continue
+                seen[c] = True
+                missing[s] -= 1
+                if missing[s] > 0:
+                    continue
+            reached[s] = True
+            via[s] = c
+            queue[end] = s
+            end += 1
+    return queue[:end]
+
+
+@njit(cache=True, nogil=True)
+def sure_reach(
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    owner: Array,
+    rev_ptr: Array,
+    entering: Array,
+    through: Array,
+    goal: Array,
+    via: Array,
+) -> Array:
+    """Return the states from which some policy reaches `goal` with probability 1 through `through`.
+
+    `via` receives a choice of such a policy. Each round removes, in linear time, what can no longer reach the goal, then
+    every choice that may leave what remains, then the states without choices, and so on; few rounds are needed.
+    """
+    states = state_ptr.size - 1
+    usable = np.empty(owner.size, np.bool_)
+    usable[:] = True
+    remaining = np.empty(states, np.bool_)
+    reached = np.empty(states, np.bool_)
+    for s in range(states):
+        remaining[s] = through[s] or goal[s]
+    left = np.empty(states, np.int64)
+    queue = np.empty(states, np.int32)
+    end = 0
+    for s in range(states):
+        left[s] = state_ptr[s + 1] - state_ptr[s]
+        if not remaining[s]:
+            queue[end] = s
+            end += 1
+    while True:
+        begin = 0
+        while begin < end:
+            j = queue[begin]
+            begin += 1
+            for i in range(rev_ptr[j], rev_ptr[j + 1]):
+                c = entering[i]
+                if usable[c]:
+                    usable[c] = False
+                    s = owner[c]
+                    left[s] -= 1
+                    if left[s] == 0 and remaining[s] and not goal[s]:
+                        remaining[s] = False
+                        queue[end] = s
+                        end += 1
+        for s in range(states):
+            reached[s] = goal[s]
+        every = states < 0
+        attractor(state_ptr, owner, rev_ptr, entering, remaining, usable, reached, via, every)
+        end = 0
+        for s in range(states):
+            if remaining[s] and not reached[s]:
+                remaining[s] = False
+                queue[end] = s
+                end += 1
+        if end == 0:
+            return remaining
+
+
+@njit(cache=True, nogil=True)
+def components(
+    state_ptr: Array, choice_ptr: Array, successor: Array, inside: Array, usable: Array, listed: Array
+) -> tuple[Array, Array, int, Array]:
+    """Return (component of each state, states in order, number, states on cycles): Tarjan's algorithm without recursion.
+
+    Only states of `inside` and usable choices count; other states get -1. Components are numbered so that edges lead
+    to smaller numbers. `order` lists the states by component and, within one, in the order of `listed`.
+    """
+    states = state_ptr.size - 1
+    number = np.empty(states, np.int32)
+    number[:] = -1
+    low = np.empty(states, np.int32)
+    component = np.empty(states, np.int32)
+    component[:] = -1
+    cyclic = np.empty(states, np.bool_)
+    cyclic[:] = False
+    stack = np.empty(states, np.int32)
+    depth = 0
+    path = np.empty(states, np.int32)
+    next_choice = np.empty(states, np.int64)
+    next_edge = np.empty(states, np.int64)
+    clock = 0
+    count = 0
+    for root in range(states):
+        if not inside[root] or number[root] >= 0:
+            continue
+        length = 1
+        path[0] = root
+        number[root] = low[root] = clock
+        clock += 1
+        stack[depth] = root
+        depth += 1
+        next_choice[root] = state_ptr[root]
+        next_edge[root] = choice_ptr[state_ptr[root]]
+        while length > 0:
+            s = path[length - 1]
+            c = next_choice[s]
+            if c == state_ptr[s + 1]:
+                length -= 1
+                if length > 0 and low[s] < low[path[length - 1]]:
+                    low[path[length - 1]] = low[s]
+                if low[s] == number[s]:
+                    while True:
+                        depth -= 1
+                        member = stack[depth]
+                        component[member] = count
+                        if member == s:
+                            break
+                    count += 1
+                continue
+            t = next_edge[s]
+            if not usable[c] or t == choice_ptr[c + 1]:
+                next_choice[s] = c + 1
+                if c + 1 < state_ptr[s + 1]:
+                    next_edge[s] = choice_ptr[c + 1]
+                continue
+            next_edge[s] = t + 1
+            j = successor[t]
+            if not inside[j]:
+                continue
+            if j == s:
+                cyclic[s] = True
+            if number[j] < 0:
+                number[j] = low[j] = clock
+                clock += 1
+                stack[depth] = j
+                depth += 1
+                next_choice[j] = state_ptr[j]
+                next_edge[j] = choice_ptr[state_ptr[j]]
+                path[length] = j
+                length += 1
+            elif component[j] < 0 and number[j] < low[s]:
+                low[s] = number[j]
+    start = np.empty(count + 1, np.int64)
+    start[:] = 0
+    for s in range(states):
+        if component[s] >= 0:
+            start[component[s] + 1] += 1
+    for s in range(states):
+        if component[s] >= 0 and start[component[s] + 1] > 1:
+            cyclic[s] = True
+    for k in range(count):
+        start[k + 1] += start[k]
+    order = np.empty(start[count] if listed.size > 0 else 0, np.int32)
+    for s in listed:
+        if component[s] >= 0:
+            order[start[component[s]]] = s
+            start[component[s]] += 1
+    return component, order, count, cyclic
+
+
+@njit(cache=True, nogil=True)
+def confined(begin: int, end: int, successor: Array, lower: Array, upper: Array, group: Array, wanted: int) -> bool:
+    """Whether nature can keep a choice's whole probability on successors `j` with ``group[j] == wanted``.
+
+    The sum of upper bounds is compared with 1 in twice the working precision, so that the answer is that of the numbers
+    as they are given.
+    """
+    high, rest = -1.0, 0.0
+    all_inside = True
+    for t in range(begin, end):
+        if group[successor[t]] == wanted:
+            total = high + upper[t]
+            shift = total - high
+            rest += (high - (total - shift)) + (upper[t] - shift)
+            high = total
+        else:
+            all_inside = False
+            if lower[t] > 0:
+                return False
+    return all_inside or high + rest >= 0.0
+
+
+@njit(cache=True, nogil=True)
+def end_components(
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    lower: Array,
+    upper: Array,
+    inside: Array,
+    usable: Array,
+) -> tuple[Array, Array, int]:
+    """Return (maximal end component of each state or -1, choices that can stay in it, number of components).
+
+    A choice belongs to a component when its successors, or as many of them as nature may give the whole
+    probability to, lie in it.
+    """
+    states = state_ptr.size - 1
+    inside = inside.copy()
+    stays = usable.copy()
+    none = np.empty(0, np.int32)
+    while True:
+        component, _, count, _ = components(state_ptr, choice_ptr, successor, inside, stays, none)
+        changed = False
+        for s in range(states):
+            if not inside[s]:
+                continue
+            some = False
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                if stays[c]:
+                    if confined(choice_ptr[c], choice_ptr[c + 1], successor, lower, upper, component, component[s]):
+                        some = True
+                    else:
+                        stays[c] = False
+                        changed = True
+            if not some:
+                inside[s] = False
+                changed = True
+        if not changed:
+            break
+    for s in range(states):
+        if not inside[s]:
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                stays[c] = False
+    return component, stays, count
+
+
+@njit(cache=True, nogil=True)
+def trap(
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    lower: Array,
+    upper: Array,
+    inside: Array,
+    held: Array,
+    via: Array,
+) -> Array:
+    """Return the largest part of `inside` in which agent and nature together can stay for ever, `via` how.
+
+    States of `held` count as staying.
+    """
+    states = state_ptr.size - 1
+    group = np.where(inside, 1, 0).astype(np.int32)
+    changed = True
+    while changed:
+        changed = False
+        for s in range(states):
+            if group[s] == 0 or held[s]:
+                continue
+            via[s] = -1
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                if confined(choice_ptr[c], choice_ptr[c + 1], successor, lower, upper, group, 1):
+                    via[s] = c
+                    break
+            if via[s] < 0:
+                group[s] = 0
+                changed = True
+    kept: Array = group == 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def sure_against_nature(
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    lower: Array,
+    upper: Array,
+    goal: Array,
+    usable: Array,
+    via: Array,
+) -> Array:
+    """Return the states from which the agent reaches `goal` surely although nature may cut edges, `via` how."""
+    states = state_ptr.size - 1
+    remaining = np.ones(states, np.bool_)
+    while True:
+        away = np.where(goal, 0, 1).astype(np.int32)  # 1: not yet drawn to the goal
+        grown = True
+        while grown:
+            grown = False
+            for s in range(states):
+                if away[s] == 0 or not remaining[s]:
+                    continue
+                for c in range(state_ptr[s], state_ptr[s + 1]):
+                    if not usable[c]:
+                        continue
+                    inside = True
+                    for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                        if not remaining[successor[t]]:
+                            inside = False
+                            break
+                    if inside and not confined(choice_ptr[c], choice_ptr[c + 1], successor, lower, upper, away, 1):
+                        away[s] = 0
+                        via[s] = c
+                        grown = True
+                        break
+        shrunk = False
+        for s in range(states):
+            if remaining[s] and away[s] == 1:
+                remaining[s] = False
+                shrunk = True
+        if not shrunk:
+            return remaining

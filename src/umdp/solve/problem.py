@@ -1,0 +1,238 @@
+"""The part of a model that numbers must be computed for, as one compact system.
+
+States the graph decides become two exits, end components one state, and the rest is laid out by strongly
+connected component, successors first. Rows are the choices that are left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["Problem", "build"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A system of Bellman equations over `n` unknowns and two exits of known value.
+
+    Attributes
+    ----------
+    n : number of unknowns; targets `n` and `n + 1` are the exits
+    row_ptr : (n+1,) rows of every unknown
+    entry_ptr : (rows+1,) entries of every row
+    target, lower, upper : (entries,) int32, float64, float64
+    slack : (rows,) what the lower bounds leave to hand out; at most 0 where nature has no choice
+    reward : (rows,)
+    origin : (rows,) the choice of the model each row stands for
+    index : (S,) the unknown (or exit) each state of the model became
+    comp_ptr : (components+1,) the unknowns of every strongly connected component
+    order : (entries,) the kept order of each row's entries
+    exits : the values of the two exits
+    """
+
+    n: int
+    row_ptr: Array
+    entry_ptr: Array
+    target: Array
+    lower: Array
+    upper: Array
+    slack: Array
+    reward: Array
+    origin: Array
+    index: Array
+    comp_ptr: Array
+    order: Array
+    exits: tuple[float, float]
+
+    @property
+    def widest(self) -> int:
+        """The largest number of entries of a row."""
+        return int(np.diff(self.entry_ptr).max(initial=1))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _compress(
+    n: int,
+    member_ptr: Array,
+    members: Array,
+    index: Array,
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    lower: Array,
+    upper: Array,
+    reward: Array,
+    usable: Array,
+    stays: Array,
+    target: Array,
+    low: Array,
+    high: Array,
+    entry_ptr: Array,
+    slack: Array,
+    row_reward: Array,
+    origin: Array,
+    order: Array,
+) -> Array:
+    """Copy the usable rows, merging entries with the same target where that is exact; return the row pointers.
+
+    A row without freedom is normalised and loses its self-loop. A row that may stay within its end component or
+    leave it (nature may cut edges) becomes one row for each way out.
+    """
+    row_ptr = np.empty(n + 1, np.int64)
+    stamp = np.empty(n + 2, np.int64)
+    stamp[:] = -1
+    rows, entries = 0, 0
+    for q in range(n):
+        row_ptr[q] = rows
+        for i in range(member_ptr[q], member_ptr[q + 1]):
+            s = members[i]
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                if not usable[c]:
+                    continue
+                base = entries
+                low_sum, low_rest = -1.0, 0.0
+                high_sum, high_rest = -1.0, 0.0
+                for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                    j = index[successor[t]]
+                    known = base <= stamp[j] < entries and target[stamp[j]] == j
+                    if known:  # only sums that are exact may be merged: nature's last share is one minus the others
+                        old_low, old_high = low[stamp[j]], high[stamp[j]]
+                        new_low, new_high = old_low + lower[t], old_high + upper[t]
+                        known = (
+                            new_low - old_low == lower[t]
+                            and new_low - lower[t] == old_low
+                            and new_high - old_high == upper[t]
+                            and new_high - upper[t] == old_high
+                        )
+                    if not known:
+                        stamp[j] = entries
+                        target[entries] = j
+                        low[entries] = lower[t]
+                        high[entries] = upper[t]
+                        entries += 1
+                    else:
+                        low[stamp[j]] = new_low
+                        high[stamp[j]] = min(1.0, new_high)
+                    total = low_sum + lower[t]
+                    shift = total - low_sum
+                    low_rest += (low_sum - (total - shift)) + (lower[t] - shift)
+                    low_sum = total
+                    total = high_sum + upper[t]
+                    shift = total - high_sum
+                    high_rest += (high_sum - (total - shift)) + (upper[t] - shift)
+                    high_sum = total
+                earned = reward[c] if reward.size > 0 else 0.0
+                room = -(low_sum + low_rest)
+                if stays[c]:
+                    ways, entries = entries, base
+                    if room <= 0.0:
+                        continue
+                    for t in range(base, ways):
+                        if target[t] != q:
+                            target[entries] = target[t]
+                            low[entries] = high[entries] = 1.0
+                            order[entries] = 0
+                            slack[rows] = 0.0
+                            row_reward[rows] = earned
+                            origin[rows] = c
+                            entry_ptr[rows] = entries
+                            rows += 1
+                            entries += 1
+                    continue
+                if entries - base == 1:
+                    low[base] = high[base] = 1.0
+                    room, low_sum = 0.0, 0.0
+                if room <= 0.0 or high_sum + high_rest <= 0.0:
+                    # No freedom: the lower (or upper) bounds are the distribution, up to rounding.
+                    room = 0.0
+                    use_low = low_sum + low_rest >= 0.0
+                    out, stay = 0.0, 0.0
+                    kept = base
+                    for t in range(base, entries):
+                        p = low[t] if use_low else high[t]
+                        if target[t] == q:
+                            stay += p
+                        elif p > 0.0:
+                            out += p
+                            target[kept] = target[t]
+                            low[kept] = p
+                            kept += 1
+                    entries = kept
+                    if out <= 0.0:
+                        entries = base
+                        continue
+                    if stay > 0.0:
+                        earned *= (out + stay) / out
+                    if stay > 0.0 or abs(out - 1.0) > 1e-15:
+                        for t in range(base, entries):
+                            low[t] /= out
+                    for t in range(base, entries):
+                        high[t] = low[t]
+                for t in range(base, entries):
+                    order[t] = t - base
+                slack[rows] = room
+                row_reward[rows] = earned
+                origin[rows] = c
+                entry_ptr[rows] = base
+                rows += 1
+    row_ptr[n] = rows
+    entry_ptr[rows] = entries
+    return row_ptr
+
+
+def build(
+    model: Any,
+    lower: Array,
+    upper: Array,
+    reward: Array,
+    index: Array,
+    order: Array,
+    comp_size: Array,
+    usable: Array,
+    stays: Array,
+    exits: tuple[float, float],
+) -> Problem:
+    """Lay out the problem over the undecided states.
+
+    Parameters
+    ----------
+    model : Graph
+    lower, upper : (T,)
+    reward : (C,) or empty
+    index : (S,) the unknown or exit each state becomes
+    order : the undecided states sorted by unknown
+    comp_size : (components,) unknowns per component
+    usable, stays : (C,) the choices left, and those among them that may stay within a collapsed end component
+    exits : values of targets n and n+1
+    """
+    owners = index[order]
+    n = int(owners[-1]) + 1 if order.size else 0
+    alone = n == order.size
+    member_ptr = np.arange(n + 1) if alone else np.searchsorted(owners, np.arange(n + 1))
+    sizes = np.diff(model.choice_ptr)
+    taken = np.zeros(model.states, dtype=np.bool_)
+    taken[order] = True
+    rows = usable & taken[model.choice_state]
+    entries = int(sizes[rows].sum())
+    count = int(np.count_nonzero(rows)) + int(sizes[rows & stays].sum())
+    target, slots = np.empty(entries, np.int32), np.empty(entries, np.int32)
+    low, high = np.empty(entries), np.empty(entries)
+    entry_ptr, slack = np.empty(count + 1, np.int64), np.empty(count)
+    row_reward, origin = np.empty(count), np.empty(count, np.int32)
+    row_ptr = _compress(
+        n, member_ptr, order, index, model.state_ptr, model.choice_ptr, model.successor, lower, upper, reward,
+        usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, slots,
+    )  # fmt: skip
+    made = int(row_ptr[-1])
+    used = int(entry_ptr[made])
+    return Problem(
+        n, row_ptr, entry_ptr[: made + 1], target[:used], low[:used], high[:used], slack[:made], row_reward[:made],
+        origin[:made], index, np.concatenate([[0], np.cumsum(comp_size)]).astype(np.int64), slots[:used], exits,
+    )  # fmt: skip
