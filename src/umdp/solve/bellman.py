@@ -1,0 +1,514 @@
+"""Compiled Bellman kernels: one row, one sweep, one certificate.
+
+Kernels take the arrays of a `Problem` and a range of states. `order` keeps, for every row, the order of its entries by
+value from the last sweep, so that sorting a row again costs one comparison per entry once values have settled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = [
+    "certify",
+    "chain_of",
+    "chain_sweep",
+    "fill",
+    "improve",
+    "loads",
+    "residual",
+    "row_value",
+    "sort_row",
+    "sweep",
+]
+
+Array = NDArray[Any]
+EPS = 2.0**-53
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) -> None:
+    """Sort ``order[begin:begin+size]`` by `key` (one key per entry of the row, in the row's own order)."""
+    for i in range(1, size):
+        moved = order[begin + i]
+        value = key[moved]
+        j = i - 1
+        if descending:
+            while j >= 0 and key[order[begin + j]] < value:
+                order[begin + j + 1] = order[begin + j]
+                j -= 1
+        else:
+            while j >= 0 and key[order[begin + j]] > value:
+                order[begin + j + 1] = order[begin + j]
+                j -= 1
+        order[begin + j + 1] = moved
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order: Array, probe: Array) -> None:
+    """Write into `probe` the distribution that hands the slack out in the order given.
+
+    Each entry is accurate relative to itself, to about 64 roundings: where little is left for the last entry served, the sums
+    are done again in twice the working precision.
+    """
+    rest = slack
+    delicate = False
+    for i in range(size):
+        k = order[begin + i]
+        low, room = lower[begin + k], upper[begin + k] - lower[begin + k]
+        probe[k] = low
+        if rest > 0.0:
+            if room < rest:
+                probe[k] = upper[begin + k]
+                rest -= room
+                delicate = delicate or rest < 2.0**-6
+            else:
+                probe[k] = low + rest
+                delicate = delicate or rest < 2.0**-6 or room - rest < 2.0**-30
+                rest = 0.0
+    if not delicate or slack <= 0.0:
+        return
+    high, tail = 1.0, 0.0  # 1 - sum of lower bounds, as an unevaluated sum of two numbers
+    for i in range(size):
+        v = -lower[begin + i]
+        total = high + v
+        shift = total - high
+        tail += (high - (total - shift)) + (v - shift)
+        high = total
+    for i in range(size):
+        k = order[begin + i]
+        probe[k] = lower[begin + k]
+        if high + tail <= 0.0:
+            continue
+        before_high, before_tail = high, tail
+        for v in (-upper[begin + k], lower[begin + k]):
+            total = high + v
+            shift = total - high
+            tail += (high - (total - shift)) + (v - shift)
+            high = total
+        if high + tail >= 0.0:
+            probe[k] = upper[begin + k]
+        else:
+            probe[k] = lower[begin + k] + (before_high + before_tail)
+            high, tail = 0.0, 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def row_value(
+    begin: int,
+    end: int,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: float,
+    order: Array,
+    key: Array,
+    x: Array,
+    nature_max: bool,
+) -> float:
+    """Return nature's best expectation of `x` over one row."""
+    size = end - begin
+    total = 0.0
+    if slack <= 0.0 or size == 1:
+        for t in range(begin, end):
+            total += lower[t] * x[target[t]]
+        return total
+    if size == 2:
+        first, second = x[target[begin]], x[target[begin + 1]]
+        if (first >= second) == nature_max:
+            p = min(upper[begin], 1.0 - lower[begin + 1])
+            return float(p * first + (1.0 - p) * second)
+        p = min(upper[begin + 1], 1.0 - lower[begin])
+        return float((1.0 - p) * first + p * second)
+    for i in range(size):
+        key[i] = x[target[begin + i]]
+        total += lower[begin + i] * key[i]
+    sort_row(begin, size, key, order, nature_max)
+    for i in range(size):
+        k = order[begin + i]
+        room = upper[begin + k] - lower[begin + k]
+        if room >= slack:
+            return float(total + slack * key[k])
+        total += room * key[k]
+        slack -= room
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sweep(
+    begin: int,
+    end: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    x: Array,
+    choice: Array,
+    agent_max: bool,
+    nature_max: bool,
+) -> float:
+    """Update `x` in place over the states `begin` to `end` (Gauss-Seidel); return the largest relative change.
+
+    `choice` receives the first best row of every state.
+    """
+    change = 0.0
+    for s in range(begin, end):
+        best = -np.inf if agent_max else np.inf
+        taken = choice[s]
+        for row in range(row_ptr[s], row_ptr[s + 1]):
+            value = reward[row] + row_value(
+                entry_ptr[row], entry_ptr[row + 1], target, lower, upper, slack[row], order, key, x, nature_max
+            )
+            if (value > best) if agent_max else (value < best):
+                best = value
+                taken = row
+        choice[s] = taken
+        old = x[s]
+        x[s] = best
+        if best != old:
+            moved = abs(best - old) / max(abs(best), 1e-300)
+            change = max(change, moved)
+    return change
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def certify(
+    begin: int,
+    end: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    x: Array,
+    tail: Array,
+    choice: Array,
+    agent_max: bool,
+    nature_max: bool,
+    from_above: bool,
+    fixed: bool,
+) -> int:
+    """Count the states at which `x` is not inductive: one step must not raise (lower) it, rounding included.
+
+    Values are sums of two numbers, `x` and `tail`. With differences to the state's own value,
+    ``reward + sum p (x_j - x_s)`` must be at most 0 from above and
+    at least 0 from below. The rounding error of that sum is relative to the differences, not to the values, and is
+    bounded and added on the unfavourable side. With `fixed`, only the rows in `choice` count; otherwise the agent
+    may use any, and `choice` receives the row that passes where one is enough (it is not touched where all must).
+    """
+    bad = 0
+    one_is_enough = fixed or (agent_max != from_above)
+    sign = 1.0 if from_above else -1.0
+    probe = np.empty(key.size)
+    for s in range(begin, end):
+        own, rest = x[s], tail[s]
+        best, passing = np.inf, -1
+        worst = -np.inf
+        first, last = row_ptr[s], row_ptr[s + 1]
+        if fixed:
+            first, last = choice[s], choice[s] + 1
+        for row in range(first, last):
+            lo, hi = entry_ptr[row], entry_ptr[row + 1]
+            size = hi - lo
+            total, scale = reward[row], abs(reward[row])
+            if slack[row] > 0.0 and size > 1:
+                for i in range(size):
+                    j = target[lo + i]
+                    key[i] = (x[j] - own) + (tail[j] - rest)
+                sort_row(lo, size, key, order, nature_max)
+                fill(lo, size, lower, upper, slack[row], order, probe)
+                for i in range(size):
+                    total += probe[i] * key[i]
+                    scale += probe[i] * abs(key[i])
+            else:
+                for i in range(size):
+                    j = target[lo + i]
+                    d = (x[j] - own) + (tail[j] - rest)
+                    total += lower[lo + i] * d
+                    scale += lower[lo + i] * abs(d)
+            excess = sign * total + (4.0 * size + 96.0) * EPS * scale
+            if excess < best:
+                best = excess
+                passing = row
+            worst = max(worst, excess)
+        if one_is_enough:
+            if best > 0.0:
+                bad += 1
+            elif not fixed:
+                choice[s] = passing
+        elif worst > 0.0:
+            bad += 1
+    return bad
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def chain_of(
+    begin: int,
+    end: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    x: Array,
+    tail: Array,
+    choice: Array,
+    nature_max: bool,
+    prob: Array,
+) -> None:
+    """Write nature's best distribution against `x` into `prob`, for the row each state takes."""
+    for s in range(begin, end):
+        row = choice[s]
+        lo, hi = entry_ptr[row], entry_ptr[row + 1]
+        size = hi - lo
+        rest = slack[row]
+        for i in range(size):
+            prob[lo + i] = lower[lo + i]
+            j = target[lo + i]
+            key[i] = (x[j] - x[s]) + (tail[j] - tail[s])
+        if rest > 0.0 and size > 1:
+            sort_row(lo, size, key, order, nature_max)
+            for i in range(size):
+                k = order[lo + i]
+                take = min(upper[lo + k] - lower[lo + k], rest)
+                prob[lo + k] += take
+                rest -= take
+                if rest <= 0.0:
+                    break
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def chain_sweep(
+    begin: int,
+    end: int,
+    times: int,
+    entry_ptr: Array,
+    target: Array,
+    prob: Array,
+    reward: Array,
+    x: Array,
+    choice: Array,
+) -> float:
+    """Sweep `times` times over the Markov chain of `choice` and `prob`; return the last largest relative change."""
+    change = 0.0
+    for _ in range(times):
+        change = 0.0
+        for s in range(begin, end):
+            row = choice[s]
+            total, stay = reward[row], 0.0
+            for t in range(entry_ptr[row], entry_ptr[row + 1]):
+                if target[t] == s:
+                    stay += prob[t]
+                else:
+                    total += prob[t] * x[target[t]]
+            if stay > 0.0 and stay < 1.0:
+                total /= 1.0 - stay
+            if total != x[s]:
+                change = max(change, abs(total - x[s]) / max(abs(total), 1e-300))
+                x[s] = total
+    return change
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def loads(
+    begin: int,
+    end: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    x: Array,
+    tail: Array,
+    agent_max: bool,
+    nature_max: bool,
+    out: Array,
+) -> None:
+    """Write, per state, twice the residual of the Bellman equation at `x` plus a multiple of rounding errors."""
+    probe = np.empty(key.size)
+    for s in range(begin, end):
+        own, rest = x[s], tail[s]
+        best = -np.inf
+        size_of_best, sum_of_best = 0.0, 0.0
+        for row in range(row_ptr[s], row_ptr[s + 1]):
+            lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+            for i in range(size):
+                j = target[lo + i]
+                key[i] = (x[j] - own) + (tail[j] - rest)
+            if slack[row] > 0.0 and size > 1:
+                sort_row(lo, size, key, order, nature_max)
+                fill(lo, size, lower, upper, slack[row], order, probe)
+            else:
+                for i in range(size):
+                    probe[i] = lower[lo + i]
+            total, scale = reward[row], abs(reward[row])
+            for i in range(size):
+                total += probe[i] * key[i]
+                scale += probe[i] * abs(key[i])
+            if (total if agent_max else -total) > best:
+                best = total if agent_max else -total
+                sum_of_best, size_of_best = total, (4.0 * size + 96.0) * EPS * scale
+        out[s] = 2.0 * abs(sum_of_best) + 4.0 * size_of_best + 8.0 * EPS * (EPS * abs(own) + abs(rest))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def improve(
+    begin: int,
+    end: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    x: Array,
+    tail: Array,
+    row_of: Array,
+    agent_max: bool,
+    nature_max: bool,
+) -> int:
+    """Switch every state to its best row against `x`, where that is better beyond rounding; return how many switched.
+
+    Gains are computed from differences of values, so that their error is relative to the differences.
+    """
+    switched = 0
+    probe = np.empty(key.size)
+    for s in range(begin, end):
+        if row_ptr[s + 1] - row_ptr[s] == 1:
+            continue
+        own, rest, current = x[s], tail[s], row_of[s]
+        best, best_row, reference, unsure = -np.inf, current, -np.inf, 0.0
+        for row in range(row_ptr[s], row_ptr[s + 1]):
+            lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+            total, scale = reward[row], abs(reward[row])
+            for i in range(size):
+                j = target[lo + i]
+                key[i] = (x[j] - own) + (tail[j] - rest)
+            if slack[row] > 0.0 and size > 1:
+                sort_row(lo, size, key, order, nature_max)
+                fill(lo, size, lower, upper, slack[row], order, probe)
+                for i in range(size):
+                    total += probe[i] * key[i]
+                    scale += probe[i] * abs(key[i])
+            else:
+                for i in range(size):
+                    total += lower[lo + i] * key[i]
+                    scale += lower[lo + i] * abs(key[i])
+            if not agent_max:
+                total = -total
+            if row == current:
+                reference = total
+                unsure = max(unsure, scale)
+            if total > best:
+                best, best_row = total, row
+                unsure = max(unsure, scale)
+        if best > reference + 32.0 * EPS * unsure + 8.0 * EPS * (EPS * abs(own) + abs(rest)):
+            row_of[s] = best_row
+            switched += 1
+    return switched
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def residual(
+    begin: int,
+    end: int,
+    entry_ptr: Array,
+    target: Array,
+    prob: Array,
+    reward: Array,
+    row: Array,
+    x: Array,
+    tail: Array,
+    out: Array,
+) -> None:
+    """Write how far ``x + tail`` is from solving the chain of `row` and `prob`, computed from differences."""
+    for s in range(begin, end):
+        total = reward[row[s]]
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            j = target[t]
+            total += prob[t] * ((x[j] - x[s]) + (tail[j] - tail[s]))
+        out[s - begin] = total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def relax(
+    begin: int,
+    end: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    x: Array,
+    tail: Array,
+    agent_max: bool,
+    nature_max: bool,
+    from_above: bool,
+    load: Array,
+    boost: float,
+) -> int:
+    """Move ``x + tail`` outwards wherever `certify` would object, by the objection and `boost` times the load; return how often.
+
+    Where strategies are equally good, what the load adds up to under one of them need not do for the other.
+    """
+    moved = 0
+    probe = np.empty(key.size)
+    one_is_enough = agent_max != from_above
+    sign = 1.0 if from_above else -1.0
+    for s in range(begin, end):
+        own, rest = x[s], tail[s]
+        chosen, leave = np.inf if one_is_enough else -np.inf, 1.0
+        for row in range(row_ptr[s], row_ptr[s + 1]):
+            lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+            for i in range(size):
+                j = target[lo + i]
+                key[i] = (x[j] - own) + (tail[j] - rest)
+            if slack[row] > 0.0 and size > 1:
+                sort_row(lo, size, key, order, nature_max)
+                fill(lo, size, lower, upper, slack[row], order, probe)
+            else:
+                for i in range(size):
+                    probe[i] = lower[lo + i]
+            total, scale, out = reward[row], abs(reward[row]), 0.0
+            for i in range(size):
+                total += probe[i] * key[i]
+                scale += probe[i] * abs(key[i])
+                if target[lo + i] != s:
+                    out += probe[i]
+            excess = sign * total + (4.0 * size + 96.0) * EPS * scale
+            if (excess < chosen) if one_is_enough else (excess > chosen):
+                chosen, leave = excess, out
+        if chosen > 0.0 and leave > 0.0:
+            step = sign * (chosen + boost * load[s]) / leave + rest
+            total = own + step
+            tail[s] = step - (total - own)
+            x[s] = total
+            moved += 1
+    return moved

@@ -1,0 +1,606 @@
+"""Compiled policy iteration on small strongly connected components, with certificates that need no subtraction.
+
+A component is evaluated by elimination without subtraction (Grassmann, Taksar, Heyman), relative to a reference
+state: `c` is what is collected before the reference state or an exit is reached, `e` the probability that an exit
+comes first, `h` that the reference state does. The value is ``c + h U`` with `U` the value of the reference state, and the
+difference to it is ``c - e U``: accurate even where all values agree in every digit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from umdp.solve.bellman import EPS, fill, sort_row
+
+__all__ = ["solve_small"]
+
+Array = NDArray[Any]
+INNER: dict[str, Any] = {  # kernels that only kernels call need no entry from Python, and compile faster without
+    "cache": True, "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
+}  # fmt: skip
+TIE = 1e-12  # an action wins by more than this, relative to the terms compared
+ROUNDS = 400
+
+
+@njit(**INNER)  # type: ignore[untyped-decorator]
+def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array) -> bool:
+    """Eliminate states n-1 .. 1; multipliers stay in the upper part of `a`. False if some state cannot leave."""
+    for k in range(n - 1, 0, -1):
+        total = ex[k]
+        for j in range(k):
+            total += a[k, j]
+        if total <= 0.0:
+            return False
+        out[k] = total
+        for i in range(k):
+            if a[i, k] > 0.0:
+                f = a[i, k] / total
+                a[i, k] = f
+                for j in range(k):
+                    a[i, j] += f * a[k, j]
+                ex[i] += f * ex[k]
+                b[i] += f * b[k]
+    out[0] = ex[0]
+    return bool(ex[0] > 0.0)
+
+
+@njit(**INNER)  # type: ignore[untyped-decorator]
+def _evaluate(
+    begin: int,
+    n: int,
+    ref: int,
+    entry_ptr: Array,
+    target: Array,
+    reward: Array,
+    prob: Array,
+    choice: Array,
+    x: Array,
+    a: Array,
+    work: Array,
+) -> bool:
+    """Evaluate the chain of `choice` and `prob`; rows of `work`: out, exit, b, c, e, h, value (by position)."""
+    out, ex, b, c, e, h, value = work[0], work[1], work[2], work[3], work[4], work[5], work[6]
+    for i in range(n):
+        ex[i] = 0.0
+        b[i] = 0.0
+        for j in range(n):
+            a[i, j] = 0.0
+    for i in range(n):
+        pos = 0 if i == ref else (ref if i == 0 else i)
+        row = choice[begin + i]
+        b[pos] += reward[row]
+        for t in range(entry_ptr[row], entry_ptr[row + 1]):
+            p = prob[t]
+            j = target[t] - begin
+            if 0 <= j < n:
+                a[pos, 0 if j == ref else (ref if j == 0 else j)] += p
+            else:
+                ex[pos] += p
+                b[pos] += p * x[target[t]]
+    if not _eliminate(n, a, out, ex, b):
+        return False
+    c[0], e[0], h[0] = 0.0, 0.0, 1.0
+    value[0] = b[0] / out[0]
+    for k in range(1, n):
+        cost, gone, hit = b[k], ex[k], a[k, 0]
+        for j in range(1, k):
+            cost += a[k, j] * c[j]
+            gone += a[k, j] * e[j]
+            hit += a[k, j] * h[j]
+        c[k], e[k], h[k] = cost / out[k], gone / out[k], hit / out[k]
+        value[k] = c[k] + h[k] * value[0]
+    return True
+
+
+@njit(**INNER)  # type: ignore[untyped-decorator]
+def _again(n: int, a: Array, out: Array, load: Array, part: Array) -> float:
+    """Solve for another load with the multipliers of `_eliminate`; return its total at the reference state."""
+    for k in range(n - 1, 0, -1):
+        for i in range(k):
+            if a[i, k] > 0.0:
+                load[i] += a[i, k] * load[k]
+    part[0] = 0.0
+    for k in range(1, n):
+        total = load[k]
+        for j in range(1, k):
+            total += a[k, j] * part[j]
+        part[k] = total / out[k]
+    return float(load[0] / out[0])
+
+
+@njit(**INNER)  # type: ignore[untyped-decorator]
+def _terms(
+    begin: int,
+    n: int,
+    ref: int,
+    s: int,
+    row: int,
+    entry_ptr: Array,
+    target: Array,
+    x: Array,
+    c: Array,
+    e: Array,
+    h: Array,
+    top: float,
+    key: Array,
+    size_of: Array,
+) -> None:
+    """Fill `key` with the differences of a row's targets to state `s`, `size_of` with what their rounding is relative to.
+
+    Where the state is close to the reference (e below a half) differences are those of ``c - e top``, elsewhere
+    those of the values themselves.
+    """
+    near = e[s] < 0.5
+    if near:
+        own = c[s] - e[s] * top
+        own_size = abs(c[s]) + e[s] * top
+    else:
+        own = c[s] + h[s] * top
+        own_size = abs(c[s]) + h[s] * top
+    for t in range(entry_ptr[row], entry_ptr[row + 1]):
+        i = t - entry_ptr[row]
+        j = target[t] - begin
+        if 0 <= j < n:
+            j = 0 if j == ref else (ref if j == 0 else j)
+            if j == s:
+                key[i] = 0.0
+                size_of[i] = 0.0
+                continue
+            if near:
+                if e[j] < 0.5:
+                    key[i] = (c[j] - e[j] * top) - own
+                    size_of[i] = abs(c[j]) + e[j] * top + own_size
+                else:
+                    key[i] = (c[j] + h[j] * top - top) - own
+                    size_of[i] = abs(c[j]) + h[j] * top + top + own_size
+            else:
+                other = top - e[j] * top if e[j] < 0.5 else h[j] * top
+                key[i] = (c[j] + other) - own
+                size_of[i] = abs(c[j]) + other + own_size
+        else:
+            v = x[target[t]]
+            if near:
+                key[i] = (v - top) - own
+                size_of[i] = v + top + own_size
+            else:
+                key[i] = v - own
+                size_of[i] = v + own_size
+
+
+@njit(**INNER)  # type: ignore[untyped-decorator]
+def _best_response(
+    row: int,
+    entry_ptr: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    size_of: Array,
+    nature_max: bool,
+    probe: Array,
+) -> tuple[float, float]:
+    """Return (reward + sum p key at nature's best p, what its rounding is relative to); `probe` receives p."""
+    lo, hi = entry_ptr[row], entry_ptr[row + 1]
+    size = hi - lo
+    total, scale = reward[row], abs(reward[row])
+    if slack[row] > 0.0 and size > 1:
+        sort_row(lo, size, key, order, nature_max)
+        fill(lo, size, lower, upper, slack[row], order, probe)
+    else:
+        for i in range(size):
+            probe[i] = lower[lo + i]
+    for i in range(size):
+        total += probe[i] * key[i]
+        scale += probe[i] * size_of[i]
+    return total, scale
+
+
+@njit(**INNER)  # type: ignore[untyped-decorator]
+def _reaching(
+    begin: int,
+    n: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    upper: Array,
+    allowed: Array,
+    choice: Array,
+    reached: Array,
+    keep: bool,
+) -> bool:
+    """Make every state's row lead towards an exit, the first allowed row that does; with `keep`, only where needed."""
+    for i in range(n):
+        reached[i] = False
+    if keep:
+        grown = True
+        while grown:
+            grown = False
+            for i in range(n):
+                if not reached[i]:
+                    row = choice[begin + i]
+                    for t in range(entry_ptr[row], entry_ptr[row + 1]):
+                        j = target[t] - begin
+                        if upper[t] > 0.0 and not (0 <= j < n and not reached[j]):
+                            reached[i] = True
+                            grown = True
+                            break
+    count = 0
+    for i in range(n):
+        if reached[i]:
+            count += 1
+    grown = True
+    while grown and count < n:
+        grown = False
+        for i in range(n):
+            if reached[i]:
+                continue
+            for row in range(row_ptr[begin + i], row_ptr[begin + i + 1]):
+                if not allowed[row]:
+                    continue
+                hit = False
+                for t in range(entry_ptr[row], entry_ptr[row + 1]):
+                    j = target[t] - begin
+                    if upper[t] > 0.0 and not (0 <= j < n and not reached[j]):
+                        hit = True
+                        break
+                if hit:
+                    choice[begin + i] = row
+                    reached[i] = True
+                    count += 1
+                    grown = True
+                    break
+    return count == n
+
+
+@njit(**INNER)  # type: ignore[untyped-decorator]
+def _survey(
+    begin: int,
+    n: int,
+    ref: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    prob: Array,
+    choice: Array,
+    x: Array,
+    nature_max: bool,
+    whole: bool,
+    work: Array,
+    row_work: Array,
+    gain: Array,
+    size: Array,
+) -> bool:
+    """Let nature answer on the rows taken (with `whole`, on all); return whether it changed its mind on a row taken.
+
+    `gain` receives what a step by the row gains over the state's own value, `size` what its rounding is relative to.
+    """
+    c, e, h, top = work[3], work[4], work[5], work[6][0]
+    key, size_of, probe = row_work[0], row_work[1], row_work[2]
+    changed = False
+    for i in range(n):
+        s = 0 if i == ref else (ref if i == 0 else i)
+        taken = choice[begin + i]
+        first, last = row_ptr[begin + i], row_ptr[begin + i + 1]
+        if not whole:
+            first, last = taken, taken + 1
+        for row in range(first, last):
+            lo, count = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+            if not whole and (slack[row] <= 0.0 or count == 1):
+                continue
+            _terms(begin, n, ref, s, row, entry_ptr, target, x, c, e, h, top, key, size_of)
+            new, scale = _best_response(
+                row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
+            )
+            gain[row], size[row] = new, scale
+            if row == taken:
+                old, spread = reward[row], scale
+                for j in range(count):
+                    old += prob[lo + j] * key[j]
+                    spread += prob[lo + j] * abs(key[j])
+                if not (new - old if nature_max else old - new) > 1e-14 * spread:
+                    continue
+                changed = True
+            for j in range(count):
+                prob[lo + j] = probe[j]
+    return changed
+
+
+@njit(**INNER)  # type: ignore[untyped-decorator]
+def _settle(
+    begin: int,
+    n: int,
+    ref: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    prob: Array,
+    choice: Array,
+    x: Array,
+    kappa: float,
+    agent_max: bool,
+    nature_max: bool,
+    from_above: bool,
+    load: Array,
+    a: Array,
+    work: Array,
+    row_work: Array,
+    alt_choice: Array,
+    alt_prob: Array,
+    bound: Array,
+) -> bool:
+    """Widen the values by `kappa` times the accumulated `load` and check that they are inductive; `bound` receives them.
+
+    Each step then has a slack of `kappa` times the load, far above rounding. Where several strategies are equally good, the
+    widening must be that of the strategy for which it is largest, so rows that fail are switched and the widening is computed
+    again. What is returned has passed, rounding included, for every row that matters: the policy's own where one is enough, with
+    the distribution it was evaluated with if both players pull the same way (that pair is known to be proper); otherwise all.
+    """
+    one_is_enough = agent_max != from_above
+    sign = 1.0 if from_above else -1.0
+    part, shifted, again = work[8], work[9], work[7]
+    key, size_of, probe = row_work[0], row_work[1], row_work[2]
+    for i in range(n):
+        alt_choice[begin + i] = choice[begin + i]
+    for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
+        alt_prob[t] = prob[t]
+    for _ in range(24):
+        if not _evaluate(begin, n, ref, entry_ptr, target, reward, alt_prob, alt_choice, x, a, work):
+            return False
+        c, e, h = work[3], work[4], work[5]
+        for s in range(n):
+            again[s] = load[s]
+        top = work[6][0] + sign * kappa * _again(n, a, work[0], again, part)
+        if not (0.0 <= top < np.inf):
+            return False
+        for s in range(n):
+            shifted[s] = c[s] + sign * kappa * part[s]
+        passed = True
+        for i in range(n):
+            s = 0 if i == ref else (ref if i == 0 else i)
+            first, last = row_ptr[begin + i], row_ptr[begin + i + 1]
+            if one_is_enough:
+                first, last = choice[begin + i], choice[begin + i] + 1
+            worst = 0.0
+            for row in range(first, last):
+                lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+                _terms(begin, n, ref, s, row, entry_ptr, target, x, shifted, e, h, top, key, size_of)
+                for k in range(size):
+                    key[k] += sign * 8.0 * EPS * size_of[k]
+                if one_is_enough and agent_max == nature_max:
+                    total, scale = reward[row], abs(reward[row])
+                    for k in range(size):
+                        total += prob[lo + k] * key[k]
+                        scale += prob[lo + k] * size_of[k]
+                        probe[k] = prob[lo + k]
+                else:
+                    total, scale = _best_response(
+                        row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
+                    )
+                excess = sign * total + (4.0 * size + 96.0) * EPS * scale
+                if excess > 0.0:
+                    passed = False
+                if excess > worst:
+                    worst = excess
+                    alt_choice[begin + i] = row
+                    for k in range(size):
+                        alt_prob[lo + k] = probe[k]
+        if passed:
+            for i in range(n):
+                s = 0 if i == ref else (ref if i == 0 else i)
+                bound[begin + i] = shifted[s] + (top - e[s] * top if e[s] < 0.5 else h[s] * top)
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def solve_small(
+    first: int,
+    stop: int,
+    limit: int,
+    comp_ptr: Array,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    prob: Array,
+    choice: Array,
+    x: Array,
+    rel: Array,
+    agent_max: bool,
+    nature_max: bool,
+    warm: bool,
+    wanted: float,
+    a: Array,
+    work: Array,
+    row_work: Array,
+    allowed: Array,
+    gains: Array,
+    sizes: Array,
+    low: Array,
+    high: Array,
+    alt_choice: Array,
+    alt_prob: Array,
+    counts: Array,
+) -> int:
+    """Solve the components `first` to `stop`, in order; return the index of the first that needs something else.
+
+    That is one with more than `limit` states, or one whose bracket is wider than `wanted`.
+    Writes the value `x`, its relative error bound `rel`, the row `choice` of every state and nature's `prob`.
+    The arrays from `allowed` (all true) to `alt_prob` are work space. `counts` adds up (policy evaluations, components
+    left loose).
+    """
+    n_max = a.shape[0]
+    reached = np.empty(n_max, np.bool_)
+    load = np.empty(n_max)
+    key, size_of, probe = row_work[0], row_work[1], row_work[2]
+    for k in range(first, stop):
+        begin, n = comp_ptr[k], comp_ptr[k + 1] - comp_ptr[k]
+        if n > limit:
+            return k
+        error = 0.0
+        loops = n > 1
+        for s in range(begin, begin + n):
+            for t in range(entry_ptr[row_ptr[s]], entry_ptr[row_ptr[s + 1]]):
+                j = target[t]
+                if j < begin or j >= begin + n:
+                    error = max(error, rel[j])
+                else:
+                    loops = True
+        if not loops:  # no cycle: one backup is exact
+            s = begin
+            best, width = 0.0, 0
+            for row in range(row_ptr[s], row_ptr[s + 1]):
+                lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+                if slack[row] <= 0.0 or size == 1:
+                    value = reward[row]
+                    for t in range(lo, lo + size):
+                        value += lower[t] * x[target[t]]
+                else:
+                    for i in range(size):
+                        key[i] = x[target[lo + i]]
+                        size_of[i] = abs(key[i])
+                    value, _ = _best_response(
+                        row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
+                    )
+                    for i in range(size):
+                        prob[lo + i] = probe[i]
+                width = max(width, size)
+                if row == row_ptr[s] or (value > best * (1 + TIE) if agent_max else value < best * (1 - TIE)):
+                    best = value
+                    choice[s] = row
+            x[s] = best
+            rel[s] = error + TIE * (row_ptr[s + 1] - row_ptr[s] > 1) + (4.0 * width + 96.0) * EPS
+            continue
+
+        # A proper policy to start from, and nature spread over the inside of its bounds.
+        if not _reaching(begin, n, row_ptr, entry_ptr, target, upper, allowed, choice, reached, warm):
+            counts[1] += 1
+            for s in range(begin, begin + n):
+                x[s], rel[s] = 1.0, np.inf
+            return k
+        for row in range(row_ptr[begin], row_ptr[begin + n]):
+            room = 0.0
+            for t in range(entry_ptr[row], entry_ptr[row + 1]):
+                room += upper[t] - lower[t]
+            share = slack[row] / room if room > 0.0 and slack[row] > 0.0 else 0.0
+            for t in range(entry_ptr[row], entry_ptr[row + 1]):
+                prob[t] = lower[t] + share * (upper[t] - lower[t])
+
+        c, e, value = work[3], work[4], work[6]
+        ref = n - n
+        chosen = n < 0  # the reference state
+        done = n < 0  # the agent
+        for _ in range(ROUNDS):
+            counts[0] += 1
+            if not _evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work):
+                break
+            if not chosen:  # the state of largest value is the reference from now on
+                chosen = True
+                far = 0
+                for pos in range(1, n):
+                    if value[pos] > value[far] * (1 + 1e-9) or (
+                        value[pos] >= value[far] and c[pos] - e[pos] * value[0] > c[far] - e[far] * value[0]
+                    ):
+                        far = pos
+                far = ref if far == 0 else (0 if far == ref else far)
+                if far != ref:
+                    ref = far
+                    continue
+            changed = False
+            for half in range(2):  # nature answers the policy first; then the agent looks at all rows
+                whole = half == 1
+                if changed or (whole and done):
+                    break
+                changed = _survey(
+                    begin, n, ref, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x,
+                    nature_max, whole, work, row_work, gains, sizes,
+                )  # fmt: skip
+            if changed:
+                continue
+            if done:
+                break
+            for i in range(begin, begin + n):  # switch only on strict improvement
+                best, best_row = 0.0, choice[i]
+                for row in range(row_ptr[i], row_ptr[i + 1]):
+                    better = gains[row] if agent_max else -gains[row]
+                    if row != choice[i] and better > best + TIE * sizes[row]:
+                        best, best_row = better, row
+                if best_row != choice[i]:
+                    choice[i] = best_row
+                    changed = True
+            if changed:
+                continue
+            # Of equally good rows the first, as long as an exit stays in reach.
+            done = True
+            for i in range(begin, begin + n):
+                first_tie = -1
+                for row in range(row_ptr[i], row_ptr[i + 1]):
+                    allowed[row] = row == choice[i] or abs(gains[row]) <= TIE * sizes[row]
+                    if allowed[row] and first_tie < 0:
+                        first_tie = row
+                if first_tie != choice[i]:
+                    choice[i] = first_tie
+                    changed = True
+            _reaching(begin, n, row_ptr, entry_ptr, target, upper, allowed, choice, reached, n > 0)
+            for row in range(row_ptr[begin], row_ptr[begin + n]):
+                allowed[row] = True
+            if not changed:
+                break
+
+        # Certificates: widen by a little, and by more where that does not pass.
+        above = below = n < 0
+        if value[0] < np.inf:
+            for i in range(n):
+                s = 0 if i == ref else (ref if i == 0 else i)
+                load[s] = 0.0
+                for row in range(row_ptr[begin + i], row_ptr[begin + i + 1]):
+                    if row == choice[begin + i] or abs(gains[row]) <= 1e-6 * sizes[row]:
+                        load[s] = max(load[s], sizes[row])
+            kappa = 2.0**-46
+            for attempt in range(16):
+                up = attempt % 2 == 0
+                if up:
+                    kappa *= 4.0
+                if (above and up) or (below and not up):
+                    continue
+                passed = _settle(
+                    begin, n, ref, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x,
+                    kappa, agent_max, nature_max, up, load, a, work, row_work, alt_choice, alt_prob,
+                    high if up else low,
+                )  # fmt: skip
+                above, below = above or (up and passed), below or (passed and not up)
+                if above and below:
+                    break
+        loose = not (above and below)
+        for s in range(begin, begin + n):
+            if above and below:
+                x[s] = 0.5 * (low[s] + high[s])
+                gap = 0.5 * (high[s] - low[s])
+                rel[s] = error + (gap / x[s] if gap > 0.0 else 0.0) + 16.0 * EPS
+                loose = loose or not rel[s] <= error + wanted
+            else:
+                x[s], rel[s] = 1.0, np.inf
+        if loose:
+            counts[1] += 1
+            return k
+    return stop
