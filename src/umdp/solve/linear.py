@@ -1,0 +1,197 @@
+"""Sparse linear systems of one Markov chain: what policy iteration solves on large components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from umdp.solve import bellman
+
+if TYPE_CHECKING:
+    from umdp.solve.problem import Problem
+
+__all__ = ["Chain"]
+
+Array = NDArray[Any]
+FLOPS = 3e10  # the most an elimination may cost, by the bandwidth of the reordered matrix
+FILL = 2.5e8  # the most entries it may fill in
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _apply(
+    begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array, v: Array, out: Array
+) -> None:
+    """Write (I - P) v into `out`; vectors are numbered from `begin`."""
+    for s in range(begin, end):
+        total = v[s - begin]
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            j = target[t]
+            if begin <= j < end:
+                total -= prob[t] * v[j - begin]
+        out[s - begin] = total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _substitute(
+    begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array, v: Array, out: Array
+) -> None:
+    """Solve with the part of I - P on and below the diagonal: successors come first, so most of P is there."""
+    for s in range(begin, end):
+        total, stay = v[s - begin], 0.0
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            j = target[t]
+            if j == s:
+                stay += prob[t]
+            elif begin <= j < s:
+                total += prob[t] * out[j - begin]
+        out[s - begin] = total / (1.0 - stay) if stay < 1.0 else total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _bicgstab(
+    begin: int,
+    end: int,
+    entry_ptr: Array,
+    target: Array,
+    prob: Array,
+    row: Array,
+    load: Array,
+    scale: Array,
+    tolerance: float,
+    rounds: int,
+) -> tuple[Array, bool]:
+    """Preconditioned BiCGSTAB for (I - P) v = load in units of `scale`; (v, whether the tolerance is met)."""
+    n = end - begin
+    v = np.zeros(n)
+    r = load / scale
+    goal = tolerance * np.sqrt((r * r).sum())
+    shadow = r.copy()
+    direction, image = np.zeros(n), np.zeros(n)
+    helped, second, product = np.empty(n), np.empty(n), np.empty(n)
+    rho = alpha = omega = 1.0
+    for _ in range(rounds):
+        before, rho = rho, (shadow * r).sum()
+        if rho == 0.0 or omega == 0.0:
+            return v * scale, False
+        beta = (rho / before) * (alpha / omega)
+        direction = r + beta * (direction - omega * image)
+        _substitute(begin, end, entry_ptr, target, prob, row, direction * scale, helped)
+        _apply(begin, end, entry_ptr, target, prob, row, helped, image)
+        image /= scale
+        helped /= scale
+        bottom = (shadow * image).sum()
+        if bottom == 0.0:
+            return v * scale, False
+        alpha = rho / bottom
+        r = r - alpha * image
+        v += alpha * helped
+        if np.sqrt((r * r).sum()) <= goal:
+            return v * scale, True
+        _substitute(begin, end, entry_ptr, target, prob, row, r * scale, second)
+        _apply(begin, end, entry_ptr, target, prob, row, second, product)
+        product /= scale
+        second /= scale
+        bottom = (product * product).sum()
+        if bottom == 0.0:
+            return v * scale, False
+        omega = (product * r).sum() / bottom
+        v += omega * second
+        r = r - omega * product
+        size = np.sqrt((r * r).sum())
+        if size <= goal:
+            return v * scale, True
+        if not size < 1e300:
+            break
+    return v * scale, False
+
+
+@dataclass(eq=False)
+class Chain:
+    """The chain of the rows `row` with probabilities `prob` on one component; solves (I - P) v = load."""
+
+    problem: Problem
+    begin: int
+    end: int
+    row: Array
+    prob: Array
+    direct: bool = False
+    _factor: Any = None
+    _refused: bool = False
+
+    def residual(self, x: Array, tail: Array) -> Array:
+        """Return how far ``x + tail`` is from solving the chain's equations, computed from differences."""
+        p = self.problem
+        out = np.empty(self.end - self.begin)
+        bellman.residual(self.begin, self.end, p.entry_ptr, p.target, self.prob, p.reward, self.row, x, tail, out)
+        return out
+
+    def solve(self, load: Array, tolerance: float, scale: Array) -> Array | None:
+        """Return v with (I - P) v = load, up to `tolerance` in norm relative to `scale`; None where no method gets there.
+
+        Values may span many orders of magnitude, and the small ones count as much as the large ones.
+        """
+        if not load.any():
+            return np.zeros_like(load)
+        if not self.direct:
+            v = self._iterate(load, tolerance, 60, scale)
+            if v is not None:
+                return v
+        if self._factor is None and not self._refused:
+            self._factorise()
+        if self._factor is not None:
+            self.direct = True
+            solved: Array = self._factor(load)
+            solved = solved + self._factor(load - self._product(solved))
+            return solved if np.isfinite(solved).all() else None
+        return self._iterate(load, tolerance, 2000, scale)
+
+    def _product(self, v: Array) -> Array:
+        p = self.problem
+        out = np.empty(self.end - self.begin)
+        _apply(self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row, v, out)
+        return out
+
+    def _iterate(self, load: Array, tolerance: float, rounds: int, scale: Array) -> Array | None:
+        p = self.problem
+        v, done = _bicgstab(
+            self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row, load, scale, tolerance, rounds
+        )
+        return v if done and np.isfinite(v).all() else None
+
+    def _factorise(self) -> None:
+        """Factorise where the bandwidth of the reordered matrix promises that it is cheap."""
+        from scipy.sparse import csc_array
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+        from scipy.sparse.linalg import splu
+
+        p, n = self.problem, self.end - self.begin
+        taken = self.row[self.begin : self.end]
+        sizes = p.entry_ptr[taken + 1] - p.entry_ptr[taken]
+        ends = np.cumsum(sizes)
+        entries = np.arange(ends[-1]) - np.repeat(ends - sizes - p.entry_ptr[taken], sizes)
+        rows, columns = np.repeat(np.arange(n), sizes), p.target[entries] - self.begin
+        inside = (columns >= 0) & (columns < n)
+        rows, columns, data = rows[inside], columns[inside], -self.prob[entries[inside]]
+        matrix = csc_array(
+            (
+                np.concatenate([data, np.ones(n)]),
+                (np.concatenate([rows, np.arange(n)]), np.concatenate([columns, np.arange(n)])),
+            ),
+            shape=(n, n),
+        )
+        order = reverse_cuthill_mckee(matrix.tocsr())
+        place = np.empty(n, dtype=np.int64)
+        place[order] = np.arange(n)
+        band = float(np.abs(place[rows] - place[columns]).max(initial=1))
+        planar = band <= 8 * np.sqrt(n)
+        if n * band > FILL or (n * band * band > FLOPS and not planar):
+            self._refused = True
+            return
+        try:
+            self._factor = splu(matrix, permc_spec="COLAMD", diag_pivot_thresh=0.1).solve
+        except RuntimeError:  # singular: the chain cannot leave the component
+            self._refused = True
