@@ -1,0 +1,162 @@
+"""Nature's answer to given values, over all choices of a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from umdp.solve.bellman import fill, sort_row
+
+if TYPE_CHECKING:
+    from umdp.solve.unbounded import Task, Values
+
+__all__ = ["answer", "respond", "spread"]
+
+Array = NDArray[Any]
+NOTHING: Array = np.empty(0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def respond(
+    choice_ptr: Array,
+    successor: Array,
+    lower: Array,
+    upper: Array,
+    x: Array,
+    paid: Array,
+    nature_max: bool,
+    prob: Array,
+) -> Array:
+    """Write nature's best distribution against `x` into `prob` (T,); return its expectation per choice (C,).
+
+    `paid` (T,) is what transitions earn, or empty. An infinite value that gets no probability counts as nothing.
+    """
+    choices = choice_ptr.size - 1
+    widest = 1
+    for c in range(choices):
+        widest = max(widest, choice_ptr[c + 1] - choice_ptr[c])
+    key = np.empty(widest)
+    order = np.empty(widest, np.int32)
+    expected = np.empty(choices)
+    for c in range(choices):
+        lo, hi = choice_ptr[c], choice_ptr[c + 1]
+        size = hi - lo
+        high, tail = 1.0, 0.0
+        for i in range(size):
+            key[i] = x[successor[lo + i]]
+            if paid.size > 0:
+                key[i] += paid[lo + i]
+            order[i] = i
+            added = high - lower[lo + i]
+            shift = added - high
+            tail += (high - (added - shift)) + (-lower[lo + i] - shift)
+            high = added
+        sort_row(0, size, key, order, nature_max)
+        fill(0, size, lower[lo:hi], upper[lo:hi], high + tail, order, prob[lo:hi])
+        total = 0.0
+        for i in range(size):
+            if prob[lo + i] > 0.0:
+                total += prob[lo + i] * key[i]
+        expected[c] = total
+    return expected
+
+
+def spread(task: Task) -> Array:
+    """Return a distribution inside the bounds of every choice that gives every listed transition a share, shape (T,)."""
+    ptr = task.graph.choice_ptr
+    room = task.upper - task.lower
+    rest = 1.0 - np.add.reduceat(task.lower, ptr[:-1])
+    total = np.add.reduceat(room, ptr[:-1])
+    share = np.where((total > 0) & (rest > 0), rest / np.where(total > 0, total, 1.0), 0.0)
+    mixed: Array = task.lower + np.repeat(share, np.diff(ptr)) * room
+    return mixed
+
+
+def answer(task: Task, values: Values) -> Array:
+    """Return nature's probabilities for the whole model (T,): those the rows were solved with, else the best response."""
+    graph = task.graph
+    prob = np.empty(graph.transitions)
+    respond(graph.choice_ptr, graph.successor, task.lower, task.upper, values.x, NOTHING, task.nature_max, prob)
+    problem = values.problem
+    if problem is not None:
+        _transfer(
+            values.row, problem.origin, problem.slack, problem.entry_ptr, problem.target, values.prob, problem.index,
+            graph.choice_ptr, graph.successor, task.lower, task.upper, graph.choice_state, prob,
+        )  # fmt: skip
+    return prob
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _transfer(
+    row: Array,
+    origin: Array,
+    slack: Array,
+    entry_ptr: Array,
+    target: Array,
+    solved: Array,
+    index: Array,
+    choice_ptr: Array,
+    successor: Array,
+    lower: Array,
+    upper: Array,
+    choice_state: Array,
+    prob: Array,
+) -> None:
+    """Copy the distributions of the rows taken back to the model's transitions, within their bounds."""
+    for q in range(row.size):
+        r = row[q]
+        c = origin[r]
+        free = False
+        for t in range(choice_ptr[c], choice_ptr[c + 1]):
+            if upper[t] > lower[t]:
+                free = True
+        if not free or (slack[r] <= 0.0 and entry_ptr[r + 1] - entry_ptr[r] > 1):
+            continue
+        begin, end = choice_ptr[c], choice_ptr[c + 1]
+        rest = 1.0
+        for t in range(begin, end):
+            prob[t] = lower[t]
+            rest -= lower[t]
+        # Entries were merged by target; a single entry of a longer row is one way out of an end component.
+        for e in range(entry_ptr[r], entry_ptr[r + 1]):
+            left = solved[e]
+            seen = False
+            for other in range(entry_ptr[r], entry_ptr[r + 1]):
+                if other != e and target[other] == target[e]:
+                    seen = seen or other < e
+                    left += solved[other]
+            if seen:
+                continue
+            same, only = 0, begin
+            for t in range(begin, end):
+                if index[successor[t]] == target[e]:
+                    same += 1
+                    only = t
+            if same == 1 and entry_ptr[r + 1] - entry_ptr[r] > 1:
+                rest -= left - lower[only]
+                prob[only] = left
+                continue
+            for t in range(begin, end):
+                if index[successor[t]] == target[e]:
+                    left -= lower[t]
+            for t in range(begin, end):
+                if index[successor[t]] == target[e] and left > 0.0 and rest > 0.0:
+                    take = min(min(upper[t] - lower[t], left), rest)
+                    prob[t] += take
+                    left -= take
+                    rest -= take
+        if rest < 1e-12:  # all is handed out, up to rounding
+            continue
+        for t in range(begin, end):
+            if rest > 0.0 and index[successor[t]] == q:
+                take = min(upper[t] - prob[t], rest)
+                prob[t] += take
+                rest -= take
+        for t in range(begin, end):
+            if rest > 0.0:
+                take = min(upper[t] - prob[t], rest)
+                prob[t] += take
+                rest -= take

@@ -1,0 +1,359 @@
+"""`solve` and `evaluate`: from a model and a property to a certified answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import ModelError
+from umdp.model import MDP, IntervalMDP, Policy
+from umdp.solve.objective import bounds_of, gate, players, reward_of, sets
+from umdp.solve.qualitative import Edges, decide
+from umdp.solve.result import Bracket, Solution, Statistics, Status
+from umdp.solve.shape import Shape
+from umdp.solve.unbounded import TINY, Effort, Task, has_free_zero
+from umdp.spec import Cumulative, Globally, Next, Spec, Until
+
+__all__ = ["evaluate", "solve"]
+
+Array = NDArray[Any]
+NOTHING: Array = np.empty(0)
+Progress = Callable[[str, float], None]
+
+
+def solve(
+    model: MDP | IntervalMDP,
+    spec: Spec | str,
+    *,
+    precision: float = 1e-6,
+    start: Solution | None = None,
+    method: str = "auto",
+    threads: int = 1,
+    time_limit: float = np.inf,
+    progress: Progress | None = None,
+) -> Solution:
+    """Return a certified bracket of a property's value, with a policy and nature that go with it.
+
+    Parameters
+    ----------
+    model : MDP or IntervalMDP
+    spec : Spec or str
+    precision : float
+        The relative width the bracket should have.
+    start : Solution, optional
+        An earlier solution of a model with the same graph; it changes the time taken, not the answer.
+    method : {"auto", "policy", "value"}
+        Policy iteration by elimination, sweeps and sparse systems with inductive bounds, or the solver's own choice.
+    threads : int
+        Threads for the kernels on large components; the last digits of the bounds may then differ between runs.
+    time_limit : float
+        Seconds after which the best certified bracket so far is returned.
+    progress : callable, optional
+        Called now and then with (what is going on, how much values still move, relatively).
+
+    Examples
+    --------
+    >>> from umdp import IntervalMDP, solve
+    >>> model = IntervalMDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.2, 0.5, 1, 1], [0.5, 0.8, 1, 1],
+    ...                     labels={"goal": [1]})
+    >>> solution = solve(model, 'Pmaxmin=? [ F "goal" ]')
+    >>> solution.bracket.lower <= 0.2 <= solution.bracket.upper
+    True
+    >>> solution.status.name
+    'CERTIFIED'
+    """
+    spec = Spec.parse(spec) if isinstance(spec, str) else spec
+    _check_options(precision, method)
+    agent_max, nature_max = players(model, spec)
+    begun = time.monotonic()
+    effort = Effort(precision, method, threads, begun + time_limit, progress)
+    if isinstance(spec.formula, Next | Cumulative) or spec.steps(model) is not None:
+        return _bounded(model, spec, agent_max, nature_max, effort, begun, None)
+    first = None
+    if start is not None and start.policy.choice is not None and start.policy.choice.ndim == 1:
+        if not np.array_equal(start.model.state_ptr, model.state_ptr):
+            raise ModelError("the solution to start from is for a model with other states and choices")
+        first = start.policy.choice
+    return _unbounded(model, spec, agent_max, nature_max, effort, begun, first)
+
+
+def evaluate(
+    model: MDP | IntervalMDP,
+    spec: Spec | str,
+    policy: Policy,
+    *,
+    precision: float = 1e-6,
+    method: str = "auto",
+    threads: int = 1,
+    time_limit: float = np.inf,
+    progress: Progress | None = None,
+) -> Solution:
+    """Return a certified bracket of the value of a given policy: against nature, or on an MDP as it is.
+
+    The property's nature decides which way the probabilities go (`Pmaxmin`: against the policy); on an MDP there is
+    nothing to decide.
+
+    Examples
+    --------
+    >>> from umdp import MDP, Policy, evaluate
+    >>> mdp = MDP([0, 2, 3, 4], [0, 2, 3, 4, 5], [1, 2, 2, 1, 2], [0.5, 0.5, 1, 1, 1], labels={"goal": [1]})
+    >>> print(evaluate(mdp, 'Pmax=? [ F "goal" ]', Policy.uniform(mdp)).bracket)
+    [0.25, 0.25]
+    """
+    spec = Spec.parse(spec) if isinstance(spec, str) else spec
+    _check_options(precision, method)
+    if not np.array_equal(policy.graph.state_ptr, model.state_ptr):
+        raise ModelError("the policy is for a model with other states and choices")
+    _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
+    begun = time.monotonic()
+    effort = Effort(precision, method, threads, begun + time_limit, progress)
+    bounded = isinstance(spec.formula, Next | Cumulative) or spec.steps(model) is not None
+    if bounded:
+        return _bounded(model, spec, nature_max, nature_max, effort, begun, policy)
+    if policy.steps is not None:
+        raise ModelError("a step-dependent policy can be evaluated for step-bounded properties only")
+    chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
+    inner = _unbounded(chain, spec, nature_max, nature_max, effort, begun, None)
+    size = model.states
+
+    def nature() -> MDP:
+        if policy.weight is not None:
+            raise ModelError("nature's answer to a randomised policy is part of the induced chain; solve that instead")
+        lower, upper = bounds_of(model)
+        prob = np.array(lower / np.repeat(np.add.reduceat(lower, model.choice_ptr[:-1]), np.diff(model.choice_ptr)))
+        if isinstance(model, IntervalMDP):
+            from umdp.solve.nature import respond
+
+            paid = _paid(model, spec)
+            respond(model.choice_ptr, model.successor, lower, upper, inner.upper[:size], paid, nature_max, prob)
+        return _mdp(model, prob)
+
+    return Solution(
+        model,
+        spec,
+        inner.lower[:size],
+        inner.upper[:size],
+        policy,
+        inner.bracket,
+        inner.status,
+        inner.statistics,
+        nature,
+    )
+
+
+def _paid(model: MDP | IntervalMDP, spec: Spec) -> Array:
+    """Return what transitions earn under a property (T,), or an empty array."""
+    paid = reward_of(model, spec).transition if spec.kind == "R" else None
+    return NOTHING if paid is None else paid
+
+
+def _check_options(precision: float, method: str) -> None:
+    if not 0 < precision < 1:
+        raise ModelError(f"precision must lie strictly between 0 and 1, not {precision}")
+    if method not in ("auto", "policy", "value"):
+        raise ModelError(f'method must be "auto", "policy" or "value", not {method!r}')
+
+
+def _mdp(model: MDP | IntervalMDP, prob: Array) -> MDP:
+    if isinstance(model, MDP):
+        return model
+    rest = np.repeat(np.add.reduceat(prob, model.choice_ptr[:-1]), np.diff(model.choice_ptr))
+    return MDP(
+        model.state_ptr, model.choice_ptr, model.successor, prob / rest, initial=model.initial, labels=model.labels,
+        rewards=model.rewards, actions=model.actions, state_names=model.state_names, variables=model.variables,
+        constants=model.constants, formulas=model.formulas,
+    )  # fmt: skip
+
+
+def _statistics(effort: Effort, begun: float) -> Statistics:
+    return Statistics(effort.undecided, effort.components, effort.largest, effort.iterations, time.monotonic() - begun)
+
+
+def _unbounded(
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    agent_max: bool,
+    nature_max: bool,
+    effort: Effort,
+    begun: float,
+    start: Array | None,
+) -> Solution:
+    from umdp.solve.game import against_policy, solve_alone, solve_game
+    from umdp.solve.nature import answer, spread
+    from umdp.solve.unbounded import solve_task
+
+    target, left = sets(model, spec)
+    safety = isinstance(spec.formula, Globally)
+    if spec.kind == "R":
+        gated = gate(model, reward_of(model, spec))
+        shape, lower, upper, reward = gated.shape, gated.lower, gated.upper, gated.reward
+        extra = shape.states - model.states
+        target = np.concatenate([target, np.zeros(extra, dtype=np.bool_)])
+        left = np.concatenate([left, np.ones(extra, dtype=np.bool_)])
+    else:
+        shape, reward = Shape.of(model), NOTHING
+        lower, upper = bounds_of(model)
+    edges = Edges(shape)
+    # G safe is one minus the probability of ever being unsafe; the players keep their directions.
+    goal = ~target if safety else target
+    decided = decide(edges, spec.kind, agent_max != safety, goal, left)
+    task = Task(edges, lower, upper, spec.kind, agent_max, nature_max, decided, reward, goal, left, safety)
+    cuts = has_free_zero(task)
+    task = replace(task, cuts=cuts)
+    if not task.joint and bool((np.diff(shape.state_ptr) == 1).all()):  # nature decides alone
+        task = replace(task, agent_max=nature_max, decided=decide(edges, spec.kind, nature_max != safety, goal, left))
+    if start is not None and shape.states > model.states:
+        start = np.concatenate([start, shape.state_ptr[model.states : -1]])
+
+    open_game = cuts and not task.joint
+    if open_game:
+        game = solve_game(task, effort)
+        low, high, choice = game.lower, game.upper, game.choice
+        policy_low, policy_high = game.policy_lower, game.policy_upper
+        prob: Callable[[], Array] = lambda: game.prob  # noqa: E731
+    else:
+        values, solved = (solve_alone if cuts else solve_task)(task, effort, start), task
+        low, high, choice = values.lower, values.upper, values.choice
+        if spec.kind == "P" and not cuts and not effort.stopped and _wide(low, high, model.initial, effort):
+            # Where a probability is close to 1 there is more room for differences in one minus it.
+            turned = replace(task, complement=not safety, agent_max=not task.agent_max, nature_max=not nature_max)
+            other = solve_task(turned, effort, start)
+            below, above = _one_minus(other.lower, other.upper)
+            if above[model.initial] - below[model.initial] < high[model.initial] - low[model.initial]:
+                low, high, choice, values, solved = below, above, other.choice, other, turned
+        policy_low, policy_high = low, high
+        if cuts:
+            # The graph of one policy may decide more than the graph of all.
+            own = solve_alone(against_policy(task, choice), effort)
+            policy_low, policy_high = own.lower, own.upper
+        prob = lambda: answer(solved, values)  # noqa: E731
+    if spec.kind == "P":
+        low, high = np.clip(low, 0, 1), np.clip(high, 0, 1)
+        policy_low, policy_high = np.clip(policy_low, 0, 1), np.clip(policy_high, 0, 1)
+    size = model.states
+    policy = Policy(model, choice[:size])
+
+    def nature() -> MDP:
+        chosen = prob()
+        if cuts:  # where the graph decides, it does so because no listed transition is cut
+            decided_rows = ~task.decided.maybe[shape.choice_state]
+            chosen = np.where(np.repeat(decided_rows, np.diff(shape.choice_ptr)), spread(task), chosen)
+        return _mdp(model, chosen[: model.transitions])
+
+    initial = model.initial
+    bracket = Bracket(float(low[initial]), float(high[initial]))
+    status = _status(bracket, effort, open_game=open_game)
+    return Solution(
+        model, spec, np.ascontiguousarray(low[:size]), np.ascontiguousarray(high[:size]), policy,
+        Bracket(float(policy_low[initial]), float(policy_high[initial])), status, _statistics(effort, begun),
+        nature,
+    )  # fmt: skip
+
+
+def _wide(low: Array, high: Array, state: int, effort: Effort) -> bool:
+    """Whether the bracket of a state is wider than asked for."""
+    return Bracket(float(low[state]), float(high[state])).relative_width > effort.precision
+
+
+def _one_minus(low: Array, high: Array) -> tuple[Array, Array]:
+    """Return the bounds of one minus a probability, rounded outwards; what is known exactly stays so."""
+    exact = low == high
+    return (
+        np.where(exact, 1 - high, np.nextafter(1 - high, -1)),
+        np.where(exact, 1 - low, np.nextafter(1 - low, 2)),
+    )
+
+
+def _tick(effort: Effort, left: int) -> bool:
+    """Report the steps left to go; return whether to stop."""
+    effort.tell(f"{left} steps to go", np.nan)
+    return effort.stopped
+
+
+def _status(bracket: Bracket, effort: Effort, *, open_game: bool = False) -> Status:
+    if bracket.relative_width <= effort.precision:
+        return Status.CERTIFIED
+    if effort.stopped:
+        return Status.STOPPED
+    return Status.OPEN_GAME if open_game else Status.IMPRECISE
+
+
+def _bounded(
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    agent_max: bool,
+    nature_max: bool,
+    effort: Effort,
+    begun: float,
+    policy: Policy | None,
+) -> Solution:
+    from umdp.solve.bounded import induct
+    from umdp.solve.nature import respond
+
+    shape = Shape.of(model)
+    lower, upper = bounds_of(model)
+    frozen = np.zeros(shape.states, dtype=np.bool_)
+    reward = paid = NOTHING
+    steps = spec.steps(model)
+    assert steps is not None
+    if isinstance(spec.formula, Cumulative):
+        rewards = reward_of(model, spec)
+        x = np.zeros(shape.states)
+        reward = np.zeros(shape.choices)
+        if rewards.state is not None:
+            reward += rewards.state[shape.choice_state]
+        if rewards.choice is not None:
+            reward += rewards.choice
+        if rewards.transition is not None:
+            paid = rewards.transition
+    elif isinstance(spec.formula, Next):
+        x = spec.formula.operand.evaluate(model).astype(np.float64)
+    else:
+        target, left = sets(model, spec)
+        x = target.astype(np.float64)
+        # Until: the goal keeps 1 and what is neither keeps 0. Globally: the unsafe states keep 0.
+        frozen = (target | ~left) if isinstance(spec.formula, Until) else ~target
+    weights = None
+    if policy is not None:
+        if policy.steps is not None and policy.steps < steps:
+            raise ModelError(f"the policy is for {policy.steps} steps, the property for {steps}")
+        weights = policy.weights()
+    keep = policy is None
+    if keep and steps * shape.states > 2**28:
+        raise ModelError(
+            f"a policy for {steps} steps and {shape.states} states does not fit into memory; "
+            "evaluate a given policy, or ask for fewer steps"
+        )
+    result = induct(
+        shape, lower, upper, steps, x, frozen, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
+        nature_max=nature_max, keep=keep, tell=lambda left: _tick(effort, left),
+    )  # fmt: skip
+    effort.iterations += steps
+    low = np.where(result.x > 0, np.nextafter(result.x * (1 - result.rel), 0), 0.0)
+    high = np.where(result.x > 0, np.nextafter(result.x * (1 + result.rel), np.inf), 0.0)
+    if result.faint:
+        low, high = np.where(result.x < TINY, 0.0, low), np.where(result.x < TINY, TINY, high)
+    if steps == 0:
+        low = high = x
+    if spec.kind == "P":
+        high = np.minimum(high, 1.0)
+    if effort.stopped:  # what was computed is the value of fewer steps: sound bounds need all of them
+        low = np.zeros(shape.states)
+        high = np.full(shape.states, 1.0 if spec.kind == "P" else np.inf)
+    if policy is None:
+        policy = Policy(model, result.choice if steps else np.array(shape.state_ptr[:-1]))
+    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
+
+    def nature() -> MDP:
+        prob = np.empty(shape.transitions)
+        respond(shape.choice_ptr, shape.successor, lower, upper, result.trace, paid, nature_max, prob)
+        return _mdp(model, prob)
+
+    return Solution(
+        model, spec, low, high, policy, bracket, _status(bracket, effort), _statistics(effort, begun), nature
+    )
