@@ -1,0 +1,159 @@
+"""Models and policies in files: PRISM programs and JANI (through Storm), PRISM explicit, DRN, UMB; JSON and CSV.
+
+What each format holds:
+
+- ``.umb`` everything a model has, in binary; the fastest.
+- ``.drn`` everything but rewards on transitions.
+- ``.tra`` everything but state names, constants and formulas (left out), and rewards of one structure on both choices
+  and transitions (refused).
+
+The label ``init`` stands for the initial state in all of them and is not among the labels of a model that was read.
+An unnamed reward structure has the name ``""``, an unnamed action of a model with action names the name ``""``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from umdp.errors import FormatError
+
+if TYPE_CHECKING:
+    from umdp.model import MDP, Graph, IntervalMDP, Policy
+
+__all__ = ["parse_constants", "read", "read_policy", "write", "write_policy"]
+
+PathLike = str | os.PathLike[str]
+
+
+def read(path: PathLike, *, constants: str | Mapping[str, int | float | bool] = "") -> MDP | IntervalMDP:
+    """Return the model in a file; what it is goes by the name's ending.
+
+    Parameters
+    ----------
+    path : str or path
+        PRISM language (.prism, .nm, .pm) and JANI (.jani), both with the extra ``storm``; PRISM explicit (.tra, with
+        .lab, .sta, .srew and .trew beside it); DRN (.drn); UMB (.umb).
+    constants : str or mapping
+        Values for a program's undefined constants, such as ``"K=2,err=.2"``.
+
+    Raises
+    ------
+    FormatError
+        If the file is missing, of an unknown kind or malformed; the message names the place and the remedy.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    from umdp.io.files import PROGRAMS, SUFFIXES, load
+
+    if suffix not in SUFFIXES:
+        if path.is_dir() or not path.exists():
+            load(path)  # says what is wrong with it
+        raise FormatError(f"{_shown(suffix)}; a model has one of {', '.join(SUFFIXES)}", path=path)
+    if suffix in PROGRAMS:
+        from umdp.io.storm import read_program
+
+        return read_program(path, constants)
+    from umdp.io.constants import parse_constants
+
+    if given := parse_constants(constants):
+        raise FormatError(
+            f"constants ({', '.join(given)}) can only be given to programs ({', '.join(PROGRAMS)})", path=path
+        )
+    if suffix == ".umb":
+        from umdp.io.umb_read import read_umb
+
+        return read_umb(path)
+    if suffix == ".drn":
+        from umdp.io.drn_read import read_drn
+
+        return read_drn(path)
+    from umdp.io.explicit_read import read_explicit
+
+    return read_explicit(path)
+
+
+def write(model: MDP | IntervalMDP, path: PathLike) -> None:
+    """Write a model to a .umb, .drn or .tra file; what the format cannot hold raises `FormatError`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from umdp import MDP
+    >>> model = MDP([0, 1, 2], [0, 2, 3], [0, 1, 1], [0.25, 0.75, 1], labels={"goal": [1]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(model, Path(folder, "walk.drn"))
+    ...     read(Path(folder, "walk.drn"))
+    MDP with 2 states, 2 choices, 3 transitions; initial state 0; labels "goal"
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    from umdp.io.files import check_folder
+
+    if not hasattr(model, "probability") and not hasattr(model, "lower"):
+        raise FormatError("a graph has no probabilities; write an MDP or an IntervalMDP", path=path)
+    check_folder(path)
+    if suffix == ".umb":
+        from umdp.io.umb_write import write_umb
+
+        write_umb(model, path)
+    elif suffix == ".drn":
+        from umdp.io.drn_write import write_drn
+
+        write_drn(model, path)
+    elif suffix == ".tra":
+        from umdp.io.explicit_write import write_explicit
+
+        write_explicit(model, path)
+    else:
+        raise FormatError(f"{_shown(suffix)}; a model is written as .umb, .drn or .tra", path=path)
+
+
+def write_policy(policy: Policy, path: PathLike) -> None:
+    """Write a policy as .json or .csv: one decision per state (and step), with state and action names.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from umdp import Graph, Policy
+    >>> graph = Graph([0, 2, 3], [0, 2, 3, 4], [0, 1, 1, 1], actions=["try", "go", "stay"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_policy(Policy(graph, [1, 2]), Path(folder, "policy.csv"))
+    ...     print(Path(folder, "policy.csv").read_text())
+    step,number,state,action,choice,weight
+    ,0,0,go,1,1.0
+    ,1,1,stay,0,1.0
+    """
+    from umdp.io.policy import write_policy_file
+
+    write_policy_file(policy, Path(path))
+
+
+def read_policy(path: PathLike, graph: Graph) -> Policy:
+    """Return the policy for `graph` in a .json or .csv file.
+
+    States and actions are found by name; where names are missing or shared, by the state's number and the choice's
+    number within its state.
+    """
+    from umdp.io.policy import read_policy_file
+
+    return read_policy_file(Path(path), graph)
+
+
+def parse_constants(given: str | Mapping[str, int | float | bool]) -> dict[str, int | float | bool]:
+    """Return the constants named in a text such as ``K=2,err=.2,flag=true``.
+
+    Examples
+    --------
+    >>> parse_constants("K=2,err=.2")
+    {'K': 2, 'err': 0.2}
+    """
+    from umdp.io import constants
+
+    return constants.parse_constants(given)
+
+
+def _shown(suffix: str) -> str:
+    return f"files ending in {suffix} are not known" if suffix else "the name has no ending"

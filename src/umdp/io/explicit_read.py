@@ -1,0 +1,333 @@
+"""Reading PRISM's explicit files: .tra with .lab, .sta, .srew and .trew beside it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import FormatError
+from umdp.io.files import Model, build, load
+from umdp.io.tokens import decode_text, floats, intervals, ints, show
+from umdp.model import Rewards
+
+__all__ = ["CHOICE_MARK", "companions", "read_explicit"]
+
+CHOICE_MARK = "# Choice rewards"  # in a .trew file: the rewards belong to choices
+
+_REWARD_NAME = re.compile(r'# Reward structure:?\s+"([^"]*)"')
+_LABEL = re.compile(r'(\d+)="([^"]*)"')
+_COUNTS = {2: "STATES TRANSITIONS", 3: "STATES CHOICES TRANSITIONS"}
+
+
+@dataclass
+class _Table:
+    """The non-empty lines of a file, split at white space, and where they stand."""
+
+    path: Path
+    rows: list[list[bytes]]
+    lines: list[int]
+    comments: list[str]
+
+    @classmethod
+    def load(cls, path: Path) -> _Table:
+        data = load(path).removeprefix(b"\xef\xbb\xbf")
+        if b"[" in data and any(gap in data for gap in (b", ", b" ,", b"[ ", b" ]")):
+            data = re.sub(rb"\[\s*([^\s,\]]+)\s*,\s*([^\s,\]]+)\s*\]", rb"[\1,\2]", data)
+        raw = data.split(b"\n")
+        fields = [line.split() for line in raw]
+        kept = [(row, i) for i, row in enumerate(fields, 1) if row and not row[0].startswith(b"#")]
+        comments = [decode_text(line, path).strip() for line in raw if line.startswith(b"#")]
+        return cls(path, [row for row, _ in kept], [i for _, i in kept], comments)
+
+    def column(self, i: int) -> list[bytes]:
+        return [row[i] for row in self.rows]
+
+    def fail(self, message: str, row: int) -> NoReturn:
+        raise FormatError(message, path=self.path, line=self.lines[row])
+
+    def header(self, sizes: tuple[int, ...]) -> list[int]:
+        """Take off the first line, whose length must be one of `sizes`, and return its numbers."""
+        expected = " or ".join(_COUNTS[size] for size in sizes)
+        if not self.rows:
+            raise FormatError(f"the header is missing; it reads {expected}", path=self.path)
+        first = self.rows[0]
+        if len(first) not in sizes or not all(token.isdigit() for token in first):
+            self.fail(f"the header {show(b' '.join(first))} should read {expected}", 0)
+        del self.rows[0], self.lines[0]
+        return [int(token) for token in first]
+
+    def check_lengths(self, least: int, most: int, layout: str) -> None:
+        lengths = np.fromiter(map(len, self.rows), dtype=np.int64, count=len(self.rows))
+        wrong = np.flatnonzero((lengths < least) | (lengths > most))
+        if wrong.size:
+            row = int(wrong[0])
+            self.fail(f"{show(b' '.join(self.rows[row]))} should read {layout}", row)
+
+    def check_count(self, what: str, declared: int) -> None:
+        if len(self.rows) != declared:
+            raise FormatError(
+                f"the header declares {declared} {what}, but the file has {len(self.rows)}", path=self.path
+            )
+
+
+@dataclass
+class _Shape:
+    states: int
+    nondeterministic: bool
+    state_ptr: NDArray[np.int64]
+    choice_ptr: NDArray[np.int64]
+    successor: NDArray[np.int64]
+
+    @property
+    def choices(self) -> int:
+        return self.choice_ptr.size - 1
+
+    @property
+    def key(self) -> NDArray[np.int64]:
+        """A number for the choice and the successor of each transition."""
+        owner = np.repeat(np.arange(self.choices), np.diff(self.choice_ptr))
+        return owner * self.states + self.successor
+
+
+def read_explicit(path: Path) -> Model:
+    """Return the model in a .tra file and the files beside it with the same stem.
+
+    Without a .lab file state 0 is initial. Rewards are read from STEM.srew and STEM.trew, from STEM1.srew, STEM2.srew
+    and so on (PRISM's numbering of several structures) and from STEM.NAME.srew.
+    """
+    table = _Table.load(path)
+    shape, lower, upper, actions = _transitions(table)
+    files = companions(path)
+    initial, labels = (0, {}) if "lab" not in files else _labels(files["lab"][0], shape.states)
+    variables = {} if "sta" not in files else _variables(files["sta"][0], shape.states)
+    return build(
+        path,
+        lower,
+        upper,
+        state_ptr=shape.state_ptr,
+        choice_ptr=shape.choice_ptr,
+        successor=shape.successor.astype(np.int32),
+        initial=initial,
+        labels=labels,
+        rewards=_rewards(path, files, shape),
+        actions=actions,
+        variables=variables,
+    )
+
+
+def companions(path: Path) -> dict[str, list[Path]]:
+    """Return the files that belong to a .tra file, by kind, reward files in order."""
+    found = {kind: [path.with_suffix(f".{kind}")] for kind in ("lab", "sta") if path.with_suffix(f".{kind}").is_file()}
+    stem = re.escape(path.stem)
+    for kind in ("srew", "trew"):
+        named = re.compile(stem + r"(?:(\d*)|\.(.+))\." + kind)
+        ranked = []
+        for each in path.parent.iterdir():
+            matched = named.fullmatch(each.name)
+            # A numbered file may belong to another model whose name ends in that number.
+            if matched and each.is_file() and (each.stem == path.stem or not each.with_suffix(".tra").exists()):
+                ranked.append((int(matched[1] or 0), matched[2] or "", each))
+        if ranked:
+            found[kind] = [each for _, _, each in sorted(ranked)]
+    return found
+
+
+def _transitions(
+    table: _Table,
+) -> tuple[_Shape, NDArray[np.float64], NDArray[np.float64] | None, list[str] | None]:
+    hint = b" ".join(table.rows[0]).lower() if table.rows else b""
+    counts: list[int] = []
+    if hint in (b"mdp", b"dtmc"):  # Storm's flavour, without numbers
+        del table.rows[0], table.lines[0]
+        nondeterministic = hint == b"mdp"
+    else:
+        if table.rows and len(table.rows[0]) == 4:
+            table.fail("the header has four numbers, that of a POMDP; supported are DTMC and MDP", 0)
+        counts = table.header((2, 3))
+        nondeterministic = len(counts) == 3
+        table.check_count("transitions", counts[-1])
+    layout = ("STATE CHOICE SUCCESSOR" if nondeterministic else "STATE SUCCESSOR") + " PROBABILITY [ACTION]"
+    wide = 4 if nondeterministic else 3
+    table.check_lengths(wide, wide + 1, layout)
+    path, lines = table.path, table.lines
+    if not table.rows:
+        raise FormatError(f"there are no transitions; lines read {layout}", path=path)
+    states = counts[0] if counts else 1 + max(int(t) for i in (0, wide - 2) for t in table.column(i) if t.isdigit())
+    source = ints(table.column(0), lines, "state", path, states)
+    choice = ints(table.column(1), lines, "choice", path, 2**31) if nondeterministic else np.zeros_like(source)
+    successor = ints(table.column(wide - 2), lines, "successor state", path, states)
+    lower, upper = intervals(table.column(wide - 1), lines, "probability", path)
+    names = [row[wide] if len(row) > wide else b"" for row in table.rows]
+
+    order = np.lexsort((choice, source))  # stable: successors keep their order
+    source, choice, successor, lower = source[order], choice[order], successor[order], lower[order]
+    upper = None if upper is None else upper[order]
+    new = np.ones(source.size, dtype=np.bool_)
+    new[1:] = (source[1:] != source[:-1]) | (choice[1:] != choice[:-1])
+    starts = np.flatnonzero(new)
+    per_state = np.bincount(source[starts], minlength=states)
+    if (per_state == 0).any():
+        missing = np.flatnonzero(per_state == 0)
+        raise FormatError(
+            f"state {missing[0]} has no transitions ({missing.size} such states); let PRISM add self-loops (-fixdl) or "
+            "give it one",
+            path=path,
+        )
+    state_ptr = np.concatenate([[0], np.cumsum(per_state)])
+    gap = np.flatnonzero(choice[starts] != np.arange(starts.size) - state_ptr[source[starts]])
+    if gap.size:
+        at = int(starts[gap[0]])
+        table.fail(f"the choices of state {source[at]} are not numbered 0, 1, 2 and so on", int(order[at]))
+    if counts and nondeterministic and starts.size != counts[1]:
+        raise FormatError(f"the header declares {counts[1]} choices, but the file has {starts.size}", path=path)
+    shape = _Shape(states, nondeterministic, state_ptr, np.append(starts, source.size), successor)
+    return shape, lower, upper, _actions(names, order, starts, table) if any(names) else None
+
+
+def _actions(names: list[bytes], order: NDArray[np.int64], starts: NDArray[np.int64], table: _Table) -> list[str]:
+    ordered = [names[i] for i in order.tolist()]
+    first = [ordered[i] for i in starts.tolist()]
+    per_row = np.repeat(np.arange(starts.size), np.diff(np.append(starts, len(names)))).tolist()
+    for at, (name, row) in enumerate(zip(ordered, per_row, strict=True)):
+        if name != first[row]:
+            table.fail(f"the choice has two action names, {show(first[row])} and {show(name)}", int(order[at]))
+    return [decode_text(name, table.path) for name in first]
+
+
+def _labels(path: Path, states: int) -> tuple[int, dict[str, NDArray[np.int64]]]:
+    lines = decode_text(load(path), path).splitlines()
+    first = next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("# ")), 0)
+    if lines[first].strip() == "#DECLARATION":  # Storm's flavour: names instead of numbers
+        names = {name: name for name in " ".join(lines[first + 1 : first + 2]).split()}
+        first += 2
+    else:
+        pairs = _LABEL.findall(lines[first])
+        names = dict(pairs)
+        if not pairs or _LABEL.sub("", lines[first]).strip() or len(set(names.values())) != len(pairs):
+            raise FormatError('the first line should read 0="init" 1="deadlock" 2="NAME"', path=path, line=first + 1)
+    members: dict[str, list[int]] = {name: [] for name in names.values()}
+    for number, line in enumerate(lines[first + 1 :], first + 2):
+        head, *marks = line.replace(":", " ", 1).split() or ("#",)
+        if head.startswith("#"):
+            continue
+        if not head.isdigit() or int(head) >= states:
+            raise FormatError(
+                f'there is no state "{head}"; states are numbered 0 to {states - 1}', path=path, line=number
+            )
+        for mark in marks:
+            if mark not in names:
+                raise FormatError(f'label "{mark}" is not declared in the first line', path=path, line=number)
+            members[names[mark]].append(int(head))
+    initial = members.pop("init", None)
+    if initial is None or len(initial) != 1:
+        listed = f"the states {', '.join(map(str, initial[:5]))} are" if initial else "no state is"
+        raise FormatError(f'{listed} labelled "init"; a model needs one initial state', path=path)
+    return initial[0], {name: np.array(listed, dtype=np.int64) for name, listed in members.items()}
+
+
+def _variables(path: Path, states: int) -> dict[str, NDArray[Any]]:
+    lines = [line.strip() for line in decode_text(load(path), path).splitlines()]
+    kept = [(i, line) for i, line in enumerate(lines, 1) if line and not line.startswith("#")]
+    at, head = kept[0]
+    if not (head.startswith("(") and head.endswith(")")):
+        raise FormatError("the first line should list the variables: (x,y)", path=path, line=at)
+    names = [name.strip() for name in head[1:-1].split(",")]
+    if len(kept) - 1 != states:
+        raise FormatError(f"{len(kept) - 1} states are listed, but the model has {states}", path=path)
+    rows = []
+    for number, (at, line) in enumerate(kept[1:]):
+        index, _, values = line.partition(":")
+        row = [value.strip() for value in values.strip().removeprefix("(").removesuffix(")").split(",")]
+        if index.strip() != str(number) or len(row) != len(names):
+            raise FormatError(
+                f"expected {number}:(...) with {len(names)} values, found {line[:40]}", path=path, line=at
+            )
+        rows.append(row)
+    return {name: _typed(list(column)) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def _typed(column: list[str]) -> NDArray[Any]:
+    if set(column) <= {"true", "false"}:
+        return np.array([value == "true" for value in column])
+    for kind in (int, float):
+        try:
+            return np.array([kind(value) for value in column])
+        except (ValueError, OverflowError):
+            continue
+    return np.array(column, dtype=np.str_)
+
+
+def _rewards(path: Path, files: dict[str, list[Path]], shape: _Shape) -> dict[str, Rewards]:
+    parts: dict[str, dict[str, NDArray[np.float64]]] = {}
+    for each in sorted(files.get("srew", []) + files.get("trew", []), key=_number):
+        table = _Table.load(each)
+        name = _reward_name(table, path)
+        part, values = (_state_rewards if each.suffix == ".srew" else _transition_rewards)(table, shape)
+        if part in parts.setdefault(name, {}):
+            raise FormatError(f'reward "{name}" is given on {part}s by two files; remove one', path=each)
+        parts[name][part] = values
+    return {name: Rewards(**found) for name, found in parts.items()}
+
+
+def _number(path: Path) -> tuple[int, str]:
+    digits = re.search(r"(\d*)$", path.stem)
+    return int(digits[1] or 0) if digits else 0, path.name
+
+
+def _reward_name(table: _Table, path: Path) -> str:
+    for comment in table.comments:
+        matched = _REWARD_NAME.match(comment)
+        if matched or comment == "# Reward structure":
+            return matched[1] if matched else ""
+    stem = table.path.stem
+    return stem.removeprefix(f"{path.stem}.") if stem.startswith(f"{path.stem}.") else stem.removeprefix(path.stem)
+
+
+def _state_rewards(table: _Table, shape: _Shape) -> tuple[str, NDArray[np.float64]]:
+    states, count = table.header((2,))
+    if states != shape.states:
+        raise FormatError(f"the rewards are for {states} states, but the model has {shape.states}", path=table.path)
+    table.check_count("rewards", count)
+    table.check_lengths(2, 2, "STATE REWARD")
+    values = np.zeros(states)
+    values[ints(table.column(0), table.lines, "state", table.path, states)] = floats(
+        table.column(1), table.lines, "reward", table.path
+    )
+    return "state", values
+
+
+def _transition_rewards(table: _Table, shape: _Shape) -> tuple[str, NDArray[np.float64]]:
+    wide = 4 if shape.nondeterministic else 3
+    counts = table.header((wide - 1,))
+    if counts[0] != shape.states or (shape.nondeterministic and counts[1] != shape.choices):
+        raise FormatError("the header does not fit the .tra file; export both together", path=table.path)
+    # PRISM counts choices or transitions here, depending on its version and engine: the number is not relied upon.
+    table.check_lengths(wide, wide, ("STATE CHOICE" if wide == 4 else "STATE") + " SUCCESSOR REWARD")
+    path, lines = table.path, table.lines
+    source = ints(table.column(0), lines, "state", path, shape.states)
+    local = ints(table.column(1), lines, "choice", path, 2**31) if wide == 4 else np.zeros_like(source)
+    target = ints(table.column(wide - 2), lines, "successor state", path, shape.states)
+    given = floats(table.column(wide - 1), lines, "reward", path)
+    choice = shape.state_ptr[source] + local
+    order = np.argsort(shape.key, kind="stable")
+    known = shape.key[order]
+    wanted = choice * shape.states + target
+    at = np.minimum(np.searchsorted(known, wanted), max(known.size - 1, 0))
+    wrong = np.flatnonzero((choice >= shape.state_ptr[source + 1]) | (known[at] != wanted))
+    if wrong.size:
+        table.fail(
+            f"{show(b' '.join(table.rows[int(wrong[0])]))} is a reward on no transition of the model", int(wrong[0])
+        )
+    values = np.zeros(known.size)
+    values[order[at]] = given
+    first = values[shape.choice_ptr[:-1]]
+    marked = CHOICE_MARK in table.comments
+    same = np.array_equal(np.repeat(first, np.diff(shape.choice_ptr)), values)
+    if same and (marked or shape.nondeterministic) and "# Branch rewards" not in table.comments:
+        return "choice", first
+    return "transition", values

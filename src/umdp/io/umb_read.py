@@ -1,0 +1,279 @@
+"""Reading UMB files: a tar archive of one JSON index and little-endian arrays, taken in bulk."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import tarfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import FormatError
+from umdp.io.files import Model, build, load, sentence
+from umdp.io.valuations import unpack
+from umdp.model import Rewards
+
+__all__ = ["decode", "read_umb"]
+
+PARTS = {"states": "state", "choices": "choice", "branches": "transition"}
+
+
+def read_umb(path: Path) -> Model:
+    """Return the model in a UMB file, compressed or not."""
+    return decode(load(path), path)
+
+
+def decode(data: bytes, path: object, *, zero: str = "", **more: Any) -> Model:
+    """Return the model in the bytes of a UMB file; `more` are annotations to add to it.
+
+    With `zero`, an interval that ends at 0 raises `FormatError` with that message.
+    """
+    archive = _Archive(data, path)
+    with archive.reading_index():
+        return _model(archive, zero, more)
+
+
+class _Archive:
+    """The arrays of a UMB file, as views of its bytes."""
+
+    def __init__(self, data: bytes, path: object) -> None:
+        self.path = path
+        self.data = self._decompress(data)
+        self.members: dict[str, tuple[int, int]] = {}
+        try:
+            with tarfile.open(fileobj=io.BytesIO(self.data), mode="r:") as tar:
+                for member in tar:
+                    if member.isfile():
+                        self.members[member.name.removeprefix("./").lstrip("/")] = (member.offset_data, member.size)
+        except (tarfile.TarError, EOFError, ValueError) as error:
+            self.fail(f"this is not a whole UMB archive ({sentence(error)}); export it again")
+        for name, (offset, size) in self.members.items():
+            if offset + size > len(self.data):
+                self.fail(f"the archive ends within {name}; it was cut off, export it again")
+        if "index.json" not in self.members:
+            self.fail("the archive has no index.json; this is not a UMB file")
+        try:
+            self.index: dict[str, Any] = msgspec.json.decode(self.raw("index.json"), type=dict[str, Any])
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            self.fail(f"index.json cannot be read: {sentence(error)}")
+
+    def _decompress(self, data: bytes) -> bytes:
+        try:
+            if data[:2] == b"\x1f\x8b":
+                return gzip.decompress(data)
+            if data[:6] == b"\xfd7zXZ\x00":
+                return lzma.decompress(data)
+        except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+            self.fail(f"the compressed archive is damaged ({sentence(error)}); export it again")
+        return data
+
+    def fail(self, message: str) -> NoReturn:
+        raise FormatError(message, path=self.path)
+
+    @contextmanager
+    def reading_index(self) -> Iterator[None]:
+        try:
+            yield
+        except KeyError as error:
+            self.fail(f"index.json lacks the entry {error.args[0]!r}")
+        except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+            self.fail(f"index.json has an entry of the wrong kind ({sentence(error)})")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.members
+
+    def raw(self, name: str) -> memoryview:
+        if name not in self.members:
+            self.fail(f"the array {name} is missing from the archive")
+        offset, size = self.members[name]
+        return memoryview(self.data)[offset : offset + size]
+
+    def array(self, name: str, dtype: str, count: int) -> NDArray[Any]:
+        raw = self.raw(name)
+        if len(raw) != count * np.dtype(dtype).itemsize:
+            self.fail(f"{name} has {len(raw)} bytes; {count} entries need {count * np.dtype(dtype).itemsize}")
+        return np.frombuffer(raw, dtype=dtype)
+
+    def pointer(self, name: str, count: int, end: int) -> NDArray[np.int64]:
+        if name not in self:
+            if count != end:
+                self.fail(f"the array {name} is missing, although {count} entries do not match {end} one by one")
+            return np.arange(count + 1, dtype=np.int64)
+        ptr = self.array(name, "<u8", count + 1).view(np.int64)
+        if ptr[0] != 0 or ptr[-1] != end or (ptr[1:] < ptr[:-1]).any():
+            self.fail(f"{name} must rise from 0 to {end}; it goes from {ptr[0]} to {ptr[-1]}")
+        return ptr
+
+    def bits(self, name: str, count: int) -> NDArray[np.bool_]:
+        raw = self.raw(name)
+        if len(raw) != -(-count // 64) * 8:
+            self.fail(f"{name} has {len(raw)} bytes; {count} bits take {-(-count // 64) * 8}")
+        return np.unpackbits(np.frombuffer(raw, dtype=np.uint8), count=count, bitorder="little").view(np.bool_)
+
+    def numbers(self, name: str, kind: dict[str, Any], count: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return values of a continuous type, and for intervals their upper ends."""
+        of, size = kind["type"], kind.get("size")
+        if of == "double":
+            return self.array(name, "<f8", count), None
+        if of == "double-interval":
+            pairs = self.array(name, "<f8", 2 * count)
+            return pairs[0::2], pairs[1::2]
+        if of in ("rational", "rational-interval") and size in (None, 128 if of == "rational" else 256):
+            per = 1 if of == "rational" else 2
+            raw = self.array(name, "<u8", 2 * per * count)
+            if not raw[1::2].all():
+                self.fail(f"{name} has a fraction with denominator 0")
+            values = raw[0::2].view(np.int64) / raw[1::2]
+            return (values, None) if per == 1 else (values[0::2], values[1::2])
+        return self.fail(f"{name} has numbers of type {of} ({size} bits); export with doubles instead")
+
+    def strings(self, folder: str, count: int) -> list[str]:
+        raw = bytes(self.raw(f"{folder}/strings.bin"))
+        ends = self.pointer(f"{folder}/string-mapping.bin", count, len(raw)).tolist()
+        try:
+            return [raw[i:j].decode() for i, j in pairwise(ends)]
+        except UnicodeDecodeError:
+            self.fail(f"{folder}/strings.bin is not UTF-8 text")
+
+
+def _model(archive: _Archive, zero: str, more: dict[str, Any]) -> Model:
+    index = archive.index
+    system = index["transition-system"]
+    if index["format-version"] != 1:
+        archive.fail(f"the format version is {index['format-version']}; version 1 is supported")
+    if system["time"] != "discrete" or system["#players"] > 1 or system.get("#observations", 0):
+        archive.fail(
+            f"the model has {system['time']} time, {system['#players']} players and {system.get('#observations', 0)} "
+            "observations; supported are Markov chains and MDPs, with or without intervals"
+        )
+    states, choices, branches = (int(system[key]) for key in ("#states", "#choices", "#branches"))
+    if "branch-to-probability.bin" in archive:
+        lower, upper = archive.numbers("branch-to-probability.bin", system["branch-probability-type"], branches)
+    elif "branch-probability-type" in system:
+        archive.fail("the array branch-to-probability.bin is missing from the archive")
+    else:
+        lower, upper = np.ones(branches), None
+    if zero and upper is not None and not (upper > 0).all():
+        archive.fail(zero)
+    successor = archive.array("branch-to-target.bin", "<u8", branches)
+    if branches and successor.max() >= states:
+        at = int(successor.argmax())
+        archive.fail(f"branch {at} leads to state {successor[at]}; states are numbered 0 to {states - 1}")
+    annotations: dict[str, Any] = {
+        "initial": _initial(archive, states),
+        "labels": _labels(archive, states),
+        "rewards": _rewards(archive, {"states": states, "choices": choices, "branches": branches}),
+        "actions": _actions(archive, choices, int(system.get("#choice-actions", 0))),
+        "variables": _variables(archive, states),
+    }
+    own = _own(archive)
+    annotations |= {key: own[key] for key in ("constants", "formulas", "state_names") if key in own}
+    for name, table in own.get("strings", {}).items():
+        codes = annotations["variables"][name]
+        if codes.max() >= len(table):
+            archive.fail(f"variable {name} refers to text {codes.max()} of {len(table)}")
+        annotations["variables"][name] = np.array(table, dtype=np.str_)[codes]
+    return build(
+        archive.path,
+        lower,
+        upper,
+        state_ptr=archive.pointer("state-to-choices.bin", states, choices),
+        choice_ptr=archive.pointer("choice-to-branches.bin", choices, branches),
+        successor=successor.astype(np.int32),
+        **(annotations | more),
+    )
+
+
+def _own(archive: _Archive) -> dict[str, Any]:
+    """Return what this package stores beyond the format."""
+    data = archive.index.get("file-data", {})
+    parameters = data.get("parameters")
+    return parameters if data.get("tool") == "umdp" and isinstance(parameters, dict) else {}
+
+
+def _initial(archive: _Archive, states: int) -> int:
+    if "state-is-initial.bin" not in archive:
+        archive.fail("no state is initial; a model needs one initial state")
+    marked = np.flatnonzero(archive.bits("state-is-initial.bin", states))
+    if marked.size != 1:
+        listed = f"the states {', '.join(map(str, marked[:5]))} are" if marked.size else "no state is"
+        archive.fail(f"{listed} initial; a model needs one initial state")
+    return int(marked[0])
+
+
+def _labels(archive: _Archive, states: int) -> dict[str, NDArray[np.bool_]]:
+    described = archive.index.get("annotations", {}).get("aps", {})
+    return {
+        entry.get("alias", key): archive.bits(f"annotations/aps/{key}/states/values.bin", states)
+        for key, entry in described.items()
+    }
+
+
+def _rewards(archive: _Archive, sizes: dict[str, int]) -> dict[str, Rewards]:
+    rewards: dict[str, Rewards] = {}
+    for key, entry in archive.index.get("annotations", {}).get("rewards", {}).items():
+        parts: dict[str, NDArray[Any]] = {}
+        for entity in entry["applies-to"]:
+            if entity not in PARTS:
+                archive.fail(f'reward "{key}" is on {entity}; supported are states, choices and branches')
+            name = f"annotations/rewards/{key}/{entity}/values.bin"
+            values, ends = archive.numbers(name, entry["type"], sizes[entity])
+            if ends is not None and not np.array_equal(values, ends):
+                archive.fail(f'reward "{key}" is uncertain: its intervals are not points, which is not supported')
+            parts[PARTS[entity]] = values
+        # An unnamed reward structure has the identifier default and no alias.
+        rewards[entry.get("alias", "" if key == "default" else key)] = Rewards(**parts)
+    return rewards
+
+
+def _actions(archive: _Archive, choices: int, count: int) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
+    if not count:
+        return None
+    folder = "actions/choices"
+    if f"{folder}/values.bin" in archive:
+        codes = archive.array(f"{folder}/values.bin", "<u4", choices)
+        if choices and codes.max() >= count:
+            archive.fail(f"{folder}/values.bin names action {codes.max()} of {count}")
+    else:
+        codes = np.zeros(choices, dtype=np.uint32)
+    if f"{folder}/strings.bin" in archive:
+        names = archive.strings(folder, count)
+    else:
+        names = [f"a{i}" for i in range(count)]
+    return None if names == [""] else (codes.astype(np.int32), tuple(names))
+
+
+def _variables(archive: _Archive, states: int) -> dict[str, NDArray[Any]]:
+    described = archive.index.get("valuations", {}).get("states")
+    if described is None:
+        return {}
+    folder = "valuations/states"
+    classes = described["classes"]
+    if len(classes) != 1:
+        archive.fail(f"the states have {len(classes)} kinds of valuations; one is supported")
+    variables = classes[0]["variables"]
+    if not any("name" in entry for entry in variables):
+        return {}
+    bits = sum(
+        int(entry["padding"]) if "padding" in entry else _bit_size(entry) + bool(entry.get("is-optional"))
+        for entry in variables
+    )
+    if bits % 8:
+        archive.fail(f"a state's valuation takes {bits} bits, which is not a number of whole bytes")
+    records = archive.array(f"{folder}/valuations.bin", "u1", states * (bits // 8)).reshape(states, bits // 8)
+    found = unpack(records, variables, lambda: archive.strings(folder, int(described["#strings"])), archive.path)
+    found.pop("_OutOfBoundsBit", None)  # Storm's own
+    return found
+
+
+def _bit_size(entry: dict[str, Any]) -> int:
+    return int(entry["type"].get("size", 1 if entry["type"]["type"] == "bool" else 64))
