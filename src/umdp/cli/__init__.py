@@ -1,0 +1,65 @@
+"""The command line: one file per command, shared output apart; `main` is the console script ``umdp``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from umdp.errors import UmdpError
+
+__all__ = ["main", "run"]
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+def main() -> None:
+    """Run the command line of this process and exit with its status."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a name outside the terminal's alphabet must not end the program
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit status.
+
+    Returns
+    -------
+    int
+        0 answered, 1 a threshold does not hold, 2 bad input or usage (one message on standard error), 130
+        interrupted, 141 nobody reads the output any more.
+
+    Examples
+    --------
+    >>> run(["--version"])
+    umdp 0.1.0
+    0
+    """
+    try:
+        from umdp.cli.app import UsageError, parse
+
+        try:
+            request = parse(arguments)
+            code = request if isinstance(request, int) else request.run()
+            sys.stdout.flush()
+        except UsageError as error:
+            command = getattr(getattr(error, "ctx", None), "command_path", "umdp")
+            message = error.format_message().replace("Value error, ", "").rstrip(" .")
+            return _fail(f"{message[:1].lower()}{message[1:]} (see {command} --help)")
+        except UmdpError as error:
+            return _fail(str(error))
+    except KeyboardInterrupt as interrupt:
+        print(f"interrupted{f': {interrupt}' if str(interrupt) else ''}", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # What is left in the buffer has nowhere to go either: without this Python complains at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return code
+
+
+def _fail(message: str) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return 2

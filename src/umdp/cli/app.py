@@ -1,0 +1,190 @@
+"""What can be typed: commands, arguments, options and their help."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from umdp.cli.check import Check
+
+__all__ = ["EXAMPLES", "UsageError", "parse"]
+
+# Typer brings its own copy of click, or uses the one installed, depending on its version.
+UsageError: Any = typer.BadParameter.__mro__[1]
+
+# (what it shows, command): each is one line of at most 80 columns, and runs in the repository.
+EXAMPLES = (
+    ("the worst case over the intervals", """umdp check examples/rover.tra 'Pmaxmin=? [ !"crater" U "base" ]'"""),
+    (
+        "the best case, and a reward",
+        """umdp check examples/rover.tra 'Pmaxmax=? [ F<=9 "base" ]' 'Rminmin=? [ C<=9 ]'""",
+    ),
+    ("yes or no, also as exit status", """umdp check examples/rover.tra 'Pmaxmin>=0.7 [ F<=12 "base" ]'"""),
+    ("for programs", """umdp check examples/rover.tra 'Pmaxmin=? [ G<=9 !"crater" ]' --json"""),
+    ("keep the policy", """umdp check examples/rover.tra 'Rminmax=? [ F "base" ]' --policy best.json"""),
+    (
+        "and see what it is worth when all goes well",
+        """umdp check examples/rover.tra 'Rminmin=? [ F "base" ]' --evaluate best.json""",
+    ),
+    (
+        "a program with undefined constants (needs the extra storm)",
+        """umdp check examples/courier.prism 'Pmax=? [ F "arrived" ]' --const N=3,loss=.1""",
+    ),
+)
+
+
+class _WithExamples(TyperCommand):
+    """A command whose help ends with examples, which must not be wrapped: they are there to be copied."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        super().format_help(ctx, formatter)
+        typer.echo("Examples\n" + "".join(f"\n# {what}\n{command}\n" for what, command in EXAMPLES), nl=False)
+
+
+app = typer.Typer(
+    name="umdp",
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+_CHECK_HELP = (
+    "Answer properties of a model with certified brackets.\n\n"
+    "The value lies between the two bounds printed, rounding included. For an interval model the property names both "
+    "players, the policy first: Pmaxmin is the best policy against the worst probabilities.\n\n"
+    "Exit status: 0 answered, 1 a threshold does not hold, 2 bad input or usage, 130 interrupted."
+)
+
+
+class Method(enum.StrEnum):
+    """How unbounded properties are solved."""
+
+    AUTO = "auto"
+    POLICY = "policy"
+    VALUE = "value"
+
+
+def parse(arguments: Sequence[str]) -> Check | int:
+    """Return what was asked for, or the exit status where printing help or the version was all.
+
+    Raises
+    ------
+    UsageError
+        If the arguments do not fit.
+    """
+    request: Check | int | None = app(args=list(arguments), prog_name="umdp", standalone_mode=False)
+    return 0 if request is None else request
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f'"{text}" is not a number') from None
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f'"{text}" is not a whole number') from None
+
+
+@app.callback(invoke_without_command=True)
+def _umdp(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Certified robust model checking of uncertain Markov decision processes."""
+    if version:
+        from umdp import __version__
+
+        typer.echo(f"umdp {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command(name="check", cls=_WithExamples, help=_CHECK_HELP)
+def _check(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="A file: PRISM language (.prism .nm .pm) or JANI (.jani), both with the extra storm; PRISM explicit "
+            "(.tra, with .lab .sta .srew .trew beside it); DRN (.drn); UMB (.umb).",
+            show_default=False,
+        ),
+    ],
+    properties: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PROPERTY...",
+            help="Properties in PRISM's syntax, the policy's direction first and nature's second: "
+            'Pmaxmin=? \\[ F "goal" ], Pmaxmin>=0.3 \\[ F<=9 "goal" ], R{"cost"}minmax=? \\[ F "goal" ].',
+            show_default=False,
+        ),
+    ],
+    const: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--const",
+            metavar="K=2,err=.2",
+            help="Values for a program's undefined constants; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    precision: Annotated[
+        float, typer.Option(parser=_number, metavar="NUMBER", help="The relative width the bracket should have.")
+    ] = 1e-6,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the policy found, as .json or .csv; with several properties put {n} in the name.",
+            show_default=False,
+        ),
+    ] = None,
+    evaluate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Give the value of the policy in this .json or .csv file instead of the best one.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per property and line.")] = False,
+    method: Annotated[
+        Method,
+        typer.Option(help="Policy iteration, value iteration with inductive bounds, or the solver's choice."),
+    ] = Method.AUTO,
+    threads: Annotated[int, typer.Option(parser=_integer, metavar="N", help="Threads for large models.")] = 1,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            parser=_number,
+            metavar="SECONDS",
+            help="Give the bracket reached after this time, for each property.",
+            show_default=False,
+        ),
+    ] = None,
+) -> Check:
+    """Return what `umdp check` was asked for."""
+    return Check(
+        model=model,
+        properties=tuple(properties),
+        constants=",".join(const or ()),
+        precision=precision,
+        policy=policy,
+        evaluate=evaluate,
+        json=json,
+        method=method.value,
+        threads=threads,
+        time_limit=time_limit,
+    )

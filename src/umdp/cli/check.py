@@ -1,0 +1,196 @@
+"""`umdp check`: certified answers to properties of a model in a file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from umdp.errors import FormatError, ModelError, SpecError, UmdpError
+
+if TYPE_CHECKING:
+    from umdp.model import MDP, IntervalMDP, Policy
+    from umdp.solve import Solution
+    from umdp.spec import Spec
+
+__all__ = ["Check"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One call of `umdp check`, as typed."""
+
+    model: str
+    properties: tuple[str, ...]
+    constants: str = ""
+    precision: float = 1e-6
+    policy: str | None = None
+    evaluate: str | None = None
+    json: bool = False
+    method: str = "auto"
+    threads: int = 1
+    time_limit: float | None = None
+
+    def run(self) -> int:
+        """Answer every property and return the exit status: 1 if a threshold does not hold, otherwise 0.
+
+        All that can be wrong with the input is found before anything is solved.
+        """
+        from umdp.cli.progress import Progress
+
+        self._check_options()
+        self._check_order()
+        specs = [_parse(number, text, len(self.properties)) for number, text in enumerate(self.properties, 1)]
+        with Progress(f"reading {self.model}"):
+            model = self._read()
+        policy = self._read_policy(model)
+        for number, spec in enumerate(specs, 1):
+            with _numbered(number, len(specs)):
+                validate(model, spec, policy)
+
+        from umdp.cli.show import Report
+
+        report = Report(self, model)
+        try:
+            for number, solution in enumerate(self._answers(model, specs, policy), 1):
+                written = None
+                try:
+                    written = self._write_policy(solution, number)
+                finally:  # a policy that cannot be written does not cost the answer
+                    report.add(self.properties[number - 1], solution, written)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"{len(report.answers)} of {len(specs)} properties answered") from None
+        finally:
+            report.close()
+        return int(any(answer.solution.satisfied is False for answer in report.answers))
+
+    def _answers(self, model: MDP | IntervalMDP, specs: list[Spec], policy: Policy | None) -> Iterator[Solution]:
+        from umdp.cli.kernels import announce
+        from umdp.cli.progress import Progress
+        from umdp.solve import evaluate, solve
+
+        announce()
+        limit = math.inf if self.time_limit is None else self.time_limit
+        for number, spec in enumerate(specs, 1):
+            with Progress(f"property {number} of {len(specs)}" if len(specs) > 1 else "solving") as progress:
+                if policy is not None:
+                    solution = evaluate(model, spec, policy, precision=self.precision, method=self.method)
+                else:
+                    solution = solve(
+                        model,
+                        spec,
+                        precision=self.precision,
+                        method=self.method,
+                        threads=self.threads,
+                        time_limit=limit,
+                        progress=progress.tell,
+                    )
+            yield solution
+
+    def _check_options(self) -> None:
+        if not 0 < self.precision < 1:
+            raise ModelError(f"--precision must lie strictly between 0 and 1, not {self.precision}")
+        if self.threads < 1:
+            raise ModelError(f"--threads must be at least 1, not {self.threads}")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ModelError(f"--time-limit must be more than 0 seconds, not {self.time_limit}")
+        if self.evaluate is not None and (self.policy is not None or self.time_limit is not None):
+            other = "--policy" if self.policy is not None else "--time-limit"
+            raise ModelError(f"--evaluate and {other} do not go together: the policy is given; leave out one of them")
+        if self.policy is not None:
+            several = len(self.properties) > 1
+            if several and "{n}" not in self.policy:
+                raise ModelError(
+                    f"--policy {self.policy}: one file for {len(self.properties)} properties; ask one property, or "
+                    "write {n} in the name for the property's number, as in policy{n}.json"
+                )
+            path = Path(self._policy_path(1))
+            if path.suffix not in (".json", ".csv"):
+                raise FormatError("a policy is written as .json or .csv", path=f"--policy {path}")
+            if not path.parent.is_dir():
+                raise FormatError(f"the folder {path.parent} does not exist; create it first", path=f"--policy {path}")
+
+    def _check_order(self) -> None:
+        from umdp.io.files import SUFFIXES
+
+        for text in () if Path(self.model).exists() else self.properties:
+            if text.endswith(SUFFIXES) and Path(text).is_file():
+                raise FormatError(f"MODEL comes first, then the properties: umdp check {text} '{self.model}'")
+
+    def _read(self) -> MDP | IntervalMDP:
+        from umdp.io import read
+        from umdp.io.files import SUFFIXES
+
+        try:
+            return read(self.model, constants=self.constants)
+        except FormatError as error:
+            if Path(self.model).exists() or Path(self.model).suffix in SUFFIXES:
+                raise
+            raise FormatError(f"{error}; MODEL is a file with one of {', '.join(SUFFIXES)}") from None
+
+    def _read_policy(self, model: MDP | IntervalMDP) -> Policy | None:
+        if self.evaluate is None:
+            return None
+        from umdp.io import read_policy
+
+        return read_policy(self.evaluate, model)
+
+    def _policy_path(self, number: int) -> str:
+        return (self.policy or "").replace("{n}", str(number))
+
+    def _write_policy(self, solution: Solution, number: int) -> str | None:
+        if self.policy is None:
+            return None
+        from umdp.io import write_policy
+
+        path = self._policy_path(number)
+        steps = solution.spec.steps(solution.model)
+        if steps is not None and steps > 0 and solution.policy.steps is None:
+            raise ModelError(f"--policy {path}: a policy for {steps} steps was not kept; ask for fewer steps")
+        write_policy(solution.policy, path)
+        return path
+
+
+def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None) -> None:
+    """Raise `UmdpError` if a property does not fit the model, or the policy to evaluate does not fit the property."""
+    from umdp.model import MDP
+    from umdp.solve.objective import players, reward_of, sets
+    from umdp.spec import Cumulative, Next
+
+    players(model, spec, policy_given=policy is not None and (spec.nature is not None or isinstance(model, MDP)))
+    if spec.kind == "R":
+        reward_of(model, spec)
+    if isinstance(spec.formula, Next):
+        spec.formula.operand.evaluate(model)
+    elif not isinstance(spec.formula, Cumulative):
+        sets(model, spec)
+    steps = spec.steps(model)
+    if policy is not None and policy.steps is not None:
+        if steps is None:
+            raise ModelError(
+                "the policy depends on the step, so the property needs a step bound, as in F<=k; "
+                "write one, or evaluate another policy"
+            )
+        if policy.steps < steps:
+            raise ModelError(f"the policy is for {policy.steps} steps, the property for {steps}; lower the step bound")
+
+
+@contextmanager
+def _numbered(number: int, count: int) -> Iterator[None]:
+    """Say which of several properties an error is about."""
+    try:
+        yield
+    except UmdpError as error:
+        if count == 1:
+            raise
+        raise SpecError(f"property {number}: {error}") from None
+
+
+def _parse(number: int, text: str, count: int) -> Spec:
+    from umdp.spec import Spec
+
+    with _numbered(number, count):
+        return Spec.parse(text)

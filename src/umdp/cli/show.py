@@ -1,0 +1,135 @@
+"""How answers appear: a table on a terminal, plain lines elsewhere, JSON lines for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from umdp.cli.report import describe, kind, numbers, record, sizes, verdict
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from umdp.cli.check import Check
+    from umdp.model import MDP, IntervalMDP
+    from umdp.solve import Solution
+
+__all__ = ["Answer", "Report"]
+
+NARROW = 56  # columns below which a table is no help
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One property's answer and where its policy was written."""
+
+    text: str
+    solution: Solution
+    policy: str | None = None
+
+
+class Report:
+    """Collects answers; JSON lines appear at once, the table when it is closed."""
+
+    def __init__(self, request: Check, model: MDP | IntervalMDP) -> None:
+        self.answers: list[Answer] = []
+        self._request = request
+        self._title = f"{request.model}: {kind(model)} with {sizes(model)}"
+
+    def add(self, text: str, solution: Solution, policy: str | None) -> None:
+        """Take in the answer to a property, and where its policy was written."""
+        self.answers.append(Answer(text, solution, policy))
+        if self._request.json:
+            print(json.dumps(record(text, solution, self._request.model), ensure_ascii=False), flush=True)
+
+    def close(self) -> None:
+        """Print what is left to print."""
+        if self._request.json or not self.answers:
+            return
+        terminal = sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
+        text = self._table() if terminal else None
+        sys.stdout.write(text or "\n".join(self._lines()) + "\n")
+        sys.stdout.flush()
+
+    def _lines(self) -> Iterator[str]:
+        yield self._title
+        for answer in self.answers:
+            yield ""
+            yield str(answer.solution.spec)
+            yield f"  {describe(answer.solution, self._request.evaluate)}"
+            shown = numbers(answer.solution.bracket)
+            facts = [("value", shown.value), ("bracket", f"{shown.lower} .. {shown.upper}"), ("width", shown.width)]
+            if (holds := verdict(answer.solution)) != "":
+                facts.append(("holds", holds))
+            for name, fact in facts:
+                yield f"  {name:<9}{fact}{' relative' if name == 'width' else ''}"
+            for note in _notes(answer):
+                yield f"  {note}"
+
+    def _table(self) -> str | None:
+        """Return the table for this terminal, or nothing where it is too narrow for one."""
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        console = Console()
+        if console.width < NARROW:
+            return None
+        table = Table(box=box.ROUNDED, show_lines=True, header_style="", border_style="dim")
+        table.add_column("property", overflow="fold")
+        table.add_column("answer", no_wrap=True)
+        for answer in self.answers:
+            cell = Text(str(answer.solution.spec), style="bold")
+            cell.append(f"\n{describe(answer.solution, self._request.evaluate)}", style="not bold dim")
+            for note in _notes(answer):
+                cell.append(f"\n{note}", style="not bold yellow" if note != _written(answer) else "not bold green")
+            table.add_row(cell, _answer(answer.solution))
+        with console.capture() as capture:
+            console.print(Text(self._title))
+            console.print(table)
+        return capture.get()
+
+
+def _answer(solution: Solution) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = numbers(solution.bracket)
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(no_wrap=True)
+
+    def row(name: str, text: Text | str) -> None:
+        grid.add_row(name, text)
+
+    row("value", Text(shown.value, style="bold cyan"))
+    row("lower", shown.lower)
+    row("upper", shown.upper)
+    row("width", f"{shown.width} relative" if shown.width != "infinity" else shown.width)
+    if (holds := verdict(solution)) != "":
+        colour = {"yes": "bold green", "no": "bold red", "undecided": "bold yellow"}[holds]
+        row("holds", Text(holds, style=colour))
+    return grid
+
+
+def _written(answer: Answer) -> str:
+    return "" if answer.policy is None else f"policy written to {answer.policy}"
+
+
+def _notes(answer: Answer) -> Iterator[str]:
+    """Yield what else there is to say, one sentence each."""
+    solution = answer.solution
+    if not solution.status.is_precise:
+        own = numbers(solution.policy_bracket)
+        yield solution.status.value
+        yield f"the policy found is worth {own.lower} .. {own.upper}"
+    if verdict(solution) == "undecided":
+        yield "the bracket contains the threshold; a smaller --precision may decide it"
+    if answer.policy is not None:
+        yield _written(answer)
