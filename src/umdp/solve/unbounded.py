@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Effort", "Task", "Values", "has_free_zero", "solve_task"]
 
 SMALL = 48  # states up to which a component is solved by dense elimination at once
-DENSE = 1500  # states up to which it is where nothing else certifies it
+DENSE = 1000  # states up to which it is where nothing else certifies it
 EXACT = 64  # states up to which a component that rounding leaves loose is solved in rationals
 TINY = 1e-301  # below this, relative rounding errors are not under control
 Array = NDArray[Any]

@@ -1,0 +1,37 @@
+# Everything a fresh machine with Python >= 3.11 and make needs: `make demo`, `make test`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: demo test test-all lint bench clean
+
+# Storm ships wheels for Linux and macOS only; where there is none, the tests that need it are skipped.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "umdp needs Python 3.11 or later; try make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[storm]' || echo "Storm has no wheel here: its tests will be skipped."
+	@touch $@
+
+demo: $(READY)
+	$(BIN)/umdp check examples/rover.tra 'Pmaxmin=? [ !"crater" U "base" ]' 'Pmaxmax=? [ !"crater" U "base" ]' 'R{"energy"}minmax=? [ F "base" ]'
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/pytest -n auto
+
+test-all: lint
+	$(BIN)/pytest -n auto -m ''
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
