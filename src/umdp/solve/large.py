@@ -299,9 +299,15 @@ def _inductive(
     # Scaling the values gives every row slack in proportion to what it collects, whichever strategy it belongs to.
     away = 2.0 * shift + 0.125 * wanted * x[inner]
     _add(bound, rest, inner, away if from_above else -away)
+    before = np.inf
     for attempt in range(RELAXATIONS):
         # The longer one can linger, the more the load adds up to; growth must stay slow, or it feeds on itself.
-        if part.relax(bound, rest, load, 0.25 * 1.01**attempt, from_above=from_above) == 0:
+        moved = part.relax(bound, rest, load, 0.25 * 1.01**attempt, from_above=from_above)
+        if moved == 0:
             break
+        if attempt % 16 == 15:
+            if moved > 0.8 * before:
+                return None, proof[inner]
+            before = moved
     passed = part.passes(bound, rest, proof, from_above=from_above)
     return (bound[inner].copy() if passed else None), proof[inner].copy()

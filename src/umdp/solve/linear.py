@@ -63,12 +63,17 @@ def _bicgstab(
     scale: Array,
     tolerance: float,
     rounds: int,
-) -> tuple[Array, bool]:
-    """Preconditioned BiCGSTAB for (I - P) v = load in units of `scale`; (v, whether the tolerance is met)."""
+) -> tuple[Array, float]:
+    """Preconditioned BiCGSTAB for (I - P) v = load in units of `scale`; (v, what is left of the load).
+
+    The tolerance may be out of reach of rounding: where the residual stalls, the best v so far is returned.
+    """
     n = end - begin
     v = np.zeros(n)
     r = load / scale
-    goal = tolerance * np.sqrt((r * r).sum())
+    whole = np.sqrt((r * r).sum())
+    goal = tolerance * whole
+    best, best_size, stalled = v.copy(), whole, 0
     shadow = r.copy()
     direction, image = np.zeros(n), np.zeros(n)
     helped, second, product = np.empty(n), np.empty(n), np.empty(n)
@@ -76,7 +81,7 @@ def _bicgstab(
     for _ in range(rounds):
         before, rho = rho, (shadow * r).sum()
         if rho == 0.0 or omega == 0.0:
-            return v * scale, False
+            break
         beta = (rho / before) * (alpha / omega)
         direction = r + beta * (direction - omega * image)
         _substitute(begin, end, entry_ptr, target, prob, row, direction * scale, helped)
@@ -85,28 +90,34 @@ def _bicgstab(
         helped /= scale
         bottom = (shadow * image).sum()
         if bottom == 0.0:
-            return v * scale, False
+            break
         alpha = rho / bottom
         r = r - alpha * image
         v += alpha * helped
         if np.sqrt((r * r).sum()) <= goal:
-            return v * scale, True
+            return v * scale, tolerance
         _substitute(begin, end, entry_ptr, target, prob, row, r * scale, second)
         _apply(begin, end, entry_ptr, target, prob, row, second, product)
         product /= scale
         second /= scale
         bottom = (product * product).sum()
         if bottom == 0.0:
-            return v * scale, False
+            break
         omega = (product * r).sum() / bottom
         v += omega * second
         r = r - omega * product
         size = np.sqrt((r * r).sum())
         if size <= goal:
-            return v * scale, True
-        if not size < 1e300:
+            return v * scale, tolerance
+        if size < 0.9 * best_size:
+            for i in range(n):
+                best[i] = v[i]
+            best_size, stalled = size, 0
+        else:
+            stalled += 1
+        if stalled > 40 or not size < 1e300:
             break
-    return v * scale, False
+    return best * scale, best_size / whole
 
 
 @dataclass(eq=False)
@@ -137,7 +148,7 @@ class Chain:
         if not load.any():
             return np.zeros_like(load)
         if not self.direct:
-            v = self._iterate(load, tolerance, 60, scale)
+            v = self._iterate(load, tolerance, 60, scale, tolerance)
             if v is not None:
                 return v
         if self._factor is None and not self._refused:
@@ -147,7 +158,7 @@ class Chain:
             solved: Array = self._factor(load)
             solved = solved + self._factor(load - self._product(solved))
             return solved if np.isfinite(solved).all() else None
-        return self._iterate(load, tolerance, 2000, scale)
+        return self._iterate(load, tolerance, 600, scale, 0.1)
 
     def _product(self, v: Array) -> Array:
         p = self.problem
@@ -155,12 +166,13 @@ class Chain:
         _apply(self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row, v, out)
         return out
 
-    def _iterate(self, load: Array, tolerance: float, rounds: int, scale: Array) -> Array | None:
+    def _iterate(self, load: Array, tolerance: float, rounds: int, scale: Array, enough: float) -> Array | None:
+        """Return what BiCGSTAB finds if it leaves no more than a share `enough` of the load."""
         p = self.problem
-        v, done = _bicgstab(
+        v, left = _bicgstab(
             self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row, load, scale, tolerance, rounds
         )
-        return v if done and np.isfinite(v).all() else None
+        return v if left <= enough and np.isfinite(v).all() else None
 
     def _factorise(self) -> None:
         """Factorise where the bandwidth of the reordered matrix promises that it is cheap."""
