@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solve.random_arrays import Row, fractions, random_graph, random_problem, rows, slack_of
-from umdp.solve import bellman, reference
+from umdp.solve import bellman, reference, sweeps
 from umdp.solve.bounded import induct
 from umdp.solve.nature import respond
 from umdp.solve.problem import Problem
@@ -33,11 +34,31 @@ def filled(row: Row, order: np.ndarray) -> np.ndarray:
 
 def sweep(problem: Problem, x: np.ndarray, agent_max: bool, nature_max: bool) -> tuple[np.ndarray, np.ndarray, float]:
     new, choice = x.copy(), np.array(problem.row_ptr[:-1])
-    change = bellman.sweep(
+    change, switched = sweeps.sweep(
         0, problem.n, problem.row_ptr, problem.entry_ptr, problem.target, problem.lower, problem.upper, problem.slack,
         problem.reward, problem.order, np.empty(problem.widest), new, choice, agent_max, nature_max,
     )  # fmt: skip
+    assert switched == np.count_nonzero(choice != problem.row_ptr[:-1])
     return new, choice, change
+
+
+def enclose(
+    problem: Problem, x: np.ndarray, choice: np.ndarray, agent_max: bool, nature_max: bool, from_above: bool
+) -> int:
+    return sweeps.enclose(
+        0, problem.n, problem.row_ptr, problem.entry_ptr, problem.target, problem.lower, problem.upper, problem.slack,
+        problem.reward, problem.order, np.empty(problem.widest), x, choice, agent_max, nature_max, from_above,
+    )  # fmt: skip
+
+
+def one_row(row: Row) -> Problem:
+    """Return the problem of one state with one row, whose successors have other values."""
+    size = row.x.size
+    return Problem(
+        1, np.array([0, 1]), np.array([0, size]), np.arange(1, size + 1, dtype=np.int32), row.lower, row.upper,
+        np.array([slack_of(row.lower)]), np.zeros(1), np.zeros(1, np.int32), np.zeros(1, np.int32), np.array([0, 1]),
+        np.arange(size, dtype=np.int32), (1.0, 0.0),
+    )  # fmt: skip
 
 
 def bad_states(problem: Problem, x: np.ndarray, agent_max: bool, nature_max: bool, from_above: bool) -> int:
@@ -84,17 +105,26 @@ def test_fill_makes_a_distribution_within_the_bounds_in_any_order(row: Row, rand
 
 @quick
 @given(rows(), st.booleans())
-def test_row_value_is_natures_best_expectation(row: Row, nature_max: bool) -> None:
-    size = row.x.size
-    order = np.arange(size, dtype=np.int32)
-    got = bellman.row_value(
-        0, size, np.arange(size, dtype=np.int32), row.lower, row.upper, slack_of(row.lower), order, np.empty(size),
-        row.x, nature_max,
-    )  # fmt: skip
+def test_a_sweep_of_one_row_is_natures_best_expectation(row: Row, nature_max: bool) -> None:
+    got = sweep(one_row(row), np.concatenate([[0.0], row.x]), True, nature_max)[0][0]
     exact = reference.row_value(fractions(row.lower), fractions(row.upper), fractions(row.x), nature_max)
     # Rounding of 1 - sum(lower) may move a share of 1e-16 to the best value there is.
     assert got == pytest.approx(float(exact), rel=1e-14, abs=1e-15 * row.x.max())
     assert got == pytest.approx(reference.row_value(row.lower, row.upper, row.x, nature_max), abs=1e-14 * row.x.max())
+
+
+@quick
+@given(rows(), st.booleans())
+def test_enclosing_one_row_rounds_natures_best_expectation_outwards(row: Row, nature_max: bool) -> None:
+    lower, upper = fractions(row.lower), fractions(row.upper)
+    if slack_of(row.lower) <= 0:  # a distribution up to rounding
+        lower = upper = lower / lower.sum()
+    exact = reference.row_value(lower, upper, fractions(row.x), nature_max)
+    for from_above in (True, False):
+        x = np.concatenate([[0.0], row.x])
+        enclose(one_row(row), x, np.zeros(1, np.int64), True, nature_max, from_above)
+        assert (Fraction(float(x[0])) >= exact) if from_above else (Fraction(float(x[0])) <= exact)
+        assert x[0] == pytest.approx(float(exact), rel=1e-12, abs=1e-12 * row.x.max())
 
 
 @quick
@@ -216,6 +246,78 @@ def test_what_certify_passes_is_inductive_in_exact_arithmetic(
         refused += truly_bad > 0
     assert passed
     assert refused
+
+
+@pytest.mark.parametrize(("agent_max", "nature_max"), SIDES)
+@pytest.mark.parametrize("from_above", [True, False])
+def test_what_enclose_leaves_alone_is_inductive_in_exact_arithmetic(
+    agent_max: bool, nature_max: bool, from_above: bool
+) -> None:
+    passed = refused = 0
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng)
+        x = np.full(problem.n + 2, 1.0 if from_above else 0.0)
+        x[problem.n :] = problem.exits
+        for _ in range(int(rng.integers(1, 30))):
+            x = sweep(problem, x, agent_max, nature_max)[0]
+        x[: problem.n] *= 1 + (1 if from_above else -1) * rng.choice([-1e-9, 0.0, 1e-14, 1e-9], problem.n)
+        choice = np.array(problem.row_ptr[:-1])
+        for _ in range(20):
+            if enclose(problem, x, choice, agent_max, nature_max, from_above):
+                refused += 1
+                continue
+            passed += 1
+            for s in range(problem.n):
+                excess = exact_excess(problem, s, x, agent_max, nature_max)
+                assert excess <= 0 if from_above else excess >= 0
+            # The rows written down prove it on the side where the agent decides.
+            if agent_max != from_above:
+                alone = replace(
+                    problem, row_ptr=np.arange(problem.n + 1), entry_ptr=pointers(problem, choice),
+                    **{name: taken(problem, choice, name) for name in ("target", "lower", "upper", "order")},
+                    slack=problem.slack[choice], reward=problem.reward[choice], origin=problem.origin[choice],
+                )  # fmt: skip
+                for s in range(problem.n):
+                    excess = exact_excess(alone, s, x, agent_max, nature_max)
+                    assert excess <= 0 if from_above else excess >= 0
+            break
+    assert passed
+    assert refused
+
+
+def pointers(problem: Problem, choice: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(problem.entry_ptr[choice + 1] - problem.entry_ptr[choice])])
+
+
+def taken(problem: Problem, choice: np.ndarray, name: str) -> np.ndarray:
+    array = getattr(problem, name)
+    return np.concatenate([array[problem.entry_ptr[r] : problem.entry_ptr[r + 1]] for r in choice])
+
+
+@pytest.mark.parametrize("extrapolate", [0.0, 0.999])
+def test_following_a_chain_comes_to_its_value_and_extrapolation_gets_there_sooner(extrapolate: float) -> None:
+    # A ring with one exit: errors shrink by one factor.
+    n, leave = 40, 0.3
+    problem = Problem(
+        n, np.arange(n + 1), 2 * np.arange(n + 1), np.stack([(np.arange(n) - 1) % n, np.full(n, n)], 1).ravel().astype(np.int32),
+        np.tile([1 - leave / n, leave / n], n), np.tile([1 - leave / n, leave / n], n), np.zeros(n), np.arange(n) / n,
+        np.arange(n, dtype=np.int32), np.zeros(n, np.int32), np.array([0, n]), np.zeros(0, np.int32), (0.0, 0.0),
+    )  # fmt: skip
+    matrix = np.eye(n)
+    for s in range(n):
+        matrix[s, (s - 1) % n] -= 1 - leave / n
+    wanted = np.linalg.solve(matrix, problem.reward)
+    x = np.zeros(n + 2)
+    errors = []
+    for _ in range(8):
+        sweeps.follow(
+            0, n, 3, problem.entry_ptr, problem.target, problem.lower, problem.reward, x, np.arange(n), np.zeros(n + 2),
+            extrapolate,
+        )  # fmt: skip
+        errors.append(abs(x[:n] / wanted - 1).max())
+    assert errors == sorted(errors, reverse=True)
+    assert (errors[-1] < 1e-12) == (extrapolate > 0)
 
 
 def test_certify_sees_a_reward_that_vanishes_against_the_value() -> None:

@@ -1,7 +1,6 @@
-"""Compiled Bellman kernels: one row, one sweep, one certificate.
+"""Compiled Bellman kernels for the last digits: values in two parts, differences instead of values.
 
-Kernels take the arrays of a `Problem` and a range of states. `order` keeps, for every row, the order of its entries by
-value from the last sweep, so that sorting a row again costs one comparison per entry once values have settled.
+Kernels take the arrays of a `Problem` and a range of states; `order` is as in `sweeps`.
 """
 
 from __future__ import annotations
@@ -15,21 +14,21 @@ from numpy.typing import NDArray
 __all__ = [
     "certify",
     "chain_of",
-    "chain_sweep",
     "fill",
     "improve",
     "loads",
+    "relax",
     "residual",
-    "row_value",
     "sort_row",
-    "sweep",
 ]
 
 Array = NDArray[Any]
 EPS = 2.0**-53
+# Kernels called in loops: without `_nrt` they count no references to their arrays, which would cost more than the work.
+INNER: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER)  # type: ignore[untyped-decorator]
 def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) -> None:
     """Sort ``order[begin:begin+size]`` by `key` (one key per entry of the row, in the row's own order)."""
     for i in range(1, size):
@@ -47,7 +46,7 @@ def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) 
         order[begin + j + 1] = moved
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER)  # type: ignore[untyped-decorator]
 def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order: Array, probe: Array) -> None:
     """Write into `probe` the distribution that hands the slack out in the order given.
 
@@ -94,89 +93,6 @@ def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order:
         else:
             probe[k] = lower[begin + k] + (before_high + before_tail)
             high, tail = 0.0, 0.0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def row_value(
-    begin: int,
-    end: int,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: float,
-    order: Array,
-    key: Array,
-    x: Array,
-    nature_max: bool,
-) -> float:
-    """Return nature's best expectation of `x` over one row."""
-    size = end - begin
-    total = 0.0
-    if slack <= 0.0 or size == 1:
-        for t in range(begin, end):
-            total += lower[t] * x[target[t]]
-        return total
-    if size == 2:
-        first, second = x[target[begin]], x[target[begin + 1]]
-        if (first >= second) == nature_max:
-            p = min(upper[begin], 1.0 - lower[begin + 1])
-            return float(p * first + (1.0 - p) * second)
-        p = min(upper[begin + 1], 1.0 - lower[begin])
-        return float((1.0 - p) * first + p * second)
-    for i in range(size):
-        key[i] = x[target[begin + i]]
-        total += lower[begin + i] * key[i]
-    sort_row(begin, size, key, order, nature_max)
-    for i in range(size):
-        k = order[begin + i]
-        room = upper[begin + k] - lower[begin + k]
-        if room >= slack:
-            return float(total + slack * key[k])
-        total += room * key[k]
-        slack -= room
-    return total
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def sweep(
-    begin: int,
-    end: int,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    key: Array,
-    x: Array,
-    choice: Array,
-    agent_max: bool,
-    nature_max: bool,
-) -> float:
-    """Update `x` in place over the states `begin` to `end` (Gauss-Seidel); return the largest relative change.
-
-    `choice` receives the first best row of every state.
-    """
-    change = 0.0
-    for s in range(begin, end):
-        best = -np.inf if agent_max else np.inf
-        taken = choice[s]
-        for row in range(row_ptr[s], row_ptr[s + 1]):
-            value = reward[row] + row_value(
-                entry_ptr[row], entry_ptr[row + 1], target, lower, upper, slack[row], order, key, x, nature_max
-            )
-            if (value > best) if agent_max else (value < best):
-                best = value
-                taken = row
-        choice[s] = taken
-        old = x[s]
-        x[s] = best
-        if best != old:
-            moved = abs(best - old) / max(abs(best), 1e-300)
-            change = max(change, moved)
-    return change
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -291,38 +207,6 @@ def chain_of(
                 rest -= take
                 if rest <= 0.0:
                     break
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def chain_sweep(
-    begin: int,
-    end: int,
-    times: int,
-    entry_ptr: Array,
-    target: Array,
-    prob: Array,
-    reward: Array,
-    x: Array,
-    choice: Array,
-) -> float:
-    """Sweep `times` times over the Markov chain of `choice` and `prob`; return the last largest relative change."""
-    change = 0.0
-    for _ in range(times):
-        change = 0.0
-        for s in range(begin, end):
-            row = choice[s]
-            total, stay = reward[row], 0.0
-            for t in range(entry_ptr[row], entry_ptr[row + 1]):
-                if target[t] == s:
-                    stay += prob[t]
-                else:
-                    total += prob[t] * x[target[t]]
-            if stay > 0.0 and stay < 1.0:
-                total /= 1.0 - stay
-            if total != x[s]:
-                change = max(change, abs(total - x[s]) / max(abs(total), 1e-300))
-                x[s] = total
-    return change
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solve.graph_kernels import components, end_components
+from umdp.solve.graph_kernels import components, end_components, lean
 from umdp.solve.problem import Problem, build
 
 if TYPE_CHECKING:
@@ -65,15 +65,13 @@ def lay_out(task: Task) -> Layout:
     block = np.full(graph.states, -1, dtype=np.int32)
     stays = np.zeros(graph.choices, dtype=np.bool_)
     lingers = task.reach_max if task.kind == "P" else not task.agent_max
-    listed = np.flatnonzero(maybe).astype(np.int32)
+    # Models are mostly numbered as they were explored, so that successors come first from behind.
+    listed = np.flatnonzero(maybe)[::-1].astype(np.int32)
     component, order, count, cyclic = components(
         graph.state_ptr, graph.choice_ptr, graph.successor, maybe, decided.usable, listed
     )
     if cyclic.any():
-        # Values spread from the goal: within a component, states near it come first.
-        nearest = task.edges.outwards(decided.one, maybe)
-        nearest = nearest[maybe[nearest]]
-        order = nearest[np.argsort(component[nearest], kind="stable")]
+        order = _in_order(task, component, order, cyclic)
     if lingers and cyclic.any() and not task.cuts:
         # Only where some choice can stay for ever among the cyclic states can there be an end component.
         drawn, _ = task.edges.attract(~cyclic, cyclic, every=True)
@@ -111,3 +109,20 @@ def lay_out(task: Task) -> Layout:
     exits = (0.0, 0.0) if task.kind == "R" else ((0.0, 1.0) if task.complement else (1.0, 0.0))
     problem = build(graph, task.lower, task.upper, task.reward, index, order, comp_size, decided.usable, stays, exits)
     return Layout(task, problem, block, stays)
+
+
+def _in_order(task: Task, component: Array, order: Array, cyclic: Array) -> Array:
+    """Return the undecided states by component, and within one so that successors tend to come first.
+
+    `order` has them by falling number. Where numbers say nothing, values spread from the goal, nearest states first.
+    """
+    graph = task.graph
+    up, down = lean(graph.state_ptr, graph.choice_ptr, graph.successor, component, cyclic)
+    if up > 2 * down:
+        return order
+    if down > 2 * up:
+        listed = order[np.argsort(order, kind="stable")]
+    else:
+        listed = task.edges.outwards(task.decided.one, task.decided.maybe)
+        listed = listed[task.decided.maybe[listed]]
+    return listed[np.argsort(component[listed], kind="stable")]

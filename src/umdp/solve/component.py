@@ -14,19 +14,18 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from umdp.solve.bellman import EPS, fill, sort_row
+from umdp.solve.bellman import EPS, INNER, fill, sort_row
 
 __all__ = ["solve_small"]
 
 Array = NDArray[Any]
-INNER: dict[str, Any] = {  # kernels that only kernels call need no entry from Python, and compile faster without
-    "cache": True, "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
-}  # fmt: skip
+# Kernels that only kernels call need no entry from Python, and compile faster without.
+OWN: dict[str, Any] = {**INNER, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 TIE = 1e-12  # an action wins by more than this, relative to the terms compared
 ROUNDS = 400
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@njit(**OWN)  # type: ignore[untyped-decorator]
 def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array) -> bool:
     """Eliminate states n-1 .. 1; multipliers stay in the upper part of `a`. False if some state cannot leave."""
     for k in range(n - 1, 0, -1):
@@ -48,7 +47,7 @@ def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array) -> bool:
     return bool(ex[0] > 0.0)
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@njit(**OWN)  # type: ignore[untyped-decorator]
 def _evaluate(
     begin: int,
     n: int,
@@ -96,7 +95,7 @@ def _evaluate(
     return True
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@njit(**OWN)  # type: ignore[untyped-decorator]
 def _again(n: int, a: Array, out: Array, load: Array, part: Array) -> float:
     """Solve for another load with the multipliers of `_eliminate`; return its total at the reference state."""
     for k in range(n - 1, 0, -1):
@@ -112,7 +111,7 @@ def _again(n: int, a: Array, out: Array, load: Array, part: Array) -> float:
     return float(load[0] / out[0])
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@njit(**OWN)  # type: ignore[untyped-decorator]
 def _terms(
     begin: int,
     n: int,
@@ -171,7 +170,7 @@ def _terms(
                 size_of[i] = v + own_size
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@njit(**OWN)  # type: ignore[untyped-decorator]
 def _best_response(
     row: int,
     entry_ptr: Array,
@@ -201,7 +200,7 @@ def _best_response(
     return total, scale
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@njit(**OWN)  # type: ignore[untyped-decorator]
 def _reaching(
     begin: int,
     n: int,
@@ -258,7 +257,7 @@ def _reaching(
     return count == n
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@njit(**OWN)  # type: ignore[untyped-decorator]
 def _survey(
     begin: int,
     n: int,
@@ -316,7 +315,7 @@ def _survey(
     return changed
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@njit(**OWN)  # type: ignore[untyped-decorator]
 def _settle(
     begin: int,
     n: int,

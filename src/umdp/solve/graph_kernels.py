@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["attractor", "components", "confined", "end_components", "reverse", "sure_reach"]
+__all__ = ["attractor", "components", "confined", "end_components", "lean", "reverse", "sure_reach"]
 
 Array = NDArray[Any]
 
@@ -61,14 +61,16 @@ def attractor(
     reached, in breadth-first order. Linear in the number of transitions.
     """
     states = state_ptr.size - 1
-    missing = np.empty(states, np.int64)
-    missing[:] = 0
+    closed = np.empty(states, np.bool_)  # one look at a state says whether it still counts
+    missing = np.empty(states if every else 0, np.int32)
     seen = np.empty(owner.size if every else 0, np.bool_)
     seen[:] = False
     queue = np.empty(states, np.int32)
     end = 0
     for s in range(states):
+        closed[s] = reached[s] or not through[s]
         if every:
+            missing[s] = 0
             for c in range(state_ptr[s], state_ptr[s + 1]):
                 if usable[c]:
                     missing[s] += 1
@@ -82,7 +84,7 @@ def attractor(
         for i in range(rev_ptr[j], rev_ptr[j + 1]):
             c = entering[i]
             s = owner[c]
-            if reached[s] or not through[s] or not usable[c]:
+            if closed[s] or not usable[c]:
                 continue
             if every:
                 if seen[c]:
@@ -91,6 +93,7 @@ def attractor(
                 missing[s] -= 1
                 if missing[s] > 0:
                     continue
+            closed[s] = True
             reached[s] = True
             via[s] = c
             queue[end] = s
@@ -169,22 +172,24 @@ def components(
     to smaller numbers. `order` lists the states by component and, within one, in the order of `listed`.
     """
     states = state_ptr.size - 1
+    fresh, done = -1, 2**31 - 1  # instead of a number: not visited; finished, or outside
     number = np.empty(states, np.int32)
-    number[:] = -1
-    low = np.empty(states, np.int32)
     component = np.empty(states, np.int32)
-    component[:] = -1
     cyclic = np.empty(states, np.bool_)
-    cyclic[:] = False
+    for s in range(states):
+        number[s] = fresh if inside[s] else done
+        component[s] = -1
+        cyclic[s] = False
+    low = np.empty(states, np.int32)
     stack = np.empty(states, np.int32)
     depth = 0
-    path = np.empty(states, np.int32)
-    next_choice = np.empty(states, np.int64)
-    next_edge = np.empty(states, np.int64)
+    path = np.empty(states, np.int32)  # the states being visited, with the choice and edge each is at
+    at_choice = np.empty(states, np.int64)
+    at_edge = np.empty(states, np.int64)
     clock = 0
     count = 0
     for root in range(states):
-        if not inside[root] or number[root] >= 0:
+        if number[root] != fresh:
             continue
         length = 1
         path[0] = root
@@ -192,47 +197,54 @@ def components(
         clock += 1
         stack[depth] = root
         depth += 1
-        next_choice[root] = state_ptr[root]
-        next_edge[root] = choice_ptr[state_ptr[root]]
+        at_choice[0] = state_ptr[root]
+        at_edge[0] = choice_ptr[state_ptr[root]]
         while length > 0:
-            s = path[length - 1]
-            c = next_choice[s]
-            if c == state_ptr[s + 1]:
-                length -= 1
-                if length > 0 and low[s] < low[path[length - 1]]:
-                    low[path[length - 1]] = low[s]
-                if low[s] == number[s]:
-                    while True:
-                        depth -= 1
-                        member = stack[depth]
-                        component[member] = count
-                        if member == s:
+            top = length - 1
+            s = path[top]
+            c, last = at_choice[top], state_ptr[s + 1]
+            t = at_edge[top]
+            entered = fresh
+            while c < last:
+                if usable[c]:
+                    stop = choice_ptr[c + 1]
+                    while t < stop:
+                        j = successor[t]
+                        t += 1
+                        if number[j] == fresh:
+                            entered = j
                             break
-                    count += 1
-                continue
-            t = next_edge[s]
-            if not usable[c] or t == choice_ptr[c + 1]:
-                next_choice[s] = c + 1
-                if c + 1 < state_ptr[s + 1]:
-                    next_edge[s] = choice_ptr[c + 1]
-                continue
-            next_edge[s] = t + 1
-            j = successor[t]
-            if not inside[j]:
-                continue
-            if j == s:
-                cyclic[s] = True
-            if number[j] < 0:
+                        low[s] = min(low[s], number[j])
+                        if j == s:
+                            cyclic[s] = True
+                    if entered != fresh:
+                        break
+                c += 1
+                t = choice_ptr[c]
+            if entered != fresh:
+                at_choice[top], at_edge[top] = c, t
+                j = entered
                 number[j] = low[j] = clock
                 clock += 1
                 stack[depth] = j
                 depth += 1
-                next_choice[j] = state_ptr[j]
-                next_edge[j] = choice_ptr[state_ptr[j]]
                 path[length] = j
+                at_choice[length] = state_ptr[j]
+                at_edge[length] = choice_ptr[state_ptr[j]]
                 length += 1
-            elif component[j] < 0 and number[j] < low[s]:
-                low[s] = number[j]
+                continue
+            length -= 1
+            if length > 0 and low[s] < low[path[length - 1]]:
+                low[path[length - 1]] = low[s]
+            if low[s] == number[s]:
+                while True:
+                    depth -= 1
+                    member = stack[depth]
+                    component[member] = count
+                    number[member] = done
+                    if member == s:
+                        break
+                count += 1
     start = np.empty(count + 1, np.int64)
     start[:] = 0
     for s in range(states):
@@ -249,6 +261,23 @@ def components(
             order[start[component[s]]] = s
             start[component[s]] += 1
     return component, order, count, cyclic
+
+
+@njit(cache=True, nogil=True)
+def lean(state_ptr: Array, choice_ptr: Array, successor: Array, component: Array, cyclic: Array) -> tuple[int, int]:
+    """Return how many edges within components lead to higher and to lower state numbers, from a sample of states."""
+    states = state_ptr.size - 1
+    stride = 1 + states // 65536
+    up, down = 0, 0
+    for k in range(0, states, stride):
+        if cyclic[k]:
+            for t in range(choice_ptr[state_ptr[k]], choice_ptr[state_ptr[k + 1]]):
+                if component[successor[t]] == component[k]:
+                    if successor[t] > k:
+                        up += 1
+                    elif successor[t] < k:
+                        down += 1
+    return up, down
 
 
 @njit(cache=True, nogil=True)

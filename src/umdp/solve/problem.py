@@ -7,6 +7,7 @@ connected component, successors first. Rows are the choices that are left.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,13 +28,13 @@ class Problem:
     n : number of unknowns; targets `n` and `n + 1` are the exits
     row_ptr : (n+1,) rows of every unknown
     entry_ptr : (rows+1,) entries of every row
-    target, lower, upper : (entries,) int32, float64, float64
+    target, lower, upper : (entries,) int32, float64, float64; the bounds are one array where they coincide
     slack : (rows,) what the lower bounds leave to hand out; at most 0 where nature has no choice
     reward : (rows,)
     origin : (rows,) the choice of the model each row stands for
     index : (S,) the unknown (or exit) each state of the model became
     comp_ptr : (components+1,) the unknowns of every strongly connected component
-    order : (entries,) the kept order of each row's entries
+    order : (entries,) the kept order of each row's entries; empty where nature has no choice at all
     exits : the values of the two exits
     """
 
@@ -51,7 +52,7 @@ class Problem:
     order: Array
     exits: tuple[float, float]
 
-    @property
+    @cached_property
     def widest(self) -> int:
         """The largest number of entries of a row."""
         return int(np.diff(self.entry_ptr).max(initial=1))
@@ -79,11 +80,13 @@ def _compress(
     row_reward: Array,
     origin: Array,
     order: Array,
+    plain: bool,
 ) -> Array:
     """Copy the usable rows, merging entries with the same target where that is exact; return the row pointers.
 
     A row without freedom is normalised and loses its self-loop. A row that may stay within its end component or
-    leave it (nature may cut edges) becomes one row for each way out.
+    leave it (nature may cut edges) becomes one row for each way out. With `plain` the bounds coincide everywhere, and
+    `high` is `low`.
     """
     row_ptr = np.empty(n + 1, np.int64)
     stamp = np.empty(n + 2, np.int64)
@@ -97,6 +100,35 @@ def _compress(
                 if not usable[c]:
                     continue
                 base = entries
+                if plain and not stays[c]:
+                    out, stay = 0.0, 0.0
+                    for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                        j, p = index[successor[t]], lower[t]
+                        if j == q:
+                            stay += p
+                        elif p > 0.0:
+                            out += p
+                            # Exits meet often, other targets only where states were merged.
+                            if base <= stamp[j] < entries and target[stamp[j]] == j:
+                                low[stamp[j]] += p
+                            else:
+                                stamp[j] = entries
+                                target[entries] = j
+                                low[entries] = p
+                                entries += 1
+                    if out <= 0.0:
+                        continue
+                    scale = abs(out - 1.0) > 1e-15
+                    if scale:
+                        for t in range(base, entries):
+                            low[t] /= out
+                    earned = reward[c] if reward.size > 0 else 0.0
+                    slack[rows] = 0.0
+                    row_reward[rows] = earned * (out + stay) / out if stay > 0.0 else earned
+                    origin[rows] = c
+                    entry_ptr[rows] = base
+                    rows += 1
+                    continue
                 low_sum, low_rest = -1.0, 0.0
                 high_sum, high_rest = -1.0, 0.0
                 for t in range(choice_ptr[c], choice_ptr[c + 1]):
@@ -138,7 +170,8 @@ def _compress(
                         if target[t] != q:
                             target[entries] = target[t]
                             low[entries] = high[entries] = 1.0
-                            order[entries] = 0
+                            if not plain:
+                                order[entries] = 0
                             slack[rows] = 0.0
                             row_reward[rows] = earned
                             origin[rows] = c
@@ -176,7 +209,8 @@ def _compress(
                     for t in range(base, entries):
                         high[t] = low[t]
                 for t in range(base, entries):
-                    order[t] = t - base
+                    if not plain:
+                        order[t] = t - base
                 slack[rows] = room
                 row_reward[rows] = earned
                 origin[rows] = c
@@ -222,17 +256,22 @@ def build(
     rows = usable & taken[model.choice_state]
     entries = int(sizes[rows].sum())
     count = int(np.count_nonzero(rows)) + int(sizes[rows & stays].sum())
-    target, slots = np.empty(entries, np.int32), np.empty(entries, np.int32)
-    low, high = np.empty(entries), np.empty(entries)
+    target = np.empty(entries, np.int32)
+    plain = lower is upper
+    low = np.empty(entries)
+    high = low if plain else np.empty(entries)
+    slots = np.empty(0 if plain else entries, np.int32)
     entry_ptr, slack = np.empty(count + 1, np.int64), np.empty(count)
     row_reward, origin = np.empty(count), np.empty(count, np.int32)
     row_ptr = _compress(
         n, member_ptr, order, index, model.state_ptr, model.choice_ptr, model.successor, lower, upper, reward,
-        usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, slots,
+        usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, slots, plain,
     )  # fmt: skip
     made = int(row_ptr[-1])
     used = int(entry_ptr[made])
+    low = low[:used]
+    high = low if plain else high[:used]
     return Problem(
-        n, row_ptr, entry_ptr[: made + 1], target[:used], low[:used], high[:used], slack[:made], row_reward[:made],
+        n, row_ptr, entry_ptr[: made + 1], target[:used], low, high, slack[:made], row_reward[:made],
         origin[:made], index, np.concatenate([[0], np.cumsum(comp_size)]).astype(np.int64), slots[:used], exits,
     )  # fmt: skip

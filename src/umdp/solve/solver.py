@@ -233,8 +233,8 @@ def _unbounded(
             policy_low, policy_high = own.lower, own.upper
         prob = lambda: answer(solved, values)  # noqa: E731
     if spec.kind == "P":
-        low, high = np.clip(low, 0, 1), np.clip(high, 0, 1)
-        policy_low, policy_high = np.clip(policy_low, 0, 1), np.clip(policy_high, 0, 1)
+        for bound in {id(b): b for b in (low, high, policy_low, policy_high)}.values():
+            np.clip(bound, 0, 1, out=bound)
     size = model.states
     policy = Policy(model, choice[:size])
 

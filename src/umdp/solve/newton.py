@@ -1,0 +1,150 @@
+"""Newton's method on the strategies, for components whose values settle slowly.
+
+Linear solvers only propose. What is returned has passed `certify`: an upper vector that one step does not
+raise and a lower vector that one step does not lower, rounding included.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.solve.linear import Chain
+from umdp.solve.part import Bounds, Part
+
+__all__ = ["newton"]
+
+Array = NDArray[Any]
+ROUNDS = 200  # linear systems before giving up
+RELAXATIONS = 250  # sweeps that may be spent on making one bound inductive
+
+
+def newton(
+    part: Part,
+    x: Array,
+    tail: Array,
+    row: Array,
+    prob: Array,
+    wanted: float,
+    safe: Array | None,
+    bounds: Bounds,
+) -> None:
+    """Alternate between solving the chain of the strategies at hand and improving them, until bounds can be proved.
+
+    Values are kept to twice the working precision: where one can linger almost for ever, they differ by less than
+    their own rounding. Systems are solved for what is still missing, first roughly, then to the last digit.
+    """
+    inner = part.inner
+    tolerance, direct, sweeps, idle = 1e-2, False, 1, 0
+    for turn in range(ROUNDS):
+        part.answer(x, tail, row, prob)
+        chain = Chain(part.problem, part.begin, part.end, row, prob, direct)
+        step = chain.solve(chain.residual(x, tail), tolerance, _scale(x[inner]))
+        direct = chain.direct
+        part.effort.iterations += 1
+        if step is None or not bool((x[inner] + step >= 0.0).all()):
+            # The strategies at hand cannot leave (yet): start over from some that can, or sweep on.
+            tail[inner] = 0.0
+            if safe is not None:
+                x[inner], row[inner], safe = 0.0, safe, None
+                continue
+            change = max(part.sweep(x, row)[0] for _ in range(sweeps))
+            if change == 0.0 or sweeps > 10_000:
+                return
+            sweeps *= 2
+            continue
+        _add(x, tail, inner, step)
+        moved = _relative(step, x[inner])
+        if turn > 12 and moved > 1e-9 and part.agent_max != part.nature_max:
+            tolerance = 1e-10  # moving both players at once may go round in circles: let nature answer in full first
+            continue
+        if moved > 1e-6 and turn <= 12:  # far from the end: sweeps spread better strategies faster
+            before = row[inner].copy()
+            for _ in range(2):
+                part.sweep(x, row)
+            tail[inner] = 0.0
+            switched = int(np.count_nonzero(row[inner] != before))
+        else:
+            switched = part.improve(x, tail, row)
+        part.effort.tell("policy iteration", moved)
+        if moved < 1e-3 and (switched == 0 or moved < wanted):
+            _prove(part, chain, x, tail, row, wanted, bounds)
+            if bounds.width <= wanted:
+                return
+        if part.effort.stopped:
+            return
+        idle = idle + 1 if switched == 0 and moved < 1e-14 else 0
+        if idle > (0 if bounds.width < np.inf else 2):
+            return
+        tolerance = 1e-8 if switched == 0 or moved < 1e-5 else 1e-3
+
+
+def _scale(values: Array) -> Array:
+    """Return positive units for values: their own size, the smallest positive one where they are 0."""
+    least = float(values.min(where=values > 0.0, initial=np.inf))
+    return np.where(values > 0.0, values, least if least < np.inf else 1.0)
+
+
+def _relative(step: Array, values: Array) -> float:
+    """Return the largest relative size of a step."""
+    return float((np.abs(step) / np.maximum(np.abs(values), 1e-300)).max(initial=0.0))
+
+
+def _add(x: Array, tail: Array, inner: slice, step: Array) -> None:
+    """Add `step` to ``x + tail`` and keep the sum in two parts."""
+    step = step + tail[inner]
+    total = x[inner] + step
+    tail[inner] = step - (total - x[inner])
+    x[inner] = total
+
+
+def _prove(part: Part, chain: Chain, x: Array, tail: Array, row: Array, wanted: float, bounds: Bounds) -> None:
+    """Add to the values what a small load accumulates to under the strategies at hand, and see whether that is proof."""
+    inner = part.inner
+    values = x[inner]
+    tight = part.loads(x, tail)
+    # An even load is easier on iterative solvers; a tight one leaves alone the states where one can linger.
+    even = part.desk.below
+    even[inner] = np.maximum(tight[inner], _relative(tight[inner], values) * values)
+    for load in (tight, even) if chain.direct else (even, tight):
+        shift = chain.solve(load[inner], 1e-3, _scale(values))
+        if shift is None or _relative(shift, values) > wanted / 4:
+            continue
+        shift = np.maximum(shift, 0.0)
+        low, low_row = _inductive(part, x, tail, row, load, shift, wanted, from_above=False)
+        high, high_row = _inductive(part, x, tail, row, load, shift, wanted, from_above=True)
+        if low is not None and (below := _relative(low - values, values)) < bounds.below:
+            bounds.low, bounds.below = np.nextafter(low, -np.inf), below
+            if part.agent_max:
+                row[inner] = low_row
+        if high is not None and (above := _relative(high - values, values)) < bounds.above:
+            bounds.high, bounds.above = np.nextafter(high, np.inf), above
+            if not part.agent_max:
+                row[inner] = high_row
+        if bounds.width <= wanted:
+            return
+
+
+def _inductive(
+    part: Part, x: Array, tail: Array, row: Array, load: Array, shift: Array, wanted: float, *, from_above: bool
+) -> tuple[Array | None, Array]:
+    """Return an inductive vector on one side of ``x + tail`` (None if it does not become one), and the rows to prove it."""
+    bound, rest, proof, inner = part.desk.above, part.desk.rest, part.desk.proof, part.inner
+    bound[inner], rest[inner], proof[inner] = x[inner], tail[inner], row[inner]
+    # Scaling the values gives every row slack in proportion to what it collects, whichever strategy it belongs to.
+    away = 2.0 * shift + 0.125 * wanted * x[inner]
+    _add(bound, rest, inner, away if from_above else -away)
+    before = np.inf
+    for attempt in range(RELAXATIONS):
+        # The longer one can linger, the more the load adds up to; growth must stay slow, or it feeds on itself.
+        moved = part.relax(bound, rest, load, 0.25 * 1.01**attempt, from_above=from_above)
+        if moved == 0:
+            break
+        if attempt % 16 == 15:
+            if moved > 0.8 * before:
+                return None, proof[inner]
+            before = moved
+    passed = part.passes(bound, rest, proof, from_above=from_above)
+    return (bound[inner].copy() if passed else None), proof[inner].copy()
