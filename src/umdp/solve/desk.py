@@ -136,8 +136,9 @@ class Desk:
         from umdp.solve.settle import longest
 
         p = self.problem
-        several = np.count_nonzero(self.sizes > 1) > 1
-        chain = longest(p.comp_ptr, p.row_ptr, p.entry_ptr, p.target) if several else 1
+        # Only where nature has a choice do rows keep their self-loops.
+        single = p.lower is p.upper and np.count_nonzero(self.sizes > 1) <= 1
+        chain = 1 if single else longest(p.comp_ptr, p.row_ptr, p.entry_ptr, p.target)
         return 0.9 * self.effort.precision / max(chain, 1)
 
     def inherited(self, component: int) -> float:

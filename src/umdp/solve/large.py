@@ -31,6 +31,8 @@ def solve_large(desk: Desk, component: int, *, swept: bool) -> None:
     if swept or not _settle(part, wanted, bounds):
         part.read(desk.above)
         newton(part, x, desk.tail, row, desk.prob, wanted, None if desk.safe is None else desk.safe[inner], bounds)
+    if bounds.rows is not None:
+        row[inner] = bounds.rows
     low, high = np.maximum(bounds.low, 0.0), np.minimum(bounds.high, desk.ceiling)
     known = np.isfinite(high)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -100,6 +102,6 @@ def _enclose(part: Part, wanted: float, bounds: Bounds) -> bool:
         if not any(part.enclose(bound, desk.proof, from_above=from_above) == 0 for _ in range(TRIES)):
             return False
         if from_above != part.agent_max:
-            desk.row[inner] = desk.proof[inner]
+            bounds.rows = desk.proof[inner].copy()
     bounds.low, bounds.high = desk.below[inner].copy(), desk.above[inner].copy()
     return bool((bounds.high - bounds.low <= wanted * bounds.high).all())

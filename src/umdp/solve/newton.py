@@ -18,7 +18,8 @@ __all__ = ["newton"]
 
 Array = NDArray[Any]
 ROUNDS = 200  # linear systems before giving up
-RELAXATIONS = 250  # sweeps that may be spent on making one bound inductive
+RELAXATIONS = 32  # sweeps that may be spent on making one bound inductive
+LOADED = 16  # linear systems, after that
 
 
 def newton(
@@ -69,7 +70,7 @@ def newton(
         else:
             switched = part.improve(x, tail, row)
         part.effort.tell("policy iteration", moved)
-        if moved < 1e-3 and (switched == 0 or moved < wanted):
+        if moved < 1e-3 and (switched == 0 or (moved < wanted and turn % 4 == 0)):
             _prove(part, chain, x, tail, row, wanted, bounds)
             if bounds.width <= wanted:
                 return
@@ -89,7 +90,8 @@ def _scale(values: Array) -> Array:
 
 def _relative(step: Array, values: Array) -> float:
     """Return the largest relative size of a step."""
-    return float((np.abs(step) / np.maximum(np.abs(values), 1e-300)).max(initial=0.0))
+    with np.errstate(over="ignore"):
+        return float((np.abs(step) / np.maximum(np.abs(values), 1e-300)).max(initial=0.0))
 
 
 def _add(x: Array, tail: Array, inner: slice, step: Array) -> None:
@@ -113,22 +115,29 @@ def _prove(part: Part, chain: Chain, x: Array, tail: Array, row: Array, wanted: 
         if shift is None or _relative(shift, values) > wanted / 4:
             continue
         shift = np.maximum(shift, 0.0)
-        low, low_row = _inductive(part, x, tail, row, load, shift, wanted, from_above=False)
-        high, high_row = _inductive(part, x, tail, row, load, shift, wanted, from_above=True)
+        low, low_row = _inductive(part, chain.direct, x, tail, row, load, shift, wanted, from_above=False)
+        high, high_row = _inductive(part, chain.direct, x, tail, row, load, shift, wanted, from_above=True)
         if low is not None and (below := _relative(low - values, values)) < bounds.below:
             bounds.low, bounds.below = np.nextafter(low, -np.inf), below
-            if part.agent_max:
-                row[inner] = low_row
+            bounds.rows = low_row if part.agent_max else bounds.rows
         if high is not None and (above := _relative(high - values, values)) < bounds.above:
             bounds.high, bounds.above = np.nextafter(high, np.inf), above
-            if not part.agent_max:
-                row[inner] = high_row
+            bounds.rows = bounds.rows if part.agent_max else high_row
         if bounds.width <= wanted:
             return
 
 
 def _inductive(
-    part: Part, x: Array, tail: Array, row: Array, load: Array, shift: Array, wanted: float, *, from_above: bool
+    part: Part,
+    direct: bool,
+    x: Array,
+    tail: Array,
+    row: Array,
+    load: Array,
+    shift: Array,
+    wanted: float,
+    *,
+    from_above: bool,
 ) -> tuple[Array | None, Array]:
     """Return an inductive vector on one side of ``x + tail`` (None if it does not become one), and the rows to prove it."""
     bound, rest, proof, inner = part.desk.above, part.desk.rest, part.desk.proof, part.inner
@@ -136,15 +145,28 @@ def _inductive(
     # Scaling the values gives every row slack in proportion to what it collects, whichever strategy it belongs to.
     away = 2.0 * shift + 0.125 * wanted * x[inner]
     _add(bound, rest, inner, away if from_above else -away)
-    before = np.inf
     for attempt in range(RELAXATIONS):
         # The longer one can linger, the more the load adds up to; growth must stay slow, or it feeds on itself.
-        moved = part.relax(bound, rest, load, 0.25 * 1.01**attempt, from_above=from_above)
-        if moved == 0:
+        if part.relax(bound, rest, load, 0.25 * 1.01**attempt, from_above=from_above) == 0:
             break
-        if attempt % 16 == 15:
-            if moved > 0.8 * before:
-                return None, proof[inner]
-            before = moved
-    passed = part.passes(bound, rest, proof, from_above=from_above)
-    return (bound[inner].copy() if passed else None), proof[inner].copy()
+    if part.passes(bound, rest, proof, from_above=from_above):
+        return bound[inner].copy(), proof[inner].copy()
+    # Where strategies are nearly as good as others, what the load adds up to must be that of the strategy for which it
+    # is most: the optimal one of the problem that pays the load.
+    enough = min(0.125 * wanted / max(_relative(shift, x[inner]), 1e-300), 1e9)
+    extra = (enough if from_above else -enough) * load[inner]
+    bound[inner], rest[inner] = x[inner], tail[inner]
+    taken, prob = row.copy(), np.array(part.problem.lower)
+    for _ in range(LOADED):
+        part.answer(bound, rest, taken, prob)
+        chain = Chain(part.problem, part.begin, part.end, taken, prob, direct)
+        step = chain.solve(chain.residual(bound, rest) + extra, 1e-3, _scale(x[inner]))
+        if step is None:
+            break
+        _add(bound, rest, inner, step)
+        proof[inner] = taken[inner]
+        if part.passes(bound, rest, proof, from_above=from_above):
+            return bound[inner].copy(), proof[inner].copy()
+        if part.improve(bound, rest, taken) == 0:
+            extra = 4.0 * extra
+    return None, proof[inner].copy()

@@ -101,10 +101,14 @@ class Part:
 
 @dataclass(eq=False)
 class Bounds:
-    """The best bounds proved so far, and how far they lie from the values they were proved around."""
+    """The best bounds proved so far, how far they lie from the values they were proved around, and the agent's proof.
+
+    The rows are those of a policy that is at least as good as the bound on the agent's side.
+    """
 
     low: Array
     high: Array
+    rows: Array | None = None
     below: float = np.inf
     above: float = np.inf
 

@@ -21,19 +21,20 @@ GOAL, MARGIN = 0.15, 0.45  # shares of what bounds may be apart: the error of se
 
 @njit(cache=True, nogil=True)
 def longest(comp_ptr: Array, row_ptr: Array, entry_ptr: Array, target: Array) -> int:
-    """Return the largest number of components with more than one state on a path."""
+    """Return the largest number of components with edges within on a path."""
     n = row_ptr.size - 1
     level = np.empty(n + 2, np.int32)
     level[n] = level[n + 1] = 0
     most = 0
     for k in range(comp_ptr.size - 1):
         begin, end = comp_ptr[k], comp_ptr[k + 1]
-        deepest = 0
+        deepest, loops = 0, 0
         for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[end]]):
             if target[t] < begin or target[t] >= end:
                 deepest = max(deepest, level[target[t]])
-        if end - begin > 1:
-            deepest += 1
+            else:
+                loops = 1
+        deepest += loops
         for s in range(begin, end):
             level[s] = deepest
         most = max(most, deepest)
@@ -109,16 +110,11 @@ def settle(
         for row in range(row_ptr[begin], row_ptr[end]):
             if slack[row] > 0.0:
                 free = True
-        if not loops:  # one step is exact, up to rounding
+        if not loops and not free:  # one step is exact, up to rounding
             sweep(
                 begin, end, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, choice, agent_max,
                 nature_max,
             )  # fmt: skip
-            if free:
-                chain_of(
-                    begin, end, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, tail, choice,
-                    nature_max, prob,
-                )  # fmt: skip
             rel[begin] = inherited + (4.0 * (entry_ptr[row_ptr[end]] - entry_ptr[row_ptr[begin]]) + 96.0) * EPS
             continue
         if heads_out:
@@ -150,7 +146,7 @@ def settle(
                 nature_max,
             )  # fmt: skip
             pace[4] += 1.0
-            verdict = judge(pace, change, switched, n)
+            verdict = judge(pace, change, switched, n) if loops else ENCLOSE
             if verdict == GIVE_UP:
                 break
             if verdict == ENCLOSE:
