@@ -313,7 +313,7 @@ def test_following_a_chain_comes_to_its_value_and_extrapolation_gets_there_soone
     for _ in range(8):
         sweeps.follow(
             0, n, 3, problem.entry_ptr, problem.target, problem.lower, problem.reward, x, np.arange(n), np.zeros(n + 2),
-            extrapolate,
+            True, extrapolate,
         )  # fmt: skip
         errors.append(abs(x[:n] / wanted - 1).max())
     assert errors == sorted(errors, reverse=True)

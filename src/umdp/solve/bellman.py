@@ -169,7 +169,7 @@ def certify(
     return bad
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER)  # type: ignore[untyped-decorator]
 def chain_of(
     begin: int,
     end: int,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Layout", "lay_out"]
 
 Array = NDArray[Any]
+FEW = 200  # states from which the order within a component matters
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +73,17 @@ def lay_out(task: Task) -> Layout:
     )
     if cyclic.any():
         order = _in_order(task, component, order, cyclic)
-    if lingers and cyclic.any() and not task.cuts:
-        # Only where some choice can stay for ever among the cyclic states can there be an end component.
-        drawn, _ = task.edges.attract(~cyclic, cyclic, every=True)
-        cyclic = ~drawn
+    if graph.choices == graph.states and not task.cuts:
+        lingers = False  # in a chain, what can stay for ever does, and is decided
     if lingers and cyclic.any():
         candidates = decided.usable & cyclic[graph.choice_state]
         if task.kind == "R":
             candidates &= task.reward <= 0.0
+        if candidates.any() and not task.cuts:
+            # Only where some choice can stay for ever among the cyclic states can there be an end component.
+            drawn, _ = task.edges.attract(~cyclic, cyclic, every=True)
+            cyclic = ~drawn
+            candidates &= cyclic[graph.choice_state]
         if candidates.any():
             inner, stays, blocks = end_components(
                 graph.state_ptr, graph.choice_ptr, graph.successor, task.lower, task.upper, cyclic, candidates
@@ -114,9 +118,12 @@ def lay_out(task: Task) -> Layout:
 def _in_order(task: Task, component: Array, order: Array, cyclic: Array) -> Array:
     """Return the undecided states by component, and within one so that successors tend to come first.
 
-    `order` has them by falling number. Where numbers say nothing, values spread from the goal, nearest states first.
+    `order` has them by falling number, which is as good as any in small components. Where numbers say nothing, values
+    spread from the goal, nearest states first.
     """
     graph = task.graph
+    if np.bincount(component[cyclic]).max() < FEW:
+        return order
     up, down = lean(graph.state_ptr, graph.choice_ptr, graph.successor, component, cyclic)
     if up > 2 * down:
         return order

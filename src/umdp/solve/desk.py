@@ -39,7 +39,7 @@ class Desk:
         self.safe = start
         self.row = np.array(problem.row_ptr[:-1] if start is None else start)
         # Where nature has no choice, its answer is what is there.
-        self.prob = problem.lower if problem.lower is problem.upper else np.array(problem.lower)
+        self.prob = problem.lower if problem.plain else np.array(problem.lower)
         self.counts = np.zeros(2, dtype=np.int64)
         self.sizes = np.diff(problem.comp_ptr)
         self._dense = np.empty((0, 0)), np.empty((10, 0))  # as large as it has been needed so far
@@ -137,7 +137,7 @@ class Desk:
 
         p = self.problem
         # Only where nature has a choice do rows keep their self-loops.
-        single = p.lower is p.upper and np.count_nonzero(self.sizes > 1) <= 1
+        single = p.plain and np.count_nonzero(self.sizes > 1) <= 1
         chain = 1 if single else longest(p.comp_ptr, p.row_ptr, p.entry_ptr, p.target)
         return 0.9 * self.effort.precision / max(chain, 1)
 

@@ -8,7 +8,7 @@ value of the game: a policy's worst case on one side, the best policy against on
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from umdp.solve.nature import NOTHING, answer, respond, spread
 from umdp.solve.qualitative import Decided, Edges, decide
 from umdp.solve.shape import Shape
 from umdp.solve.unbounded import Effort, Task, Values, solve_task
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["GameValues", "against_policy", "solve_alone", "solve_game"]
 
@@ -164,8 +161,8 @@ def solve_game(task: Task, effort: Effort) -> GameValues:
     # Nature's probabilities are rounded, each relative to itself; values are ratios of sums of products of at most one
     # probability per state, so that a relative change of every probability changes them by at most twice that per state.
     rounding = 300.0 * 2.0**-53 * int(np.count_nonzero(task.decided.maybe))
-    uncertain = (nature.x > 0) & np.isfinite(nature.x)
-    nature = replace(nature, rel=np.where(uncertain, nature.rel + rounding, nature.rel))
+    uncertain = (nature.found > 0) & np.isfinite(nature.found)
+    nature = replace(nature, error=np.where(uncertain, nature.error + rounding, nature.error))
     effort.iterations, effort.components = inner.iterations, max(effort.components, inner.components)
     effort.largest, effort.undecided = max(effort.largest, inner.largest), max(effort.undecided, inner.undecided)
     low, high = (policy, nature) if task.agent_max else (nature, policy)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from umdp.solve.bellman import EPS
 from umdp.solve.newton import newton
 from umdp.solve.part import Bounds, Part
-from umdp.solve.settle import FOLLOW, GOAL, MARGIN, START
+from umdp.solve.settle import FOLLOW, GOAL, START
 from umdp.solve.sweeps import ENCLOSE, GIVE_UP, TRIES, judge, reach
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["solve_large"]
 
 Array = NDArray[Any]
-TRACE = False
 
 
 def solve_large(desk: Desk, component: int, *, swept: bool) -> None:
@@ -65,15 +64,10 @@ def _settle(part: Part, wanted: float, bounds: Bounds) -> bool:
         change, switched = part.sweep(x, row)
         pace[4] += 1
         verdict = judge(pace, change, switched, n)
-        if TRACE:
-            print(
-                int(pace[4]),
-                f"{change:.2e} rate {pace[2]:.3f} switched {switched} goal {pace[0]:.1e} verdict {verdict}",
-            )
         if verdict == GIVE_UP:
             return False
         if verdict == ENCLOSE:
-            if _enclose(part, wanted, bounds):
+            if part.surround(wanted, bounds, TRIES):
                 return True
             chances -= 1
             if chances == 0:
@@ -90,18 +84,3 @@ def _settle(part: Part, wanted: float, bounds: Bounds) -> bool:
         pace[4] += steps
         part.effort.tell("value iteration", change)
     return False
-
-
-def _enclose(part: Part, wanted: float, bounds: Bounds) -> bool:
-    """Sweep bounds a little above and below the values until both prove themselves; whether they do."""
-    desk, inner = part.desk, part.inner
-    for from_above, bound in ((True, desk.above), (False, desk.below)):
-        part.read(bound)
-        desk.proof[inner] = desk.row[inner]
-        bound[inner] = desk.x[inner] * (1.0 + (MARGIN if from_above else -MARGIN) * wanted)
-        if not any(part.enclose(bound, desk.proof, from_above=from_above) == 0 for _ in range(TRIES)):
-            return False
-        if from_above != part.agent_max:
-            bounds.rows = desk.proof[inner].copy()
-    bounds.low, bounds.high = desk.below[inner].copy(), desk.above[inner].copy()
-    return bool((bounds.high - bounds.low <= wanted * bounds.high).all())

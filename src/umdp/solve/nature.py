@@ -80,10 +80,10 @@ def answer(task: Task, values: Values) -> Array:
     graph = task.graph
     prob = np.empty(graph.transitions)
     respond(graph.choice_ptr, graph.successor, task.lower, task.upper, values.x, NOTHING, task.nature_max, prob)
-    problem = values.problem
-    if problem is not None:
+    problem, row, solved = values.problem, values.row, values.prob
+    if problem is not None and row is not None and solved is not None:
         _transfer(
-            values.row, problem.origin, problem.slack, problem.entry_ptr, problem.target, values.prob, problem.index,
+            row, problem.origin, problem.slack, problem.entry_ptr, problem.target, solved, problem.index,
             graph.choice_ptr, graph.successor, task.lower, task.upper, graph.choice_state, prob,
         )  # fmt: skip
     return prob

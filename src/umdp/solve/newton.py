@@ -19,6 +19,7 @@ __all__ = ["newton"]
 Array = NDArray[Any]
 ROUNDS = 200  # linear systems before giving up
 RELAXATIONS = 32  # sweeps that may be spent on making one bound inductive
+HOPES = 4  # sweeps that may be spent on hoping that plain bounds will do
 LOADED = 16  # linear systems, after that
 
 
@@ -71,6 +72,8 @@ def newton(
             switched = part.improve(x, tail, row)
         part.effort.tell("policy iteration", moved)
         if moved < 1e-3 and (switched == 0 or (moved < wanted and turn % 4 == 0)):
+            if tolerance <= 1e-8 and part.surround(wanted, bounds, HOPES):
+                return
             _prove(part, chain, x, tail, row, wanted, bounds)
             if bounds.width <= wanted:
                 return

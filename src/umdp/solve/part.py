@@ -22,6 +22,25 @@ Array = NDArray[Any]
 SHARE = 20_000  # states a thread should have to be worth its while
 
 
+@dataclass(eq=False)
+class Bounds:
+    """The best bounds proved so far, how far they lie from the values they were proved around, and the agent's proof.
+
+    The rows are those of a policy that is at least as good as the bound on the agent's side.
+    """
+
+    low: Array
+    high: Array
+    rows: Array | None = None
+    below: float = np.inf
+    above: float = np.inf
+
+    @property
+    def width(self) -> float:
+        """How far the bounds are apart, relatively."""
+        return self.below + self.above
+
+
 class Part:
     """The kernels, bound to one component and spread over threads."""
 
@@ -67,13 +86,31 @@ class Part:
         """Update the values as the rows taken and nature's `prob` would; return the last largest relative change."""
         p, step = self.problem, self.desk.above
         span = (self.begin, self.end, times)
-        return float(sweeps.follow(*span, p.entry_ptr, p.target, prob, p.reward, x, row, step, extrapolate))
+        return float(sweeps.follow(*span, p.entry_ptr, p.target, prob, p.reward, x, row, step, p.plain, extrapolate))
 
     def enclose(self, bound: Array, row: Array, *, from_above: bool) -> int:
         """Update a bound once, rounding outwards; return how many values moved outwards: 0 makes it a proof."""
         self.effort.iterations += 1
         players = (self.agent_max, self.nature_max)
         return int(sum(self._run(sweeps.enclose, bound, row, *players, from_above)))
+
+    def surround(self, wanted: float, bounds: Bounds, tries: int) -> bool:
+        """Sweep bounds a little above and below the values until both prove themselves; whether they do in time."""
+        desk, inner = self.desk, self.inner
+        for from_above, bound in ((True, desk.above), (False, desk.below)):
+            self.read(bound)
+            desk.proof[inner] = desk.row[inner]
+            bound[inner] = desk.x[inner] * (1.0 + (settle.MARGIN if from_above else -settle.MARGIN) * wanted)
+            if not any(self.enclose(bound, desk.proof, from_above=from_above) == 0 for _ in range(tries)):
+                return False
+            if from_above != self.agent_max:
+                rows = desk.proof[inner].copy()
+        low, high = desk.below[inner].copy(), desk.above[inner].copy()
+        if not (high - low <= wanted * high).all():
+            return False
+        bounds.low, bounds.high, bounds.rows = low, high, rows
+        bounds.below = bounds.above = 0.5 * wanted
+        return True
 
     def passes(self, x: Array, tail: Array, row: Array, *, from_above: bool) -> bool:
         """Whether ``x + tail`` is inductive; where one row is enough, `row` receives the rows that prove it."""
@@ -97,22 +134,3 @@ class Part:
         """Return, per state, a slack that covers the residual of ``x + tail`` and rounding."""
         self._run(bellman.loads, x, tail, self.agent_max, self.nature_max, self.desk.load)
         return self.desk.load
-
-
-@dataclass(eq=False)
-class Bounds:
-    """The best bounds proved so far, how far they lie from the values they were proved around, and the agent's proof.
-
-    The rows are those of a policy that is at least as good as the bound on the agent's side.
-    """
-
-    low: Array
-    high: Array
-    rows: Array | None = None
-    below: float = np.inf
-    above: float = np.inf
-
-    @property
-    def width(self) -> float:
-        """How far the bounds are apart, relatively."""
-        return self.below + self.above

@@ -52,6 +52,11 @@ class Problem:
     order: Array
     exits: tuple[float, float]
 
+    @property
+    def plain(self) -> bool:
+        """Whether nature has no choice anywhere; rows then have no self-loops."""
+        return self.lower is self.upper
+
     @cached_property
     def widest(self) -> int:
         """The largest number of entries of a row."""

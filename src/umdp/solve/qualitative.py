@@ -114,7 +114,7 @@ def decide(edges: Edges, kind: str, agent_max: bool, goal: Mask, left: Mask) -> 
         return Decided(~risky, zero, none, via, usable)
     if not agent_max:
         sure, via = edges.sure(goal, ~goal)
-        return Decided(goal, none, ~sure, via, edges.within(sure))
+        return Decided(goal, none, ~sure, via, usable if sure.all() else edges.within(sure))
     must, _ = edges.attract(goal, ~goal, every=True)
     avoids = edges.first_choice(edges.within(~must))
     misses, via = edges.attract(~must, ~goal, every=False)

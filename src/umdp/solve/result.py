@@ -105,27 +105,40 @@ class Solution:
     Attributes
     ----------
     model, spec : what was asked
-    lower, upper : (S,) certified bounds on the value of every state
-    policy : a policy whose own value against nature lies in the bracket; step-dependent for bounded properties
-    policy_bracket : bounds on that policy's value in the initial state
+    bracket : certified bounds on the value of the initial state
+    policy_bracket : bounds on the value of `policy` in the initial state
     status : what stands behind the bracket
     statistics : what it took
     """
 
     model: MDP | IntervalMDP
     spec: Spec
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    policy: Policy
+    bracket: Bracket
     policy_bracket: Bracket
     status: Status
     statistics: Statistics
+    _bounds: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]] = field(repr=False)
+    _policy: Callable[[], Policy] = field(repr=False)
     _nature: Callable[[], MDP] = field(repr=False)
 
+    @cached_property
+    def _lower_and_upper(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return self._bounds()
+
     @property
-    def bracket(self) -> Bracket:
-        """The bracket of the initial state."""
-        return self.at(self.model.initial)
+    def lower(self) -> NDArray[np.float64]:
+        """Certified bounds from below on the value of every state, shape (S,)."""
+        return self._lower_and_upper[0]
+
+    @property
+    def upper(self) -> NDArray[np.float64]:
+        """Certified bounds from above on the value of every state, shape (S,)."""
+        return self._lower_and_upper[1]
+
+    @cached_property
+    def policy(self) -> Policy:
+        """A policy whose own value against nature lies in the bracket; step-dependent for bounded properties."""
+        return self._policy()
 
     def at(self, state: int | str) -> Bracket:
         """Return the bracket of a state, given by number or name."""

@@ -8,13 +8,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from umdp.solve.bellman import EPS, chain_of
+from umdp.solve.bellman import EPS, INNER, chain_of
 from umdp.solve.sweeps import ENCLOSE, GIVE_UP, TRIES, enclose, follow, judge, reach, sweep
 
 __all__ = ["FOLLOW", "GOAL", "MARGIN", "START", "inherit", "longest", "read", "settle"]
 
 Array = NDArray[Any]
-START, FOLLOW = 64, 4  # sweeps over the rows given, to begin with; over the rows taken, between sweeps over all
+START, FOLLOW = 32, 4  # sweeps over the rows given, to begin with; over the rows taken, between sweeps over all
 
 GOAL, MARGIN = 0.15, 0.45  # shares of what bounds may be apart: the error of settled values, the first guess at a bound
 
@@ -41,7 +41,7 @@ def longest(comp_ptr: Array, row_ptr: Array, entry_ptr: Array, target: Array) ->
     return most
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)  # type: ignore[untyped-decorator]
 def inherit(begin: int, end: int, row_ptr: Array, entry_ptr: Array, target: Array, rel: Array) -> tuple[float, bool]:
     """Return the largest error of the values a component reads, and whether it has edges within."""
     inherited, loops = 0.0, False
@@ -54,7 +54,7 @@ def inherit(begin: int, end: int, row_ptr: Array, entry_ptr: Array, target: Arra
     return inherited, loops
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)  # type: ignore[untyped-decorator]
 def read(begin: int, end: int, row_ptr: Array, entry_ptr: Array, target: Array, x: Array, bound: Array) -> None:
     """Copy into `bound` the values a component reads."""
     for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[end]]):
@@ -100,23 +100,31 @@ def settle(
     looked for. No value exceeds `ceiling`.
     """
     pace = np.empty(5)
+    plain = order.size == 0
     for k in range(first, stop):
         begin, end = comp_ptr[k], comp_ptr[k + 1]
         n = end - begin
         if n > most:
             return k
+        if n == 1 and plain:  # rows have no self-loops: one step is exact, up to rounding
+            best, taken, error = 0.0, row_ptr[begin], 0.0
+            lo = entry_ptr[taken]
+            for row in range(row_ptr[begin], row_ptr[end]):
+                value = reward[row]
+                for t in range(lo, entry_ptr[row + 1]):
+                    value += lower[t] * x[target[t]]
+                    error = max(error, rel[target[t]])
+                lo = entry_ptr[row + 1]
+                if row == row_ptr[begin] or ((value > best) if agent_max else (value < best)):
+                    best, taken = value, row
+            x[begin], choice[begin] = best, taken
+            rel[begin] = error + (4.0 * (lo - entry_ptr[row_ptr[begin]]) + 96.0) * EPS
+            continue
         inherited, loops = inherit(begin, end, row_ptr, entry_ptr, target, rel)
         free = False
         for row in range(row_ptr[begin], row_ptr[end]):
             if slack[row] > 0.0:
                 free = True
-        if not loops and not free:  # one step is exact, up to rounding
-            sweep(
-                begin, end, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, choice, agent_max,
-                nature_max,
-            )  # fmt: skip
-            rel[begin] = inherited + (4.0 * (entry_ptr[row_ptr[end]] - entry_ptr[row_ptr[begin]]) + 96.0) * EPS
-            continue
         if heads_out:
             # From below, staying looks cheap for long. Start from rows that lead to small numbers, where the exits are.
             most_paid = 0.0
@@ -135,7 +143,7 @@ def settle(
                     begin, end, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, tail, choice,
                     nature_max, prob,
                 )  # fmt: skip
-                if follow(begin, end, 8, entry_ptr, target, prob, reward, x, choice, above, 0.0) < 1e-2:
+                if follow(begin, end, 8, entry_ptr, target, prob, reward, x, choice, above, plain, 0.0) < 1e-2:
                     break
         pace[0], pace[1], pace[2], pace[3], pace[4] = GOAL * wanted, np.inf, 1.0, 1.0, 0.0
         chances = 3
@@ -188,10 +196,24 @@ def settle(
                         begin, end, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, tail,
                         choice, nature_max, prob,
                     )  # fmt: skip
-                follow(begin, end, steps, entry_ptr, target, prob, reward, x, choice, above, reach(change, switched, n))
+                follow(
+                    begin,
+                    end,
+                    steps,
+                    entry_ptr,
+                    target,
+                    prob,
+                    reward,
+                    x,
+                    choice,
+                    above,
+                    plain,
+                    reach(change, switched, n),
+                )
             pace[3] = 1.0 + steps
             pace[4] += steps
-        counts[0] += int(pace[4])
+        if loops:
+            counts[0] += int(pace[4])
         if not done:
             return k
         for s in range(begin, end):

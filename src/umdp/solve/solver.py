@@ -134,16 +134,9 @@ def evaluate(
         return _mdp(model, prob)
 
     return Solution(
-        model,
-        spec,
-        inner.lower[:size],
-        inner.upper[:size],
-        policy,
-        inner.bracket,
-        inner.status,
-        inner.statistics,
-        nature,
-    )
+        model, spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
+        lambda: (inner.lower[:size], inner.upper[:size]), lambda: policy, nature,
+    )  # fmt: skip
 
 
 def _paid(model: MDP | IntervalMDP, spec: Spec) -> Array:
@@ -210,33 +203,40 @@ def _unbounded(
     if start is not None and shape.states > model.states:
         start = np.concatenate([start, shape.state_ptr[model.states : -1]])
 
+    size, initial = model.states, model.initial
+    first = np.array([initial])
     open_game = cuts and not task.joint
     if open_game:
         game = solve_game(task, effort)
-        low, high, choice = game.lower, game.upper, game.choice
-        policy_low, policy_high = game.policy_lower, game.policy_upper
+        bracket = _bracket(spec, game.lower[first], game.upper[first])
+        own_bracket = _bracket(spec, game.policy_lower[first], game.policy_upper[first])
+        bounds: Callable[[], tuple[Array, Array]] = lambda: (game.lower, game.upper)  # noqa: E731
+        choice: Callable[[], Array] = lambda: game.choice  # noqa: E731
         prob: Callable[[], Array] = lambda: game.prob  # noqa: E731
     else:
         values, solved = (solve_alone if cuts else solve_task)(task, effort, start), task
-        low, high, choice = values.lower, values.upper, values.choice
-        if spec.kind == "P" and not cuts and not effort.stopped and _wide(low, high, model.initial, effort):
+        bracket = _bracket(spec, *values.between(first))
+        turn = False
+        if spec.kind == "P" and not cuts and not effort.stopped and bracket.relative_width > effort.precision:
             # Where a probability is close to 1 there is more room for differences in one minus it.
             turned = replace(task, complement=not safety, agent_max=not task.agent_max, nature_max=not nature_max)
             other = solve_task(turned, effort, start)
-            below, above = _one_minus(other.lower, other.upper)
-            if above[model.initial] - below[model.initial] < high[model.initial] - low[model.initial]:
-                low, high, choice, values, solved = below, above, other.choice, other, turned
-        policy_low, policy_high = low, high
+            narrow = _bracket(spec, *_one_minus(*other.between(first)))
+            turn = narrow.upper - narrow.lower < bracket.upper - bracket.lower
+            if turn:
+                bracket, values, solved = narrow, other, turned
+        own_bracket = bracket
         if cuts:
             # The graph of one policy may decide more than the graph of all.
-            own = solve_alone(against_policy(task, choice), effort)
-            policy_low, policy_high = own.lower, own.upper
+            own = solve_alone(against_policy(task, values.choice), effort)
+            own_bracket = _bracket(spec, *own.between(first))
+        bounds = lambda: _one_minus(values.lower, values.upper) if turn else (values.lower, values.upper)  # noqa: E731
+        choice = lambda: values.choice  # noqa: E731
         prob = lambda: answer(solved, values)  # noqa: E731
-    if spec.kind == "P":
-        for bound in {id(b): b for b in (low, high, policy_low, policy_high)}.values():
-            np.clip(bound, 0, 1, out=bound)
-    size = model.states
-    policy = Policy(model, choice[:size])
+
+    def per_state() -> tuple[Array, Array]:
+        low, high = (np.ascontiguousarray(bound[:size]) for bound in bounds())
+        return (np.clip(low, 0, 1), np.clip(high, 0, 1)) if spec.kind == "P" else (low, high)
 
     def nature() -> MDP:
         chosen = prob()
@@ -245,19 +245,16 @@ def _unbounded(
             chosen = np.where(np.repeat(decided_rows, np.diff(shape.choice_ptr)), spread(task), chosen)
         return _mdp(model, chosen[: model.transitions])
 
-    initial = model.initial
-    bracket = Bracket(float(low[initial]), float(high[initial]))
-    status = _status(bracket, effort, open_game=open_game)
     return Solution(
-        model, spec, np.ascontiguousarray(low[:size]), np.ascontiguousarray(high[:size]), policy,
-        Bracket(float(policy_low[initial]), float(policy_high[initial])), status, _statistics(effort, begun),
-        nature,
+        model, spec, bracket, own_bracket, _status(bracket, effort, open_game=open_game), _statistics(effort, begun),
+        per_state, lambda: Policy(model, choice()[:size]), nature,
     )  # fmt: skip
 
 
-def _wide(low: Array, high: Array, state: int, effort: Effort) -> bool:
-    """Whether the bracket of a state is wider than asked for."""
-    return Bracket(float(low[state]), float(high[state])).relative_width > effort.precision
+def _bracket(spec: Spec, low: Array, high: Array) -> Bracket:
+    """Return the bracket of one state; probabilities are at most 1 whatever rounding says."""
+    lower, upper = float(low[0]), float(high[0])
+    return Bracket(max(lower, 0.0), min(upper, 1.0)) if spec.kind == "P" else Bracket(lower, upper)
 
 
 def _one_minus(low: Array, high: Array) -> tuple[Array, Array]:
@@ -354,6 +351,8 @@ def _bounded(
         respond(shape.choice_ptr, shape.successor, lower, upper, result.trace, paid, nature_max, prob)
         return _mdp(model, prob)
 
+    taken = policy
     return Solution(
-        model, spec, low, high, policy, bracket, _status(bracket, effort), _statistics(effort, begun), nature
-    )
+        model, spec, bracket, bracket, _status(bracket, effort), _statistics(effort, begun), lambda: (low, high),
+        lambda: taken, nature,
+    )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from umdp.solve.bellman import EPS
+from umdp.solve.bellman import EPS, INNER
 
 __all__ = ["ENCLOSE", "GIVE_UP", "GO_ON", "TRIES", "enclose", "follow", "judge", "reach", "sweep"]
 
@@ -25,7 +25,7 @@ PARALLEL = 0.998  # squared cosine of steps that count as parallel
 TRIES = 24  # sweeps in which a bound must become inductive
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER)  # type: ignore[untyped-decorator]
 def sweep(
     begin: int,
     end: int,
@@ -48,13 +48,23 @@ def sweep(
     Returns the largest relative change of a value and the number of states that changed their row.
     """
     change, switched = 0.0, 0
+    plain = order.size == 0
     for s in range(begin, end):
         best = -np.inf if agent_max else np.inf
         taken = choice[s]
         lo = entry_ptr[row_ptr[s]]
         for row in range(row_ptr[s], row_ptr[s + 1]):
             hi = entry_ptr[row + 1]
-            value, rest = reward[row], slack[row]
+            value = reward[row]
+            if plain:
+                while lo < hi:
+                    value += lower[lo] * x[target[lo]]
+                    lo += 1
+                if (value > best) if agent_max else (value < best):
+                    best = value
+                    taken = row
+                continue
+            rest = slack[row]
             if rest <= 0.0:
                 for t in range(lo, hi):
                     value += lower[t] * x[target[t]]
@@ -90,7 +100,7 @@ def sweep(
     return change, switched
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER)  # type: ignore[untyped-decorator]
 def enclose(
     begin: int,
     end: int,
@@ -117,6 +127,7 @@ def enclose(
     has left to hand out is off relative to all that it hands out.
     """
     outwards = 0
+    plain = order.size == 0
     sign = 1.0 if from_above else -1.0
     for s in range(begin, end):
         best = -np.inf if agent_max else np.inf
@@ -125,8 +136,17 @@ def enclose(
         for row in range(row_ptr[s], row_ptr[s + 1]):
             hi = entry_ptr[row + 1]
             size = hi - lo
-            value, rest = reward[row], slack[row]
-            unsure = 0.0
+            value = reward[row]
+            if plain:
+                while lo < hi:
+                    value += lower[lo] * x[target[lo]]
+                    lo += 1
+                value += sign * (4.0 * size + 96.0) * EPS * value
+                if (value > best) if agent_max else (value < best):
+                    best = value
+                    taken = row
+                continue
+            rest, unsure = slack[row], 0.0
             if rest <= 0.0:
                 for t in range(lo, hi):
                     value += lower[t] * x[target[t]]
@@ -164,7 +184,7 @@ def enclose(
     return outwards
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER)  # type: ignore[untyped-decorator]
 def follow(
     begin: int,
     end: int,
@@ -176,13 +196,14 @@ def follow(
     x: Array,
     choice: Array,
     step: Array,
+    plain: bool,
     extrapolate: float,
 ) -> float:
     """Sweep `times` times over the Markov chain of `choice` and `prob`; return the last largest relative change.
 
     The steps of the last two sweeps are compared. Where they are parallel, one kind of error is left, which shrinks by
     the same factor in every sweep: if it is less than `extrapolate`, the sum of that series is added. `step` is work
-    space.
+    space. With `plain` there are no self-loops.
     """
     change, along, before, after = 0.0, 0.0, 0.0, 0.0
     for k in range(times):
@@ -192,13 +213,17 @@ def follow(
         for s in range(begin, end):
             row = choice[s]
             total, stay = reward[row], 0.0
-            for t in range(entry_ptr[row], entry_ptr[row + 1]):
-                if target[t] == s:
-                    stay += prob[t]
-                else:
+            if plain:
+                for t in range(entry_ptr[row], entry_ptr[row + 1]):
                     total += prob[t] * x[target[t]]
-            if stay > 0.0 and stay < 1.0:
-                total /= 1.0 - stay
+            else:
+                for t in range(entry_ptr[row], entry_ptr[row + 1]):
+                    if target[t] == s:
+                        stay += prob[t]
+                    else:
+                        total += prob[t] * x[target[t]]
+                if stay > 0.0 and stay < 1.0:
+                    total /= 1.0 - stay
             moved = total - x[s]
             x[s] = total
             if abs(moved) > change * max(total, 1e-300):
@@ -217,7 +242,7 @@ def follow(
     return change
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)  # type: ignore[untyped-decorator]
 def reach(change: float, switched: int, states: int) -> float:
     """Return how slowly errors may shrink for `follow` to extrapolate: while strategies switch, slow is unsure."""
     if change > 0.1:
@@ -225,7 +250,7 @@ def reach(change: float, switched: int, states: int) -> float:
     return 0.999 if switched <= 1e-3 * states else 0.9
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)  # type: ignore[untyped-decorator]
 def judge(pace: Array, change: float, switched: int, states: int) -> int:
     """Return what to do after a sweep: GO_ON, ENCLOSE the values, or GIVE_UP on sweeps.
 
@@ -240,7 +265,7 @@ def judge(pace: Array, change: float, switched: int, states: int) -> int:
         rate = (change / before) ** (1.0 / since)
     lately = min(rate, pace[2])
     pace[1], pace[2] = change, rate
-    if change * rate <= goal * (1.0 - rate):
+    if change < 0.1 and change * rate <= goal * (1.0 - rate):
         return ENCLOSE
     # On small components the alternatives cost as much as many sweeps.
     spare = min(float(states) * states, 2.5e5 / states)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,42 +93,75 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """Per state: a value, its relative error bound, the choice taken; and nature's answer on the rows solved."""
+    """Certified values of all states, and nature's answer on the rows solved.
 
-    x: Array
-    rel: Array
-    choice: Array
+    What is asked of every state is worked out when it is asked for: often it is the initial state alone.
+
+    Attributes
+    ----------
+    task : the objective
+    found, error : (n+2,) values of unknowns and exits with their relative error bounds
+    index : (S,) the unknown or exit of every state
+    take : returns a choice for every state
+    problem, row, prob : what was solved, the rows taken and nature's probabilities on them; None if the graph decides all
+    """
+
+    task: Task
+    found: Array
+    error: Array
+    index: Array
+    take: Callable[[], Array]
     problem: Problem | None = None
-    row: Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    prob: Array = field(default_factory=lambda: np.zeros(0))
-    positive: Array = field(default_factory=lambda: np.zeros(1, np.bool_))
+    row: Array | None = None
+    prob: Array | None = None
 
-    @property
-    def faint(self) -> Array:
-        """Where a positive value has come too close to the smallest numbers there are, shape (S,)."""
-        return self.positive & (self.x < TINY)
+    @cached_property
+    def x(self) -> Array:
+        """A value inside the bounds, shape (S,)."""
+        return self._spread(np.arange(self.index.size))[0]
 
-    @property
+    @cached_property
+    def choice(self) -> Array:
+        """The choice taken, shape (S,)."""
+        return self.take()
+
+    @cached_property
     def lower(self) -> Array:
         """Bounds from below, shape (S,)."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            low: Array = np.nextafter(self.x * (1 - self.rel), 0)
-        np.copyto(low, self.x, where=(self.rel == 0) | (self.x == 0))
-        np.copyto(low, 0.0, where=self.faint)
-        unknown = np.isnan(low) | (self.rel >= 1)
-        if unknown.any():
-            np.copyto(low, np.where(np.isinf(self.x), self.x, 0.0), where=unknown)
-        return low
+        return self.between(slice(None))[0]
 
-    @property
+    @cached_property
     def upper(self) -> Array:
         """Bounds from above, shape (S,)."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            high: Array = np.nextafter(self.x * (1 + self.rel), np.inf)
-        np.copyto(high, self.x, where=(self.rel == 0) | (self.x == 0))
-        np.copyto(high, TINY, where=self.faint & (high < TINY))
-        np.copyto(high, np.inf, where=np.isnan(high) | np.isinf(self.rel))
-        return high
+        return self.between(slice(None))[1]
+
+    def _spread(self, states: Array | slice) -> tuple[Array, Array]:
+        """Return values and relative errors of some states."""
+        x = self.found[self.index[states]]
+        np.copyto(x, np.inf, where=self.task.decided.infinite[states])
+        return x, self.error[self.index[states]]
+
+    def between(self, states: Array | slice) -> tuple[Array, Array]:
+        """Return the bounds of some states."""
+        task = self.task
+        x, rel = self._spread(states)
+        # Where a positive value comes close to the smallest numbers there are, relative errors are not under control. An
+        # undecided probability is positive (one minus it need not be where edges are cut); rewards may be exactly 0.
+        faint = task.decided.maybe[states] & (x < TINY)
+        if task.kind == "R" or (task.complement and task.cuts):
+            faint &= x > 0
+        exact = (rel == 0) | (x == 0)
+        with np.errstate(invalid="ignore", over="ignore"):
+            low, high = np.nextafter(x * (1 - rel), 0), np.nextafter(x * (1 + rel), np.inf)
+        np.copyto(low, x, where=exact)
+        np.copyto(high, x, where=exact)
+        if faint.any():
+            low, high = np.where(faint, 0.0, low), np.where(faint, np.maximum(high, TINY), high)
+        unknown = np.isnan(low) | (rel >= 1)
+        if unknown.any():
+            low = np.where(unknown, np.where(np.isinf(x), x, 0.0), low)
+            high = np.where(np.isnan(high) | np.isinf(rel), np.inf, high)
+        return low, high
 
 
 def has_free_zero(task: Task) -> bool:
@@ -153,25 +187,25 @@ def solve_task(task: Task, effort: Effort, start: Array | None = None) -> Values
     from umdp.solve.collapse import lay_out
 
     graph, decided = task.graph, task.decided
-    choice = np.where(decided.via >= 0, decided.via, graph.state_ptr[:-1])
     maybe = decided.maybe
     effort.undecided = max(effort.undecided, int(np.count_nonzero(maybe)))
+
+    def by_graph() -> Array:
+        return np.where(decided.via >= 0, decided.via, graph.state_ptr[:-1])
+
     if not maybe.any():
-        one, zero = (0.0, 0.0) if task.kind == "R" else (0.0, 1.0) if task.complement else (1.0, 0.0)
-        x = np.where(decided.infinite, np.inf, np.where(decided.one, one, zero))
-        return Values(x, np.zeros(graph.states), choice)
+        exits = np.array([(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)][0 if task.kind == "R" else 1 if task.complement else 2])
+        return Values(task, exits, np.zeros(2), np.where(decided.one, 0, 1), by_graph)
     layout = lay_out(task)
-    problem = layout.problem
     # For a minimal reward, policies that never arrive look cheap at first; one that arrives is known already.
     careful = start is not None or (task.kind == "R" and not task.agent_max)
-    first = layout.condense(choice if start is None else start) if careful else None
-    values, error, row, prob = solve_problem(problem, task, effort, first)
-    x, rel = values[problem.index], error[problem.index]  # what the graph decides became an exit
-    np.copyto(x, np.inf, where=decided.infinite)
-    np.copyto(choice, layout.spread(row), where=maybe)
-    # An undecided probability is positive (one minus it need not be where edges are cut); rewards may be exactly 0.
-    positive = task.kind == "P" and not (task.complement and task.cuts)
-    return Values(x, rel, choice, problem, row, prob, maybe & (positive | (x > 0)))
+    first = layout.condense(by_graph() if start is None else start) if careful else None
+    values, error, row, prob = solve_problem(layout.problem, task, effort, first)
+
+    def take() -> Array:
+        return np.where(maybe, layout.spread(row), by_graph())
+
+    return Values(task, values, error, layout.problem.index, take, layout.problem, row, prob)
 
 
 def solve_problem(
