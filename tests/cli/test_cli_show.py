@@ -123,7 +123,8 @@ def test_an_evaluated_policy_is_named(umdp):
 def test_a_wide_bracket_explains_itself(umdp, monkeypatch):
     def wide(*arguments, precision, **_):
         solution = solve(*arguments, precision=precision)
-        return replace(solution, lower=solution.lower * 0.5, status=Status.STOPPED)
+        bracket = Bracket(solution.bracket.lower * 0.5, solution.bracket.upper)
+        return replace(solution, bracket=bracket, status=Status.STOPPED)
 
     monkeypatch.setattr(sys.modules["umdp.solve"], "solve", wide)
     out = umdp("check", "examples/rover.tra", COST).out
