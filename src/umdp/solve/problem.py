@@ -94,6 +94,7 @@ def _compress(
     `high` is `low`.
     """
     row_ptr = np.empty(n + 1, np.int64)
+    merged = members.size > n
     stamp = np.empty(n + 2, np.int64)
     stamp[:] = -1
     rows, entries = 0, 0
@@ -107,20 +108,30 @@ def _compress(
                 base = entries
                 if plain and not stays[c]:
                     out, stay = 0.0, 0.0
+                    first_exit = second_exit = -1
                     for t in range(choice_ptr[c], choice_ptr[c + 1]):
                         j, p = index[successor[t]], lower[t]
                         if j == q:
                             stay += p
-                        elif p > 0.0:
-                            out += p
-                            # Exits meet often, other targets only where states were merged.
-                            if base <= stamp[j] < entries and target[stamp[j]] == j:
-                                low[stamp[j]] += p
-                            else:
-                                stamp[j] = entries
-                                target[entries] = j
-                                low[entries] = p
-                                entries += 1
+                            continue
+                        if p <= 0.0:
+                            continue
+                        out += p
+                        # Exits meet often, other targets only where states were merged.
+                        known = -1
+                        if j == n:
+                            known, first_exit = first_exit, entries if first_exit < 0 else first_exit
+                        elif j > n:
+                            known, second_exit = second_exit, entries if second_exit < 0 else second_exit
+                        elif merged:
+                            known = stamp[j] if base <= stamp[j] < entries and target[stamp[j]] == j else -1
+                            stamp[j] = entries if known < 0 else known
+                        if known >= 0:
+                            low[known] += p
+                        else:
+                            target[entries] = j
+                            low[entries] = p
+                            entries += 1
                     if out <= 0.0:
                         continue
                     scale = abs(out - 1.0) > 1e-15

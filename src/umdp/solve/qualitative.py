@@ -104,6 +104,9 @@ def decide(edges: Edges, kind: str, agent_max: bool, goal: Mask, left: Mask) -> 
     usable = np.ones(graph.choices, dtype=np.bool_)
     if kind == "P" and agent_max:
         can, _ = edges.attract(goal, through, every=False)
+        if graph.choices == graph.states:  # a chain
+            risky, via = edges.attract(~can, through, every=False)
+            return Decided(~risky, ~can, none, np.full_like(via, -1), usable)
         one, via = edges.sure(goal, through & can)
         return Decided(one, ~can, none, via, usable)
     if kind == "P":

@@ -122,9 +122,10 @@ def settle(
             continue
         inherited, loops = inherit(begin, end, row_ptr, entry_ptr, target, rel)
         free = False
-        for row in range(row_ptr[begin], row_ptr[end]):
-            if slack[row] > 0.0:
-                free = True
+        if not plain:
+            for row in range(row_ptr[begin], row_ptr[end]):
+                if slack[row] > 0.0:
+                    free = True
         if heads_out:
             # From below, staying looks cheap for long. Start from rows that lead to small numbers, where the exits are.
             most_paid = 0.0
@@ -139,10 +140,11 @@ def settle(
             )  # fmt: skip
         if proper:
             for _ in range(START // 8):
-                chain_of(
-                    begin, end, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, tail, choice,
-                    nature_max, prob,
-                )  # fmt: skip
+                if free:
+                    chain_of(
+                        begin, end, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, tail,
+                        choice, nature_max, prob,
+                    )  # fmt: skip
                 if follow(begin, end, 8, entry_ptr, target, prob, reward, x, choice, above, plain, 0.0) < 1e-2:
                     break
         pace[0], pace[1], pace[2], pace[3], pace[4] = GOAL * wanted, np.inf, 1.0, 1.0, 0.0
@@ -221,8 +223,9 @@ def settle(
             low = min(below[s], high)
             x[s] = 0.5 * (low + high)
             rel[s] = ((high - low) / (high + low) if high > low else 0.0) + inherited + 4 * EPS
-        chain_of(
-            begin, end, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, tail, choice,
-            nature_max, prob,
-        )  # fmt: skip
+        if free:
+            chain_of(
+                begin, end, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, tail, choice,
+                nature_max, prob,
+            )  # fmt: skip
     return stop
