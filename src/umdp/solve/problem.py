@@ -85,16 +85,13 @@ def _compress(
     row_reward: Array,
     origin: Array,
     order: Array,
-    plain: bool,
 ) -> Array:
     """Copy the usable rows, merging entries with the same target where that is exact; return the row pointers.
 
     A row without freedom is normalised and loses its self-loop. A row that may stay within its end component or
-    leave it (nature may cut edges) becomes one row for each way out. With `plain` the bounds coincide everywhere, and
-    `high` is `low`.
+    leave it (nature may cut edges) becomes one row for each way out.
     """
     row_ptr = np.empty(n + 1, np.int64)
-    merged = members.size > n
     stamp = np.empty(n + 2, np.int64)
     stamp[:] = -1
     rows, entries = 0, 0
@@ -106,45 +103,6 @@ def _compress(
                 if not usable[c]:
                     continue
                 base = entries
-                if plain and not stays[c]:
-                    out, stay = 0.0, 0.0
-                    first_exit = second_exit = -1
-                    for t in range(choice_ptr[c], choice_ptr[c + 1]):
-                        j, p = index[successor[t]], lower[t]
-                        if j == q:
-                            stay += p
-                            continue
-                        if p <= 0.0:
-                            continue
-                        out += p
-                        # Exits meet often, other targets only where states were merged.
-                        known = -1
-                        if j == n:
-                            known, first_exit = first_exit, entries if first_exit < 0 else first_exit
-                        elif j > n:
-                            known, second_exit = second_exit, entries if second_exit < 0 else second_exit
-                        elif merged:
-                            known = stamp[j] if base <= stamp[j] < entries and target[stamp[j]] == j else -1
-                            stamp[j] = entries if known < 0 else known
-                        if known >= 0:
-                            low[known] += p
-                        else:
-                            target[entries] = j
-                            low[entries] = p
-                            entries += 1
-                    if out <= 0.0:
-                        continue
-                    scale = abs(out - 1.0) > 1e-15
-                    if scale:
-                        for t in range(base, entries):
-                            low[t] /= out
-                    earned = reward[c] if reward.size > 0 else 0.0
-                    slack[rows] = 0.0
-                    row_reward[rows] = earned * (out + stay) / out if stay > 0.0 else earned
-                    origin[rows] = c
-                    entry_ptr[rows] = base
-                    rows += 1
-                    continue
                 low_sum, low_rest = -1.0, 0.0
                 high_sum, high_rest = -1.0, 0.0
                 for t in range(choice_ptr[c], choice_ptr[c + 1]):
@@ -186,8 +144,7 @@ def _compress(
                         if target[t] != q:
                             target[entries] = target[t]
                             low[entries] = high[entries] = 1.0
-                            if not plain:
-                                order[entries] = 0
+                            order[entries] = 0
                             slack[rows] = 0.0
                             row_reward[rows] = earned
                             origin[rows] = c
@@ -225,10 +182,83 @@ def _compress(
                     for t in range(base, entries):
                         high[t] = low[t]
                 for t in range(base, entries):
-                    if not plain:
-                        order[t] = t - base
+                    order[t] = t - base
                 slack[rows] = room
                 row_reward[rows] = earned
+                origin[rows] = c
+                entry_ptr[rows] = base
+                rows += 1
+    row_ptr[n] = rows
+    entry_ptr[rows] = entries
+    return row_ptr
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _copy(
+    n: int,
+    member_ptr: Array,
+    members: Array,
+    index: Array,
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    probability: Array,
+    reward: Array,
+    usable: Array,
+    stays: Array,
+    target: Array,
+    low: Array,
+    entry_ptr: Array,
+    row_reward: Array,
+    origin: Array,
+) -> Array:
+    """Do what `_compress` does where nature has no choice at all; rows that stay in their end component are dropped."""
+    row_ptr = np.empty(n + 1, np.int64)
+    merged = members.size > n
+    stamp = np.empty(n if merged else 0, np.int64)
+    stamp[:] = -1
+    rows, entries = 0, 0
+    for q in range(n):
+        row_ptr[q] = rows
+        for i in range(member_ptr[q], member_ptr[q + 1]):
+            s = members[i]
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                if not usable[c] or stays[c]:
+                    continue
+                base = entries
+                out, stay = 0.0, 0.0
+                first_exit = second_exit = -1
+                for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                    j, p = index[successor[t]], probability[t]
+                    if j == q:
+                        stay += p
+                        continue
+                    if p <= 0.0:
+                        continue
+                    out += p
+                    # Exits meet often, other targets only where states were merged.
+                    known = -1
+                    if j == n:
+                        known, first_exit = first_exit, entries if first_exit < 0 else first_exit
+                    elif j > n:
+                        known, second_exit = second_exit, entries if second_exit < 0 else second_exit
+                    elif merged:
+                        known = stamp[j] if base <= stamp[j] < entries and target[stamp[j]] == j else -1
+                        stamp[j] = entries if known < 0 else known
+                    if known >= 0:
+                        low[known] += p
+                    else:
+                        target[entries] = j
+                        low[entries] = p
+                        entries += 1
+                if out <= 0.0:
+                    continue
+                scale = abs(out - 1.0) > 1e-15
+                if scale:
+                    for t in range(base, entries):
+                        low[t] /= out
+                earned = reward[c] if reward.size > 0 else 0.0
+                row_reward[rows] = earned * (out + stay) / out if stay > 0.0 else earned
                 origin[rows] = c
                 entry_ptr[rows] = base
                 rows += 1
@@ -275,14 +305,17 @@ def build(
     target = np.empty(entries, np.int32)
     plain = lower is upper
     low = np.empty(entries)
-    high = low if plain else np.empty(entries)
-    slots = np.empty(0 if plain else entries, np.int32)
-    entry_ptr, slack = np.empty(count + 1, np.int64), np.empty(count)
+    entry_ptr = np.empty(count + 1, np.int64)
     row_reward, origin = np.empty(count), np.empty(count, np.int32)
-    row_ptr = _compress(
-        n, member_ptr, order, index, model.state_ptr, model.choice_ptr, model.successor, lower, upper, reward,
-        usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, slots, plain,
-    )  # fmt: skip
+    where = (n, member_ptr, order, index, model.state_ptr, model.choice_ptr, model.successor)
+    if plain:
+        slack, slots, high = np.zeros(count), np.empty(0, np.int32), low
+        row_ptr = _copy(*where, lower, reward, usable, stays, target, low, entry_ptr, row_reward, origin)
+    else:
+        slack, slots, high = np.empty(count), np.empty(entries, np.int32), np.empty(entries)
+        row_ptr = _compress(
+            *where, lower, upper, reward, usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, slots
+        )
     made = int(row_ptr[-1])
     used = int(entry_ptr[made])
     low = low[:used]

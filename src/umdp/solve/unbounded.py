@@ -236,7 +236,7 @@ def solve_problem(
                 continue
         else:
             solve_large(desk, first, swept=sweeps and size <= LARGE)
-            loose = bool((desk.rel[desk.part(first)] > effort.precision).any())
+            loose = bool((desk.rel[desk.part(first)] > effort.precision / 2).any())
             if loose and effort.method == "auto" and size <= DENSE and not effort.stopped:
                 effort.tell("elimination", np.nan)
                 loose = desk.eliminate(first, first + 1, DENSE, warm=False) == first
