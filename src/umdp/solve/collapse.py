@@ -55,8 +55,43 @@ class Layout:
         return choice
 
 
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How the unknowns of a problem stand for states, which the graph alone decides unless nature may cut edges.
+
+    Attributes
+    ----------
+    block, stays : as in `Layout`
+    index : (S,) the unknown of every state, or one of the two exits
+    order : the undecided states sorted by unknown
+    comp_size : unknowns per component
+    """
+
+    block: Array
+    stays: Array
+    index: Array
+    order: Array
+    comp_size: Array
+
+
 def lay_out(task: Task) -> Layout:
-    """Return the problem over the undecided states of a task.
+    """Return the problem over the undecided states of a task."""
+    key = ("plan", task.kind, task.agent_max, task.reach_max)
+    plan = task.memo.get(key) if task.memo is not None and not task.cuts else None
+    if plan is None:
+        plan = _plan(task)
+        if task.memo is not None and not task.cuts:
+            task.memo[key] = plan
+    exits = (0.0, 0.0) if task.kind == "R" else ((0.0, 1.0) if task.complement else (1.0, 0.0))
+    problem = build(
+        task.graph, task.lower, task.upper, task.reward, plan.index, plan.order, plan.comp_size, task.decided.usable,
+        plan.stays, exits,
+    )  # fmt: skip
+    return Layout(task, problem, plan.block, plan.stays)
+
+
+def _plan(task: Task) -> Plan:
+    """Put the undecided states in order.
 
     End components are collapsed where the reaching player could stay in one for ever: all of them for a
     maximal probability, those without reward for a minimal reward.
@@ -110,9 +145,7 @@ def lay_out(task: Task) -> Layout:
     index[order] = unknown
     heads = np.concatenate([[True], unknown[1:] != unknown[:-1]])
     comp_size = np.bincount(component[order][heads], minlength=count)
-    exits = (0.0, 0.0) if task.kind == "R" else ((0.0, 1.0) if task.complement else (1.0, 0.0))
-    problem = build(graph, task.lower, task.upper, task.reward, index, order, comp_size, decided.usable, stays, exits)
-    return Layout(task, problem, block, stays)
+    return Plan(block, stays, index, order, comp_size)
 
 
 def _in_order(task: Task, component: Array, order: Array, cyclic: Array) -> Array:

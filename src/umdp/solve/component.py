@@ -26,11 +26,15 @@ ROUNDS = 400
 
 
 @njit(**OWN)  # type: ignore[untyped-decorator]
-def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array) -> bool:
-    """Eliminate states n-1 .. 1; multipliers stay in the upper part of `a`. False if some state cannot leave."""
+def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array, first: Array) -> bool:
+    """Eliminate states n-1 .. 1; multipliers stay in the upper part of `a`. False if some state cannot leave.
+
+    Rows are empty before the column `first` says: neighbours have near numbers, and most of the matrix is never touched.
+    """
     for k in range(n - 1, 0, -1):
         total = ex[k]
-        for j in range(k):
+        begin = int(first[k])
+        for j in range(begin, k):
             total += a[k, j]
         if total <= 0.0:
             return False
@@ -39,7 +43,8 @@ def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array) -> bool:
             if a[i, k] > 0.0:
                 f = a[i, k] / total
                 a[i, k] = f
-                for j in range(k):
+                first[i] = min(first[i], first[k])
+                for j in range(begin, k):
                     a[i, j] += f * a[k, j]
                 ex[i] += f * ex[k]
                 b[i] += f * b[k]
@@ -61,10 +66,11 @@ def _evaluate(
     a: Array,
     work: Array,
 ) -> bool:
-    """Evaluate the chain of `choice` and `prob`; rows of `work`: out, exit, b, c, e, h, value (by position)."""
-    out, ex, b, c, e, h, value = work[0], work[1], work[2], work[3], work[4], work[5], work[6]
+    """Evaluate the chain of `choice` and `prob`; rows of `work`: out, exit, b, c, e, h, value (by position), ..., first."""
+    out, ex, b, c, e, h, value, first = work[0], work[1], work[2], work[3], work[4], work[5], work[6], work[10]
     for i in range(n):
         ex[i] = 0.0
+        first[i] = i
         b[i] = 0.0
         for j in range(n):
             a[i, j] = 0.0
@@ -76,17 +82,19 @@ def _evaluate(
             p = prob[t]
             j = target[t] - begin
             if 0 <= j < n:
-                a[pos, 0 if j == ref else (ref if j == 0 else j)] += p
+                at = 0 if j == ref else (ref if j == 0 else j)
+                a[pos, at] += p
+                first[pos] = min(first[pos], at)
             else:
                 ex[pos] += p
                 b[pos] += p * x[target[t]]
-    if not _eliminate(n, a, out, ex, b):
+    if not _eliminate(n, a, out, ex, b, first):
         return False
     c[0], e[0], h[0] = 0.0, 0.0, 1.0
     value[0] = b[0] / out[0]
     for k in range(1, n):
         cost, gone, hit = b[k], ex[k], a[k, 0]
-        for j in range(1, k):
+        for j in range(max(1, int(first[k])), k):
             cost += a[k, j] * c[j]
             gone += a[k, j] * e[j]
             hit += a[k, j] * h[j]
@@ -96,7 +104,7 @@ def _evaluate(
 
 
 @njit(**OWN)  # type: ignore[untyped-decorator]
-def _again(n: int, a: Array, out: Array, load: Array, part: Array) -> float:
+def _again(n: int, a: Array, out: Array, first: Array, load: Array, part: Array) -> float:
     """Solve for another load with the multipliers of `_eliminate`; return its total at the reference state."""
     for k in range(n - 1, 0, -1):
         for i in range(k):
@@ -105,7 +113,7 @@ def _again(n: int, a: Array, out: Array, load: Array, part: Array) -> float:
     part[0] = 0.0
     for k in range(1, n):
         total = load[k]
-        for j in range(1, k):
+        for j in range(max(1, int(first[k])), k):
             total += a[k, j] * part[j]
         part[k] = total / out[k]
     return float(load[0] / out[0])
@@ -303,11 +311,12 @@ def _survey(
             )
             gain[row], size[row] = new, scale
             if row == taken:
-                old, spread = reward[row], scale
+                old, spread = reward[row], abs(reward[row])
                 for j in range(count):
                     old += prob[lo + j] * key[j]
-                    spread += prob[lo + j] * abs(key[j])
-                if not (new - old if nature_max else old - new) > 1e-14 * spread:
+                    spread += prob[lo + j] * size_of[j]
+                if not (new - old if nature_max else old - new) > 1e-14 * (scale + spread):
+                    size[row] = max(scale, spread)  # what is kept may be rounded more than what is better
                     continue
                 changed = True
             for j in range(count):
@@ -364,7 +373,7 @@ def _settle(
         c, e, h = work[3], work[4], work[5]
         for s in range(n):
             again[s] = load[s]
-        top = work[6][0] + sign * kappa * _again(n, a, work[0], again, part)
+        top = work[6][0] + sign * kappa * _again(n, a, work[0], work[10], again, part)
         if not (0.0 <= top < np.inf):
             return False
         for s in range(n):
@@ -566,6 +575,11 @@ def solve_small(
             if not changed:
                 break
 
+        if wanted == np.inf:  # no proof is asked for
+            for s in range(begin, begin + n):
+                pos = 0 if s - begin == ref else (ref if s == begin else s - begin)
+                x[s], rel[s] = value[pos], 0.0
+            continue
         # Certificates: widen by a little, and by more where that does not pass.
         above = below = n < 0
         if value[0] < np.inf:
@@ -576,10 +590,11 @@ def solve_small(
                     if row == choice[begin + i] or abs(gains[row]) <= 1e-6 * sizes[row]:
                         load[s] = max(load[s], sizes[row])
             kappa = 2.0**-46
-            for attempt in range(16):
+            hasty = n > 48  # where elimination is dear and others can try
+            for attempt in range(4 if hasty else 16):
                 up = attempt % 2 == 0
                 if up:
-                    kappa *= 4.0
+                    kappa *= 64.0 if hasty and attempt > 0 else 4.0
                 if (above and up) or (below and not up):
                     continue
                 passed = _settle(
@@ -597,8 +612,9 @@ def solve_small(
                 gap = 0.5 * (high[s] - low[s])
                 rel[s] = error + (gap / x[s] if gap > 0.0 else 0.0) + 16.0 * EPS
                 loose = loose or not rel[s] <= error + wanted
-            else:
-                x[s], rel[s] = 1.0, np.inf
+            else:  # not proved, but a place to start from for others
+                pos = 0 if s - begin == ref else (ref if s == begin else s - begin)
+                x[s], rel[s] = (value[pos] if value[pos] < np.inf else 1.0), np.inf
         if loose:
             counts[1] += 1
             return k

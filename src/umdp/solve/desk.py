@@ -42,7 +42,7 @@ class Desk:
         self.prob = problem.lower if problem.plain else np.array(problem.lower)
         self.counts = np.zeros(2, dtype=np.int64)
         self.sizes = np.diff(problem.comp_ptr)
-        self._dense = np.empty((0, 0)), np.empty((10, 0))  # as large as it has been needed so far
+        self._dense = np.empty((0, 0)), np.empty((11, 0))  # as large as it has been needed so far
 
     @property
     def ceiling(self) -> float:
@@ -108,11 +108,12 @@ class Desk:
         p, task = self.problem, self.task
         size = int(min(self.sizes[first:stop].max(initial=1), most))
         if self._dense[0].shape[0] < size:
-            self._dense = np.empty((size, size)), np.empty((10, size))
+            self._dense = np.empty((size, size)), np.empty((11, size))
         arguments: tuple[Any, ...] = (
             p.comp_ptr, p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order, self.prob,
             self.row, self.x, self.rel, task.agent_max, task.nature_max,
-            self.safe is not None if warm is None else warm, self.effort.precision / 4, *self._dense,
+            self.safe is not None if warm is None else warm,
+            self.effort.precision / 4 if self.effort.prove else np.inf, *self._dense,
             np.empty((3, p.widest)), *self._space, self.counts,
         )  # fmt: skip
         return int(solve_small(first, stop, most, *arguments))

@@ -67,7 +67,7 @@ def against_policy(task: Task, choice: Array) -> Task:
     reward = task.reward[choice] if task.reward.size else task.reward
     return replace(
         task, edges=edges, lower=task.lower[entries], upper=task.upper[entries], agent_max=task.nature_max,
-        decided=decided, reward=reward,
+        decided=decided, reward=reward, memo=None,
     )  # fmt: skip
 
 
@@ -82,7 +82,15 @@ def _against_nature(task: Task, prob: Array) -> Task:
     if task.kind == "R":
         decided = _forbid(edges, task, decided)
     fixed_prob = prob[kept]
-    return replace(task, edges=edges, lower=fixed_prob, upper=fixed_prob, nature_max=task.agent_max, decided=decided)
+    return replace(
+        task,
+        edges=edges,
+        lower=fixed_prob,
+        upper=fixed_prob,
+        nature_max=task.agent_max,
+        decided=decided,
+        memo=None,
+    )
 
 
 def _forbid(edges: Edges, task: Task, decided: Decided) -> Decided:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solve.objective import bounds_of, gate, players, reward_of, sets
-from umdp.solve.qualitative import Edges, decide
+from umdp.solve.qualitative import Decided, Edges, decide
 from umdp.solve.result import Bracket, Solution, Statistics, Status
 from umdp.solve.shape import Shape
 from umdp.solve.unbounded import TINY, Effort, Task, has_free_zero
 from umdp.spec import Cumulative, Globally, Next, Spec, Until
 
-__all__ = ["evaluate", "solve"]
+__all__ = ["evaluate", "propose", "solve"]
 
 Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
@@ -31,7 +31,7 @@ def solve(
     spec: Spec | str,
     *,
     precision: float = 1e-6,
-    start: Solution | None = None,
+    start: Solution | Policy | None = None,
     method: str = "auto",
     threads: int = 1,
     time_limit: float = np.inf,
@@ -45,8 +45,8 @@ def solve(
     spec : Spec or str
     precision : float
         The relative width the bracket should have.
-    start : Solution, optional
-        An earlier solution of a model with the same graph; it changes the time taken, not the answer.
+    start : Solution or Policy, optional
+        An earlier solution of a model with the same graph, or its policy; it changes the time taken, not the answer.
     method : {"auto", "policy", "value"}
         Policy iteration by elimination, sweeps and sparse systems with inductive bounds, or the solver's own choice.
     threads : int
@@ -75,11 +75,28 @@ def solve(
     if isinstance(spec.formula, Next | Cumulative) or spec.steps(model) is not None:
         return _bounded(model, spec, agent_max, nature_max, effort, begun, None)
     first = None
-    if start is not None and start.policy.choice is not None and start.policy.choice.ndim == 1:
-        if not np.array_equal(start.model.state_ptr, model.state_ptr):
+    if start is not None:
+        policy = start.policy if isinstance(start, Solution) else start
+        if not np.array_equal(policy.graph.state_ptr, model.state_ptr):
             raise ModelError("the solution to start from is for a model with other states and choices")
-        first = start.policy.choice
+        if policy.choice is not None and policy.choice.ndim == 1:
+            first = policy.choice
     return _unbounded(model, spec, agent_max, nature_max, effort, begun, first)
+
+
+def propose(
+    model: MDP | IntervalMDP, spec: Spec, *, precision: float = 1e-6, start: Policy | None = None, method: str = "auto"
+) -> tuple[Policy, float]:
+    """Return an optimal policy and its value without asking for a proof: exploration needs a direction, not a bracket."""
+    agent_max, nature_max = players(model, spec)
+    begun = time.monotonic()
+    effort = Effort(precision, method, prove=False)
+    if isinstance(spec.formula, Next | Cumulative) or spec.steps(model) is not None:
+        solution = _bounded(model, spec, agent_max, nature_max, effort, begun, None)
+    else:
+        first = None if start is None else start.choice
+        solution = _unbounded(model, spec, agent_max, nature_max, effort, begun, first)
+    return solution.policy, solution.value
 
 
 def evaluate(
@@ -180,26 +197,21 @@ def _unbounded(
     from umdp.solve.nature import answer, spread
     from umdp.solve.unbounded import solve_task
 
-    target, left = sets(model, spec)
     safety = isinstance(spec.formula, Globally)
-    if spec.kind == "R":
-        gated = gate(model, reward_of(model, spec))
-        shape, lower, upper, reward = gated.shape, gated.lower, gated.upper, gated.reward
-        extra = shape.states - model.states
-        target = np.concatenate([target, np.zeros(extra, dtype=np.bool_)])
-        left = np.concatenate([left, np.ones(extra, dtype=np.bool_)])
-    else:
-        shape, reward = Shape.of(model), NOTHING
-        lower, upper = bounds_of(model)
-    edges = Edges(shape)
-    # G safe is one minus the probability of ever being unsafe; the players keep their directions.
-    goal = ~target if safety else target
-    decided = decide(edges, spec.kind, agent_max != safety, goal, left)
-    task = Task(edges, lower, upper, spec.kind, agent_max, nature_max, decided, reward, goal, left, safety)
+    about = _analysis(model, spec)
+    shape, memo = about.shape, about.memo
+
+    def decided(reach_max: bool) -> Decided:
+        return about.decided(spec.kind, reach_max)
+
+    task = Task(
+        about.edges, about.lower, about.upper, spec.kind, agent_max, nature_max, decided(agent_max != safety),
+        about.reward, about.goal, about.left, safety, memo=memo,
+    )  # fmt: skip
     cuts = has_free_zero(task)
     task = replace(task, cuts=cuts)
     if not task.joint and bool((np.diff(shape.state_ptr) == 1).all()):  # nature decides alone
-        task = replace(task, agent_max=nature_max, decided=decide(edges, spec.kind, nature_max != safety, goal, left))
+        task = replace(task, agent_max=nature_max, decided=decided(nature_max != safety))
     if start is not None and shape.states > model.states:
         start = np.concatenate([start, shape.state_ptr[model.states : -1]])
 
@@ -249,6 +261,55 @@ def _unbounded(
         model, spec, bracket, own_bracket, _status(bracket, effort, open_game=open_game), _statistics(effort, begun),
         per_state, lambda: Policy(model, choice()[:size]), nature,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Analysis:
+    """An objective on a graph with bounds: goal, reward, edges. What the graph alone decides is kept in `memo`."""
+
+    shape: Shape
+    edges: Edges
+    lower: Array
+    upper: Array
+    reward: Array
+    goal: Array
+    left: Array
+    memo: dict[Any, Any]
+
+    def decided(self, kind: str, reach_max: bool) -> Decided:
+        key = ("decided", kind, reach_max)
+        if key not in self.memo:
+            self.memo[key] = decide(self.edges, kind, reach_max, self.goal, self.left)
+        decided: Decided = self.memo[key]
+        return decided
+
+
+def _analysis(model: MDP | IntervalMDP, spec: Spec) -> _Analysis:
+    """Return what is asked of a model; models that share a graph, as learned ones do, share what it decides."""
+    graph = model.__dict__.get("graph")
+    shared = graph.__dict__.setdefault("_analyses", {}) if graph is not None else {}
+    key = (spec.kind, str(spec.formula), spec.reward)
+    lower, upper = bounds_of(model)
+    if key in shared:
+        known: _Analysis = shared[key]
+        return replace(known, lower=lower, upper=upper)
+    target, left = sets(model, spec)
+    # G safe is one minus the probability of ever being unsafe; the players keep their directions.
+    goal = ~target if isinstance(spec.formula, Globally) else target
+    shape, reward = Shape.of(model), NOTHING
+    keep = True
+    if spec.kind == "R":
+        rewards = reward_of(model, spec)
+        gated = gate(model, rewards)
+        keep = rewards.transition is None  # which transitions need a state of their own depends on the bounds
+        shape, lower, upper, reward = gated.shape, gated.lower, gated.upper, gated.reward
+        extra = shape.states - model.states
+        goal = np.concatenate([goal, np.zeros(extra, dtype=np.bool_)])
+        left = np.concatenate([left, np.ones(extra, dtype=np.bool_)])
+    found = _Analysis(shape, Edges(shape), lower, upper, reward, goal, left, {})
+    if keep:
+        shared[key] = found
+    return found
 
 
 def _bracket(spec: Spec, low: Array, high: Array) -> Bracket:

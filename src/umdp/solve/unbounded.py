@@ -39,6 +39,7 @@ class Effort:
     threads: int = 1
     deadline: float = np.inf
     progress: Callable[[str, float], None] | None = None
+    prove: bool = True
     iterations: int = 0
     components: int = 0
     largest: int = 0
@@ -59,7 +60,7 @@ class Task:
     """One objective over given bounds: who pulls which way, what is decided, what is paid.
 
     `complement` asks for one minus the probability, with the directions of that (complemented) value; `cuts` says
-    whether nature may set some probability to 0.
+    whether nature may set some probability to 0; `memo` keeps what depends on the graph alone, for the next task.
     """
 
     edges: Edges
@@ -74,6 +75,7 @@ class Task:
     left: Mask
     complement: bool = False
     cuts: bool = True
+    memo: dict[Any, Any] | None = None
 
     @property
     def graph(self) -> Shape:
@@ -213,7 +215,6 @@ def solve_problem(
 ) -> tuple[Array, Array, Array, Array]:
     """Solve component after component; return (values, relative errors, rows, nature's probabilities)."""
     from umdp.solve.desk import Desk
-    from umdp.solve.large import solve_large
 
     desk = Desk(problem, task, effort, start)
     sizes = desk.sizes
@@ -234,21 +235,26 @@ def solve_problem(
             first = desk.eliminate(first, stop, small)
             if first == stop or sizes[first] > small:
                 continue
+            loose = sizes[first] <= EXACT or not _prove_large(desk, first, swept=True)
         else:
-            solve_large(desk, first, swept=sweeps and size <= LARGE)
-            loose = bool((desk.rel[desk.part(first)] > effort.precision / 2).any())
+            loose = not _prove_large(desk, first, swept=sweeps and size <= LARGE)
             if loose and effort.method == "auto" and size <= DENSE and not effort.stopped:
                 effort.tell("elimination", np.nan)
                 loose = desk.eliminate(first, first + 1, DENSE, warm=False) == first
-            if not loose:
-                first += 1
-                continue
-        if sizes[first] <= EXACT:
+        if loose and sizes[first] <= EXACT:
             _settle_exactly(desk, first)
         first += 1
     effort.iterations += int(desk.counts[0])
     effort.uncertified += int(desk.counts[1])
     return desk.x, desk.rel, desk.row, desk.prob
+
+
+def _prove_large(desk: Desk, component: int, *, swept: bool) -> bool:
+    """Solve a component by sweeps and sparse systems; whether that gave bounds narrow enough."""
+    from umdp.solve.large import solve_large
+
+    solve_large(desk, component, swept=swept)
+    return not bool((desk.rel[desk.part(component)] > desk.effort.precision / 2).any())
 
 
 def _settle_exactly(desk: Desk, component: int) -> None:

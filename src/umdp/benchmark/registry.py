@@ -1,0 +1,147 @@
+"""The environments by name, each with its property, horizon and optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from umdp.benchmark.betting_game import betting_favourable, betting_unfavourable
+from umdp.benchmark.chain_problem import chain, chain_switched
+from umdp.benchmark.collision_avoidance import aircraft
+from umdp.benchmark.grid_world import grid
+from umdp.benchmark.many_armed_bandit import bandit
+from umdp.errors import ModelError
+from umdp.model import MDP
+from umdp.spec import Direction, Reach, Spec, Until
+from umdp.spec.expression import Label, Unary
+from umdp.spec.mark import listed, suggestion
+
+__all__ = ["BENCHMARKS", "Benchmark", "load"]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """An environment with what is asked of it.
+
+    Parameters
+    ----------
+    name : str
+        Its name on the command line.
+    build : function without arguments
+        Returns the true MDP.
+    spec : Spec
+        The default property.
+    horizon : int
+        The number of steps after which a trajectory ends.
+    optimum : float
+        The optimal value of `spec` in the initial state.
+    description : str
+        One line for people.
+
+    Examples
+    --------
+    >>> benchmark = BENCHMARKS["bandit"]
+    >>> print(benchmark.spec, benchmark.horizon, benchmark.optimum)
+    Rmax=? [ F "goal" ] 100 0.99
+    >>> benchmark.build().states
+    4
+    """
+
+    name: str
+    build: Callable[[], MDP]
+    spec: Spec
+    horizon: int
+    optimum: float
+    description: str
+
+
+def load(name: str) -> Benchmark:
+    """Return the benchmark of that name.
+
+    Examples
+    --------
+    >>> load("grid").optimum
+    0.348955...
+    """
+    if name not in BENCHMARKS:
+        raise ModelError(
+            f"there is no benchmark {name!r}; there are {listed(BENCHMARKS)}{suggestion(name, BENCHMARKS)}"
+        )
+    return BENCHMARKS[name]
+
+
+# Properties are put together by hand: to parse one would import the parser, and importing the package must stay cheap.
+def _reach_avoiding(bad: str) -> Spec:
+    return Spec("P", Direction.MAX, None, Until(Unary("!", Label(bad)), Label("goal")))
+
+
+def _reward(agent: Direction, target: str) -> Spec:
+    return Spec("R", agent, None, Reach(Label(target)))
+
+
+_BET = "end with much money after six bets, each of which is"
+
+BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
+    {
+        each.name: each
+        for each in (
+            Benchmark(
+                "chain",
+                chain,
+                _reward(Direction.MIN, "goal"),
+                horizon=100,
+                optimum=73.17981352761176,
+                description="reach the end of a chain in few steps, where every action may lead back to the start",
+            ),
+            Benchmark(
+                "chain-switched",
+                chain_switched,
+                _reward(Direction.MIN, "goal"),
+                horizon=100,
+                optimum=73.17981352761176,
+                description="the chain after its best and its worst action have changed places",
+            ),
+            Benchmark(
+                "aircraft",
+                aircraft,
+                _reach_avoiding("collision"),
+                horizon=1000,
+                optimum=0.3024,
+                description="pass an oncoming aircraft, which changes its altitude at random, without a collision",
+            ),
+            Benchmark(
+                "grid",
+                grid,
+                _reach_avoiding("trap"),
+                horizon=200,
+                optimum=0.3489550346730155,
+                description="cross a slippery 10 x 10 grid from one corner to the next without entering a trap",
+            ),
+            Benchmark(
+                "bandit",
+                bandit,
+                _reward(Direction.MAX, "goal"),
+                horizon=100,
+                optimum=0.99,
+                description="pull the best of 99 arms",
+            ),
+            Benchmark(
+                "betting-favourable",
+                betting_favourable,
+                _reward(Direction.MAX, "done"),
+                horizon=7,
+                optimum=39.36256,
+                description=f"{_BET} won with probability 0.8",
+            ),
+            Benchmark(
+                "betting-unfavourable",
+                betting_unfavourable,
+                _reward(Direction.MAX, "done"),
+                horizon=7,
+                optimum=10.0,
+                description=f"{_BET} won with probability 0.2",
+            ),
+        )
+    }
+)

@@ -1,0 +1,1 @@
+"""Durable runs: one SQLite file that survives being killed."""

@@ -1,0 +1,77 @@
+"""What of a graph matters for a property: where its value is still open, and which choices are worth learning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.model import Graph
+from umdp.solve.objective import sets
+from umdp.solve.qualitative import Edges, decide
+from umdp.solve.shape import Shape
+from umdp.spec import Cumulative, Direction, Globally, Next, Spec, Until
+
+__all__ = ["Relevant", "relevant"]
+
+
+@dataclass(frozen=True, eq=False)
+class Relevant:
+    """What of a graph matters for a property.
+
+    Attributes
+    ----------
+    settled : (S,) states whose value the graph alone decides: nothing seen from there on can matter
+    choices : (C,) choices that can be taken before a settled state is reached, and have more than one successor
+    steps : the step bound of the property, None without one
+    """
+
+    settled: NDArray[np.bool_]
+    choices: NDArray[np.bool_]
+    steps: int | None
+
+
+def relevant(graph: Graph, spec: Spec) -> Relevant:
+    """Return what of a graph matters for a property.
+
+    Examples
+    --------
+    >>> graph = Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], labels={"goal": [1]})
+    >>> relevant(graph, Spec.parse('Pmax=? [ F "goal" ]')).settled
+    array([False,  True,  True])
+    """
+    steps = None if isinstance(spec.formula, Next) else spec.steps(graph)
+    if isinstance(spec.formula, Next):
+        steps = 1
+    if isinstance(spec.formula, Next | Cumulative):
+        settled = np.zeros(graph.states, dtype=np.bool_)
+    elif steps is not None:
+        target, left = sets(graph, spec)
+        settled = (target | ~left) if isinstance(spec.formula, Until) else ~target
+    else:
+        target, left = sets(graph, spec)
+        safety = isinstance(spec.formula, Globally)
+        agent_max = spec.deciding().agent is not Direction.MIN
+        edges = Edges(Shape.of(graph))
+        settled = ~decide(edges, spec.kind, agent_max != safety, ~target if safety else target, left).maybe
+    reached = _reachable(graph, settled)
+    open_choice = (reached & ~settled)[graph.choice_state]
+    return Relevant(settled, open_choice & (np.diff(graph.choice_ptr) > 1), steps)
+
+
+def _reachable(graph: Graph, settled: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the states that can be reached without passing through a settled one."""
+    reached = np.zeros(graph.states, dtype=np.bool_)
+    reached[graph.initial] = True
+    frontier = np.array([graph.initial])
+    while frontier.size:
+        frontier = frontier[~settled[frontier]]
+        first, last = graph.choice_ptr[graph.state_ptr[frontier]], graph.choice_ptr[graph.state_ptr[frontier + 1]]
+        sizes = last - first
+        ends = np.cumsum(sizes)
+        entries = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - sizes - first, sizes)
+        ahead = np.unique(graph.successor[entries])
+        frontier = ahead[~reached[ahead]]
+        reached[frontier] = True
+    return reached

@@ -1,0 +1,76 @@
+"""The compiled simulator: xoshiro256++ and a walk, in one loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["simulate"]
+
+Array = NDArray[Any]
+
+
+@njit(cache=True, nogil=True)
+def simulate(
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    edges: Array,
+    initial: int,
+    only: Array,
+    share: Array,
+    halt: Array,
+    horizon: int,
+    quota: Array,
+    trajectories: int,
+    random: Array,
+    counts: Array,
+    taken: Array,
+) -> tuple[int, int, bool]:
+    """Draw trajectories until `trajectories` or a quota is reached; return (how many, steps, whether a quota was).
+
+    A trajectory ends in a state of `halt` or after `horizon` steps. `edges` (T,) and `share` (C,) are cumulative
+    probabilities within choices and states, the last above 1. `random` is the state of the generator; `counts` (T,) and `taken`
+    (C,) are added to.
+    """
+    a, b, c, d = random[0], random[1], random[2], random[3]
+    eleven = np.uint64(11)
+    drawn, steps, full = 0, 0, False
+    while drawn < trajectories and not full:
+        s = initial
+        length = 0
+        while length < horizon and not halt[s]:
+            choice = only[s]
+            first, last = 1 if choice >= 0 else 0, 2
+            u = 0.0
+            for draw in range(first, last):  # one number for the choice, where there is one to make, and one for nature
+                x = a + d
+                r = ((x << np.uint64(23)) | (x >> np.uint64(41))) + a
+                t = b << np.uint64(17)
+                c ^= a
+                d ^= b
+                b ^= c
+                a ^= d
+                c ^= t
+                d = (d << np.uint64(45)) | (d >> np.uint64(19))
+                u = float(r >> eleven) * 1.1102230246251565e-16
+                if draw == 0:
+                    choice = state_ptr[s]
+                    while u >= share[choice]:
+                        choice += 1
+            i = choice_ptr[choice]
+            while u >= edges[i]:
+                i += 1
+            counts[i] += 1
+            taken[choice] += 1
+            if taken[choice] == quota[choice]:
+                full = True
+            s = successor[i]
+            length += 1
+        steps += length
+        drawn += 1
+    random[0], random[1], random[2], random[3] = a, b, c, d
+    return drawn, steps, full

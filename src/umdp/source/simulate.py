@@ -1,0 +1,144 @@
+"""A fast simulator of an MDP that is known: trajectories are drawn in compiled code, and only counts come back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import ModelError
+from umdp.model import MDP
+from umdp.source.base import Batch, Order, Source
+
+__all__ = ["Simulator", "switch"]
+
+Array = NDArray[Any]
+
+
+class Simulator(Source):
+    """Plays an MDP as the unknown process; it may change into another one on the way.
+
+    Parameters
+    ----------
+    mdp : MDP
+        The process.
+    later : MDP, optional
+        What it becomes; on the same graph.
+    after : int
+        The number of trajectories after which it does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from umdp import MDP
+    >>> from umdp.source import Order
+    >>> coin = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1])
+    >>> source = Simulator(coin)
+    >>> source.begin(seed=7)
+    >>> order = Order(np.ones(3), np.array([False, True, True]), 10, np.full(3, -1), 1000)
+    >>> batch = source.collect(order)
+    >>> batch.trajectories, batch.steps, int(batch.counts.sum())
+    (1000, 1000, 1000)
+    """
+
+    def __init__(self, mdp: MDP, *, later: MDP | None = None, after: int = 0) -> None:
+        if later is not None:
+            same = mdp.graph is later.graph or (
+                np.array_equal(mdp.state_ptr, later.state_ptr)
+                and np.array_equal(mdp.choice_ptr, later.choice_ptr)
+                and np.array_equal(mdp.successor, later.successor)
+                and mdp.initial == later.initial
+            )
+            if not same:
+                raise ModelError(
+                    "a process can only change into one with the same graph: states, choices and successors"
+                )
+            if after < 0:
+                raise ModelError(f"after must be a number of trajectories, not {after}")
+        self.graph = mdp.graph
+        self._stages = (mdp,) if later is None else (mdp, later)
+        self._after = after
+        self._edges = tuple(_edges(m) for m in self._stages)
+        self._random: Array = np.zeros(4, dtype=np.uint64)
+        self._done = 0
+
+    @property
+    def truth(self) -> MDP:
+        """The process as it is for the next trajectory."""
+        return self._stages[self._stage]
+
+    @property
+    def _stage(self) -> int:
+        return int(len(self._stages) > 1 and self._done >= self._after)
+
+    def begin(self, seed: int) -> None:
+        """Start from the beginning."""
+        self._random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
+        self._done = 0
+
+    def collect(self, order: Order) -> Batch:
+        """Draw trajectories until the order is met."""
+        from umdp.source.kernels import simulate
+
+        graph = self.graph
+        counts = np.zeros(graph.transitions, dtype=np.int64)
+        taken = np.zeros(graph.choices, dtype=np.int64)
+        only, share = _acting(graph.state_ptr, order.weight)
+        drawn = steps = 0
+        full = False
+        while drawn < order.trajectories and not full:
+            most = order.trajectories - drawn
+            if self._stage == 0 and len(self._stages) > 1:
+                most = min(most, self._after - self._done)
+            some, walked, full = simulate(
+                graph.state_ptr, graph.choice_ptr, graph.successor, self._edges[self._stage], graph.initial, only, share,
+                order.halt, order.horizon, order.quota, most, self._random, counts, taken,
+            )  # fmt: skip
+            drawn, steps, self._done = drawn + some, steps + walked, self._done + some
+        return Batch(counts, drawn, steps)
+
+    def state(self) -> dict[str, Any]:
+        """Return the random state and the number of trajectories drawn."""
+        return {"random": self._random.copy(), "done": self._done}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        self._random = np.array(state["random"], dtype=np.uint64)
+        self._done = int(state["done"])
+
+
+def switch(first: MDP, second: MDP, after: int) -> Simulator:
+    """Return a process that is `first` for `after` trajectories and `second` from then on; nobody is told.
+
+    Examples
+    --------
+    >>> from umdp import MDP
+    >>> fair = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1])
+    >>> loaded = fair.graph.with_probability([0.9, 0.1, 1, 1])
+    >>> switch(fair, loaded, after=100).truth is fair
+    True
+    """
+    return Simulator(first, later=second, after=after)
+
+
+def _edges(mdp: MDP) -> Array:
+    """Return, per transition, the sum of the probabilities up to it within its choice; the last is more than 1."""
+    sums = np.cumsum(mdp.probability)
+    before = np.concatenate([[0.0], sums])[mdp.choice_ptr[:-1]]
+    edges: Array = sums - np.repeat(before, np.diff(mdp.choice_ptr))
+    edges[mdp.choice_ptr[1:] - 1] = 2.0
+    return edges
+
+
+def _acting(state_ptr: Array, weight: Array) -> tuple[Array, Array]:
+    """Return (the only choice of each state or -1, the sums of weights up to each choice within its state)."""
+    sums = np.cumsum(weight)
+    before = np.concatenate([[0.0], sums])[state_ptr[:-1]]
+    share = sums - np.repeat(before, np.diff(state_ptr))
+    share[state_ptr[1:] - 1] = 2.0
+    sure = np.flatnonzero(weight >= 1.0)
+    only = np.full(state_ptr.size - 1, -1, dtype=np.int64)
+    only[np.searchsorted(state_ptr, sure, side="right") - 1] = sure
+    return only, share
