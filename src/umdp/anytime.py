@@ -164,7 +164,9 @@ class Anytime:
         self._learned: IntervalMDP | None = None
         self._robust: Solution | None = None
         self._optimistic: tuple[Policy, float] | None = None
+        # Solves start from the policies of the iteration before: saved with the state, so that a continued run repeats them.
         self._starts: dict[str, Array] = {}
+        self._found: dict[str, Array] = {}
         self.source.begin(self.seed)
 
     # -- one iteration ---------------------------------------------------------------------------------------
@@ -208,7 +210,7 @@ class Anytime:
 
     def _note(self, name: str, policy: Policy) -> None:
         if policy.choice is not None and policy.choice.ndim == 1:
-            self._starts[name] = policy.choice
+            self._found[name] = policy.choice
 
     def advance(self, limits: Limits, stop: Callable[[], bool]) -> bool:
         """Explore until some choice has been taken as often as ever before, and learn from it; False if stopped before."""
@@ -250,6 +252,7 @@ class Anytime:
         self.steps += steps
         self.iteration += 1
         self.learner.update(fresh)
+        self._starts = dict(self._found)
         self._learned = self._robust = self._optimistic = None
         return True
 

@@ -1,0 +1,167 @@
+"""A run in words: enough to build it again on another day."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+
+from umdp.anytime import Anytime, Limits, threshold
+from umdp.errors import FormatError, ModelError
+from umdp.explore import Explorer, Optimism, Uniform
+from umdp.learn import LEARNERS, Learner
+from umdp.model import MDP, Graph
+from umdp.source import Source
+from umdp.spec import Spec
+
+__all__ = ["Config"]
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run is made of, as typed on the command line.
+
+    Attributes
+    ----------
+    model : a benchmark's name, a file, or ``gym:ID``
+    constants : for programs
+    property : the property; a benchmark has its own
+    learner, settings : the learner's name and its settings
+    explore, xi : ``optimism`` or ``uniform``, and the weight on the optimistic action
+    seed, horizon, precision : see `anytime`
+    switch, after : what the process becomes, and after how many trajectories
+    log, follow, on_error : a log or stream to learn from instead of simulating the model; - is standard input
+    until, trajectories, steps, seconds : what ends the run
+    """
+
+    model: str
+    constants: str = ""
+    property: str | None = None
+    learner: str = "lui"
+    settings: dict[str, Any] = {}
+    explore: str = "optimism"
+    xi: float = 1.0
+    seed: int = 0
+    horizon: int | None = None
+    precision: float = 1e-6
+    switch: str | None = None
+    after: int = 0
+    log: str | None = None
+    follow: bool = False
+    on_error: str = "fail"
+    until: str | None = None
+    trajectories: int | None = None
+    steps: int | None = None
+    seconds: float | None = None
+    graph: str = ""
+    versions: dict[str, str] = {}
+
+    def build(self) -> Anytime:
+        """Return the run at its beginning.
+
+        Raises
+        ------
+        UmdpError
+            If something named is missing or does not fit; a model that has changed since is an error.
+        """
+        source, spec, horizon = self._source()
+        if self.graph and self.graph != fingerprint(source.graph):
+            raise FormatError("the model has changed since this run began; start a new run", path=self.model)
+        return Anytime(source, spec, self.build_learner(), self._explorer(), self.seed, horizon, self.precision)
+
+    def limits(self) -> Limits:
+        """Return what ends the run."""
+        for name in ("trajectories", "steps", "seconds"):
+            given = getattr(self, name)
+            if given is not None and not given > 0:
+                raise ModelError(f"--{name} must be more than 0, not {given}")
+        return Limits(
+            None if self.until is None else threshold(self.until), self.trajectories, self.steps, self.seconds
+        )
+
+    def signed(self, run: Anytime) -> Self:
+        """Return this configuration with what it was built from: the graph's fingerprint and the versions."""
+        from umdp import __version__
+
+        versions = {"umdp": __version__, "python": platform.python_version(), "numpy": np.__version__}
+        return msgspec.structs.replace(self, graph=fingerprint(run.source.graph), versions=versions)
+
+    def build_learner(self) -> Learner:
+        """Return the learner, not yet bound."""
+        if self.learner not in LEARNERS:
+            raise ModelError(f"there is no learner {self.learner!r}; there are {', '.join(LEARNERS)}")
+        try:
+            return LEARNERS[self.learner](**self.settings)
+        except TypeError as error:
+            raise ModelError(f"the learner {self.learner} does not take these settings: {error}") from None
+
+    def _explorer(self) -> Explorer:
+        if self.explore == "uniform":
+            return Uniform()
+        if self.explore != "optimism":
+            raise ModelError(f"there is no way to explore called {self.explore!r}; there are optimism and uniform")
+        return Optimism(self.xi)
+
+    def _source(self) -> tuple[Source, Spec, int | None]:
+        """Return the source, the property and the horizon."""
+        from umdp.benchmark import BENCHMARKS
+
+        asked = None if self.property is None else Spec.parse(self.property)
+        horizon = self.horizon
+        if self.model in BENCHMARKS:
+            bench = BENCHMARKS[self.model]
+            asked = asked or bench.spec
+            horizon = bench.horizon if horizon is None else horizon
+        if asked is None:
+            raise ModelError("say what to learn for: a property such as 'Pmax=? [ F \"goal\" ]' after the model")
+        return self._origin(), asked, horizon
+
+    def _origin(self) -> Source:
+        from umdp.source.simulate import Simulator
+
+        if self.log is not None:
+            from umdp.source import open_log
+
+            return open_log(self.log, self._model(self.model).graph, follow=self.follow, on_error=self.on_error)
+        if self.model.startswith("gym:"):
+            from umdp.source import gymnasium_source
+
+            return gymnasium_source(self.model.removeprefix("gym:"))
+        mdp = self._model(self.model)
+        later = None if self.switch is None else self._model(self.switch)
+        return Simulator(mdp, later=later, after=self.after)
+
+    def _model(self, name: str) -> MDP:
+        """Return a model by name: a benchmark, or a file."""
+        from umdp.benchmark import BENCHMARKS, load
+
+        if name in BENCHMARKS:
+            return BENCHMARKS[name].build()
+        if Path(name).suffix or Path(name).exists():
+            from umdp.io import read
+
+            model = read(name, constants=self.constants)
+            if not isinstance(model, MDP):
+                raise FormatError(
+                    "this model has intervals, so it cannot be simulated; learn from a plain model, or give a log",
+                    path=name,
+                )
+            return model
+        return load(name).build()
+
+
+def fingerprint(graph: Graph) -> str:
+    """Return a digest of a graph's arrays and initial state.
+
+    Examples
+    --------
+    >>> fingerprint(Graph([0, 1], [0, 1], [0]))[:8]
+    '...'
+    """
+    digest = hashlib.sha256(str(graph.initial).encode())
+    for array in (graph.state_ptr, graph.choice_ptr, graph.successor):
+        digest.update(np.ascontiguousarray(array, dtype=np.int64).tobytes())
+    return digest.hexdigest()
