@@ -40,7 +40,11 @@ class Guarantee:
     def __str__(self) -> str:
         if self.level is None:
             return "no guarantee"
-        when = "whenever you stop" if self.kind == "any-time" else "if you look once, after a number of samples fixed before"
+        when = (
+            "whenever you stop"
+            if self.kind == "any-time"
+            else "if you look once, after a number of samples fixed before"
+        )
         return f"with probability {100 * self.level:.10g} %, {when}"
 
 
@@ -48,8 +52,9 @@ class Learner(ABC):
     """Learns bounds on the probabilities of a graph from counts.
 
     A learner is made with its settings, and bound to a graph before it is used. To write one, set `name`, define
-    `guarantee`, set up arrays in `begin` and move `lower` and `upper` in `update`. Arrays over transitions or choices that
-    are attributes are what is saved, restored and cloned.
+    `guarantee`, set up arrays in `begin` and move `lower` and `upper` in `update`. Every array that is an attribute is taken
+    for something learned: `bind` starts without it, and `state`, `restore` and `clone` carry it. Settings that are arrays are
+    therefore kept as tuples.
 
     Attributes
     ----------

@@ -590,11 +590,10 @@ def solve_small(
                     if row == choice[begin + i] or abs(gains[row]) <= 1e-6 * sizes[row]:
                         load[s] = max(load[s], sizes[row])
             kappa = 2.0**-46
-            hasty = n > 48  # where elimination is dear and others can try
-            for attempt in range(4 if hasty else 16):
+            for attempt in range(16):
                 up = attempt % 2 == 0
                 if up:
-                    kappa *= 64.0 if hasty and attempt > 0 else 4.0
+                    kappa *= 4.0
                 if (above and up) or (below and not up):
                     continue
                 passed = _settle(

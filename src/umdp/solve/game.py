@@ -159,11 +159,15 @@ def _value_of_policy(task: Task, choice: Array, effort: Effort) -> Values:
     return solve_alone(against_policy(task, choice), effort)
 
 
-def solve_game(task: Task, effort: Effort) -> GameValues:
-    """Return bounds on the value of the game, from both sides, by strategy iteration with certified steps."""
+def solve_game(task: Task, effort: Effort, start: Array | None = None) -> GameValues:
+    """Return bounds on the value of the game, from both sides, by strategy iteration with certified steps.
+
+    `start` is a choice per state to begin with, where the agent leads.
+    """
     agent_leads = task.reach_max if task.kind == "P" else not task.agent_max
-    inner = replace(effort, precision=min(effort.precision / 4, 1e-9), progress=effort.progress)
-    choice, prob = (_lead_agent if agent_leads else _lead_nature)(task, inner)
+    inner = replace(effort, precision=effort.precision / 4)
+    search = replace(inner, precision=1e-9, prove=False)  # strategies are proposed; what they are worth is proved below
+    choice, prob = _lead_agent(task, search, start) if agent_leads else _lead_nature(task, search)
     policy = _value_of_policy(task, choice, inner)
     nature = _value_of_nature(task, prob, inner)
     # Nature's probabilities are rounded, each relative to itself; values are ratios of sums of products of at most one
@@ -171,7 +175,10 @@ def solve_game(task: Task, effort: Effort) -> GameValues:
     rounding = 300.0 * 2.0**-53 * int(np.count_nonzero(task.decided.maybe))
     uncertain = (nature.found > 0) & np.isfinite(nature.found)
     nature = replace(nature, error=np.where(uncertain, nature.error + rounding, nature.error))
-    effort.iterations, effort.components = inner.iterations, max(effort.components, inner.components)
+    effort.iterations, effort.components = (
+        inner.iterations + search.iterations,
+        max(effort.components, inner.components),
+    )
     effort.largest, effort.undecided = max(effort.largest, inner.largest), max(effort.undecided, inner.undecided)
     low, high = (policy, nature) if task.agent_max else (nature, policy)
     if agent_leads:  # nature's answer to the policy, where the policy goes
@@ -183,13 +190,13 @@ def solve_game(task: Task, effort: Effort) -> GameValues:
     return GameValues(low.lower, high.upper, choice, policy.lower, policy.upper, prob)
 
 
-def _lead_agent(task: Task, effort: Effort) -> tuple[Array, Array]:
+def _lead_agent(task: Task, effort: Effort, start: Array | None) -> tuple[Array, Array]:
     graph, decided = task.graph, task.decided
     choice = np.where(decided.via >= 0, decided.via, graph.state_ptr[:-1])
     usable = np.flatnonzero(decided.usable)[::-1]
     first = np.array(graph.state_ptr[:-1])
     first[graph.choice_state[usable]] = usable
-    choice = np.where(decided.maybe, first, choice)
+    choice = np.where(decided.maybe, first if start is None or task.kind == "R" else start, choice)
     if task.kind == "R":
         via = np.full(graph.states, -1, dtype=np.int64)
         sure_against_nature(

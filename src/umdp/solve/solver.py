@@ -219,7 +219,7 @@ def _unbounded(
     first = np.array([initial])
     open_game = cuts and not task.joint
     if open_game:
-        game = solve_game(task, effort)
+        game = solve_game(task, effort, start)
         bracket = _bracket(spec, game.lower[first], game.upper[first])
         own_bracket = _bracket(spec, game.policy_lower[first], game.policy_upper[first])
         bounds: Callable[[], tuple[Array, Array]] = lambda: (game.lower, game.upper)  # noqa: E731

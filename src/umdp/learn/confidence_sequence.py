@@ -1,0 +1,109 @@
+"""Confidence sequences: bounds that hold at every time at once."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.learn.base import Guarantee
+from umdp.learn.binomial import ULP, Binomial, Floats, Ints, log_likelihood, lowest, tighten
+from umdp.learn.settings import as_setting, check, describe
+
+__all__ = ["ConfidenceSequence"]
+
+
+class ConfidenceSequence(Binomial):
+    r"""Intervals that hold at all times at once, however often they are looked at and whenever one stops.
+
+    After k sightings among n samples, at level a, the interval holds all p with
+
+    .. math:: k \log p + (n - k) \log(1 - p) \ge \log \frac{B(b + k, b + n - k)}{B(b, b)} + \log a:
+
+    those under which the data are not less likely, by more than the factor a, than under a Beta(b, b) mixture of all p. By
+    Ville's inequality the true p is inside for all n with probability 1 - a, also when what is sampled depends on what was
+    seen. Hence so is the intersection of all intervals up to now, which is what is kept; each bound is tightened by what the
+    other successors leave.
+
+    All claimed bounds hold at all times with probability 1 - `error_rate`, for one process that does not change. Should the
+    intersection be empty for a choice, that event has failed or the process has changed: the newest intervals are kept, the
+    choice is counted in `broken`, and the guarantee is withdrawn.
+
+    Parameters
+    ----------
+    error_rate : float
+        The probability with which something may ever be wrong.
+    prior : float
+        The parameter b > 0 of the mixture. It decides where intervals are narrow, not whether they hold.
+
+    Attributes
+    ----------
+    counts : (T,) how often each transition was seen in all
+    broken : (C,) how often the intersection was empty
+
+    Examples
+    --------
+    >>> from umdp import Graph
+    >>> coin = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1])
+    >>> learner = ConfidenceSequence(0.05).bind(coin).learn([4, 6, 0])
+    >>> learner.lower.round(4), learner.upper.round(4)
+    (array([0.0689, 0.1784, 1.    ]), array([0.8216, 0.9311, 1.    ]))
+    >>> learner
+    ConfidenceSequence(error_rate=0.05, prior=0.5): with probability 95 %, whenever you stop
+    """
+
+    name: ClassVar[str] = "confidence-sequence"
+    broken: NDArray[np.int64]
+
+    def __init__(self, error_rate: float = 0.01, prior: float = 0.5) -> None:
+        super().__init__(error_rate)
+        given = as_setting(prior, "prior")
+        check(
+            isinstance(given, float) and 0 < given < np.inf,
+            f"prior is {prior}; give one number above 0, the parameter of the Beta mixture, such as 0.5",
+        )
+        self.prior = float(given)
+        self.broken = np.zeros(0, np.int64)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Every time at once, until it is known to have failed."""
+        return Guarantee("none") if self.broken.any() else Guarantee("any-time", 1 - self.error_rate)
+
+    def begin(self) -> None:
+        """Claim nothing."""
+        super().begin()
+        self.broken = np.zeros(self.graph.choices, np.int64)
+
+    def end(self, hits: Floats, misses: Floats) -> Floats:
+        """Return the lowest p that the data do not rule out."""
+        from scipy.special import betaln, gammaln
+
+        samples = hits + misses
+        mixture = gammaln(self.prior + hits) + gammaln(self.prior + misses) - gammaln(2 * self.prior + samples)
+        # The logarithms of gamma functions are known to a few units in the last place, and much of them cancels.
+        slack = 16 * ULP * (samples + self.prior) * np.log(samples + self.prior + 2)
+        room = log_likelihood(hits, misses) - (mixture - betaln(self.prior, self.prior)) - np.log(self.level) + slack
+        end: Floats = np.exp(lowest(hits, misses, room))
+        return end
+
+    def adopt(self, choice: Ints, transition: Ints, lower: Floats, upper: Floats) -> None:
+        """Intersect with the bounds so far, where anything is left."""
+        sizes = self.sizes[choice]
+        start = np.cumsum(sizes) - sizes
+        low, high = np.maximum(lower, self.lower[transition]), np.minimum(upper, self.upper[transition])
+        rounding = (sizes + 2) * ULP
+        empty = (
+            (np.add.reduceat(low > high, start) > 0)
+            | (np.add.reduceat(low, start) > 1 + rounding)
+            | (np.add.reduceat(high, start) < 1 - rounding)
+        )
+        self.broken = self.broken.copy()
+        self.broken[choice[empty]] += 1
+        newest = np.repeat(empty, sizes)
+        low, high = tighten(np.where(newest, lower, low), np.where(newest, upper, high), sizes)
+        super().adopt(choice, transition, low, high)
+
+    def __repr__(self) -> str:
+        return describe(self, error_rate=self.error_rate, prior=self.prior)

@@ -1,0 +1,110 @@
+"""What learners around the mode of a Dirichlet posterior share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import ModelError
+from umdp.learn.base import Learner
+from umdp.learn.settings import Setting, as_setting, check, place, spread
+
+__all__ = ["EPSILON", "Dirichlet"]
+
+EPSILON = 1e-4  # the paper's smallest lower bound
+TINY = 1e-300
+
+
+class Dirichlet(Learner):
+    r"""Keeps a Dirichlet posterior per choice, and its mode as the estimate (appendix "MAP-estimation").
+
+    The mode of parameters :math:`\alpha_1, \dots, \alpha_m` is :math:`(\alpha_i - 1) / (\sum_j \alpha_j - m)`. With a bound, a
+    posterior whose parameters sum to more is weakened: all :math:`\alpha_i - 1` are scaled so that the sum is the bound. That
+    leaves the mode where it is, as bounding the strength leaves the intervals of LUI; only later data count for more.
+
+    Attributes
+    ----------
+    excess : (T,) the parameters of the posterior, less 1
+    samples : (C,) the number of samples behind it, no more than the bound
+    """
+
+    excess: NDArray[np.float64]
+    samples: NDArray[np.float64]
+
+    def __init__(self, prior: Any, strength_bound: Any = None) -> None:
+        # In a tuple: arrays that are attributes are taken for what was learned.
+        self._prior = (as_setting(prior, "prior"),)
+        check(
+            np.greater(self.prior, 1) & np.isfinite(self.prior),
+            "a Dirichlet parameter of the prior is not above 1; give at least a little more, so that no estimate is 0",
+        )
+        self.strength_bound: float | None = None
+        if strength_bound is not None:
+            self.strength_bound = float(np.max(as_setting(strength_bound, "strength_bound")))
+            check(
+                self.strength_bound > 0,
+                f"strength_bound is {strength_bound}; give at least the sum of the parameters of a choice's prior",
+            )
+
+    @property
+    def prior(self) -> Setting:
+        """The parameters before any data: one for all, or an array (T,)."""
+        return self._prior[0]
+
+    def begin(self) -> None:
+        """Set the posterior to the prior."""
+        self.excess = spread(self.prior, "the prior", self.graph) - 1
+        self.samples = np.zeros(self.graph.choices)
+        if self.strength_bound is not None:
+            strength = np.where(self.sizes > 1, self.per_choice(self.excess) + self.sizes, 0)
+            above = np.flatnonzero(strength > self.strength_bound)
+            if above.size:
+                raise ModelError(
+                    f"{place(self.graph, int(above[0]))}: the parameters of its prior sum to {strength[above[0]]:g}, more than "
+                    f"the strength bound {self.strength_bound:g}; raise the bound or lower the prior"
+                )
+
+    def absorb(self, counts: NDArray[np.int64]) -> None:
+        """Add counts to the posterior, and weaken it where it is above the bound."""
+        seen = self.per_choice(counts)
+        self.excess = self.excess + counts
+        self.samples = self.samples + seen
+        if self.strength_bound is None:
+            return
+        self.samples = np.minimum(self.samples, self.strength_bound)
+        total, limit = self.per_choice(self.excess), self.strength_bound - self.sizes
+        over = (seen > 0) & (total > limit) & (self.sizes > 1)
+        if over.any():
+            scale = np.divide(limit, total, out=np.ones(total.size), where=over)
+            # What is scaled down again and again must not end at 0.
+            self.excess = np.maximum(self.excess * self.per_transition(scale), TINY)
+
+    @property
+    def estimate(self) -> NDArray[np.float64]:
+        """The mode of the posterior, shape (T,)."""
+        mode: NDArray[np.float64] = self.excess / self.per_transition(np.maximum(self.per_choice(self.excess), TINY))
+        return mode
+
+    def surround(self, half_width: NDArray[np.float64], floor: float) -> None:
+        """Set the bounds to the estimate, more or less a half-width per choice (C,), clipped to [floor, 1].
+
+        Where so many estimates are below the floor that raising them to it would leave no distribution, their
+        lower bound is the estimate itself.
+        """
+        estimate, around = self.estimate, self.per_transition(half_width)
+        lower, upper = np.maximum(estimate - around, floor), np.minimum(estimate + around, 1.0)
+        if estimate.min() < floor:
+            infeasible = (self.per_choice(lower) > 1) | (self.per_choice(lower > upper) > 0)
+            lower = np.where(self.per_transition(infeasible), np.minimum(lower, estimate), lower)
+        self.lower, self.upper = np.where(self.uncertain, lower, 1.0), np.where(self.uncertain, upper, 1.0)
+
+    def check_floor(self) -> None:
+        """Refuse graphs with a choice of so many successors that lower bounds of `EPSILON` fit no distribution."""
+        widest = int(np.argmax(self.sizes))
+        if self.sizes[widest] * EPSILON > 1:
+            raise ModelError(
+                f"{place(self.graph, widest)}: lower bounds of {EPSILON:g} on its {self.sizes[widest]} successors sum to more "
+                "than 1; use a learner without a smallest lower bound, such as ConfidenceSequence"
+            )

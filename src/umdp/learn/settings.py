@@ -1,0 +1,89 @@
+"""Settings of learners: checked when given, with messages that say what to give instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from umdp.errors import ModelError
+from umdp.model import Graph
+from umdp.model.structure import read_only
+
+if TYPE_CHECKING:
+    from umdp.learn.base import Learner
+
+__all__ = ["Setting", "as_pair", "as_rate", "as_setting", "check", "describe", "place", "spread"]
+
+Setting = float | NDArray[np.float64]
+
+
+def as_rate(given: float, name: str = "error_rate") -> float:
+    """Return a probability strictly between 0 and 1."""
+    rate = as_setting(given, name)
+    check(
+        isinstance(rate, float) and 0 < rate < 1, f"{name} is {given}; give a probability between 0 and 1, such as 0.01"
+    )
+    return float(rate)
+
+
+def as_setting(given: ArrayLike, name: str) -> Setting:
+    """Return one number for all transitions, or a read-only array with one number for each."""
+    try:
+        array = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name} is {given!r}; give a number, or an array with one per transition") from None
+    check(array.ndim <= 1, f"{name} has shape {array.shape}; give a number, or an array with one per transition")
+    return float(array) if array.ndim == 0 else read_only(array)
+
+
+def as_pair(given: Any, name: str) -> tuple[Setting, Setting]:
+    """Return a pair (lower, upper) of settings that do not cross."""
+    try:
+        lower, upper = given
+    except (TypeError, ValueError):
+        raise ModelError(f"{name} is {given!r}; give a pair (lower, upper) of numbers or of arrays") from None
+    low, high = as_setting(lower, f"the lower {name}"), as_setting(upper, f"the upper {name}")
+    sizes = {np.size(each) for each in (low, high) if isinstance(each, np.ndarray)}
+    check(
+        len(sizes) <= 1, f"the arrays of {name} have different lengths {sorted(sizes)}; give one entry per transition"
+    )
+    check(np.less_equal(low, high), f"{name} has a lower end above the upper one; give (lower, upper)")
+    return low, high
+
+
+def check(holds: Any, message: str) -> None:
+    """Raise `ModelError` with the message unless something holds everywhere."""
+    if not np.all(holds):
+        raise ModelError(message)
+
+
+def spread(setting: Setting, name: str, graph: Graph) -> NDArray[np.float64]:
+    """Return a setting as a fresh array over the transitions of a graph, shape (T,)."""
+    array = np.array(setting, dtype=np.float64)
+    check(
+        array.ndim == 0 or array.shape == (graph.transitions,),
+        f"{name} has {array.size} entries, but the graph has {graph.transitions} transitions; give one entry for each, "
+        "or one number for all",
+    )
+    return np.full(graph.transitions, setting) if array.ndim == 0 else array
+
+
+def place(graph: Graph, choice: int) -> str:
+    """Return where a choice is, in the words of error messages."""
+    return f"state {graph.state_name(int(graph.choice_state[choice]))}, action {graph.action_name(choice)}"
+
+
+def describe(learner: Learner, **settings: object) -> str:
+    """Return a learner's settings and what it promises, on one line."""
+    shown = ", ".join(f"{name}={_shown(value)}" for name, value in settings.items())
+    return f"{type(learner).__name__}({shown}): {learner.guarantee}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))})"
+    if isinstance(value, np.ndarray):
+        return f"<{value.size} values>"
+    return f"{value:.10g}" if isinstance(value, float) else repr(value)
