@@ -115,9 +115,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             bench = BENCHMARKS[self.model]
             asked = asked or bench.spec
             horizon = bench.horizon if horizon is None else horizon
+        source = self._origin()
         if asked is None:
             raise ModelError("say what to learn for: a property such as 'Pmax=? [ F \"goal\" ]' after the model")
-        return self._origin(), asked, horizon
+        return source, asked, horizon
 
     def _origin(self) -> Source:
         from umdp.source.simulate import Simulator

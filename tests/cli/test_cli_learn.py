@@ -1,0 +1,178 @@
+"""`umdp learn`, `resume`, `show` and `export` as a user meets them."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+import umdp as package
+import umdp.io
+from umdp.cli.live import curve, short, stops
+from umdp.run import Config
+
+
+def test_a_benchmark_needs_nothing_else(umdp):
+    code, out, err = umdp("learn", "chain", "--trajectories", "50")
+    assert code == 0
+    assert "at most" in out
+    assert "on the learned model, no guarantee" in out
+    assert "after 50 trajectories" in out
+    assert "the policy is worth 73.1798 on the process itself" in out
+    assert "ended because 50 trajectories have been seen" in out
+    assert not err or "compiling" in err
+
+
+def test_the_guarantee_is_said_in_words(umdp):
+    out = umdp("learn", "aircraft", "--learner", "confidence-sequence", "--trajectories", "200", "--quiet").out
+    assert out.startswith("at least ")
+    assert "with probability 99 %, whenever you stop" in out
+    out = umdp("learn", "aircraft", "--learner", "clopper-pearson", "--trajectories", "20", "--quiet").out
+    assert "if you look once" in out
+
+
+def test_json_has_one_object_per_snapshot_with_the_contract_keys(umdp):
+    code, out, _ = umdp("learn", "bandit", "--trajectories", "30", "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    wanted = {
+        "trajectories", "steps", "iterations", "lower", "upper", "optimistic", "guarantee", "performance",
+        "estimation_error", "model_error",
+    }  # fmt: skip
+    assert all(wanted <= row.keys() for row in rows)
+    assert [row["iterations"] for row in rows] == list(range(len(rows)))
+    assert rows[-1]["trajectories"] == 30
+    assert rows[-1]["reason"] == "30 trajectories have been seen"
+
+
+def test_it_stops_when_a_threshold_is_certified(umdp):
+    out = umdp("learn", "bandit", "--until", ">=0.9", "--trajectories", "100000", "--quiet").out
+    assert "ended because >= 0.9 is certified" in out
+
+
+def test_settings_reach_the_learner(umdp):
+    one = umdp("learn", "grid", "--trajectories", "50", "--json").out
+    other = umdp("learn", "grid", "--trajectories", "50", "--json", "--set", "strength=20,30").out
+    assert one.splitlines()[0] == other.splitlines()[0]
+    assert one.splitlines()[-1] != other.splitlines()[-1]
+
+
+def test_a_model_in_a_file(umdp, folder):
+    package.io.write(package.benchmark.grid(), folder / "grid.umb")
+    spec = 'Pmax=? [ !"trap" U "goal" ]'
+    named = umdp("learn", "grid", spec, "--horizon", "200", "--trajectories", "100", "--json").out
+    assert umdp("learn", "grid.umb", spec, "--horizon", "200", "--trajectories", "100", "--json").out == named
+
+
+def test_a_process_that_changes(umdp):
+    arguments = ("learn", "chain", "--switch", "chain-switched", "--after", "20", "--trajectories", "40", "--json")
+    rows = [json.loads(line) for line in umdp(*arguments).out.splitlines()]
+    assert any(row["performance"] > 1e6 for row in rows if row["trajectories"] >= 20)
+
+
+def test_a_run_is_kept_shown_and_exported(umdp, folder):
+    out = umdp("learn", "grid", "--trajectories", "200", "--out", "grid.run", "--quiet").out
+    assert "kept in grid.run" in out
+    out = umdp("show", "grid.run").out
+    assert "200 trajectories" in out
+    assert "ended because" in out
+    assert json.loads(umdp("show", "grid.run", "--json").out)["last"]["trajectories"] == 200
+    assert umdp("export", "grid.run", "a.csv").code == 0
+    with (folder / "a.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert int(rows[-1]["trajectories"]) == 200
+    umdp("export", "grid.run", "a.umb")
+    umdp("export", "grid.run", "a.json")
+    model = package.io.read(folder / "a.umb")
+    policy = package.io.read_policy(folder / "a.json", model)
+    value = package.evaluate(model, 'Pmaxmin=? [ !"trap" U "goal" ]', policy).bracket
+    assert value.lower <= float(rows[-1]["upper"])
+    assert float(rows[-1]["lower"]) <= value.upper
+
+
+def test_parquet_export(umdp, folder):
+    polars = pytest.importorskip("polars")
+    umdp("learn", "chain", "--trajectories", "20", "--out", "c.run", "--quiet")
+    assert umdp("export", "c.run", "c.parquet").code == 0
+    table = polars.read_parquet(folder / "c.parquet")
+    assert table["trajectories"][-1] == 20
+
+
+def test_a_run_goes_on(umdp):
+    umdp("learn", "grid", "--steps", "500", "--out", "grid.run", "--quiet")
+    again = umdp("resume", "grid.run", "--quiet")
+    assert again.code == 0
+    assert "500 steps have been seen" in again.out
+
+
+BAD = [
+    (("learn",), "missing argument"),
+    (("learn", "gird"), "grid"),
+    (("learn", "grid", "Pmax=? [ F goal ]"), "goal"),
+    (("learn", "grid", 'Pmax=? [ F "gaol" ]'), "goal"),
+    (("learn", "grid", "--learner", "lui2"), "there is no learner 'lui2'"),
+    (("learn", "grid", "--set", "strength"), "NAME=VALUE"),
+    (("learn", "grid", "--set", "strnegth=1,2"), "does not take these settings"),
+    (("learn", "grid", "--set", "strength=10,5"), "strength"),
+    (("learn", "grid", "--learner", "pac", "--set", "error_rate=2"), "error_rate"),
+    (("learn", "grid", "--until", "0.3"), ">=0.3"),
+    (("learn", "grid", "--trajectories", "0"), "more than 0"),
+    (("learn", "grid", "--trajectories", "many"), "not a whole number"),
+    (("learn", "grid", "--seconds", "-1"), "more than 0"),
+    (("learn", "grid", "--xi", "1.5"), "between 0 and 1"),
+    (("learn", "grid", "--horizon", "0"), "at least 1"),
+    (("learn", "grid", "--out", "nowhere/a.run"), "does not exist"),
+    (("learn", "examples/rover.tra", 'Pmax=? [ F "base" ]'), "intervals"),
+    (("learn", "missing.prism", 'Pmax=? [ F "base" ]'), "missing.prism"),
+    (("learn", "grid", "--switch", "chain", "--after", "5"), "same graph"),
+    (("resume", "missing.run"), "no such run"),
+    (("resume", "examples/rover.tra"), "not a run"),
+    (("show", "missing.run"), "no such run"),
+    (("export", "missing.run", "a.csv"), "no such run"),
+    (("export", "missing.run", "a.txt"), "--what"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD)
+def test_bad_input_gets_one_message(umdp, arguments, words):
+    code, out, err = umdp(*arguments)
+    assert code == 2
+    assert not out
+    assert words.lower() in err.lower()
+    assert "Traceback" not in err
+    assert err.strip().count("\n") <= 6
+
+
+def test_a_run_is_not_overwritten(umdp):
+    umdp("learn", "chain", "--trajectories", "5", "--out", "c.run", "--quiet")
+    code, _, err = umdp("learn", "chain", "--trajectories", "5", "--out", "c.run", "--quiet")
+    assert code == 2
+    assert "there already" in err
+
+
+def test_a_model_that_changed_is_noticed(umdp, folder):
+    package.io.write(package.benchmark.chain(), folder / "m.umb")
+    umdp("learn", "m.umb", 'Rmin=? [ F "goal" ]', "--trajectories", "5", "--out", "m.run", "--quiet")
+    package.io.write(package.benchmark.chain(length=10), folder / "m.umb")
+    code, _, err = umdp("resume", "m.run")
+    assert code == 2
+    assert "has changed" in err
+
+
+def test_numbers_are_rounded_to_the_safe_side():
+    assert short(0.99999, down=True) == "0.9999"
+    assert short(0.00012345, down=False) == "0.0001235"
+    assert short(1e120, down=False) == "1e+120"
+
+
+def test_the_curve_has_one_line():
+    assert curve([(1, float("inf"))]) == ""
+    line = curve([(n, 1 - 1 / n) for n in range(1, 1000)])
+    assert line[0] == "▁"
+    assert line[-1] == "█"
+
+
+def test_what_stops_a_run_in_words():
+    assert stops(Config(model="grid")) == "when you press Ctrl-C"
+    assert stops(Config(model="grid", trajectories=1000)) == "after 1,000 trajectories, or when you press Ctrl-C"

@@ -1,0 +1,51 @@
+"""Exploration policies and the doubling schedule."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from umdp import Graph, ModelError, Policy, benchmark
+from umdp.explore import Follow, Optimism, Uniform, doubling
+
+GRAPH = Graph([0, 3, 4, 6], [0, 2, 4, 5, 6, 8, 9], [0, 1, 1, 2, 2, 1, 0, 2, 2])
+
+
+@given(st.floats(0, 1), st.integers(0, 2), st.integers(4, 5))
+def test_optimism_spreads_what_is_left_over_the_others(xi: float, first: int, last: int) -> None:
+    weight = Optimism(xi).weight(GRAPH, np.array([first, 3, last]))
+    np.testing.assert_allclose(np.add.reduceat(weight, GRAPH.state_ptr[:-1]), 1.0)
+    assert weight[first] == xi
+    assert weight[3] == 1.0
+    others = [c for c in range(3) if c != first]
+    np.testing.assert_allclose(weight[others], (1 - xi) / 2)
+
+
+def test_uniform_is_uniform() -> None:
+    np.testing.assert_allclose(Uniform().weight(GRAPH, None), [1 / 3, 1 / 3, 1 / 3, 1, 1 / 2, 1 / 2])
+
+
+def test_a_policy_is_followed_as_it_is() -> None:
+    weight = np.array([0.2, 0.3, 0.5, 1, 0.25, 0.75])
+    np.testing.assert_allclose(Follow(Policy(GRAPH, weight=weight)).weight(GRAPH, None), weight)
+    with pytest.raises(ModelError, match="other states"):
+        Follow(Policy(GRAPH, weight=weight)).weight(benchmark.chain().graph, None)
+    with pytest.raises(ModelError, match="depends on the step"):
+        Follow(Policy(GRAPH, [[0, 3, 4], [1, 3, 5]])).weight(GRAPH, None)
+
+
+@pytest.mark.parametrize("xi", [-0.1, 1.1, float("nan")])
+def test_xi_is_a_probability(xi: float) -> None:
+    with pytest.raises(ModelError, match="between 0 and 1"):
+        Optimism(xi)
+
+
+@given(st.lists(st.integers(0, 50), min_size=9, max_size=9))
+def test_an_iteration_takes_a_choice_as_often_as_ever_before(counts: list[int]) -> None:
+    quota = doubling(GRAPH, np.array(counts))
+    seen = np.add.reduceat(counts, GRAPH.choice_ptr[:-1])
+    several = np.diff(GRAPH.choice_ptr) > 1
+    assert (quota[~several] == -1).all()
+    assert (quota[several] == np.maximum(seen, 1)[several]).all()

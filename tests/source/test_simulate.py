@@ -1,0 +1,139 @@
+"""The compiled simulator: the right law, the right stops, and a state that can be saved anywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from umdp import MDP, ModelError, benchmark, switch
+from umdp.source import Order
+from umdp.source.simulate import Simulator
+
+COIN = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.3, 0.7, 1, 1])
+ENDS = np.array([False, True, True])
+
+
+def order(
+    mdp: MDP, trajectories: int, *, horizon: int = 200, quota: int = -1, weight: np.ndarray | None = None
+) -> Order:
+    sizes = np.diff(mdp.state_ptr)
+    even = np.repeat(1.0 / sizes, sizes)
+    halt = np.zeros(mdp.states, bool)
+    return Order(even if weight is None else weight, halt, horizon, np.full(mdp.choices, quota), trajectories)
+
+
+def begun(source: Simulator, seed: int = 0) -> Simulator:
+    source.begin(seed)
+    return source
+
+
+@pytest.mark.parametrize("name", list(benchmark.BENCHMARKS))
+def test_transitions_and_choices_have_the_right_law(name: str) -> None:
+    mdp = benchmark.BENCHMARKS[name].build()
+    batch = begun(Simulator(mdp), 4).collect(order(mdp, 20_000, horizon=20))
+    counts = batch.counts
+    taken = np.add.reduceat(counts, mdp.choice_ptr[:-1])
+    visits = np.add.reduceat(taken, mdp.state_ptr[:-1])
+    assert batch.steps == counts.sum() == 20 * 20_000
+    for seen, size, share in (
+        (counts, np.repeat(taken, np.diff(mdp.choice_ptr)), mdp.probability),
+        (taken, np.repeat(visits, np.diff(mdp.state_ptr)), order(mdp, 1).weight),
+    ):
+        expected = size * share
+        tested = (expected > 5) & (share < 1)
+        statistic = ((seen - expected)[tested] ** 2 / expected[tested]).sum()
+        # Each row has one constraint; a bound on the degrees of freedom from above is on the safe side.
+        assert statistic < chi2.isf(1e-6, int(tested.sum()))
+
+
+def test_every_transition_follows_from_the_one_before() -> None:
+    mdp = benchmark.grid()
+    flow = begun(Simulator(mdp), 1).collect(order(mdp, 500, horizon=37)).counts
+    owner = np.repeat(mdp.choice_state, np.diff(mdp.choice_ptr))
+    out, into = np.bincount(owner, flow, mdp.states), np.bincount(mdp.successor, flow, mdp.states)
+    surplus = out - into
+    assert surplus[mdp.initial] + (surplus < 0) @ surplus == pytest.approx(
+        -surplus[surplus > 0].sum() + surplus[mdp.initial]
+    )
+    assert surplus.sum() == 0
+    assert (np.delete(surplus, mdp.initial) <= 0).all()  # only the start is left more often than entered
+
+
+def test_a_trajectory_ends_where_told_and_at_the_horizon() -> None:
+    source = begun(Simulator(COIN))
+    batch = source.collect(Order(np.ones(3), ENDS, 10, np.full(3, -1), 100))
+    assert (batch.trajectories, batch.steps) == (100, 100)
+    batch = source.collect(Order(np.ones(3), np.zeros(3, bool), 10, np.full(3, -1), 100))
+    assert (batch.trajectories, batch.steps) == (100, 1000)
+
+
+def test_a_quota_ends_a_batch_after_a_whole_trajectory() -> None:
+    mdp = benchmark.chain()
+    for quota in (1, 7, 50):
+        batch = begun(Simulator(mdp)).collect(order(mdp, 10_000, horizon=100, quota=quota))
+        taken = np.add.reduceat(batch.counts, mdp.choice_ptr[:-1])
+        assert taken.max() >= quota
+        assert batch.steps % 100 == 0
+        fewer = begun(Simulator(mdp)).collect(order(mdp, max(batch.trajectories - 1, 1), horizon=100))
+        if batch.trajectories > 1:
+            assert np.add.reduceat(fewer.counts, mdp.choice_ptr[:-1]).max() < quota
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(1, 200), min_size=1, max_size=6), st.integers(0, 2**32))
+def test_how_it_is_cut_into_batches_does_not_matter(parts: list[int], seed: int) -> None:
+    mdp = benchmark.aircraft()
+    whole = begun(Simulator(mdp), seed).collect(order(mdp, sum(parts))).counts
+    source, total = begun(Simulator(mdp), seed), np.zeros(mdp.transitions, int)
+    for part in parts:
+        other = begun(Simulator(mdp), seed + 1)  # another process, which is told where to go on
+        other.restore(source.state())
+        total += other.collect(order(mdp, part)).counts
+        source = other
+    np.testing.assert_array_equal(total, whole)
+
+
+def test_the_switch_comes_after_exactly_so_many_trajectories() -> None:
+    always, never = (
+        COIN.graph.with_probability([1 - 1e-12, 1e-12, 1, 1]),
+        COIN.graph.with_probability([1e-12, 1 - 1e-12, 1, 1]),
+    )
+    for cut in (0, 1, 10, 99, 100, 101):
+        source = begun(switch(always, never, after=cut))
+        batch = source.collect(Order(np.ones(3), ENDS, 10, np.full(3, -1), 100))
+        assert batch.counts[0] == min(cut, 100)
+        assert source.truth is (never if cut <= 100 else always)
+
+
+def test_a_switch_keeps_the_graph() -> None:
+    with pytest.raises(ModelError, match="same graph"):
+        switch(COIN, benchmark.chain(), after=3)
+
+
+def test_the_generator_is_xoshiro256plusplus() -> None:
+    # The reference implementation's first outputs for the state 1, 2, 3, 4.
+    source = begun(Simulator(COIN))
+    source.restore({"random": np.array([1, 2, 3, 4], np.uint64), "done": 0})
+    mask = 2**64 - 1
+    state = [1, 2, 3, 4]
+
+    def rotate(x: int, k: int) -> int:
+        return ((x << k) | (x >> (64 - k))) & mask
+
+    outcomes = []
+    for _ in range(50):
+        result = (rotate((state[0] + state[3]) & mask, 23) + state[0]) & mask
+        t = (state[1] << 17) & mask
+        state[2] ^= state[0]
+        state[3] ^= state[1]
+        state[1] ^= state[2]
+        state[0] ^= state[3]
+        state[2] ^= t
+        state[3] = rotate(state[3], 45)
+        outcomes.append((result >> 11) * 2.0**-53 < 0.3)
+    for expected in outcomes:
+        batch = source.collect(Order(np.ones(3), ENDS, 10, np.full(3, -1), 1))
+        assert bool(batch.counts[0]) == expected
