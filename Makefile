@@ -16,7 +16,9 @@ $(READY): pyproject.toml
 	@touch $@
 
 demo: $(READY)
-	$(BIN)/umdp check examples/rover.tra 'Pmaxmin=? [ !"crater" U "base" ]' 'Pmaxmax=? [ !"crater" U "base" ]' 'R{"energy"}minmax=? [ F "base" ]'
+	@rm -f demo.run demo.run-shm demo.run-wal
+	$(BIN)/umdp learn grid --trajectories 100000 --seconds 30 --out demo.run
+	$(BIN)/umdp show demo.run
 
 lint: $(READY)
 	$(BIN)/ruff check .

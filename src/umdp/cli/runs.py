@@ -46,7 +46,7 @@ class Show:
                 print(json.dumps({"config": store.config, "last": shown}))
                 return 0
             config = configuration(store)
-            print(f"{self.path}: {config.property or 'the default property'} with {config.learner} on {config.model}")
+            print(f"{self.path}: {config.asked} with {config.learner} on {config.model}")
             print(f"  seed {config.seed}, umdp {config.versions.get('umdp', 'unknown')}")
             if last is None:
                 print("  nothing learned yet")
@@ -56,7 +56,22 @@ class Show:
             if last["performance"] is not None:
                 print(f"  the policy is worth {last['performance']:.6g} on the process itself")
             print(f"  {'ended because ' + last['reason'] if last['reason'] else 'not ended: umdp resume ' + self.path}")
+            picture = _picture(config.model, store)
+            if picture is not None:
+                print(f"\n{picture}")
         return 0
+
+
+def _picture(name: str, store: Store) -> str | None:
+    """Return the policy of a run as a picture, for the benchmarks that have one."""
+    from umdp.benchmark import draw_chain, draw_grid
+
+    draw = {"grid": draw_grid, "chain": draw_chain, "chain-switched": draw_chain}.get(name)
+    if draw is None:
+        return None
+    snapshot = _snapshot(store)
+    assert snapshot.truth is not None
+    return draw(snapshot.truth, snapshot.policy)
 
 
 @dataclass(frozen=True)

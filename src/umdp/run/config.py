@@ -72,6 +72,15 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
         return Anytime(source, spec, self.build_learner(), self._explorer(), self.seed, horizon, self.precision)
 
+    @property
+    def asked(self) -> str:
+        """The property, a benchmark's own where none is given."""
+        from umdp.benchmark import BENCHMARKS
+
+        if self.property is None and self.model in BENCHMARKS:
+            return str(BENCHMARKS[self.model].spec)
+        return self.property or ""
+
     def limits(self) -> Limits:
         """Return what ends the run."""
         for name in ("trajectories", "steps", "seconds"):
