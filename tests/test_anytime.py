@@ -22,7 +22,9 @@ HEADS = 'Pmax=? [ F "heads" ]'
 def run(name: str, learner: umdp.Learner, trajectories: int, *, seed: int = 0, **options: object) -> list[Snapshot]:
     bench = benchmark.BENCHMARKS[name]
     return list(
-        anytime(bench.build(), bench.spec, learner, horizon=bench.horizon, trajectories=trajectories, seed=seed, **options)  # type: ignore[arg-type]
+        anytime(
+            bench.build(), bench.spec, learner, horizon=bench.horizon, trajectories=trajectories, seed=seed, **options
+        )  # type: ignore[arg-type]
     )
 
 
@@ -131,7 +133,7 @@ def test_a_threshold_in_the_property_ends_a_run() -> None:
 
 
 def test_where_the_graph_decides_there_is_nothing_to_learn() -> None:
-    (only,) = anytime(COIN, 'Pmax=? [ F true ]', LUI())
+    (only,) = anytime(COIN, "Pmax=? [ F true ]", LUI())
     assert only.reason is not None
     assert "nothing to learn" in only.reason
 

@@ -224,7 +224,7 @@ class Anytime:
         fresh = np.zeros_like(self.counts)
         taken = np.zeros(graph.choices, dtype=np.int64)
         trajectories = steps = 0
-        chunk = 1
+        chunk = 2**40 if self.source.eager else 1
         saved = self.source.state()
         assert self.horizon is not None
         while True:
@@ -240,10 +240,12 @@ class Anytime:
             self.ended = batch.ended
             spent = limits.trajectories is not None and self.trajectories + trajectories >= limits.trajectories
             walked = limits.steps is not None and self.steps + steps >= limits.steps
-            if batch.ended or spent or walked or bool((taken >= quota)[quota >= 0].any()):
+            full = bool((taken >= quota)[quota >= 0].any()) or (self.source.eager and batch.steps > 0)
+            if batch.ended or spent or walked or full:
                 break
-            if stop():  # what was collected since is collected again when the run goes on
-                self.source.restore(saved)
+            if stop():
+                if steps:  # what was collected since is collected again when the run goes on
+                    self.source.restore(saved)
                 return False
             if time.perf_counter() - begun < PATIENCE:
                 chunk = min(2 * chunk, 2**40)

@@ -8,7 +8,7 @@ import json
 import pytest
 
 import umdp as package
-import umdp.io
+import umdp.io as files
 from umdp.cli.live import curve, short, stops
 from umdp.run import Config
 
@@ -59,7 +59,7 @@ def test_settings_reach_the_learner(umdp):
 
 
 def test_a_model_in_a_file(umdp, folder):
-    package.io.write(package.benchmark.grid(), folder / "grid.umb")
+    files.write(package.benchmark.grid(), folder / "grid.umb")
     spec = 'Pmax=? [ !"trap" U "goal" ]'
     named = umdp("learn", "grid", spec, "--horizon", "200", "--trajectories", "100", "--json").out
     assert umdp("learn", "grid.umb", spec, "--horizon", "200", "--trajectories", "100", "--json").out == named
@@ -84,8 +84,8 @@ def test_a_run_is_kept_shown_and_exported(umdp, folder):
     assert int(rows[-1]["trajectories"]) == 200
     umdp("export", "grid.run", "a.umb")
     umdp("export", "grid.run", "a.json")
-    model = package.io.read(folder / "a.umb")
-    policy = package.io.read_policy(folder / "a.json", model)
+    model = files.read(folder / "a.umb")
+    policy = files.read_policy(folder / "a.json", model)
     value = package.evaluate(model, 'Pmaxmin=? [ !"trap" U "goal" ]', policy).bracket
     assert value.lower <= float(rows[-1]["upper"])
     assert float(rows[-1]["lower"]) <= value.upper
@@ -152,9 +152,9 @@ def test_a_run_is_not_overwritten(umdp):
 
 
 def test_a_model_that_changed_is_noticed(umdp, folder):
-    package.io.write(package.benchmark.chain(), folder / "m.umb")
+    files.write(package.benchmark.chain(), folder / "m.umb")
     umdp("learn", "m.umb", 'Rmin=? [ F "goal" ]', "--trajectories", "5", "--out", "m.run", "--quiet")
-    package.io.write(package.benchmark.chain(length=10), folder / "m.umb")
+    files.write(package.benchmark.chain(length=10), folder / "m.umb")
     code, _, err = umdp("resume", "m.run")
     assert code == 2
     assert "has changed" in err

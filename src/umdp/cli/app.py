@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from umdp.cli.check import Check
+from umdp.cli.check_env import CheckEnv
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.runs import Export, Show
 
@@ -72,7 +73,7 @@ class Method(enum.StrEnum):
     VALUE = "value"
 
 
-Request = Check | Learn | Resume | Show | Export
+Request = Check | CheckEnv | Learn | Resume | Show | Export
 
 
 def parse(arguments: Sequence[str]) -> Request | int:
@@ -307,7 +308,7 @@ def _learn(
     from umdp.run import Config
 
     config = Config(
-        model=model, constants=",".join(const or ()), property=property, learner=learner,
+        model=model, constants=",".join(const or ()), question=property, learner=learner,
         settings=dict(_setting(text) for text in set or ()), explore=explore.value, xi=xi, seed=seed, horizon=horizon,
         precision=precision, switch=switch, after=after, log=log, follow=follow, on_error=on_error.value, until=until,
         trajectories=trajectories, steps=steps, seconds=seconds,
@@ -364,3 +365,16 @@ def _export(
 ) -> Export:
     """Return what `umdp export` was asked for."""
     return Export(run, file, None if what is None else what.value)
+
+
+@app.command(
+    name="check-env",
+    help="Say why a Gymnasium environment is unfit to be learned, if it is. Exit status: 0 fit, 1 unfit.",
+)
+def _check_env(
+    environment: Annotated[str, typer.Argument(metavar="ID", help="Such as gym:FrozenLake-v1.", show_default=False)],
+    steps: Annotated[int, typer.Option(parser=_integer, metavar="N", help="How long to play.")] = 20_000,
+    seed: Annotated[int, typer.Option(parser=_integer, metavar="N", help="Equal seeds give equal findings.")] = 0,
+) -> CheckEnv:
+    """Return what `umdp check-env` was asked for."""
+    return CheckEnv(environment, steps, seed)

@@ -46,7 +46,7 @@ class Show:
                 print(json.dumps({"config": store.config, "last": shown}))
                 return 0
             config = configuration(store)
-            print(f"{self.path}: {config.asked} with {config.learner} on {config.model}")
+            print(f"{self.path}: {config.wording()} with {config.learner} on {config.model}")
             print(f"  seed {config.seed}, umdp {config.versions.get('umdp', 'unknown')}")
             if last is None:
                 print("  nothing learned yet")

@@ -14,7 +14,7 @@ from umdp.anytime import Anytime, Limits, threshold
 from umdp.errors import FormatError, ModelError
 from umdp.explore import Explorer, Optimism, Uniform
 from umdp.learn import LEARNERS, Learner
-from umdp.model import MDP, Graph
+from umdp.model import MDP, Graph, IntervalMDP
 from umdp.source import Source
 from umdp.spec import Spec
 
@@ -28,7 +28,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     ----------
     model : a benchmark's name, a file, or ``gym:ID``
     constants : for programs
-    property : the property; a benchmark has its own
+    question : the property; a benchmark has its own
     learner, settings : the learner's name and its settings
     explore, xi : ``optimism`` or ``uniform``, and the weight on the optimistic action
     seed, horizon, precision : see `anytime`
@@ -39,7 +39,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     model: str
     constants: str = ""
-    property: str | None = None
+    question: str | None = None
     learner: str = "lui"
     settings: dict[str, Any] = {}
     explore: str = "optimism"
@@ -72,14 +72,13 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
         return Anytime(source, spec, self.build_learner(), self._explorer(), self.seed, horizon, self.precision)
 
-    @property
-    def asked(self) -> str:
-        """The property, a benchmark's own where none is given."""
+    def wording(self) -> str:
+        """Return the property, a benchmark's own where none is given."""
         from umdp.benchmark import BENCHMARKS
 
-        if self.property is None and self.model in BENCHMARKS:
+        if self.question is None and self.model in BENCHMARKS:
             return str(BENCHMARKS[self.model].spec)
-        return self.property or ""
+        return self.question or ""
 
     def limits(self) -> Limits:
         """Return what ends the run."""
@@ -118,7 +117,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """Return the source, the property and the horizon."""
         from umdp.benchmark import BENCHMARKS
 
-        asked = None if self.property is None else Spec.parse(self.property)
+        asked = None if self.question is None else Spec.parse(self.question)
         horizon = self.horizon
         if self.model in BENCHMARKS:
             bench = BENCHMARKS[self.model]
@@ -130,21 +129,30 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         return source, asked, horizon
 
     def _origin(self) -> Source:
+        from umdp.source import Gymnasium, open_log
         from umdp.source.simulate import Simulator
 
         if self.log is not None:
-            from umdp.source import open_log
-
-            return open_log(self.log, self._model(self.model).graph, follow=self.follow, on_error=self.on_error)
+            return open_log(self.log, self._any(self.model).graph, follow=self.follow, on_error=self.on_error)
+        if self.follow:
+            raise ModelError("--follow waits for more of a log; give one with --log")
         if self.model.startswith("gym:"):
-            from umdp.source import gymnasium_source
-
-            return gymnasium_source(self.model.removeprefix("gym:"))
+            return Gymnasium(self.model)
         mdp = self._model(self.model)
         later = None if self.switch is None else self._model(self.switch)
         return Simulator(mdp, later=later, after=self.after)
 
     def _model(self, name: str) -> MDP:
+        """Return a model that can be simulated."""
+        model = self._any(name)
+        if not isinstance(model, MDP):
+            raise FormatError(
+                "this model has intervals, so it cannot be simulated; learn from a plain model, or give a log with --log",
+                path=name,
+            )
+        return model
+
+    def _any(self, name: str) -> MDP | IntervalMDP:
         """Return a model by name: a benchmark, or a file."""
         from umdp.benchmark import BENCHMARKS, load
 
@@ -153,13 +161,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         if Path(name).suffix or Path(name).exists():
             from umdp.io import read
 
-            model = read(name, constants=self.constants)
-            if not isinstance(model, MDP):
-                raise FormatError(
-                    "this model has intervals, so it cannot be simulated; learn from a plain model, or give a log",
-                    path=name,
-                )
-            return model
+            return read(name, constants=self.constants)
         return load(name).build()
 
 

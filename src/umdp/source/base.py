@@ -42,8 +42,8 @@ class Batch:
     Attributes
     ----------
     counts : (T,) how often each transition was seen
-    trajectories, steps : how many
-    ended : no more will come
+    trajectories, steps : how many; trajectories count when they begin
+    ended : no more will come; a batch that is empty and not the last means that nothing has come yet
     """
 
     counts: NDArray[np.int64]
@@ -59,10 +59,12 @@ class Source(ABC):
     ----------
     graph : what is known of the process
     interactive : whether it follows the exploration policy; a log does not
+    eager : whether to learn from every batch at once, as from a stream, and not only when counts have doubled
     """
 
     graph: Graph
     interactive: ClassVar[bool] = True
+    eager: bool = False
 
     @property
     def truth(self) -> MDP | None:

@@ -1,0 +1,120 @@
+"""Rows that cannot be counted: fatal or set aside, by choice, and never silently dropped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import msgspec
+
+from umdp.errors import FormatError, UmdpError
+
+__all__ = ["Aside", "OnError"]
+
+OnError = Literal["fail", "skip"]
+SHOWN = 5
+
+
+class Aside:
+    """Takes rows that are malformed or contradict the graph: raises, or counts and keeps them.
+
+    Parameters
+    ----------
+    name : str
+        What the data is called in messages.
+    on_error : {"fail", "skip"}
+        Whether the first such row is an error, or they are set aside.
+    path : str or path, optional
+        A file to which rows that are set aside are written, one JSON object a line: where, why, and the row.
+
+    Examples
+    --------
+    >>> aside = Aside("log.csv", "skip")
+    >>> aside.take(("line 7", 7), "there is no state 'x'", ["1", "x", "go", "y"])
+    >>> print(*aside.report(rows=10), sep="; ")
+    1 of 10 rows was set aside and not counted; log.csv, line 7: there is no state 'x'
+    """
+
+    def __init__(self, name: str, on_error: OnError, path: str | os.PathLike[str] | None = None) -> None:
+        if on_error not in ("fail", "skip"):
+            raise UmdpError(f'on_error is "fail" or "skip", not {on_error!r}')
+        if path is not None and on_error == "fail":
+            raise UmdpError('rows are only set aside, and written to a file, with on_error="skip"')
+        self._name, self._on_error = name, on_error
+        self._path = None if path is None else Path(path)
+        self._file: BinaryIO | None = None
+        self.count = self._written = 0
+        self._first: list[str] = []
+
+    def begin(self) -> None:
+        """Start with nothing set aside."""
+        self.restore({"aside": 0, "aside_first": [], "aside_bytes": 0})
+
+    def take(self, where: tuple[str, int | None], reason: str, row: Any) -> None:
+        """Set a row aside, or raise `FormatError` that says where it is and what to do."""
+        place, line = where
+        if self._on_error == "fail":
+            remedy = 'correct it, or set such rows aside with on_error="skip"'
+            shown = reason if line is not None else f"{place}: {reason}"
+            raise FormatError(f"{shown}; {remedy}", path=self._name, line=line)
+        self.count += 1
+        if len(self._first) < SHOWN:
+            self._first.append(f"{self._name}, {place}: {reason}")
+        if self._path is not None:
+            entry = msgspec.json.encode({"where": place, "why": reason, "row": row}, enc_hook=str) + b"\n"
+            self.settle()
+            assert self._file is not None
+            self._file.write(entry)
+            self._written += len(entry)
+
+    def report(self, rows: int) -> list[str]:
+        """Return how many of so many rows were set aside, and the first few."""
+        if not self.count:
+            return []
+        verb = "was" if self.count == 1 else "were"
+        to = "" if self._path is None else f"; they are in {self._path}"
+        more = [f"... and {self.count - SHOWN} more"] if self.count > SHOWN else []
+        return [f"{self.count} of {rows} rows {verb} set aside and not counted{to}", *self._first, *more]
+
+    # -- going on --------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Return what `restore` needs; whatever was written is on its way to the disk by then."""
+        if self._file is not None:
+            self._file.flush()
+        return {"aside": self.count, "aside_first": list(self._first), "aside_bytes": self._written}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go back to a state; the file follows once `settle` is called."""
+        self.close()
+        self.count, self._first = int(state["aside"]), list(state["aside_first"])
+        self._written = int(state["aside_bytes"])
+
+    def settle(self) -> None:
+        """Remove from the file whatever was not set aside by now: an earlier run, or a batch that was interrupted.
+
+        Not done by `restore`, because a run that is resumed begins first, and must not empty the file by that.
+        """
+        if self._path is None or self._file is not None:
+            return
+        try:
+            self._file = open(self._path, "r+b" if self._path.exists() else "w+b")  # noqa: SIM115 - kept open
+        except OSError as error:
+            raise FormatError(f"the file cannot be written: {error.strerror}", path=self._path) from None
+        size = self._file.seek(0, os.SEEK_END)
+        if size < self._written:
+            raise FormatError(
+                f"the file has {size} bytes, but {self._written} bytes of rows that were set aside were written to it; leave "
+                "it alone while a run may go on",
+                path=self._path,
+            )
+        self._file.truncate(self._written)
+        self._file.seek(self._written)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None

@@ -1,0 +1,195 @@
+"""Why an environment is unfit to be learned as an MDP, if it is."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from umdp.errors import ModelError
+from umdp.model import Graph
+from umdp.source.gymnasium import environment_table, make
+from umdp.source.judge import Finding, Seen, ambiguous, dependent, endless, masked, signs, unlisted
+from umdp.source.play import Play, allowed, freeze, name_of
+
+__all__ = ["Check", "check_environment"]
+
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was found about an environment.
+
+    Attributes
+    ----------
+    name : the environment
+    episodes, steps, states : how many were looked at
+    findings : what was found, in the order of the checks
+
+    Examples
+    --------
+    >>> print(Check("Coin", 10, 10, 3, (Finding("seed", "a run cannot be repeated", fatal=False),)))
+    Coin: fit (10 episodes, 10 steps, 3 states)
+    note (seed): a run cannot be repeated
+    """
+
+    name: str
+    episodes: int
+    steps: int
+    states: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def fit(self) -> bool:
+        """Whether nothing was found that rules learning out."""
+        return not any(finding.fatal for finding in self.findings)
+
+    def __str__(self) -> str:
+        verdict = "fit" if self.fit else "unfit"
+        looked = f"{self.episodes} episodes, {self.steps} steps, {self.states} states"
+        return "\n".join([f"{self.name}: {verdict} ({looked})", *map(str, self.findings)])
+
+
+def check_environment(
+    env: Any,
+    graph: Graph | None = None,
+    *,
+    steps: int = 20_000,
+    horizon: int = 1000,
+    seed: int = 0,
+    level: float = 1e-4,
+    actions: Sequence[Any] | None = None,
+    state_of: Callable[[Any], Hashable] | None = None,
+) -> Check:
+    """Return why an environment is unfit, judged by random episodes; what is rare may stay unseen.
+
+    Looked for are: rules of `reset` and `step` that are broken, states that are not hashable, successors the graph does not list,
+    states in which some episodes end and others go on, probabilities that drift (first half of the visits of a state and action
+    against the second), successors or available actions that depend on history, rewards of both signs, states that never
+    recur, and seeds without effect.
+
+    Parameters
+    ----------
+    env : str or object
+        The id of a Gymnasium environment, or an environment.
+    graph : Graph, optional
+        What the environment is held to; otherwise its table ``P``, if it has one.
+    steps, horizon, seed : int
+        How many steps to look at, of episodes of at most so many steps, from which seed.
+    level : float
+        The probability that a fit environment is said to drift or to depend on history, over all tests.
+    actions, state_of
+        As for `observe`.
+
+    Examples
+    --------
+    >>> class Clock:
+    ...     time = 0
+    ...     def reset(self, seed=None):
+    ...         return 0, {}
+    ...     def step(self, action):
+    ...         self.time += 1
+    ...         return int((self.time % 3 == 0) == (self.time < 500)), 0.0, False, False, {}
+    >>> print(check_environment(Clock(), steps=1000, actions=["tick"]))
+    Clock: unfit (1 episodes, 1000 steps, 2 states)
+    unfit (drift): ...
+    """
+    env, name = make(env)
+    seen = Seen()
+    try:
+        play = Play(env)
+        tried = play.actions() if actions is None else list(actions)
+        _explore(play, tried, seen, steps, horizon, seed, state_of)
+    except ModelError as error:
+        kind = "states" if "hashable" in str(error) else "rules"
+        return Check(name, seen.episodes, seen.steps, len(seen.states), (Finding(kind, str(error)),))
+    found: list[Finding] = []
+    known = environment_table(env, state_of) if graph is None else (graph, None)
+    if known is not None:
+        found += _few(unlisted(seen, *known))
+        found += _few(ambiguous(seen))
+    found += _few(dependent(seen, level))
+    found += _few(masked(seen))
+    found += signs(seen)
+    found += endless(seen)
+    found += _unseeded(play, tried, seed, state_of)
+    return Check(name, seen.episodes, seen.steps, len(seen.states), tuple(found))
+
+
+def _explore(
+    play: Play,
+    tried: Sequence[Any],
+    seen: Seen,
+    steps: int,
+    horizon: int,
+    seed: int,
+    state_of: Callable[[Any], Hashable] | None,
+) -> None:
+    rng = np.random.default_rng(seed)
+    where, met = f"observations of {name_of(play.env)}", set[Hashable]()
+    while seen.steps < steps:
+        observation, info = play.reset(seed if seen.episodes == 0 else None)
+        state, before = freeze(observation, state_of, where), None
+        seen.starts.setdefault(state)
+        seen.episodes += 1
+        for _ in range(horizon):
+            if "action_mask" in info:
+                seen.masks[state].add(tuple(bool(open_to) for open_to in info["action_mask"]))
+            possible = allowed(tried, info)
+            action = possible[int(rng.integers(len(possible)))]
+            step = play.step(action)
+            successor = freeze(step.observation, state_of, where)
+            seen.visits[state, action].append((before, successor))
+            seen.steps += 1
+            seen.late += seen.steps > steps // 2 and successor not in met
+            met.add(successor)
+            if step.reward:
+                seen.rewards.setdefault(1 if step.reward > 0 else -1, (state, action, step.reward))
+            if step.terminated:
+                seen.ended.setdefault(successor)
+            if step.terminated or step.truncated or seen.steps >= steps:
+                break
+            before, state, info = state, successor, step.info
+
+
+def _unseeded(play: Play, tried: Sequence[Any], seed: int, state_of: Callable[[Any], Hashable] | None) -> list[Finding]:
+    runs = []
+    for _ in range(2):
+        rng = np.random.default_rng(seed)
+        observation, info = play.reset(seed)
+        run = [freeze(observation, state_of, "reset")]
+        for _ in range(50):
+            possible = allowed(tried, info)
+            step = play.step(possible[int(rng.integers(len(possible)))])
+            info = step.info
+            run.append(freeze(step.observation, state_of, "step"))
+            if step.terminated or step.truncated:
+                break
+        runs.append(run)
+    if runs[0] == runs[1]:
+        return []
+    return [
+        Finding(
+            "seed",
+            f"reset(seed={seed}) and the same actions led to different states the second time, so a run cannot be repeated; "
+            "draw all random numbers from the seed",
+            fatal=False,
+        )
+    ]
+
+
+def _few(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the first few of each kind, and how many more there are."""
+    groups: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        groups[finding.kind].append(finding)
+    shown: list[Finding] = []
+    for kind, group in groups.items():
+        shown += group[:SHOWN]
+        if len(group) > SHOWN:
+            shown.append(Finding(kind, f"... and {len(group) - SHOWN} more like these"))
+    return shown

@@ -1,0 +1,263 @@
+"""A Python object with `reset` and `step` as a source of trajectories."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import ModelError, UmdpError
+from umdp.model import MDP, Graph
+from umdp.source.aside import OnError
+from umdp.source.base import Batch, Order, Source
+from umdp.source.lookup import Lookup
+from umdp.source.play import Play, Step, freeze, name_of
+
+__all__ = ["Environment"]
+
+SHOWN = 5
+
+
+class Environment(Source):
+    """Plays an environment that follows Gymnasium's rules: ``reset(seed=...)`` and ``step(action)``.
+
+    A trajectory ends where the environment terminates or truncates, in a state of ``order.halt`` or after ``order.horizon``
+    steps. The step with which the environment truncates is counted like any other; what follows it, a reset, is not a transition.
+
+    Every trajectory starts with a reset to a seed of its own, drawn from the seed of the run. So a run that is resumed goes
+    on as it would have, whatever state the environment was in.
+
+    Parameters
+    ----------
+    env : object
+        Has `reset` and `step`. Observations, or what `state_of` makes of them, are hashable.
+    graph : Graph
+        What is known of the process. Its states are found by name (the observation as text) or by number.
+    state_of : function, optional
+        Turns an observation into a state: its name, its number, or a value whose text is its name.
+    actions : sequence, shape (C,), optional
+        What to give to `step` for every choice; None for a choice that cannot be taken. Otherwise the action's name,
+        or where all names are numbers, the number.
+    entry : bool
+        The initial state of the graph is not one of the environment's: its only choice stands for the reset, its
+        successors are the states in which an episode can start.
+    truth : MDP, optional
+        The process itself, where it is known, to measure by.
+    on_error : {"fail", "skip"}
+        Whether a step to where the graph has no transition is an error, or ends its trajectory and is reported, not counted.
+
+    Examples
+    --------
+    >>> import random
+    >>> from umdp.source import Order
+    >>> class Coin:
+    ...     def reset(self, seed=None):
+    ...         self.random = random.Random(seed) if seed is not None else self.random
+    ...         return "toss", {}
+    ...     def step(self, action):
+    ...         return self.random.choice(["heads", "tails"]), 0.0, True, False, {}
+    >>> names = ["toss", "heads", "tails"]
+    >>> graph = Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], state_names=names, actions=["throw", "stay", "stay"])
+    >>> source = Environment(Coin(), graph)
+    >>> source.begin(seed=1)
+    >>> batch = source.collect(Order(np.ones(3), np.zeros(3, bool), 10, np.full(3, -1), 100))
+    >>> batch.trajectories, batch.steps, int(batch.counts[:2].sum())
+    (100, 100, 100)
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        graph: Graph,
+        *,
+        state_of: Callable[[Any], Hashable] | None = None,
+        actions: Sequence[Any] | None = None,
+        entry: bool = False,
+        truth: MDP | None = None,
+        on_error: OnError = "fail",
+    ) -> None:
+        if on_error not in ("fail", "skip"):
+            raise UmdpError(f'on_error is "fail" or "skip", not {on_error!r}')
+        self.graph = graph.graph
+        self._play = Play(env)
+        self._lookup = Lookup(self.graph)
+        self._state_of, self._truth, self._fatal, self._entry = state_of, truth, on_error == "fail", entry
+        self._actions = _actions(self.graph) if actions is None else list(actions)
+        if len(self._actions) != self.graph.choices:
+            raise ModelError(f"{len(self._actions)} actions were given for {self.graph.choices} choices")
+        first, last = self.graph.state_ptr[self.graph.initial], self.graph.state_ptr[self.graph.initial + 1]
+        if entry and last - first != 1:
+            raise ModelError(f"the initial state must have one choice, the reset, but has {last - first}")
+        takeable = np.array([action is not None for action in self._actions])
+        self._stuck = ~np.logical_or.reduceat(takeable, self.graph.state_ptr[:-1])
+        self._takeable = takeable
+        self._where = f"observations of {name_of(env)}"
+        self._states: dict[Hashable, int] = {}
+        self._memo: dict[tuple[int, int], int] = {}
+        self.begin(0)
+
+    @property
+    def truth(self) -> MDP | None:
+        """The process itself, where it is known."""
+        return self._truth
+
+    def begin(self, seed: int) -> None:
+        """Start from the beginning."""
+        self._generator = np.random.PCG64(seed)
+        self._done = {"trajectories": 0, "truncated": 0, "unlisted": 0}
+        self._first: list[str] = []
+        self._kept = self._state()
+
+    def collect(self, order: Order) -> Batch:
+        """Play episodes until the order is met."""
+        self.restore(self._kept)  # a batch that was interrupted did not happen
+        rng = np.random.Generator(self._generator)
+        choose = _chooser(self.graph, np.where(self._takeable, order.weight, 0.0), rng.random)
+        halt = order.halt | self._stuck
+        counts = np.zeros(self.graph.transitions, dtype=np.int64)
+        taken: dict[int, int] = {}
+        full, played = False, 0
+        while played < order.trajectories and not full:
+            path = self._episode(int(rng.random() * 2**31), choose, halt, order.horizon)
+            played += 1
+            for transition in path:
+                counts[transition] += 1
+                choice = int(self._lookup.choice_of[transition])
+                taken[choice] = taken.get(choice, 0) + 1
+                full = full or taken[choice] == order.quota[choice]
+        self._done["trajectories"] += played
+        self._kept = self._state()
+        return Batch(counts, played, int(counts.sum()))
+
+    def _episode(self, seed: int, choose: Callable[[int], int], halt: NDArray[np.bool_], horizon: int) -> list[int]:
+        """Play one and return the transitions taken."""
+        observation, _ = self._play.reset(seed)
+        graph, state, path = self.graph, self.graph.initial, list[int]()
+        start = self._locate(freeze(observation, self._state_of, self._where), None)
+        if self._entry:
+            choice = int(graph.state_ptr[state])
+            if not self._follow(choice, start, observation, path):
+                return path
+            state = start
+        elif start != state:
+            raise ModelError(
+                f"reset led to {observation!r}, but the initial state of the graph is {graph.state_name(state)}; where an "
+                "episode can start in several states, add an initial state whose one choice leads to them, and give entry=True"
+            )
+        while len(path) < horizon and not halt[state]:
+            choice = choose(state)
+            step = self._play.step(self._actions[choice])
+            successor = self._locate(freeze(step.observation, self._state_of, self._where), step)
+            if not self._follow(choice, successor, step.observation, path):
+                return path
+            state = successor
+            if step.terminated or step.truncated:
+                self._done["truncated"] += not step.terminated
+                return path
+        return path
+
+    def _locate(self, key: Hashable, step: Step | None) -> int:
+        """Return the state that an observation stands for, -1 if it is not in the graph; `step` is None after a reset."""
+        found = self._states.get(key)
+        if found is None:
+            found = self._lookup.state(key)
+            if found >= 0:
+                self._states[key] = found
+        return found
+
+    def _follow(self, choice: int, successor: int, observation: Any, path: list[int]) -> bool:
+        """Add the transition of a choice to a path; where the graph has none, raise or note it, and return False."""
+        pair = (choice, successor)
+        transition = self._memo.get(pair)
+        if transition is None:
+            transition = self._lookup.transition(choice, successor) if successor >= 0 else -1
+            self._memo[pair] = transition
+        if transition >= 0:
+            path.append(transition)
+            return True
+        if successor >= 0:
+            reason = self._lookup.unlisted(choice, successor)
+        else:
+            state = self.graph.state_name(int(self.graph.choice_state[choice]))
+            reason = (
+                f"state {state}, action {self.graph.action_name(choice)}: the step led to {observation!r}, which is no state of "
+                "the graph"
+            )
+        if self._fatal:
+            raise ModelError(f'{reason}; add it to the graph, or end such trajectories with on_error="skip"')
+        self._done["unlisted"] += 1
+        if len(self._first) < SHOWN:
+            self._first.append(reason)
+        return False
+
+    # -- going on --------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Return the random numbers to come, and what is reported, as they were after the last batch."""
+        return dict(self._kept)
+
+    def _state(self) -> dict[str, Any]:
+        numbers = self._generator.state["state"]
+        return {"random": f"{numbers['state']} {numbers['inc']}", **self._done, "first": list(self._first)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on with the trajectory that comes next."""
+        numbers, increment = map(int, state["random"].split())
+        self._generator.state = {
+            "bit_generator": "PCG64",
+            "state": {"state": numbers, "inc": increment},
+            "has_uint32": 0,
+            "uinteger": 0,
+        }
+        self._done = {name: int(state[name]) for name in self._done}
+        self._first = list(state["first"])
+        self._kept = dict(state)
+
+    def report(self) -> list[str]:
+        """Return what was cut off, what led out of the graph, and whether a run can be repeated."""
+        notes, done = [], self._done
+        if done["truncated"]:
+            notes.append(
+                f"{done['truncated']} of {done['trajectories']} trajectories were cut off by the environment's time limit"
+            )
+        if done["unlisted"]:
+            notes.append(
+                f"{done['unlisted']} steps led where the graph has no transition; each ended its trajectory and was not "
+                "counted, and no guarantee covers them"
+            )
+            notes += self._first
+        if not self._play.seeded:
+            notes.append(
+                "reset takes no seed: a run cannot be repeated, and one that is resumed goes on with other random numbers"
+            )
+        return notes
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._play.close()
+
+
+def _actions(graph: Graph) -> list[Any]:
+    names = [graph.action_name(c) for c in range(graph.choices)]
+    return [int(name) for name in names] if all(name.isdigit() for name in names) else list(names)
+
+
+def _chooser(graph: Graph, weight: NDArray[np.float64], uniform: Callable[[], float]) -> Callable[[int], int]:
+    """Return a function that draws a choice of a state, with probability in proportion to its weight."""
+    sums: dict[int, tuple[int, list[float]]] = {}
+
+    def choose(state: int) -> int:
+        known = sums.get(state)
+        if known is None:
+            first, last = int(graph.state_ptr[state]), int(graph.state_ptr[state + 1])
+            known = sums[state] = (first, list(accumulate(weight[first:last].tolist())))
+            if known[1][-1] <= 0:
+                raise ModelError(f"state {graph.state_name(state)}: no choice that can be taken has a positive weight")
+        first, edges = known
+        return first + bisect_right(edges, uniform() * edges[-1])
+
+    return choose

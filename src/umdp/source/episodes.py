@@ -1,0 +1,160 @@
+"""A graph from exploratory episodes, for an environment that does not tell its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import ModelError
+from umdp.model import Graph
+from umdp.source.play import Play, allowed, freeze, name_of
+from umdp.source.sightings import LabelOf, Sightings, label_members, reward_structure
+
+__all__ = ["RESET", "Ended", "Observed", "observe"]
+
+RESET = "reset"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The state before an episode, where episodes start in different states."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A state in which an episode terminated, with a positive reward or without; such states are never left."""
+
+    observation: Hashable
+    goal: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """What exploratory episodes showed.
+
+    Attributes
+    ----------
+    graph : the transitions seen, and no others
+    actions : (C,) what to give to `step` for every choice, None where nothing can be done
+    number : the state of every observation, and of every `Ended`
+    entry : whether the initial state is an extra one, whose choice is the reset
+    notes : what was assumed
+    """
+
+    graph: Graph
+    actions: Sequence[Any]
+    number: Mapping[Hashable, int]
+    entry: bool
+    notes: tuple[str, ...]
+
+
+def observe(
+    env: Any,
+    episodes: int = 1000,
+    seed: int = 0,
+    *,
+    actions: Sequence[Any] | None = None,
+    horizon: int = 1000,
+    state_of: Callable[[Any], Hashable] | None = None,
+    labels: Mapping[str, LabelOf] | None = None,
+) -> Observed:
+    """Return the graph of what is seen in some episodes with actions chosen at random.
+
+    Whatever can happen but did not is missing from the graph. An episode that terminates ends in a state of its own, apart from
+    a state with the same observation in which episodes go on. Labels: ``terminated``, ``goal`` (terminated with positive reward),
+    ``fail`` (terminated without), ``unexplored`` (reached, but never left), and those given.
+
+    Parameters
+    ----------
+    env : object
+        Follows Gymnasium's rules.
+    episodes, seed, horizon : int
+        How many episodes, from which seed, of how many steps at most.
+    actions : sequence, optional
+        The actions to try; otherwise all of a discrete `action_space`. Where ``info["action_mask"]`` forbids one, it is
+        not tried.
+    state_of : function, optional
+        Turns an observation into a hashable state.
+    labels : mapping, optional
+        Functions of a state, or lists of states.
+
+    Examples
+    --------
+    >>> class Coin:
+    ...     def reset(self, seed=None):
+    ...         return "toss", {}
+    ...     def step(self, action):
+    ...         return ("heads", 1.0, True, False, {}) if action == "cheat" else ("toss", 0.0, False, False, {})
+    >>> seen = observe(Coin(), 20, actions=["throw", "cheat"])
+    >>> seen.graph
+    Graph with 2 states, 3 choices, 3 transitions; initial state toss; labels ...; rewards "reward"
+    """
+    play, rng = Play(env), np.random.default_rng(seed)
+    where = f"observations of {name_of(env)}"
+    tried = play.actions() if actions is None else list(actions)
+    seen, steps = Sightings(), 0
+    starts: dict[Hashable, None] = {}
+    for number in range(episodes):
+        observation, info = play.reset(seed if number == 0 else None)
+        state = freeze(observation, state_of, where)
+        starts.setdefault(state)
+        for _ in range(horizon):
+            possible = allowed(tried, info) if actions is None else tried
+            action = possible[int(rng.integers(len(possible)))]
+            step = play.step(action)
+            key = freeze(step.observation, state_of, where)
+            seen.add(state, action, Ended(key, step.reward > 0) if step.terminated else key, step.reward)
+            state, info, steps = key, step.info, steps + 1
+            if step.terminated or step.truncated:
+                break
+    if not steps:
+        raise ModelError("no step was observed; give at least one episode and a horizon of at least 1")
+    entry = len(starts) > 1
+    for start in starts if entry else ():
+        seen.add(Entry(), RESET, start)
+    rewards, why = reward_structure(seen.rewards(), varies=seen.varies)
+    graph = seen.graph(
+        Entry() if entry else next(iter(starts)),
+        labels=_labels(seen, labels or {}),
+        rewards=rewards,
+        names=_namer(seen),
+    )
+    note = (
+        f"the graph is what {episodes} episodes with random actions showed ({steps} steps): {graph.states} states, "
+        f"{graph.transitions} transitions; whatever can happen but did not is missing, and no guarantee covers it"
+    )
+    given = [None if action == RESET else action for action in seen.actions()]
+    return Observed(graph, given, dict(seen.number), entry, tuple(filter(None, (note, why))))
+
+
+def _labels(seen: Sightings, given: Mapping[str, LabelOf]) -> dict[str, NDArray[np.bool_]]:
+    states = list(seen.number)
+    ended = np.array([isinstance(state, Ended) for state in states])
+    goal = np.array([isinstance(state, Ended) and state.goal for state in states])
+    inner = [state.observation if isinstance(state, Ended) else state for state in states]
+    within = np.array([not isinstance(state, Entry) for state in states])
+    marked = {"terminated": ended, "goal": goal, "fail": ended & ~goal, "unexplored": seen.unleft & ~ended}
+    for name, each in given.items():
+        members = np.zeros(len(states), dtype=np.bool_)
+        members[within] = label_members(each, [state for state, own in zip(inner, within, strict=True) if own])
+        marked[name] = members
+    return marked
+
+
+def _namer(seen: Sightings) -> Callable[[Any], str]:
+    def plain(state: Any) -> str:
+        return "start" if isinstance(state, Entry) else str(state.observation if isinstance(state, Ended) else state)
+
+    times = Counter(map(plain, seen.number))
+
+    def name(state: Any) -> str:
+        if not isinstance(state, Ended) or times[plain(state)] == 1:
+            return plain(state)
+        return f"{plain(state)} {'goal' if state.goal else 'fail'}"
+
+    return name

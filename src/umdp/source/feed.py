@@ -1,0 +1,250 @@
+"""Whole lines of text as they become available: from a file, or from standard input."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+import zlib
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from umdp.errors import FormatError
+
+__all__ = ["BLOCK", "Feed", "FileFeed", "PipeFeed", "checksum", "opened"]
+
+BLOCK = 1 << 20
+LONGEST_LINE = 1 << 26
+HEAD = 4096
+
+
+class Feed(ABC):
+    """Gives blocks of whole lines.
+
+    Attributes
+    ----------
+    name : what it is called in messages
+    offset, line : the byte at which the next block starts, and the number of lines before it
+    over : no more will come
+    """
+
+    name: str
+
+    def __init__(self) -> None:
+        self.offset = self.line = 0
+        self.over = False
+        self._held = b""
+
+    @abstractmethod
+    def seek(self, offset: int, line: int) -> None:
+        """Go on after that many bytes and lines."""
+
+    @abstractmethod
+    def more(self, limit: int) -> bytes:
+        """Return at most `limit` bytes that follow what was returned before; none if there are none now."""
+
+    @abstractmethod
+    def wait(self, seconds: float) -> None:
+        """Wait for more to come, for about so long."""
+
+    def head(self, size: int) -> int:
+        """Return a checksum of the first `size` bytes, where they can still be read."""
+        return 0
+
+    def lines(self, block: int = BLOCK) -> bytes:
+        """Return the next whole lines, about `block` bytes of them, and move on; none if no line is complete.
+
+        The last line of data that is over needs no newline.
+        """
+        held, cut = self._held, 0
+        while not cut:
+            data = self.more(block)
+            if not data:
+                break
+            cut = data.rfind(b"\n") + 1
+            cut += len(held) if cut else 0
+            held += data
+            if len(held) > LONGEST_LINE and not cut:
+                raise FormatError(
+                    f"the line has more than {LONGEST_LINE} bytes; is this a file of lines?",
+                    path=self.name,
+                    line=self.line + 1,
+                )
+        if self.over and not cut:
+            cut = len(held)
+        whole, self._held = held[:cut], held[cut:]
+        self.offset += cut
+        self.line += whole.count(b"\n") + (cut > 0 and not whole.endswith(b"\n"))
+        return whole
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of what was opened."""
+
+
+class FileFeed(Feed):
+    """The lines of a file, which may be growing.
+
+    Parameters
+    ----------
+    path : path
+    follow : bool
+        Whether to expect more after the end of the file. A last line without newline is then left until it is complete.
+    """
+
+    def __init__(self, path: Path, *, follow: bool = False) -> None:
+        super().__init__()
+        self.name, self._path, self._follow = str(path), path, follow
+        self._file: BinaryIO | None = None
+
+    def seek(self, offset: int, line: int) -> None:
+        """Go on after that many bytes and lines; a file shorter than that is not the one it was."""
+        self.offset, self.line, self.over, self._held = offset, line, False, b""
+        file = self._open()
+        size = os.fstat(file.fileno()).st_size
+        if size < offset:
+            raise FormatError(
+                f"the file has {size} bytes, but {offset} had been read from it; give the file the run began with",
+                path=self.name,
+            )
+        file.seek(offset)
+
+    def more(self, limit: int) -> bytes:
+        """Return what follows in the file."""
+        data = self._open().read(limit)
+        if not data:
+            self.over = not self._follow
+            self._check_in_place()
+        return data
+
+    def wait(self, seconds: float) -> None:
+        """Wait so long; files do not tell when they grow."""
+        time.sleep(seconds)
+
+    def head(self, size: int) -> int:
+        """Return a checksum of the first `size` bytes, of the first 4096 at most."""
+        with opened(self._path) as file:
+            return checksum(file.read(min(size, HEAD)))
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _open(self) -> BinaryIO:
+        if self._file is None:
+            self._file = opened(self._path)
+        return self._file
+
+    def _check_in_place(self) -> None:
+        """Raise `FormatError` if another file has taken the place of this one, or it was cut."""
+        if not self._follow:
+            return
+        file = self._open()
+        here = os.fstat(file.fileno())
+        there = os.stat(self._path) if self._path.exists() else None
+        if there is None or (here.st_ino, here.st_dev) != (there.st_ino, there.st_dev) or here.st_size < file.tell():
+            raise FormatError(
+                f"the file was cut or replaced after {self.offset} bytes had been read, so records may be missing; let "
+                "its writer append only, and start again",
+                path=self.name,
+            )
+
+
+class PipeFeed(Feed):
+    """The lines of standard input or another pipe, which can be read only once.
+
+    To go on after a kill, the same data must be sent again from the beginning: as many lines as were read before are then
+    passed over.
+
+    Parameters
+    ----------
+    file : binary file
+    follow : bool
+        Whether `lines` returns nothing where none has arrived, instead of waiting.
+    """
+
+    def __init__(self, file: BinaryIO, *, follow: bool = False, name: str = "standard input") -> None:
+        super().__init__()
+        self.name, self._file, self._follow = name, file, follow
+        self._skip, self._lost = 0, False
+        self._descriptor = _descriptor(file)
+
+    def seek(self, offset: int, line: int) -> None:
+        """Pass over so many lines; what has been read is lost to this process, and so is whatever comes after it."""
+        if line != self.line and self.line:
+            self._lost = True
+        elif line != self.line:
+            self._skip = line
+
+    def more(self, limit: int) -> bytes:
+        """Return what has arrived."""
+        if self._follow and not self._arrived(0.0):
+            return b""
+        data: bytes = self._file.read(limit) if self._descriptor is None else os.read(self._descriptor, limit)
+        self.over = not data
+        return data
+
+    def lines(self, block: int = BLOCK) -> bytes:
+        """Return the next whole lines that have not been read in an earlier life."""
+        if self._lost:
+            raise FormatError(
+                "what was read cannot be read again; start the run anew, or resume it and send the same data again",
+                path=self.name,
+            )
+        whole = super().lines(block)
+        while self._skip and whole:
+            count = whole.count(b"\n") + (not whole.endswith(b"\n"))
+            if count > self._skip:
+                for _ in range(self._skip):
+                    whole = whole[whole.index(b"\n") + 1 :]
+                self._skip = 0
+            else:
+                self._skip -= count
+                whole = super().lines(block)
+        if self._skip and self.over:
+            raise FormatError(
+                f"it ended {self._skip} lines before the point at which the run was stopped; send the same data again",
+                path=self.name,
+            )
+        return whole
+
+    def wait(self, seconds: float) -> None:
+        """Wait until something arrives, at most so long."""
+        if not self.over:
+            self._arrived(seconds)
+
+    def close(self) -> None:
+        """Leave the pipe to whoever opened it."""
+
+    def _arrived(self, seconds: float) -> bool:
+        """Whether reading would not wait; True where that cannot be told."""
+        if self._descriptor is None or os.name != "posix":
+            return True
+        return bool(select.select([self._descriptor], [], [], seconds)[0])
+
+
+def checksum(data: bytes) -> int:
+    """Return a number that tells whether two files begin alike."""
+    return zlib.crc32(data)
+
+
+def opened(path: Path) -> BinaryIO:
+    """Return a file open for reading; a missing or unreadable one raises `FormatError`."""
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise FormatError("there is no such file; check its name and folder", path=path) from None
+    except IsADirectoryError:
+        raise FormatError("this is a folder; name a file in it", path=path) from None
+    except OSError as error:
+        raise FormatError(f"the file cannot be read: {error.strerror}", path=path) from None
+
+
+def _descriptor(file: Any) -> int | None:
+    try:
+        return int(file.fileno())
+    except (OSError, ValueError, AttributeError):
+        return None

@@ -1,0 +1,218 @@
+"""Gymnasium environments: the graph from the table they carry, from the user, or from what is observed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from umdp.errors import MissingExtra, ModelError
+from umdp.model import MDP, Graph
+from umdp.model.gymnasium_table import read_table
+from umdp.source.aside import OnError
+from umdp.source.environment import Environment
+from umdp.source.episodes import RESET, Ended, observe
+from umdp.source.play import Step, name_of
+from umdp.source.sightings import LabelOf, label_members, reward_structure
+
+__all__ = ["Gymnasium", "environment_table", "make", "table_model"]
+
+PREFIX = "gym:"
+
+
+class Gymnasium(Environment):
+    """Plays a Gymnasium environment.
+
+    The graph is that of the environment's table ``P`` where it has one; the table is then also the `truth`. Otherwise it is
+    the one given, or what is seen in exploratory episodes, which `report` says. Where an episode can start in several
+    states, an initial state is added, whose one choice, ``reset``, leads to them.
+
+    Labels: ``terminated``, ``goal`` (terminated with positive reward), ``fail`` (terminated without), and those given.
+    Rewards that are never positive become the reward structure ``cost``, rewards that are never negative ``reward``; rewards
+    of both signs become none, and `report` says why.
+
+    Parameters
+    ----------
+    env : str or object
+        The id of an environment, such as ``FrozenLake-v1`` or ``gym:FrozenLake-v1``, or an environment.
+    graph : Graph, optional
+        Takes the place of the table.
+    labels : mapping, optional
+        Functions of a state (of an observation), or lists of states.
+    reward_of : function, optional
+        Turns the rewards of the table into others, such as ``lambda r: min(r, 0)`` to leave costs only.
+    state_of : function, optional
+        Turns an observation into a hashable state.
+    actions, entry
+        For a graph that is given: as for `Environment`.
+    episodes : int
+        How many exploratory episodes to play if there is no other graph.
+    on_error : {"fail", "skip"}, optional
+        Whether a step to where the graph has no transition is an error, or ends its trajectory and is reported. By default
+        an error, unless the graph is what was observed.
+    **options
+        For `gymnasium.make`, where an id is given.
+
+    Examples
+    --------
+    >>> source = Gymnasium("gym:FrozenLake-v1", is_slippery=True)
+    >>> source.graph
+    Graph with 16 states, 64 choices, 148 transitions; initial state 0; labels "terminated", "goal", "fail"; rewards "reward"
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        graph: Graph | None = None,
+        *,
+        labels: Mapping[str, LabelOf] | None = None,
+        reward_of: Callable[[float], float] | None = None,
+        state_of: Callable[[Any], Hashable] | None = None,
+        actions: Sequence[Any] | None = None,
+        entry: bool = False,
+        episodes: int = 1000,
+        on_error: OnError | None = None,
+        **options: Any,
+    ) -> None:
+        env, name = make(env, **options)
+        self._notes: tuple[str, ...] = ()
+        self._number: Mapping[Hashable, int] | None = None
+        truth: MDP | None = None
+        table = None if graph is not None else _table(env, state_of)
+        if graph is not None:
+            if labels:
+                raise ModelError(
+                    "labels are for a graph made from the environment; the graph that was given has its own"
+                )
+        elif table is not None:
+            truth, entry, why = table_model(table, _starts(env, len(table)), labels or {}, reward_of)
+            graph, self._notes = truth.graph, (why,) if why else ()
+            own = [action for s in range(len(table)) for action in table[s]]
+            actions = [*own, None] if entry else own
+        else:
+            seen = observe(env, episodes, actions=actions, state_of=state_of, labels=labels)
+            graph, actions, entry = seen.graph, seen.actions, seen.entry
+            self._number, self._notes = seen.number, seen.notes
+            on_error = on_error or "skip"
+        super().__init__(
+            env, graph, state_of=state_of, actions=actions, entry=entry, truth=truth, on_error=on_error or "fail"
+        )
+        self.name = name
+
+    def _locate(self, key: Hashable, step: Step | None) -> int:
+        if self._number is None:
+            return super()._locate(key, step)
+        ended = step is not None and step.terminated
+        return self._number.get(Ended(key, step.reward > 0) if step is not None and ended else key, -1)
+
+    def report(self) -> list[str]:
+        """Return where the graph is from, if it is a guess, and what is unusual about the data."""
+        return [*(f"{self.name}: {note}" for note in self._notes), *super().report()]
+
+
+def make(env: Any, **options: Any) -> tuple[Any, str]:
+    """Return the environment with an id, such as ``gym:FrozenLake-v1``, and its name; or the one given, and its name."""
+    if not isinstance(env, str):
+        if options:
+            raise ModelError(f"options ({', '.join(options)}) are for an environment that is given by its id")
+        spec = getattr(env, "spec", None)
+        return env, str(getattr(spec, "id", None) or name_of(env))
+    name = env.removeprefix(PREFIX)
+    try:
+        import gymnasium
+    except ImportError:
+        raise MissingExtra("gym", "playing Gymnasium environments") from None
+    try:
+        return gymnasium.make(name, disable_env_checker=True, **options), name
+    except gymnasium.error.Error as error:
+        said = " ".join(str(error).split())
+        raise ModelError(f"gym:{name}: {said}") from None
+    except TypeError as error:
+        raise ModelError(f"gym:{name}: the environment does not take these options: {error}") from None
+
+
+def environment_table(env: Any, state_of: Callable[[Any], Hashable] | None = None) -> tuple[Graph, bool] | None:
+    """Return the graph of an environment's table, and whether an initial state was added to it; None without a table."""
+    table = _table(env, state_of)
+    if table is None:
+        return None
+    truth, entry, _ = table_model(table, _starts(env, len(table)), {})
+    return truth.graph, entry
+
+
+def table_model(
+    table: Mapping[int, Mapping[int, Sequence[Any]]],
+    starts: np.ndarray[Any, np.dtype[np.float64]],
+    labels: Mapping[str, LabelOf],
+    reward_of: Callable[[float], float] | None = None,
+) -> tuple[MDP, bool, str]:
+    """Return the MDP of a table, whether an initial state was added, and why it has no reward structure, if so.
+
+    `starts` is the probability of each state to be the first of an episode, shape (S,). If there is more than one, the last
+    state of the MDP is an additional one, before the episode.
+    """
+    change = reward_of or float
+    changed = {
+        s: {a: [(p, t, change(r), end) for p, t, r, end in row] for a, row in rows.items()} for s, rows in table.items()
+    }
+    positive = {
+        s: {a: [(p, t, max(r, 0), end) for p, t, r, end in row] for a, row in rows.items()} for s, rows in table.items()
+    }
+    members = {name: label_members(given, range(len(table))) for name, given in labels.items()}
+    arguments = read_table(positive, int(np.argmax(starts)), {"labels": members})
+    # Labels go by the rewards as they are; the structure by what was made of them, if they are of one sign.
+    paid = _paid(changed, arguments["labels"]["terminated"])
+    arguments["rewards"], why = reward_structure(paid)
+    entry = np.count_nonzero(starts) > 1
+    if entry:
+        arguments = _with_entry(arguments, starts)
+    return MDP(**arguments), bool(entry), why
+
+
+def _paid(table: Mapping[int, Mapping[int, Sequence[Any]]], terminated: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.array(
+        [0.0 if terminated[s] else float(o[2]) for s in range(len(table)) for row in table[s].values() for o in row]
+    )
+
+
+def _with_entry(arguments: dict[str, Any], starts: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:
+    """Return the arguments of an MDP with one more state, the initial one, from which `starts` are reached."""
+    first = np.flatnonzero(starts)
+    states, choices = arguments["state_ptr"].size - 1, arguments["choice_ptr"].size - 1
+    rewards = {
+        name: {"transition": np.append(each.transition, np.zeros(first.size))}
+        for name, each in arguments["rewards"].items()
+    }
+    return {
+        **arguments,
+        "state_ptr": np.append(arguments["state_ptr"], choices + 1),
+        "choice_ptr": np.append(arguments["choice_ptr"], arguments["choice_ptr"][-1] + first.size),
+        "successor": np.append(arguments["successor"], first).astype(np.int32),
+        "probability": np.append(arguments["probability"], starts[first] / starts.sum()),
+        "initial": states,
+        "actions": [*arguments["actions"], RESET],
+        "labels": {name: np.append(members, False) for name, members in arguments["labels"].items()},
+        "rewards": rewards,
+        "state_names": [*map(str, range(states)), "start"],
+    }
+
+
+def _table(env: Any, state_of: Callable[[Any], Hashable] | None) -> Mapping[int, Mapping[int, Sequence[Any]]] | None:
+    """Return the environment's table, if its observations are the states of the table."""
+    table = getattr(getattr(env, "unwrapped", env), "P", None)
+    if not isinstance(table, Mapping):
+        return None
+    space = getattr(env, "observation_space", None)
+    seen = state_of is not None or space is None or getattr(space, "n", None) == len(table)
+    return table if seen else None
+
+
+def _starts(env: Any, states: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the probability of each state to be the first; that of a single reset where the environment does not tell."""
+    given = getattr(getattr(env, "unwrapped", env), "initial_state_distrib", None)
+    if given is not None:
+        return np.asarray(given, dtype=np.float64)
+    starts = np.zeros(states)
+    starts[int(env.reset()[0])] = 1.0
+    return starts

@@ -1,0 +1,96 @@
+"""Reading rows from JSON, one object a line."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from umdp.source.feed import BLOCK, Feed
+from umdp.source.reader import COLUMNS, LineReader, Parsed, choose_columns
+
+__all__ = ["JsonReader"]
+
+_triple = operator.attrgetter("state", "action", "next")
+_trajectory = operator.attrgetter("trajectory")
+_over = operator.attrgetter("end")
+
+
+class JsonReader(LineReader):
+    """Rows that are JSON objects with the keys state, action and next, and optionally trajectory and end.
+
+    Parameters
+    ----------
+    feed : Feed
+    columns : mapping of str to str, optional
+        The keys trajectory, state, action, next and end, where they have other names.
+    block : int
+        How many bytes are read at a time.
+    """
+
+    def __init__(self, feed: Feed, columns: Mapping[str, str] | None = None, *, block: int = BLOCK) -> None:
+        super().__init__(feed, block)
+        keys = choose_columns(columns, None, self.name, (*COLUMNS, "end"))
+        cell = str | int
+        row: Any = msgspec.defstruct(
+            "Row",
+            [
+                ("state", cell),
+                ("action", cell),
+                ("next", cell),
+                ("trajectory", cell | None, None),
+                ("end", bool, False),
+            ],
+            rename=keys,
+            gc=False,
+        )
+        self._decoder = msgspec.json.Decoder(row)
+
+    def parse(self, block: bytes) -> Parsed:
+        """Return what some lines say."""
+        if b"\r" in block:
+            block = block.replace(b"\r\n", b"\n")
+        if not block.endswith(b"\n"):
+            block += b"\n"
+        lines = block.count(b"\n")
+        # Whole lines at once are only safe to number if each is seen to hold one object.
+        if not block.startswith(b"{") or block.count(b"\n{") != lines - 1 or block.count(b"}\n") != lines:
+            return self._careful(block)
+        try:
+            rows = self._decoder.decode_lines(block)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return self._careful(block)
+        return _parsed(np.arange(lines), rows, {}) if len(rows) == lines else self._careful(block)
+
+    def _careful(self, block: bytes) -> Parsed:
+        """Look at every line by itself."""
+        index: list[int] = []
+        rows: list[Any] = []
+        malformed: dict[int, str] = {}
+        for number, line in enumerate(block.split(b"\n")):
+            if not line.strip():
+                continue
+            try:
+                rows.append(self._decoder.decode(line))
+            except UnicodeDecodeError:
+                malformed[number] = "the line is not text in UTF-8"
+            except msgspec.DecodeError as error:
+                malformed[number] = _reason(error)
+            else:
+                index.append(number)
+        return _parsed(np.array(index, dtype=np.int64), rows, malformed)
+
+
+def _parsed(index: Any, rows: list[Any], malformed: Mapping[int, str]) -> Parsed:
+    over = np.fromiter(map(_over, rows), np.bool_, len(rows))
+    return Parsed(index, map(_triple, rows), list(map(_trajectory, rows)), over, malformed)
+
+
+def _reason(error: msgspec.DecodeError) -> str:
+    said = str(error)
+    if isinstance(error, msgspec.ValidationError):
+        return f"the object does not fit: {said[0].lower()}{said[1:]}"
+    return f"the line is not a JSON object: {said[0].lower()}{said[1:]}"

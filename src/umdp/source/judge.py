@@ -1,0 +1,160 @@
+"""What speaks against an environment, judged by what was seen of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from umdp.model import Graph
+from umdp.source.independence import dependence
+from umdp.source.lookup import Lookup
+
+__all__ = ["Finding", "Seen", "ambiguous", "dependent", "endless", "masked", "signs", "unlisted"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reason: what kind it is, one sentence with the place and the remedy, and whether it rules learning out.
+
+    Examples
+    --------
+    >>> print(Finding("rewards", "rewards have both signs; shift them", fatal=False))
+    note (rewards): rewards have both signs; shift them
+    """
+
+    kind: str
+    text: str
+    fatal: bool = True
+
+    def __str__(self) -> str:
+        return f"{'unfit' if self.fatal else 'note'} ({self.kind}): {self.text}"
+
+
+@dataclass
+class Seen:
+    """What random episodes showed: visits of (state, action) with predecessor and successor, and whatever else is judged."""
+
+    starts: dict[Hashable, None] = field(default_factory=dict)
+    visits: dict[tuple[Hashable, Any], list[tuple[Hashable, Hashable]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    ended: dict[Hashable, None] = field(default_factory=dict)
+    masks: dict[Hashable, set[tuple[bool, ...]]] = field(default_factory=lambda: defaultdict(set))
+    rewards: dict[int, tuple[Hashable, Any, float]] = field(default_factory=dict)
+    late: int = 0
+    episodes: int = 0
+    steps: int = 0
+
+    @property
+    def states(self) -> set[Hashable]:
+        """All states that were met."""
+        met = {state for state, _ in self.visits}
+        return met.union(self.starts, *({target for _, target in visit} for visit in self.visits.values()))
+
+
+def unlisted(seen: Seen, graph: Graph, entry: bool | None) -> Iterator[Finding]:
+    """Yield starts and successors that a graph does not list; `entry`: whether its initial state stands for the reset."""
+    lookup = Lookup(graph)
+    first = graph.initial
+    for start in seen.starts:
+        number = lookup.state(start)
+        through = entry is not False and number >= 0 and lookup.transition(int(graph.state_ptr[first]), number) >= 0
+        if number != first and not through:
+            yield Finding(
+                "start",
+                f"reset led to {start!r}, but the graph starts in {graph.state_name(first)}; add an initial state that "
+                "leads to every start",
+            )
+    strangers: set[Hashable] = set()
+    for (state, action), visits in seen.visits.items():
+        for successor in dict.fromkeys(target for _, target in visits):
+            place = lookup.place(state, action, successor)
+            if place.transition >= 0 or state in strangers or successor in strangers:
+                continue
+            if place.successor < 0:
+                strangers.add(successor)
+            yield Finding(
+                "successors",
+                f"{place.reason}; it was seen after state {state!r}, action {action!r}: add it to the graph, or learn the graph "
+                "from observed episodes",
+            )
+
+
+def ambiguous(seen: Seen) -> Iterator[Finding]:
+    """Yield states in which some episodes terminate and others go on."""
+    left = {state for state, _ in seen.visits}
+    for state in seen.ended:
+        if state in left:
+            yield Finding(
+                "termination",
+                f"state {state!r}: some episodes terminate there and others go on; add to the state what tells the two apart",
+            )
+
+
+def dependent(seen: Seen, level: float) -> Iterator[Finding]:
+    """Yield where successors drift or depend on history, with all tests together wrong with probability `level`."""
+    tests: list[tuple[str, Hashable, Any, float]] = []
+    for (state, action), visits in seen.visits.items():
+        half = len(visits) // 2
+        halves = dependence([(i >= half, target) for i, (_, target) in enumerate(visits)])
+        tests += [("drift", state, action, halves)] if halves is not None else []
+        past = dependence(visits)
+        tests += [("history", state, action, past)] if past is not None else []
+    for kind, state, action, value in tests:
+        if value * len(tests) >= level:
+            continue
+        visits = seen.visits[state, action]
+        place = f"state {state!r}, action {action!r}"
+        if kind == "drift":
+            yield Finding(
+                kind,
+                f"{place}: the successors of the first half of {len(visits)} visits differ from those of the second "
+                f"(p = {value:.1g}); use a learner for changing environments, such as LUI with a bounded strength",
+            )
+        else:
+            yield Finding(
+                kind,
+                f"{place}: the successors of {len(visits)} visits depend on the state before (p = {value:.1g}); add to the state "
+                "what they depend on",
+            )
+
+
+def masked(seen: Seen) -> Iterator[Finding]:
+    """Yield states whose available actions differ from visit to visit."""
+    for state, masks in seen.masks.items():
+        if len(masks) > 1:
+            yield Finding(
+                "actions",
+                f"state {state!r}: the available actions differ from visit to visit ({len(masks)} different masks); add to the "
+                "state what they depend on",
+            )
+
+
+def signs(seen: Seen) -> list[Finding]:
+    """Return whether rewards have both signs."""
+    if len(seen.rewards) < 2:
+        return []
+    (up, by, gain), (down, at, loss) = seen.rewards[1], seen.rewards[-1]
+    return [
+        Finding(
+            "rewards",
+            f"rewards have both signs ({gain:g} in state {up!r}, action {by!r}; {loss:g} in state {down!r}, action {at!r}), so "
+            "there is no reward structure; ask for probabilities, or shift or split the rewards",
+            fatal=False,
+        )
+    ]
+
+
+def endless(seen: Seen) -> list[Finding]:
+    """Return whether states do not recur."""
+    if seen.late <= seen.steps // 8:
+        return []
+    return [
+        Finding(
+            "states",
+            f"{seen.late} of the last {seen.steps - seen.steps // 2} steps led to states never seen before, "
+            f"{len(seen.states)} in all; round or group observations with state_of until states recur",
+        )
+    ]

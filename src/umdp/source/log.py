@@ -1,0 +1,177 @@
+"""Logs of what happened: CSV, JSON lines, Parquet, Minari data sets; counted in one streaming pass."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from umdp.errors import FormatError, ModelError
+from umdp.model import Graph
+from umdp.source.aside import OnError
+from umdp.source.feed import FileFeed
+from umdp.source.reader import Reader
+from umdp.source.recorded import Recorded
+from umdp.source.sightings import LabelOf, Sightings
+from umdp.source.tally import Tally
+
+__all__ = ["Log", "graph_of_log", "open_log"]
+
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+MINARI = "minari:"
+
+
+class Log(Recorded):
+    r"""Counts a log of (trajectory, state, action, next state), of any length, in constant memory.
+
+    Rows of one trajectory stand together and in order. States are given by name or number, actions by name or by
+    number within their state. Where there is no column of trajectories, a new one begins with every row that does not start
+    where the row before it ended.
+
+    Parameters
+    ----------
+    path : str or path
+        A file named .csv, .tsv, .jsonl, .ndjson or .parquet (with the extra ``data``), or ``minari:NAME`` (with the
+        extra ``gym``); or a Minari data set.
+    graph : Graph, optional
+        The graph, or an MDP or interval MDP with it. Without one, the graph is what the log shows (`graph_of_log`), and
+        `report` says so.
+    columns : mapping of str to str, optional
+        The names of the columns trajectory, state, action and next, where they have others.
+    on_error : {"fail", "skip"}
+        Whether a row that is malformed or contradicts the graph is an error, or is set aside and reported.
+    aside : str or path, optional
+        A file to which rows that are set aside are written.
+    labels : mapping, optional
+        For a graph made from the log: functions of a state's name, or lists of names.
+    state_of : function, optional
+        For Minari: turns an observation into a state.
+    block : int, optional
+        How much is read at a time: bytes, or rows of Parquet.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from umdp.source import Order
+    >>> text = "trajectory,state,action,next\n1,a,go,a\n1,a,go,b\n2,a,go,b\n"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "log.csv")
+    ...     _ = path.write_text(text)
+    ...     log = Log(path, labels={"goal": ["b"]})
+    ...     log.begin()
+    ...     batch = log.collect(Order(np.ones(2), np.zeros(2, bool), 100, np.full(2, -1), 1000))
+    ...     log.close()
+    >>> batch.counts, batch.trajectories, batch.ended
+    (array([1, 2, 0]), 2, True)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | Any,
+        graph: Graph | None = None,
+        *,
+        columns: Mapping[str, str] | None = None,
+        on_error: OnError = "fail",
+        aside: str | os.PathLike[str] | None = None,
+        labels: Mapping[str, LabelOf] | None = None,
+        state_of: Callable[[Any], Hashable] | None = None,
+        block: int | None = None,
+    ) -> None:
+        reader = _reader(path, columns, state_of, block)
+        self._note: list[str] = []
+        if graph is None:
+            graph = _observed(reader, labels, None)
+            self._note = [
+                f"the graph is what {reader.name} shows: {graph.states} states, {graph.transitions} transitions; whatever "
+                "can happen but is not in it is missing, and no guarantee covers it"
+            ]
+        elif labels:
+            raise ModelError("labels are for a graph made from the log; the graph that was given has its own")
+        super().__init__(reader, graph, on_error=on_error, aside=aside)
+
+    def _fill(self, tally: Tally) -> bool:
+        while not self._take(tally):
+            if not self._next():
+                return True
+        return False
+
+    def report(self) -> list[str]:
+        """Return where the graph is from, what was set aside, and what is unusual about the data."""
+        return [*self._note, *super().report()]
+
+
+def open_log(
+    path: str | os.PathLike[str], graph: Graph | None = None, *, follow: bool = False, on_error: str = "fail"
+) -> Recorded:
+    """Return the source for a log, or for a stream: standard input (``"-"``), or a file of JSON lines to follow."""
+    if path != "-" and not follow:
+        return Log(path, graph, on_error=cast(OnError, on_error))
+    if graph is None:
+        raise ModelError("a stream needs a graph, since nobody knows yet what it will show; give a model")
+    from umdp.source.stream import Stream
+
+    return Stream(path, graph, follow=follow, on_error=cast(OnError, on_error))
+
+
+def graph_of_log(
+    path: str | os.PathLike[str] | Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    labels: Mapping[str, LabelOf] | None = None,
+    initial: str | int | None = None,
+    state_of: Callable[[Any], Hashable] | None = None,
+) -> Graph:
+    """Return the graph of what a log shows; what can happen but did not is missing from it.
+
+    The initial state is that of the first row unless it is given. The label ``end`` marks states the log never leaves; they
+    have one choice, ``stay``. Malformed rows are passed over here, to be dealt with when the log is counted.
+    """
+    reader = _reader(path, columns, state_of, None)
+    try:
+        return _observed(reader, labels, initial)
+    finally:
+        reader.close()
+
+
+def _observed(reader: Reader, labels: Mapping[str, LabelOf] | None, initial: str | int | None) -> Graph:
+    reader.begin()
+    seen = Sightings()
+    known: set[tuple[Any, Any, Any]] = set()
+    for triple in reader.triples():
+        if triple not in known:
+            known.add(triple)
+            state, action, successor = (str(part).strip() for part in triple)
+            seen.add(state, action, successor)
+    if not known:
+        raise FormatError("there is no row from which a graph could be made; give a graph", path=reader.name)
+    first = next(iter(seen.number)) if initial is None else str(initial)
+    marked: dict[str, Any] = {"end": seen.unleft, **(labels or {})}
+    return seen.graph(first, labels=marked)
+
+
+def _reader(
+    path: Any, columns: Mapping[str, str] | None, state_of: Callable[[Any], Hashable] | None, block: int | None
+) -> Reader:
+    minari = isinstance(path, str) and path.startswith(MINARI)
+    if minari or not isinstance(path, str | os.PathLike):
+        from umdp.source.minari_reader import MinariReader
+
+        return MinariReader(path.removeprefix(MINARI) if minari else path, state_of)
+    path = Path(path)
+    suffix = path.suffix.lower()
+    size = {} if block is None else {"block": block}
+    if suffix == ".parquet":
+        from umdp.source.parquet_reader import ParquetReader
+
+        return ParquetReader(path, columns, **size)
+    if suffix in (".csv", ".tsv"):
+        from umdp.source.csv_reader import CsvReader
+
+        return CsvReader(FileFeed(path), columns, delimiter="," if suffix == ".csv" else "\t", **size)
+    if suffix in (".jsonl", ".ndjson"):
+        from umdp.source.json_reader import JsonReader
+
+        return JsonReader(FileFeed(path), columns, **size)
+    raise FormatError(f"a log has one of the endings {', '.join(SUFFIXES)}, or is minari:NAME", path=path)

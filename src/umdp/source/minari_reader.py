@@ -1,0 +1,124 @@
+"""Reading rows from a Minari data set, an episode at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from umdp.errors import FormatError, MissingExtra
+from umdp.source.lookup import Memo
+from umdp.source.play import freeze
+from umdp.source.reader import Reader, Triple
+from umdp.source.rows import Chunk
+
+__all__ = ["MinariReader"]
+
+
+class MinariReader(Reader):
+    """Steps of the episodes of a Minari data set; an episode is a trajectory.
+
+    Parameters
+    ----------
+    dataset : str or object
+        The name of a local data set, or the data set itself: what has `total_episodes` and `iterate_episodes`.
+    state_of : function, optional
+        Turns an observation into the name or number of a state.
+    """
+
+    noun = "step"
+
+    def __init__(self, dataset: Any, state_of: Callable[[Any], Hashable] | None = None) -> None:
+        if isinstance(dataset, str):
+            dataset = _load(dataset)
+        self._dataset, self._state_of = dataset, state_of
+        self.name = str(getattr(getattr(dataset, "spec", None), "dataset_id", "data set"))
+        self._episodes = int(dataset.total_episodes)
+        self._episode = self._step = 0
+        self._ahead: Iterator[Any] | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether all episodes have been read."""
+        return self._episode >= self._episodes
+
+    def begin(self) -> dict[str, int]:
+        """Go to the first episode."""
+        self._episode, self._step, self._ahead = 0, 0, None
+        return {"episode": 0, "step": 0}
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go to a step of an episode."""
+        if int(position["episodes"]) != self._episodes:
+            raise FormatError(
+                f"the data set has {self._episodes} episodes; it had {position['episodes']} when the run began",
+                path=self.name,
+            )
+        self._episode, self._step, self._ahead = int(position["episode"]), int(position["step"]), None
+
+    def mark(self, position: Mapping[str, Any]) -> dict[str, int]:
+        """Return the number of episodes."""
+        return {"episodes": self._episodes}
+
+    def read(self, memo: Memo) -> Chunk | None:
+        """Return the steps of the next episode."""
+        if self.over:
+            return None
+        number, first = self._episode, self._step
+        rows = self._next()[first:]
+        self._step = 0
+        size = len(rows)
+        over = np.zeros(size, np.bool_)
+        over[-1:] = True
+        return Chunk(
+            size,
+            np.arange(size),
+            np.fromiter(map(memo.__getitem__, rows), np.int64, size),
+            np.zeros(max(size - 1, 0), np.bool_),
+            np.ones(size, np.bool_),
+            over,
+            {},
+            lambda steps: [number] * len(steps),
+            lambda step: (f"episode {number}, step {first + step}", None),
+            lambda step: rows[step],
+            lambda taken: (
+                {"episode": number, "step": first + taken} if taken < size else {"episode": number + 1, "step": 0}
+            ),
+        )
+
+    def triples(self) -> Iterable[Triple]:
+        """Return the triples of the episodes that follow."""
+        while not self.over:
+            yield from self._next()
+
+    def _next(self) -> list[Triple]:
+        if self._ahead is None:
+            self._ahead = iter(self._dataset.iterate_episodes(list(range(self._episode, self._episodes))))
+        episode = next(self._ahead)
+        where = f"{self.name}, episode {self._episode}"
+        states = [freeze(each, self._state_of, where) for each in episode.observations]
+        actions = [freeze(each, None, where) for each in episode.actions]
+        if len(states) != len(actions) + 1:
+            raise FormatError(
+                f"episode {self._episode} has {len(actions)} actions and {len(states)} observations; there must be one more "
+                "observation than actions",
+                path=self.name,
+            )
+        self._episode += 1
+        return list(zip(states, actions, states[1:], strict=False))
+
+
+def _load(name: str) -> Any:
+    try:
+        import minari
+    except ImportError:
+        raise MissingExtra("gym", "reading Minari data sets") from None
+    try:
+        return minari.load_dataset(name)
+    except ImportError as error:
+        raise FormatError(f"Minari needs more to read this data set: {error}", path=name) from None
+    except (FileNotFoundError, ValueError) as error:
+        raise FormatError(
+            f"there is no such data set on this machine; download it with: minari download {name} ({error})", path=name
+        ) from None

@@ -1,0 +1,143 @@
+"""Reading rows from Parquet, a slice at a time, so that a file of any length needs the same memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from umdp.errors import FormatError, MissingExtra
+from umdp.source.feed import HEAD, checksum, opened
+from umdp.source.lookup import Memo
+from umdp.source.reader import Reader, Triple, choose_columns
+from umdp.source.rows import Chunk
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["ParquetReader"]
+
+SLICE = 1 << 17
+TRIPLE = ["state", "action", "next"]
+
+
+class ParquetReader(Reader):
+    """Rows of a Parquet file; rows with a missing value are malformed.
+
+    Parameters
+    ----------
+    path : path
+    columns : mapping of str to str, optional
+        The names of the columns trajectory, state, action and next, where they have others.
+    block : int
+        How many rows are read at a time.
+    """
+
+    def __init__(self, path: Path, columns: Mapping[str, str] | None = None, *, block: int = SLICE) -> None:
+        try:
+            import polars as pl
+        except ImportError:
+            raise MissingExtra("data", "reading Parquet files") from None
+        self.name, self._block = str(path), block
+        with opened(path) as file:
+            file.seek(max(0, file.seek(0, 2) - HEAD))
+            self._foot = checksum(file.read())
+        try:
+            scan = pl.scan_parquet(path, glob=False)
+            present = scan.collect_schema().names()
+            chosen = choose_columns(columns, present, path)
+            self._frame = scan.select(pl.col(column).alias(role) for role, column in chosen.items())
+            self._rows = int(scan.select(pl.len()).collect().item())
+        except pl.exceptions.PolarsError as error:
+            raise FormatError(f"the file is not Parquet: {str(error).splitlines()[0]}", path=path) from None
+        self._named = "trajectory" in chosen
+        self._row = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether all rows have been read."""
+        return self._row >= self._rows
+
+    def begin(self) -> dict[str, int]:
+        """Go to the first row."""
+        self._row = 0
+        return {"row": 0}
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go to a row."""
+        if self._foot != int(position["foot"]):
+            raise FormatError("this is not the file the run began with; its contents differ", path=self.name)
+        self._row = int(position["row"])
+
+    def mark(self, position: Mapping[str, Any]) -> dict[str, int]:
+        """Return a checksum of the end of the file, where Parquet says what is in it."""
+        return {"foot": self._foot}
+
+    def read(self, memo: Memo) -> Chunk | None:
+        """Return the next slice of rows."""
+        frame = self._slice()
+        if frame is None:
+            return None
+        import polars as pl
+
+        first, size = self._row, frame.height
+        self._row += size
+        missing = frame.select(pl.any_horizontal(pl.col(TRIPLE).is_null()).alias("missing"))["missing"].to_numpy()
+        whole = frame.filter(~pl.Series(missing)) if missing.any() else frame
+        codes = _codes(whole, memo)
+        if self._named:
+            names = whole["trajectory"]
+            named = names.is_not_null().to_numpy()
+            changes = names[1:].ne_missing(names[:-1]).to_numpy()
+        else:
+            named, changes = np.zeros(whole.height, np.bool_), np.zeros(max(whole.height - 1, 0), np.bool_)
+        return Chunk(
+            size,
+            np.flatnonzero(~missing),
+            codes,
+            changes,
+            named,
+            np.zeros(whole.height, np.bool_),
+            {row: _missing(frame.row(row, named=True)) for row in np.flatnonzero(missing).tolist()},
+            lambda rows: _plain(whole["trajectory"], rows) if self._named else [None] * len(rows),
+            lambda row: (f"row {first + row + 1}", None),
+            lambda row: frame.row(row, named=True),
+            lambda taken: {"row": first + taken},
+        )
+
+    def triples(self) -> Iterable[Triple]:
+        """Return the triples of the rows that follow, those of one slice once."""
+        while (frame := self._slice()) is not None:
+            self._row += frame.height
+            yield from frame.select(TRIPLE).drop_nulls().unique(maintain_order=True).iter_rows()
+
+    def _slice(self) -> polars.DataFrame | None:
+        import polars as pl
+
+        if self.over:
+            return None
+        try:
+            return self._frame.slice(self._row, self._block).collect()
+        except pl.exceptions.PolarsError as error:
+            raise FormatError(
+                f"rows from {self._row + 1} on cannot be read: {str(error).splitlines()[0]}", path=self.name
+            ) from None
+
+
+def _codes(frame: polars.DataFrame, memo: Memo) -> Any:
+    """Return the code of every row, each different triple looked up once."""
+    import polars as pl
+
+    triples = frame.select(TRIPLE).unique(maintain_order=True)
+    looked_up = pl.Series("code", [memo[triple] for triple in triples.iter_rows()], dtype=pl.Int64)
+    return frame.join(triples.with_columns(looked_up), on=TRIPLE, how="left", maintain_order="left")["code"].to_numpy()
+
+
+def _plain(names: polars.Series, rows: Any) -> list[Any]:
+    return [name if isinstance(name, str | int) or name is None else str(name) for name in names.gather(rows).to_list()]
+
+
+def _missing(row: Mapping[str, Any]) -> str:
+    return f"the row has no {' and no '.join(role for role in TRIPLE if row[role] is None)}"

@@ -1,0 +1,147 @@
+"""Playing an environment by Gymnasium's rules, with errors that say which rule was broken."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from umdp.errors import ModelError
+
+__all__ = ["Play", "Step", "allowed", "freeze", "name_of"]
+
+
+class Step(NamedTuple):
+    """What a step gave."""
+
+    observation: Any
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: Mapping[str, Any]
+
+
+class Play:
+    """An object with `reset` and `step`, held to what Gymnasium promises of them.
+
+    Every trajectory starts with `reset`, so that the step with which `gymnasium.wrappers.Autoreset` starts a new episode is
+    never taken for a transition. Where the environment resets within the last step of an episode, that step's own last
+    observation (``info["final_obs"]``) is used.
+
+    Attributes
+    ----------
+    seeded : whether `reset` takes a seed
+    """
+
+    def __init__(self, env: Any) -> None:
+        for method in ("reset", "step"):
+            if not callable(getattr(env, method, None)):
+                raise ModelError(
+                    f"{name_of(env)} has no method {method}; an environment has reset and step, as in Gymnasium"
+                )
+        if hasattr(env, "num_envs"):
+            raise ModelError(
+                f"{name_of(env)} steps {env.num_envs} environments at once; give a single one, such as gymnasium.make(...)"
+            )
+        self.env = env
+        self.seeded = _takes_seed(env.reset)
+
+    def reset(self, seed: int | None = None) -> tuple[Any, Mapping[str, Any]]:
+        """Start an episode; return the first observation and the info."""
+        given = self.env.reset(seed=seed) if self.seeded and seed is not None else self.env.reset()
+        if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[1], Mapping):
+            raise ModelError(
+                f"reset of {name_of(self.env)} returned {_brief(given)}; it must return (observation, info), info being a dict"
+            )
+        return given
+
+    def step(self, action: Any) -> Step:
+        """Take an action."""
+        given = self.env.step(action)
+        if not isinstance(given, tuple) or len(given) != 5 or not isinstance(given[4], Mapping):
+            four = isinstance(given, tuple) and len(given) == 4
+            old = "; four values are the rules of Gym before Gymnasium" if four else ""
+            raise ModelError(
+                f"step of {name_of(self.env)} returned {_brief(given)}; it must return "
+                f"(observation, reward, terminated, truncated, info){old}"
+            )
+        observation, reward, terminated, truncated, info = given
+        if terminated or truncated:
+            for key in ("final_obs", "final_observation"):
+                observation = info.get(key, observation)
+        return Step(observation, float(reward), bool(terminated), bool(truncated), info)
+
+    def actions(self) -> list[Any]:
+        """Return the actions of a discrete action space."""
+        space = getattr(self.env, "action_space", None)
+        if space is None or not hasattr(space, "n") or np.ndim(space.n):
+            raise ModelError(
+                f"the action space of {name_of(self.env)} is {_brief(space)}, not discrete; give actions, a list"
+            )
+        first = int(getattr(space, "start", 0))
+        return list(range(first, first + int(space.n)))
+
+    def close(self) -> None:
+        """Close the environment, if it can be closed."""
+        close = getattr(self.env, "close", None)
+        if callable(close):
+            close()
+
+
+def name_of(env: Any) -> str:
+    """Return what kind of environment it is, whatever it is wrapped in."""
+    return type(getattr(env, "unwrapped", env)).__name__
+
+
+def allowed(actions: Sequence[Any], info: Mapping[str, Any]) -> list[Any]:
+    """Return the actions that ``info["action_mask"]`` does not forbid; all of them where there is no mask."""
+    mask = info.get("action_mask")
+    if mask is None or len(mask) != len(actions) or not np.any(mask):
+        return list(actions)
+    return [action for action, open_to in zip(actions, mask, strict=True) if open_to]
+
+
+def freeze(observation: Any, state_of: Callable[[Any], Hashable] | None, where: str) -> Hashable:
+    """Return the state an observation stands for, as a plain hashable value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> freeze((np.int64(3), True), None, "here")
+    (3, True)
+    >>> freeze(np.array([1, 2]), lambda o: tuple(o.tolist()), "here")
+    (1, 2)
+    """
+    value: Hashable = _plain(observation if state_of is None else state_of(observation))
+    try:
+        hash(value)
+    except TypeError:
+        wanted = "state_of must return" if state_of is not None else "give state_of, a function that turns it into"
+        raise ModelError(
+            f"{where}: {_brief(value)} is not hashable and cannot be a state; {wanted} a number, text or tuple, such as "
+            "lambda o: tuple(o.tolist())"
+        ) from None
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return value.item()
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value
+
+
+def _takes_seed(reset: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(reset).parameters
+    except (TypeError, ValueError):
+        return True
+    return "seed" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def _brief(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,226 @@
+"""What all readers of recorded rows share: columns, positions, chunks."""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import FormatError
+from umdp.source.feed import Feed
+from umdp.source.lookup import Memo
+from umdp.source.rows import Chunk
+
+__all__ = ["COLUMNS", "LineReader", "Parsed", "Reader", "Triple", "choose_columns"]
+
+Array = NDArray[Any]
+Triple = tuple[Any, Any, Any]
+
+COLUMNS = ("trajectory", "state", "action", "next")
+
+
+class Reader(ABC):
+    """Gives the rows of recorded data, a chunk at a time, from any position on.
+
+    Attributes
+    ----------
+    name : what the data is called in messages
+    noun : what a row is called, such as "line"
+    """
+
+    name: str
+    noun: str = "row"
+
+    @property
+    @abstractmethod
+    def over(self) -> bool:
+        """Whether no more will come."""
+
+    @abstractmethod
+    def begin(self) -> dict[str, int]:
+        """Go to the first row and return its position."""
+
+    @abstractmethod
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go to a position; raises `FormatError` if the data is not what it was."""
+
+    @abstractmethod
+    def read(self, memo: Memo) -> Chunk | None:
+        """Return the next rows; None if there are none now."""
+
+    @abstractmethod
+    def triples(self) -> Iterable[Triple]:
+        """Return (state, action, next state) of the rows that follow, of some of them only once; skips malformed ones."""
+
+    def mark(self, position: Mapping[str, Any]) -> dict[str, int]:
+        """Return what tells, at a later `seek`, whether the data is the same."""
+        return {}
+
+    def wait(self, seconds: float) -> None:  # noqa: B027 - only what grows is worth waiting for
+        """Wait for more to come, for about so long."""
+
+    def close(self) -> None:  # noqa: B027 - most have nothing to let go of
+        """Let go of files."""
+
+
+class Parsed:
+    """The well-formed rows of some lines: triples to be looked up, trajectories, ends; and what is malformed."""
+
+    def __init__(
+        self,
+        index: Sequence[int] | Array,
+        triples: Iterable[Triple],
+        trajectories: Sequence[Any] | None,
+        over: Array | None = None,
+        malformed: Mapping[int, str] | None = None,
+    ) -> None:
+        self.index: Array = np.asarray(index, dtype=np.int64)
+        self.triples, self.trajectories = triples, trajectories
+        self.over: Array = np.zeros(self.index.size, dtype=np.bool_) if over is None else over
+        self.malformed = {} if malformed is None else malformed
+
+
+class LineReader(Reader):
+    """Reads rows that are lines of text; what a line means is left to `parse`."""
+
+    noun = "line"
+
+    def __init__(self, feed: Feed, block: int) -> None:
+        self.name, self._feed, self._block = feed.name, feed, block
+        self._head: tuple[int, int] = (-1, 0)
+
+    @abstractmethod
+    def parse(self, block: bytes) -> Parsed:
+        """Return what some lines say."""
+
+    @property
+    def over(self) -> bool:
+        """Whether no more will come."""
+        return self._feed.over
+
+    def begin(self) -> dict[str, int]:
+        """Go to the first line."""
+        self._feed.seek(0, 0)
+        return {"offset": 0, "line": 0}
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go on after a number of bytes and lines."""
+        offset = int(position["offset"])
+        self._feed.seek(offset, int(position["line"]))
+        if self._feed.head(offset) != int(position["head"]):
+            raise FormatError("this is not the file the run began with; its beginning differs", path=self.name)
+
+    def mark(self, position: Mapping[str, Any]) -> dict[str, int]:
+        """Return a checksum of what was read first."""
+        size = min(int(position["offset"]), 4096)
+        if size != self._head[0]:
+            self._head = (size, self._feed.head(size))
+        return {"head": self._head[1]}
+
+    def read(self, memo: Memo) -> Chunk | None:
+        """Return the rows of the next whole lines."""
+        block = self._feed.lines(self._block)
+        if not block:
+            return None
+        lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        offset, line = self._feed.offset - len(block), self._feed.line - lines
+        parsed = self.parse(block)
+        size = parsed.index.size
+        names, text = parsed.trajectories, _Text(block)
+        codes = np.fromiter(map(memo.__getitem__, parsed.triples), np.int64, size)
+        if names is None:
+            named, changes = np.zeros(size, np.bool_), np.zeros(max(size - 1, 0), np.bool_)
+        else:
+            named = (
+                np.fromiter((name is not None for name in names), np.bool_, size)
+                if None in names
+                else np.ones(size, np.bool_)
+            )
+            changes = np.fromiter(map(operator.ne, names[1:], names), np.bool_, max(size - 1, 0))
+        return Chunk(
+            lines,
+            parsed.index,
+            codes,
+            changes,
+            named,
+            parsed.over,
+            parsed.malformed,
+            lambda rows: [None] * len(rows) if names is None else [names[row] for row in rows],
+            lambda row: (f"line {line + row + 1}", line + row + 1),
+            text.line,
+            lambda taken: {"offset": offset + text.end(taken), "line": line + taken},
+        )
+
+    def triples(self) -> Iterable[Triple]:
+        """Return the triples of the lines that follow."""
+        while block := self._feed.lines(self._block):
+            yield from self.parse(block).triples
+
+    def wait(self, seconds: float) -> None:
+        """Wait for more lines."""
+        self._feed.wait(seconds)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._feed.close()
+
+
+def choose_columns(
+    given: Mapping[str, str] | None, present: Sequence[str] | None, name: object, roles: Sequence[str] = COLUMNS
+) -> dict[str, str]:
+    """Return the name of every column to be read; those not `given` are called what they are.
+
+    The column of trajectories may be missing unless it is given. What is `present` is None where rows differ in that.
+
+    Examples
+    --------
+    >>> choose_columns({"next": "to"}, ["state", "action", "to"], "log.csv")
+    {'state': 'state', 'action': 'action', 'next': 'to'}
+    """
+    given = given or {}
+    unknown = sorted(set(given) - set(roles))
+    if unknown:
+        raise FormatError(f"the columns are {', '.join(roles)}; there is no role {', '.join(unknown)}", path=name)
+    columns = {role: role for role in roles} | dict(given)
+    if present is None:
+        return columns
+    for role, column in list(columns.items()):
+        if present.count(column) > 1:
+            raise FormatError(f'there are {present.count(column)} columns "{column}"; rename one', path=name)
+        if column in present:
+            continue
+        if role == "trajectory" and role not in given:
+            del columns[role]
+            continue
+        raise FormatError(
+            f'there is no column "{column}"; the columns are {", ".join(present)}. Say which one holds the {role}, '
+            f'such as columns={{"{role}": "{present[0]}"}}',
+            path=name,
+        )
+    return columns
+
+
+class _Text:
+    """Finds single lines in a block, which is rarely asked for."""
+
+    def __init__(self, block: bytes) -> None:
+        self._block = block
+
+    @cached_property
+    def _ends(self) -> Array:
+        return np.flatnonzero(np.frombuffer(self._block, dtype=np.uint8) == ord("\n")) + 1
+
+    def end(self, lines: int) -> int:
+        """Return where the first `lines` lines end."""
+        if lines == 0:
+            return 0
+        return int(self._ends[lines - 1]) if lines <= self._ends.size else len(self._block)
+
+    def line(self, number: int) -> str:
+        """Return a line, without its newline."""
+        return self._block[self.end(number) : self.end(number + 1)].decode(errors="replace").rstrip("\r\n")

@@ -1,0 +1,149 @@
+"""Sources that hold what has already happened: counted row by row, each exactly once."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from bisect import bisect_left
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import msgspec
+
+from umdp.errors import ModelError
+from umdp.model import Graph
+from umdp.source.aside import Aside, OnError
+from umdp.source.base import Batch, Order, Source
+from umdp.source.lookup import Lookup, Memo
+from umdp.source.reader import Reader
+from umdp.source.rows import Carry, Rows, decode
+from umdp.source.tally import LONGEST, Tally
+
+__all__ = ["Recorded"]
+
+
+class Recorded(Source):
+    """What logs and streams share: rows are decoded in chunks, counted for one order after the other, and set aside if bad.
+
+    A batch that was interrupted did not happen: `state` is that of the last batch returned, and collecting again starts there.
+    """
+
+    interactive: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        reader: Reader,
+        graph: Graph,
+        *,
+        on_error: OnError,
+        aside: str | os.PathLike[str] | None,
+        longest: int = LONGEST,
+    ) -> None:
+        self.graph = graph.graph
+        self._reader = reader
+        self._aside = Aside(reader.name, on_error, aside)
+        self._memo = Memo(Lookup(self.graph))
+        self._longest = longest
+        self._kept: dict[str, Any] | None = None
+        self._interrupted = False
+
+    def begin(self, seed: int = 0) -> None:
+        """Start with the first row; what is recorded is the same for every seed."""
+        self._aside.begin()
+        self._position: dict[str, int] = self._reader.begin()
+        self._carry = Carry()
+        self._rows: Rows | None = None
+        self._taken = self._read = 0
+        self._scattered = self._interrupted = False
+        self._kept = self._state()
+
+    def collect(self, order: Order) -> Batch:
+        """Count whole trajectories until the order is met or no more rows come; the order's weights do not matter."""
+        if self._kept is None:
+            raise ModelError("call begin before collect")
+        if self._interrupted:
+            self.restore(self._kept)
+        self._interrupted = True
+        self._aside.settle()
+        tally = Tally(self._memo.lookup, order, self._longest)
+        ended = self._fill(tally)
+        batch = tally.batch(ended=ended)
+        self._kept = self._state()
+        self._interrupted = False
+        return batch
+
+    @abstractmethod
+    def _fill(self, tally: Tally) -> bool:
+        """Take rows until the order is met; return whether no more will come."""
+
+    def _take(self, tally: Tally) -> bool:
+        """Take the rows that are at hand; return whether the order is met."""
+        if self._rows is None:
+            return False
+        rows, taken = self._rows, self._taken
+        self._taken, met = tally.take(rows, taken)
+        for row in rows.bad[bisect_left(rows.bad, taken) : bisect_left(rows.bad, self._taken)]:
+            self._aside.take(rows.chunk.where(row), rows.reasons[row], rows.chunk.raw(row))
+        self._read += self._taken - taken
+        return met
+
+    def _next(self) -> bool:
+        """Have the next rows at hand; return whether there are any."""
+        if self._rows is not None:
+            self._carry = self._rows.carry(self._taken)
+            self._position = self._rows.chunk.position(self._taken)
+            self._rows = None
+        chunk = self._reader.read(self._memo)
+        if chunk is None:
+            return False
+        self._rows, self._taken = decode(chunk, self._memo, self._carry), 0
+        self._scattered |= self._rows.scattered
+        return True
+
+    # -- going on --------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Return the position after the last batch, and what was set aside until then."""
+        if self._kept is None:
+            raise ModelError("call begin before state")
+        return dict(self._kept)
+
+    def _state(self) -> dict[str, Any]:
+        at_hand = self._rows
+        carry = self._carry if at_hand is None else at_hand.carry(self._taken)
+        position = self._position if at_hand is None else at_hand.chunk.position(self._taken)
+        return {
+            **position,
+            **self._reader.mark(position),
+            **self._aside.state(),
+            "read": self._read,
+            "scattered": int(self._scattered),
+            "trajectory": msgspec.json.encode(carry.trajectory).decode(),
+            "successor": carry.successor,
+            "over": int(carry.over),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on after the last row that was counted in a state, no row counted twice or left out."""
+        self._reader.seek(state)
+        self._aside.restore(state)
+        self._position = {name: int(state[name]) for name in self._position}
+        self._carry = Carry(msgspec.json.decode(state["trajectory"]), int(state["successor"]), bool(state["over"]))
+        self._rows, self._taken, self._read = None, 0, int(state["read"])
+        self._scattered, self._interrupted = bool(state["scattered"]), False
+        self._kept = dict(state)
+
+    def report(self) -> list[str]:
+        """Return what was set aside, and what is unusual about the data."""
+        notes = self._aside.report(self._read)
+        if self._scattered:
+            notes.append(
+                f"{self._reader.name}: rows of one trajectory stand apart from each other; each run of rows was counted as a "
+                "trajectory of its own. Sort the rows by trajectory and time"
+            )
+        return notes
+
+    def close(self) -> None:
+        """Close the files."""
+        self._reader.close()
+        self._aside.close()

@@ -1,0 +1,157 @@
+"""Rows of recorded data, decoded: which transition each one is, where trajectories begin, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.source.lookup import Memo
+
+__all__ = ["Carry", "Chunk", "Rows", "decode"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Carry:
+    """What one row must know of the row before it: its trajectory, where it ended (-1: unknown), whether that was all."""
+
+    trajectory: Any = None
+    successor: int = -1
+    over: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Consecutive rows as a reader gives them.
+
+    Attributes
+    ----------
+    size : how many, malformed and blank ones included
+    index : (m,) which of them are well-formed, increasing
+    codes : (m,) what `Memo` says of each of those
+    changes : (m-1,) whether the name of the trajectory differs from that of the row before
+    named : (m,) whether a row names its trajectory
+    over : (m,) whether a row says that its trajectory ends with it
+    malformed : by row, what is wrong; in increasing order
+    trajectories : the names of the trajectories of some of the m rows
+    where : what a row is called in messages, such as "line 7", and its line number where it has one
+    raw : a row as it was found
+    position : what the reader needs to go on after that many of these rows
+    """
+
+    size: int
+    index: Array
+    codes: Array
+    changes: Array
+    named: Array
+    over: Array
+    malformed: Mapping[int, str]
+    trajectories: Callable[[Sequence[int]], list[Any]]
+    where: Callable[[int], tuple[str, int | None]]
+    raw: Callable[[int], Any]
+    position: Callable[[int], dict[str, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Decoded rows, joined to each other.
+
+    Attributes
+    ----------
+    transition : (n,) the transition each row is; -1 where there is none, or none that may be counted
+    begins : (n,) whether a trajectory begins with a row
+    last : (n,) whether a trajectory is known to end with a row
+    bad, reasons : rows that must not be counted, in increasing order, and why
+    scattered : whether rows of one trajectory stand apart from each other
+    ends : (m,) the state in which each well-formed row ended, -1 where it is unknown
+    chunk, before : what was decoded, and what came before it
+    """
+
+    transition: Array
+    begins: Array
+    last: Array
+    bad: list[int]
+    reasons: Mapping[int, str]
+    scattered: bool
+    ends: Array
+    chunk: Chunk
+    before: Carry
+
+    def carry(self, taken: int) -> Carry:
+        """Return what the row after the first `taken` ones must know."""
+        chunk = self.chunk
+        well = int(np.searchsorted(chunk.index, taken))
+        at = int(chunk.index[well - 1]) if well else -1
+        torn = any(at < row < taken for row in chunk.malformed)
+        if well == 0:
+            return Carry(self.before.trajectory, -1, self.before.over) if torn else self.before
+        name = chunk.trajectories([well - 1])[0]
+        return Carry(name, -1 if torn else int(self.ends[well - 1]), bool(self.last[at]))
+
+
+def decode(chunk: Chunk, memo: Memo, before: Carry) -> Rows:
+    """Return the rows of a chunk, each joined to the one before it.
+
+    A row contradicts its trajectory if it does not start where the row before it ended, unless one that could not be read
+    stands between them. A row that does not name its trajectory begins a new one instead.
+    """
+    lookup, index = memo.lookup, chunk.index
+    graph = lookup.graph
+    listed = chunk.codes >= 0
+    known = np.where(listed, chunk.codes, 0)
+    start = np.where(listed, lookup.start[known], -1)
+    ends = np.where(listed, graph.successor[known], -1).astype(np.int64)
+    reasons = dict(chunk.malformed)
+    for row in np.flatnonzero(~listed).tolist():
+        place = memo.failed[-1 - int(chunk.codes[row])]
+        start[row], ends[row] = place.state, place.successor
+        reasons[int(index[row])] = place.reason
+    memo.failed.clear()
+
+    unread = np.searchsorted(np.fromiter(chunk.malformed, np.int64, len(chunk.malformed)), index)
+    previous = np.where(_after(unread, 0) == unread, _after(ends, before.successor), -1)
+    apart = (previous >= 0) & (start >= 0) & (previous != start)
+    begins = _after(chunk.over, before.over) | (apart & ~chunk.named)
+    if index.size:
+        begins[0] |= chunk.trajectories([0])[0] != before.trajectory
+        begins[1:] |= chunk.changes
+    torn = apart & ~begins
+    for row in np.flatnonzero(torn).tolist():
+        reasons.setdefault(
+            int(index[row]),
+            f"the row starts in state {graph.state_name(int(start[row]))}, but the row before it in its trajectory ended "
+            f"in state {graph.state_name(int(previous[row]))}",
+        )
+    names = [] if chunk.over.any() else chunk.trajectories(np.flatnonzero(begins & chunk.named).tolist())
+    return Rows(
+        _spread(np.where(listed & ~torn, chunk.codes, -1), chunk, -1),
+        _spread(begins, chunk, False),
+        _spread(chunk.over, chunk, False),
+        sorted(reasons),
+        reasons,
+        len(set(names)) < len(names),
+        ends,
+        chunk,
+        before,
+    )
+
+
+def _after(values: Array, first: Any) -> Array:
+    """Return what stands before each value."""
+    shifted = np.empty_like(values)
+    shifted[1:] = values[:-1]
+    shifted[:1] = first
+    return shifted
+
+
+def _spread(values: Array, chunk: Chunk, fill: Any) -> Array:
+    if chunk.index.size == chunk.size:
+        return values
+    spread = np.full(chunk.size, fill, dtype=values.dtype)
+    spread[chunk.index] = values
+    return spread

@@ -1,0 +1,111 @@
+"""A stream of records, read as they come: standard input, or a file that grows."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from umdp.model import Graph
+from umdp.source.aside import OnError
+from umdp.source.feed import BLOCK, Feed, FileFeed, PipeFeed
+from umdp.source.json_reader import JsonReader
+from umdp.source.recorded import Recorded
+from umdp.source.tally import Tally
+
+__all__ = ["Stream"]
+
+STANDARD_INPUT = "-"
+
+
+class Stream(Recorded):
+    r"""Counts records as they come in, one JSON object a line, each exactly once also after a kill.
+
+    A record is ``{"state": ..., "action": ..., "next": ...}``, and may have ``"trajectory"``, a name, and ``"end"``, true
+    with the last record of a trajectory. A new trajectory begins after such an end, where the name changes and, without
+    names, with every record that does not start where the one before it ended.
+
+    With `follow`, a batch holds what has come within `patience` seconds, even if the last trajectory in it goes on; it is
+    empty if nothing has come. A line counts once its newline is there.
+
+    `state` holds the position in a file. Standard input cannot be read twice: `restore` then passes over as many lines as had
+    been read, so that whoever sends must send the same lines again from the beginning.
+
+    Parameters
+    ----------
+    path : str or path or binary file
+        A file; ``"-"`` for standard input; or an open binary file that is read like it.
+    graph : Graph
+        The graph, or an MDP or interval MDP with it.
+    follow : bool
+        Whether to wait for more at the end of the file, for ever, and to give what there is meanwhile.
+    columns : mapping of str to str, optional
+        The keys trajectory, state, action, next and end, where they have other names.
+    on_error : {"fail", "skip"}
+        Whether a record that is malformed or contradicts the graph is an error, or is set aside and reported.
+    aside : str or path, optional
+        A file to which records that are set aside are written.
+    patience : float
+        With `follow`: how many seconds a batch waits for its order to be met.
+    poll : float
+        With `follow`: how many seconds pass between looks at a file.
+
+    Examples
+    --------
+    >>> import io
+    >>> import numpy as np
+    >>> from umdp import Graph
+    >>> from umdp.source import Order
+    >>> graph = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1], actions=["try", "stay"])
+    >>> records = b'{"state": 0, "action": "try", "next": 0}\n{"state": 0, "action": "try", "next": 1, "end": true}\n'
+    >>> stream = Stream(io.BytesIO(records), graph)
+    >>> stream.begin()
+    >>> batch = stream.collect(Order(np.ones(2), np.zeros(2, bool), 100, np.full(2, -1), 1000))
+    >>> batch.counts, batch.trajectories, batch.ended
+    (array([1, 1, 0]), 1, True)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | BinaryIO,
+        graph: Graph,
+        *,
+        follow: bool = False,
+        columns: Mapping[str, str] | None = None,
+        on_error: OnError = "fail",
+        aside: str | os.PathLike[str] | None = None,
+        patience: float = 0.5,
+        poll: float = 0.05,
+        block: int = BLOCK,
+    ) -> None:
+        feed: Feed
+        if path == STANDARD_INPUT:
+            feed = PipeFeed(sys.stdin.buffer, follow=follow)
+        elif isinstance(path, str | os.PathLike):
+            feed = FileFeed(Path(path), follow=follow)
+        else:
+            feed = PipeFeed(path, follow=follow, name=str(getattr(path, "name", "stream")))
+        super().__init__(JsonReader(feed, columns, block=block), graph, on_error=on_error, aside=aside)
+        self._follow, self._patience, self._poll = follow, patience, poll
+        self.eager = follow
+
+    def _fill(self, tally: Tally) -> bool:
+        deadline = time.monotonic() + self._patience
+        while not self._take(tally):
+            while not self._next():
+                if self._reader.over:
+                    return True
+                left = deadline - time.monotonic()
+                if self._follow and left <= 0:
+                    return False
+                self._reader.wait(min(self._poll, left) if self._follow else self._poll)
+            if self._follow and time.monotonic() > deadline and tally.rows:
+                return False
+        return False
+
+    def report(self) -> list[str]:
+        """Return how much has been read, what was set aside, and what is unusual about the data."""
+        return [f"{self._read:,} records read from {self._reader.name}", *super().report()]
