@@ -1,10 +1,11 @@
 """Certified robust model checking and anytime learning of uncertain Markov decision processes."""
 
 from umdp import benchmark
-from umdp.anytime import Snapshot, anytime
+from umdp.anytime import anytime
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
+from umdp.snapshot import Snapshot
 from umdp.solve import Bracket, Solution, Statistics, Status, evaluate, solve
 from umdp.source.simulate import switch
 from umdp.spec import Spec

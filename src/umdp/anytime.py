@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,15 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.explore import Explorer, Optimism, doubling
-from umdp.learn import Guarantee, Learner
+from umdp.learn import Learner
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solve import Bracket, Solution, Status, evaluate, propose, relevant, solve
+from umdp.snapshot import Snapshot
+from umdp.solve import Solution, propose, relevant, solve
 from umdp.source import Order, Source
 from umdp.source.simulate import Simulator
-from umdp.spec import Direction, Spec, Threshold
+from umdp.spec import Spec, Threshold
 
-__all__ = ["Anytime", "Limits", "Snapshot", "anytime"]
+__all__ = ["Anytime", "Limits", "anytime", "proceed", "threshold"]
 
 Array = NDArray[Any]
 PATIENCE = 0.05  # seconds between looks at what may stop a run
@@ -43,89 +43,6 @@ class Limits:
     trajectories: int | None = None
     steps: int | None = None
     seconds: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """What is known after an iteration.
-
-    Attributes
-    ----------
-    iteration : 0 is what is believed before any data
-    trajectories, steps : how much has been seen
-    robust : the robust solution: bracket, policy, nature
-    optimistic : the value in the best case, without a proof; None where exploration does not need it
-    guarantee : what the learned bounds promise
-    truth : the process itself, where it is known
-    reason : why the run ends here; None while it goes on
-    """
-
-    iteration: int
-    trajectories: int
-    steps: int
-    robust: Solution
-    optimistic: float | None
-    guarantee: Guarantee
-    truth: MDP | None = None
-    reason: str | None = None
-
-    @property
-    def bracket(self) -> Bracket:
-        """Bounds on the worst-case value of the learned model."""
-        return self.robust.bracket
-
-    @property
-    def status(self) -> Status:
-        """What stands behind the bracket."""
-        return self.robust.status
-
-    @property
-    def model(self) -> IntervalMDP:
-        """The learned interval MDP."""
-        assert isinstance(self.robust.model, IntervalMDP)
-        return self.robust.model
-
-    @property
-    def policy(self) -> Policy:
-        """The robust policy."""
-        return self.robust.policy
-
-    @cached_property
-    def performance(self) -> float | None:
-        """The value of the policy on the process itself; None where that is not known."""
-        if self.truth is None:
-            return None
-        return evaluate(self.truth, self.robust.spec, self.policy).value
-
-    @property
-    def estimation_error(self) -> float | None:
-        """By how much the learned model promises more than the policy keeps; positive is misleading."""
-        if self.performance is None:
-            return None
-        estimate = self.bracket.value
-        if np.isinf(estimate) and np.isinf(self.performance):
-            return 0.0
-        return estimate - self.performance if _rises(self.robust.spec) else self.performance - estimate
-
-    @cached_property
-    def model_error(self) -> float | None:
-        """The mean, over uncertain transitions, of the distance of the true probability to the farther bound."""
-        if self.truth is None:
-            return None
-        true = self.truth.probability
-        uncertain = (true > 0) & (true < 1)
-        if not uncertain.any():
-            return 0.0
-        far = np.maximum(np.abs(true - self.model.lower), np.abs(self.model.upper - true))
-        return float(far[uncertain].mean())
-
-    def __repr__(self) -> str:
-        return f"Snapshot {self.iteration}: {self.bracket} after {self.trajectories} trajectories ({self.guarantee})"
-
-
-def _rises(spec: Spec) -> bool:
-    """Whether larger values are better for the agent."""
-    return spec.deciding().agent is not Direction.MIN
 
 
 @dataclass(eq=False)

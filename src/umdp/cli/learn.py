@@ -87,9 +87,10 @@ def _plain(config: Config) -> dict[str, object]:
 
 def _learn(run: Anytime, config: Config, store: Store | None, *, json: bool, quiet: bool) -> int:
     """Go through a run, keep and show its snapshots; return the exit status."""
-    from umdp.anytime import Snapshot, proceed
+    from umdp.anytime import proceed
     from umdp.cli.kernels import announce
     from umdp.cli.live import display
+    from umdp.snapshot import Snapshot
 
     announce()
 

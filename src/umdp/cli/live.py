@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.live import Live
 
-    from umdp.anytime import Anytime, Snapshot
+    from umdp.anytime import Anytime
     from umdp.run import Config
+    from umdp.snapshot import Snapshot
 
 __all__ = ["Screen", "display", "in_words", "record"]
 

@@ -13,8 +13,8 @@ from umdp.cli.live import plain
 from umdp.errors import FormatError, MissingExtra
 
 if TYPE_CHECKING:
-    from umdp.anytime import Snapshot
     from umdp.run import Store
+    from umdp.snapshot import Snapshot
 
 __all__ = ["Export", "Show"]
 

@@ -10,9 +10,9 @@ from typing import Any, Self
 
 import msgspec
 
-from umdp.anytime import Snapshot
 from umdp.errors import FormatError
 from umdp.run.codec import pack, unpack
+from umdp.snapshot import Snapshot
 
 __all__ = ["COLUMNS", "Store"]
 

@@ -1,0 +1,60 @@
+"""How fast learning is: `python -m bench.learning` simulates the chain and runs the six environments."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from umdp import LUI, anytime, benchmark
+from umdp.source import Order
+from umdp.source.simulate import Simulator
+
+TRAJECTORIES = 10_000
+
+
+def simulated_steps_per_second() -> float:
+    """Return how many steps of the chain, under its optimal policy, are drawn in a second."""
+    chain = benchmark.chain()
+    source = Simulator(chain)
+    source.begin(0)
+    weight = np.zeros(chain.choices)
+    weight[2::3] = 1.0
+    goal = chain.labels["goal"]
+    order = Order(weight, goal, 100, np.full(chain.choices, -1), 500_000)
+    source.collect(Order(weight, goal, 100, order.quota, 1))
+    begun = time.perf_counter()
+    batch = source.collect(order)
+    return batch.steps / (time.perf_counter() - begun)
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"chain: {simulated_steps_per_second() / 1e6:.0f} million simulated steps per second\n")
+    print(f"{TRAJECTORIES:,} trajectories with LUI, kernels cached")
+    print(
+        f"{'environment':22s}{'seconds':>9s}{'iterations':>12s}{'ms each':>9s}{'steps':>10s}  {'bracket':24s}{'optimum':>10s}"
+    )
+    total = 0.0
+    for warm in (True, False):
+        for name, bench in benchmark.BENCHMARKS.items():
+            if name == "chain-switched":
+                continue
+            truth = bench.build()
+            begun = time.perf_counter()
+            *_, last = anytime(
+                truth, bench.spec, LUI(), horizon=bench.horizon, trajectories=100 if warm else TRAJECTORIES, seed=1
+            )
+            seconds = time.perf_counter() - begun
+            if not warm:
+                total += seconds
+                each = 1e3 * seconds / (last.iteration + 1)
+                shown = f"{last.bracket.lower:.6g} .. {last.bracket.upper:.6g}"
+                print(
+                    f"{name:22s}{seconds:9.3f}{last.iteration:12d}{each:9.2f}{last.steps:10,d}  {shown:24s}{bench.optimum:10.6g}"
+                )
+    print(f"{'together':22s}{total:9.3f}")
+
+
+if __name__ == "__main__":
+    main()
