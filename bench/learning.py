@@ -1,12 +1,17 @@
-"""How fast learning is: `python -m bench.learning` simulates the chain and runs the six environments."""
+"""How fast learning is: `python -m bench.learning` simulates the chain and runs the six environments.
+
+`python -m bench.learning performance` prints instead what the robust policies of five runs are worth.
+"""
 
 from __future__ import annotations
 
+import sys
 import time
 
 import numpy as np
 
 from umdp import LUI, anytime, benchmark
+from umdp.learn import LEARNERS
 from umdp.source import Order
 from umdp.source.simulate import Simulator
 
@@ -28,8 +33,30 @@ def simulated_steps_per_second() -> float:
     return batch.steps / (time.perf_counter() - begun)
 
 
+def performance() -> None:
+    """Print, per learner and environment, the median and the range of the policies' values over five seeds."""
+    names = [name for name in benchmark.BENCHMARKS if name != "chain-switched"]
+    print(f"{'':22s}" + "".join(f"{name:28s}" for name in names))
+    for learner, kind in LEARNERS.items():
+        cells = []
+        for name in names:
+            bench = benchmark.BENCHMARKS[name]
+            worth = []
+            for seed in range(5):
+                run = anytime(
+                    bench.build(), bench.spec, kind(), horizon=bench.horizon, trajectories=TRAJECTORIES, seed=seed
+                )
+                *_, last = run
+                worth.append(last.performance or 0.0)
+            cells.append(f"{np.median(worth):.4g} ({min(worth):.4g} .. {max(worth):.4g})")
+        print(f"{learner:22s}" + "".join(f"{cell:28s}" for cell in cells), flush=True)
+
+
 def main() -> None:
     """Print the table."""
+    if sys.argv[1:] == ["performance"]:
+        performance()
+        return
     print(f"chain: {simulated_steps_per_second() / 1e6:.0f} million simulated steps per second\n")
     print(f"{TRAJECTORIES:,} trajectories with LUI, kernels cached")
     print(

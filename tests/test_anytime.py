@@ -212,3 +212,11 @@ def test_bad_settings_are_refused(arguments: dict[str, object], words: str) -> N
     spec = arguments.pop("spec", HEADS)
     with pytest.raises((umdp.UmdpError, AttributeError), match=words):
         list(anytime(COIN, spec, LUI(), **arguments))  # type: ignore[arg-type]
+
+
+def test_a_gymnasium_environment_is_a_source() -> None:
+    gymnasium = pytest.importorskip("gymnasium")
+    env = gymnasium.make("FrozenLake-v1")
+    last = list(anytime(env, 'Pmax=? [ F "goal" ]', LUI(), trajectories=50, horizon=100))[-1]
+    assert last.trajectories == 50
+    assert last.performance is not None

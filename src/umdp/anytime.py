@@ -202,7 +202,7 @@ def _horizon(states: int) -> int:
 
 
 def anytime(
-    source: Source | MDP,
+    source: Source | MDP | Any,
     spec: Spec | str,
     learner: Learner,
     *,
@@ -220,8 +220,8 @@ def anytime(
 
     Parameters
     ----------
-    source : Source or MDP
-        Where trajectories come from; an MDP plays the unknown process.
+    source : Source, MDP or environment
+        Where trajectories come from; an MDP plays the unknown process; anything else is taken for a Gymnasium environment.
     spec : Spec or str
         The property, without nature: what is asked for is its worst case on what has been learned.
     learner : Learner
@@ -249,6 +249,10 @@ def anytime(
     (True, 1000, 'no guarantee')
     """
     origin = Simulator(source) if isinstance(source, MDP) else source
+    if not isinstance(origin, Source):
+        from umdp.source import Gymnasium
+
+        origin = Gymnasium(origin)
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
     run = Anytime(origin, asked, learner, explorer or Optimism(), seed, horizon, precision)
     limits = Limits(threshold(until) if isinstance(until, str) else until, trajectories, steps, seconds)
