@@ -77,6 +77,7 @@ def test_every_record_counts_exactly_once(tmp_path: Path, records: int, kills: i
     limit = time.monotonic() + 120
     while seen(run) < records and time.monotonic() < limit:
         time.sleep(0.05)
+    time.sleep(3)  # all may have been counted before this process was ready to be asked to stop
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
