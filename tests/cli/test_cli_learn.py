@@ -176,3 +176,16 @@ def test_the_curve_has_one_line():
 def test_what_stops_a_run_in_words():
     assert stops(Config(model="grid")) == "when you press Ctrl-C"
     assert stops(Config(model="grid", trajectories=1000)) == "after 1,000 trajectories, or when you press Ctrl-C"
+
+
+def test_a_row_that_does_not_fit_is_named_with_the_remedy(umdp, folder):
+    rows = ["trajectory,state,action,next", "1,0,c,1", "1,1,fly,2"]
+    (folder / "log.csv").write_text("\n".join(rows) + "\n")
+    code, _, err = umdp("learn", "chain", "--log", "log.csv", "--quiet")
+    assert code == 2
+    assert "line 3" in err
+    assert "fly" in err
+    assert "--on-error skip" in err
+    code, out, _ = umdp("learn", "chain", "--log", "log.csv", "--quiet", "--on-error", "skip")
+    assert code == 0
+    assert "1 of 2 rows was set aside" in out

@@ -61,5 +61,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _fail(message: str) -> int:
+    # Sources speak to Python; here the same thing is an option.
+    message = message.replace('on_error="skip"', "--on-error skip")
     print(f"error: {message}", file=sys.stderr)
     return 2
