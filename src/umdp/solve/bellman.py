@@ -31,18 +31,14 @@ INNER: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "
 @njit(**INNER)  # type: ignore[untyped-decorator]
 def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) -> None:
     """Sort ``order[begin:begin+size]`` by `key` (one key per entry of the row, in the row's own order)."""
+    sign = 1.0 if descending else -1.0
     for i in range(1, size):
         moved = order[begin + i]
-        value = key[moved]
+        value = sign * key[moved]
         j = i - 1
-        if descending:
-            while j >= 0 and key[order[begin + j]] < value:
-                order[begin + j + 1] = order[begin + j]
-                j -= 1
-        else:
-            while j >= 0 and key[order[begin + j]] > value:
-                order[begin + j + 1] = order[begin + j]
-                j -= 1
+        while j >= 0 and sign * key[order[begin + j]] < value:
+            order[begin + j + 1] = order[begin + j]
+            j -= 1
         order[begin + j + 1] = moved
 
 

@@ -264,6 +264,52 @@ def _settle(
     return False
 
 
+@njit(**OWN)  # type: ignore[untyped-decorator]
+def _step(
+    s: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    prob: Array,
+    choice: Array,
+    x: Array,
+    rel: Array,
+    agent_max: bool,
+    nature_max: bool,
+    error: float,
+    row_work: Array,
+) -> None:
+    """Solve a state without a cycle: one backup is exact, up to rounding; `error` is that of the values it reads."""
+    key, size_of, probe = row_work[0], row_work[1], row_work[2]
+    best, width = 0.0, 0
+    for row in range(row_ptr[s], row_ptr[s + 1]):
+        lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+        if slack[row] <= 0.0 or size == 1:
+            value = reward[row]
+            for t in range(lo, lo + size):
+                value += lower[t] * x[target[t]]
+        else:
+            for i in range(size):
+                key[i] = x[target[lo + i]]
+                size_of[i] = abs(key[i])
+            value, _ = _best_response(
+                row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
+            )
+            for i in range(size):
+                prob[lo + i] = probe[i]
+        width = max(width, size)
+        if row == row_ptr[s] or (value > best * (1 + TIE) if agent_max else value < best * (1 - TIE)):
+            best = value
+            choice[s] = row
+    x[s] = best
+    rel[s] = error + TIE * (row_ptr[s + 1] - row_ptr[s] > 1) + (4.0 * width + 96.0) * EPS
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_small(
     first: int,
@@ -308,7 +354,6 @@ def solve_small(
     n_max = a.shape[0]
     reached = np.empty(n_max, np.bool_)
     load = np.empty(n_max)
-    key, size_of, probe = row_work[0], row_work[1], row_work[2]
     for k in range(first, stop):
         begin, n = comp_ptr[k], comp_ptr[k + 1] - comp_ptr[k]
         if n > limit:
@@ -322,30 +367,11 @@ def solve_small(
                     error = max(error, rel[j])
                 else:
                     loops = True
-        if not loops:  # no cycle: one backup is exact
-            s = begin
-            best, width = 0.0, 0
-            for row in range(row_ptr[s], row_ptr[s + 1]):
-                lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
-                if slack[row] <= 0.0 or size == 1:
-                    value = reward[row]
-                    for t in range(lo, lo + size):
-                        value += lower[t] * x[target[t]]
-                else:
-                    for i in range(size):
-                        key[i] = x[target[lo + i]]
-                        size_of[i] = abs(key[i])
-                    value, _ = _best_response(
-                        row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
-                    )
-                    for i in range(size):
-                        prob[lo + i] = probe[i]
-                width = max(width, size)
-                if row == row_ptr[s] or (value > best * (1 + TIE) if agent_max else value < best * (1 - TIE)):
-                    best = value
-                    choice[s] = row
-            x[s] = best
-            rel[s] = error + TIE * (row_ptr[s + 1] - row_ptr[s] > 1) + (4.0 * width + 96.0) * EPS
+        if not loops:
+            _step(
+                begin, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x, rel, agent_max,
+                nature_max, error, row_work,
+            )  # fmt: skip
             continue
 
         # A proper policy to start from, and nature spread over the inside of its bounds.
