@@ -30,7 +30,7 @@ test: lint
 	$(BIN)/pytest -n auto
 
 test-all: lint
-	$(BIN)/pytest -n auto -m ''
+	$(BIN)/pytest -n auto -m '' --hypothesis-profile=new
 
 bench: $(READY)
 	$(BIN)/python -m bench

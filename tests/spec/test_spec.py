@@ -16,6 +16,10 @@ MAX, MIN = Direction.MAX, Direction.MIN
 GOAL = Expression.parse('"goal"')
 
 
+def test_a_zero_has_no_sign() -> None:
+    assert Threshold("<", -0.0).describe() == Threshold("<", 0.0).describe()
+
+
 @given(specs())
 def test_round_trip(spec: Spec) -> None:
     text = str(spec)

@@ -52,6 +52,10 @@ class Threshold:
     value: float
     mark: Mark | None = field(default=None, compare=False, repr=False, kw_only=True)
 
+    def __post_init__(self) -> None:
+        # A zero has no sign, or equal thresholds would read differently.
+        object.__setattr__(self, "value", self.value + 0.0)
+
     def holds(self, lower: float, upper: float) -> bool | None:
         """Return whether every value in [lower, upper] passes, none does (False), or only some do (None)."""
         value = self.value
