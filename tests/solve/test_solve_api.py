@@ -10,7 +10,20 @@ import pytest
 
 from properties.bridge import to_model
 from properties.generate import random_model
-from umdp import MDP, IntervalMDP, ModelError, Policy, Rewards, Solution, Spec, SpecError, Status, evaluate, solve
+from umdp import (
+    MDP,
+    IntervalMDP,
+    ModelError,
+    Policy,
+    Rewards,
+    Solution,
+    Spec,
+    SpecError,
+    Status,
+    benchmark,
+    evaluate,
+    solve,
+)
 from umdp.solve.result import Bracket, Statistics
 
 GOAL = '[ F "goal" ]'
@@ -378,3 +391,15 @@ def test_a_model_without_rewards_has_none_to_ask_for() -> None:
 def test_options_are_checked(fork: IntervalMDP, options: dict[str, object], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         solve(fork, f"Pmaxmin=? {GOAL}", **options)  # type: ignore[arg-type]
+
+
+def test_a_time_limit_ends_the_search_of_a_game_and_is_named() -> None:
+    grid = benchmark.grid(25, 25)
+    p = grid.probability
+    lower, upper = np.where(p < 1, np.maximum(p - 0.16, 0), 1), np.where(p < 1, np.minimum(p + 0.16, 1), 1)
+    model, spec = grid.graph.with_bounds(lower, upper), 'Pmaxmin=? [ !"trap" U "goal" ]'
+    whole, cut = solve(model, spec), solve(model, spec, time_limit=1e-6)
+    assert whole.status is Status.CERTIFIED
+    assert cut.status is Status.STOPPED
+    assert cut.bracket.lower <= whole.bracket.lower
+    assert whole.bracket.upper <= cut.bracket.upper

@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from umdp.errors import ModelError
+
 __all__ = ["pack", "unpack"]
 
 ARRAY = 1  # the code of arrays among MessagePack's extension types
@@ -34,7 +36,9 @@ def _encode(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         head = msgspec.msgpack.encode([value.dtype.str, list(value.shape)])
         return msgspec.msgpack.Ext(ARRAY, len(head).to_bytes(4, "little") + head + value.tobytes())
-    raise NotImplementedError(f"{type(value).__name__} cannot be kept")
+    raise ModelError(
+        f"a {type(value).__name__} cannot be kept in a run; a source's state holds numbers, text, lists, dictionaries and arrays"
+    )
 
 
 def _decode(code: int, data: memoryview) -> Any:

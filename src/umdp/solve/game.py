@@ -175,11 +175,10 @@ def solve_game(task: Task, effort: Effort, start: Array | None = None) -> GameVa
     rounding = 300.0 * 2.0**-53 * int(np.count_nonzero(task.decided.maybe))
     uncertain = (nature.found > 0) & np.isfinite(nature.found)
     nature = replace(nature, error=np.where(uncertain, nature.error + rounding, nature.error))
-    effort.iterations, effort.components = (
-        inner.iterations + search.iterations,
-        max(effort.components, inner.components),
-    )
-    effort.largest, effort.undecided = max(effort.largest, inner.largest), max(effort.undecided, inner.undecided)
+    effort.iterations = inner.iterations + search.iterations
+    effort.stopped = inner.stopped or search.stopped
+    for name in ("components", "largest", "undecided"):
+        setattr(effort, name, max(getattr(effort, name), getattr(inner, name)))
     low, high = (policy, nature) if task.agent_max else (nature, policy)
     if agent_leads:  # nature's answer to the policy, where the policy goes
         prob = prob.copy()
@@ -207,7 +206,8 @@ def _lead_agent(task: Task, effort: Effort, start: Array | None) -> tuple[Array,
     for _ in range(ROUNDS):
         values = _value_of_policy(task, choice, effort)
         better, prob = _improve_agent(task, choice, values.x)
-        if np.array_equal(better, choice):
+        effort.tell("strategies", np.nan)
+        if np.array_equal(better, choice) or effort.stopped:
             break
         choice = better
     return choice, prob
@@ -220,7 +220,8 @@ def _lead_nature(task: Task, effort: Effort) -> tuple[Array, Array]:
         values = _value_of_nature(task, prob, effort)
         choice = np.where(task.decided.via >= 0, task.decided.via, values.choice)
         better, changed = _improve_nature(task, prob, values.x)
-        if not changed:
+        effort.tell("strategies", np.nan)
+        if not changed or effort.stopped:
             break
         prob = better
     # The policy that answers nature is optimal against it; against all natures the one greedy for the value is.
