@@ -66,7 +66,7 @@ def bad_states(problem: Problem, x: np.ndarray, agent_max: bool, nature_max: boo
     return bellman.certify(
         0, problem.n, problem.row_ptr, problem.entry_ptr, problem.target, problem.lower, problem.upper, problem.slack,
         problem.reward, problem.order, np.empty(problem.widest), x, np.zeros_like(x), choice, agent_max, nature_max,
-        from_above, False,
+        from_above,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "certify",
     "chain_of",
     "fill",
+    "gain",
     "improve",
     "loads",
     "relax",
@@ -91,6 +92,43 @@ def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order:
             high, tail = 0.0, 0.0
 
 
+@njit(**INNER)  # type: ignore[untyped-decorator]
+def gain(
+    s: int,
+    row: int,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    probe: Array,
+    x: Array,
+    tail: Array,
+    nature_max: bool,
+) -> tuple[float, float]:
+    """Return (what a step by a row gains over the value of its state, a bound on the rounding error of that).
+
+    Values are sums of two numbers, `x` and `tail`, and the gain is ``reward + sum p (x_j - x_s)``: its error is relative to the
+    differences, not to the values. `probe` receives nature's distribution, best for these differences.
+    """
+    lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+    for i in range(size):
+        j = target[lo + i]
+        key[i] = (x[j] - x[s]) + (tail[j] - tail[s])
+        probe[i] = lower[lo + i]
+    if slack[row] > 0.0 and size > 1:
+        sort_row(lo, size, key, order, nature_max)
+        fill(lo, size, lower, upper, slack[row], order, probe)
+    total, scale = reward[row], abs(reward[row])
+    for i in range(size):
+        total += probe[i] * key[i]
+        scale += probe[i] * abs(key[i])
+    return total, (4.0 * size + 96.0) * EPS * scale
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def certify(
     begin: int,
@@ -110,58 +148,30 @@ def certify(
     agent_max: bool,
     nature_max: bool,
     from_above: bool,
-    fixed: bool,
 ) -> int:
     """Count the states at which `x` is not inductive: one step must not raise (lower) it, rounding included.
 
-    Values are sums of two numbers, `x` and `tail`. With differences to the state's own value,
-    ``reward + sum p (x_j - x_s)`` must be at most 0 from above and
-    at least 0 from below. The rounding error of that sum is relative to the differences, not to the values, and is
-    bounded and added on the unfavourable side. With `fixed`, only the rows in `choice` count; otherwise the agent
-    may use any, and `choice` receives the row that passes where one is enough (it is not touched where all must).
+    The gain of a step must be at most 0 from above and at least 0 from below, its rounding error on the unfavourable side.
+    `choice` receives the row that passes where one is enough; it is not touched where all must.
     """
     bad = 0
-    one_is_enough = fixed or (agent_max != from_above)
+    one_is_enough = agent_max != from_above
     sign = 1.0 if from_above else -1.0
     probe = np.empty(key.size)
     for s in range(begin, end):
-        own, rest = x[s], tail[s]
-        best, passing = np.inf, -1
-        worst = -np.inf
-        first, last = row_ptr[s], row_ptr[s + 1]
-        if fixed:
-            first, last = choice[s], choice[s] + 1
-        for row in range(first, last):
-            lo, hi = entry_ptr[row], entry_ptr[row + 1]
-            size = hi - lo
-            total, scale = reward[row], abs(reward[row])
-            if slack[row] > 0.0 and size > 1:
-                for i in range(size):
-                    j = target[lo + i]
-                    key[i] = (x[j] - own) + (tail[j] - rest)
-                sort_row(lo, size, key, order, nature_max)
-                fill(lo, size, lower, upper, slack[row], order, probe)
-                for i in range(size):
-                    total += probe[i] * key[i]
-                    scale += probe[i] * abs(key[i])
-            else:
-                for i in range(size):
-                    j = target[lo + i]
-                    d = (x[j] - own) + (tail[j] - rest)
-                    total += lower[lo + i] * d
-                    scale += lower[lo + i] * abs(d)
-            excess = sign * total + (4.0 * size + 96.0) * EPS * scale
+        best, worst, passing = np.inf, -np.inf, -1
+        for row in range(row_ptr[s], row_ptr[s + 1]):
+            step, error = gain(
+                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max
+            )
+            excess = sign * step + error
             if excess < best:
-                best = excess
-                passing = row
+                best, passing = excess, row
             worst = max(worst, excess)
-        if one_is_enough:
-            if best > 0.0:
-                bad += 1
-            elif not fixed:
-                choice[s] = passing
-        elif worst > 0.0:
+        if (best if one_is_enough else worst) > 0.0:
             bad += 1
+        elif one_is_enough:
+            choice[s] = passing
     return bad
 
 
@@ -227,28 +237,14 @@ def loads(
     """Write, per state, twice the residual of the Bellman equation at `x` plus a multiple of rounding errors."""
     probe = np.empty(key.size)
     for s in range(begin, end):
-        own, rest = x[s], tail[s]
-        best = -np.inf
-        size_of_best, sum_of_best = 0.0, 0.0
+        best, error_of_best = -np.inf, 0.0
         for row in range(row_ptr[s], row_ptr[s + 1]):
-            lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
-            for i in range(size):
-                j = target[lo + i]
-                key[i] = (x[j] - own) + (tail[j] - rest)
-            if slack[row] > 0.0 and size > 1:
-                sort_row(lo, size, key, order, nature_max)
-                fill(lo, size, lower, upper, slack[row], order, probe)
-            else:
-                for i in range(size):
-                    probe[i] = lower[lo + i]
-            total, scale = reward[row], abs(reward[row])
-            for i in range(size):
-                total += probe[i] * key[i]
-                scale += probe[i] * abs(key[i])
-            if (total if agent_max else -total) > best:
-                best = total if agent_max else -total
-                sum_of_best, size_of_best = total, (4.0 * size + 96.0) * EPS * scale
-        out[s] = 2.0 * abs(sum_of_best) + 4.0 * size_of_best + 8.0 * EPS * (EPS * abs(own) + abs(rest))
+            step, error = gain(
+                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max
+            )
+            if (step if agent_max else -step) > best:
+                best, error_of_best = (step if agent_max else -step), error
+        out[s] = 2.0 * abs(best) + 4.0 * error_of_best + 8.0 * EPS * (EPS * abs(x[s]) + abs(tail[s]))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -279,33 +275,21 @@ def improve(
     for s in range(begin, end):
         if row_ptr[s + 1] - row_ptr[s] == 1:
             continue
-        own, rest, current = x[s], tail[s], row_of[s]
+        current = row_of[s]
         best, best_row, reference, unsure = -np.inf, current, -np.inf, 0.0
         for row in range(row_ptr[s], row_ptr[s + 1]):
-            lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
-            total, scale = reward[row], abs(reward[row])
-            for i in range(size):
-                j = target[lo + i]
-                key[i] = (x[j] - own) + (tail[j] - rest)
-            if slack[row] > 0.0 and size > 1:
-                sort_row(lo, size, key, order, nature_max)
-                fill(lo, size, lower, upper, slack[row], order, probe)
-                for i in range(size):
-                    total += probe[i] * key[i]
-                    scale += probe[i] * abs(key[i])
-            else:
-                for i in range(size):
-                    total += lower[lo + i] * key[i]
-                    scale += lower[lo + i] * abs(key[i])
+            step, error = gain(
+                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max
+            )
             if not agent_max:
-                total = -total
+                step = -step
             if row == current:
-                reference = total
-                unsure = max(unsure, scale)
-            if total > best:
-                best, best_row = total, row
-                unsure = max(unsure, scale)
-        if best > reference + 32.0 * EPS * unsure + 8.0 * EPS * (EPS * abs(own) + abs(rest)):
+                reference = step
+            if row == current or step > best:
+                unsure = max(unsure, error)
+            if step > best:
+                best, best_row = step, row
+        if best > reference + unsure + 8.0 * EPS * (EPS * abs(x[s]) + abs(tail[s])):
             row_of[s] = best_row
             switched += 1
     return switched
@@ -363,32 +347,21 @@ def relax(
     one_is_enough = agent_max != from_above
     sign = 1.0 if from_above else -1.0
     for s in range(begin, end):
-        own, rest = x[s], tail[s]
         chosen, leave = np.inf if one_is_enough else -np.inf, 1.0
         for row in range(row_ptr[s], row_ptr[s + 1]):
-            lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
-            for i in range(size):
-                j = target[lo + i]
-                key[i] = (x[j] - own) + (tail[j] - rest)
-            if slack[row] > 0.0 and size > 1:
-                sort_row(lo, size, key, order, nature_max)
-                fill(lo, size, lower, upper, slack[row], order, probe)
-            else:
-                for i in range(size):
-                    probe[i] = lower[lo + i]
-            total, scale, out = reward[row], abs(reward[row]), 0.0
-            for i in range(size):
-                total += probe[i] * key[i]
-                scale += probe[i] * abs(key[i])
-                if target[lo + i] != s:
-                    out += probe[i]
-            excess = sign * total + (4.0 * size + 96.0) * EPS * scale
+            step, error = gain(
+                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max
+            )
+            excess = sign * step + error
             if (excess < chosen) if one_is_enough else (excess > chosen):
-                chosen, leave = excess, out
+                chosen, leave = excess, 0.0
+                for i in range(entry_ptr[row + 1] - entry_ptr[row]):
+                    if target[entry_ptr[row] + i] != s:
+                        leave += probe[i]
         if chosen > 0.0 and leave > 0.0:
-            step = sign * (chosen + boost * load[s]) / leave + rest
-            total = own + step
-            tail[s] = step - (total - own)
+            by = sign * (chosen + boost * load[s]) / leave + tail[s]
+            total = x[s] + by
+            tail[s] = by - (total - x[s])
             x[s] = total
             moved += 1
     return moved

@@ -115,7 +115,7 @@ class Part:
     def passes(self, x: Array, tail: Array, row: Array, *, from_above: bool) -> bool:
         """Whether ``x + tail`` is inductive; where one row is enough, `row` receives the rows that prove it."""
         players = (self.agent_max, self.nature_max)
-        return int(sum(self._run(bellman.certify, x, tail, row, *players, from_above, False))) == 0
+        return int(sum(self._run(bellman.certify, x, tail, row, *players, from_above))) == 0
 
     def answer(self, x: Array, tail: Array, row: Array, prob: Array) -> None:
         """Write nature's best response on the rows taken."""
