@@ -11,16 +11,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from solve.random_arrays import Arrays, fractions, random_graph
-from umdp.solve.graph_kernels import (
-    attractor,
-    components,
-    confined,
-    end_components,
-    reverse,
-    sure_against_nature,
-    sure_reach,
-    trap,
-)
+from umdp.solve.graph_kernels import attractor, components, reverse, sure_reach
+from umdp.solve.staying import confined, end_components, sure_against_nature, trap
 
 SEEDS = range(200)
 

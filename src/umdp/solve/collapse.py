@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solve.graph_kernels import components, end_components, lean
+from umdp.solve.graph_kernels import components, lean
 from umdp.solve.problem import Problem, build
+from umdp.solve.staying import end_components
 
 if TYPE_CHECKING:
     from umdp.solve.unbounded import Task

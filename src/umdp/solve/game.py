@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solve.graph_kernels import sure_against_nature, trap
 from umdp.solve.nature import NOTHING, answer, respond, spread
 from umdp.solve.qualitative import Decided, Edges, decide
 from umdp.solve.shape import Shape
+from umdp.solve.staying import sure_against_nature, trap
 from umdp.solve.unbounded import Effort, Task, Values, solve_task
 
 __all__ = ["GameValues", "against_policy", "solve_alone", "solve_game"]

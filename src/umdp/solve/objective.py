@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Rewards
+from umdp.solve.qualitative import Decided, Edges, decide
 from umdp.solve.shape import Shape
 from umdp.spec import Direction, Globally, Reach, Spec, Until
 
 if TYPE_CHECKING:
     from umdp.model import Graph
 
-__all__ = ["Gated", "bounds_of", "gate", "players", "reward_of", "sets"]
+__all__ = ["Analysis", "Gated", "analyse", "bounds_of", "gate", "players", "reward_of", "sets"]
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
+NOTHING: Array = np.empty(0)
 
 
 def bounds_of(model: MDP | IntervalMDP) -> tuple[Array, Array]:
@@ -133,3 +135,53 @@ def gate(model: MDP | IntervalMDP, rewards: Rewards) -> Gated:
         np.concatenate([upper, np.ones(len(pairs))]),
         np.concatenate([reward, pairs[:, 1]]),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """An objective on a graph with bounds: goal, reward, edges. What the graph alone decides is kept in `memo`."""
+
+    shape: Shape
+    edges: Edges
+    lower: Array
+    upper: Array
+    reward: Array
+    goal: Array
+    left: Array
+    memo: dict[Any, Any]
+
+    def decided(self, kind: str, reach_max: bool) -> Decided:
+        """Return what the graph decides when the goal is to be reached more (or less) often."""
+        key = ("decided", kind, reach_max)
+        if key not in self.memo:
+            self.memo[key] = decide(self.edges, kind, reach_max, self.goal, self.left)
+        decided: Decided = self.memo[key]
+        return decided
+
+
+def analyse(model: MDP | IntervalMDP, spec: Spec) -> Analysis:
+    """Return what is asked of a model; models that share a graph, as learned ones do, share what it decides."""
+    graph = model.__dict__.get("graph")
+    shared = graph.__dict__.setdefault("_analyses", {}) if graph is not None else {}
+    key = (spec.kind, str(spec.formula), spec.reward)
+    lower, upper = bounds_of(model)
+    if key in shared:
+        known: Analysis = shared[key]
+        return replace(known, lower=lower, upper=upper)
+    target, left = sets(model, spec)
+    # G safe is one minus the probability of ever being unsafe; the players keep their directions.
+    goal = ~target if isinstance(spec.formula, Globally) else target
+    shape, reward = Shape.of(model), NOTHING
+    keep = True
+    if spec.kind == "R":
+        rewards = reward_of(model, spec)
+        gated = gate(model, rewards)
+        keep = rewards.transition is None  # which transitions need a state of their own depends on the bounds
+        shape, lower, upper, reward = gated.shape, gated.lower, gated.upper, gated.reward
+        extra = shape.states - model.states
+        goal = np.concatenate([goal, np.zeros(extra, dtype=np.bool_)])
+        left = np.concatenate([left, np.ones(extra, dtype=np.bool_)])
+    found = Analysis(shape, Edges(shape), lower, upper, reward, goal, left, {})
+    if keep:
+        shared[key] = found
+    return found

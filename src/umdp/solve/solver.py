@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solve.objective import bounds_of, gate, players, reward_of, sets
-from umdp.solve.qualitative import Decided, Edges, decide
+from umdp.solve.objective import analyse, bounds_of, players, reward_of, sets
+from umdp.solve.qualitative import Decided
 from umdp.solve.result import Bracket, Solution, Statistics, Status
 from umdp.solve.shape import Shape
 from umdp.solve.unbounded import TINY, Effort, Task, has_free_zero
@@ -198,7 +198,7 @@ def _unbounded(
     from umdp.solve.unbounded import solve_task
 
     safety = isinstance(spec.formula, Globally)
-    about = _analysis(model, spec)
+    about = analyse(model, spec)
     shape, memo = about.shape, about.memo
 
     def decided(reach_max: bool) -> Decided:
@@ -261,55 +261,6 @@ def _unbounded(
         model, spec, bracket, own_bracket, _status(bracket, effort, open_game=open_game), _statistics(effort, begun),
         per_state, lambda: Policy(model, choice()[:size]), nature,
     )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class _Analysis:
-    """An objective on a graph with bounds: goal, reward, edges. What the graph alone decides is kept in `memo`."""
-
-    shape: Shape
-    edges: Edges
-    lower: Array
-    upper: Array
-    reward: Array
-    goal: Array
-    left: Array
-    memo: dict[Any, Any]
-
-    def decided(self, kind: str, reach_max: bool) -> Decided:
-        key = ("decided", kind, reach_max)
-        if key not in self.memo:
-            self.memo[key] = decide(self.edges, kind, reach_max, self.goal, self.left)
-        decided: Decided = self.memo[key]
-        return decided
-
-
-def _analysis(model: MDP | IntervalMDP, spec: Spec) -> _Analysis:
-    """Return what is asked of a model; models that share a graph, as learned ones do, share what it decides."""
-    graph = model.__dict__.get("graph")
-    shared = graph.__dict__.setdefault("_analyses", {}) if graph is not None else {}
-    key = (spec.kind, str(spec.formula), spec.reward)
-    lower, upper = bounds_of(model)
-    if key in shared:
-        known: _Analysis = shared[key]
-        return replace(known, lower=lower, upper=upper)
-    target, left = sets(model, spec)
-    # G safe is one minus the probability of ever being unsafe; the players keep their directions.
-    goal = ~target if isinstance(spec.formula, Globally) else target
-    shape, reward = Shape.of(model), NOTHING
-    keep = True
-    if spec.kind == "R":
-        rewards = reward_of(model, spec)
-        gated = gate(model, rewards)
-        keep = rewards.transition is None  # which transitions need a state of their own depends on the bounds
-        shape, lower, upper, reward = gated.shape, gated.lower, gated.upper, gated.reward
-        extra = shape.states - model.states
-        goal = np.concatenate([goal, np.zeros(extra, dtype=np.bool_)])
-        left = np.concatenate([left, np.ones(extra, dtype=np.bool_)])
-    found = _Analysis(shape, Edges(shape), lower, upper, reward, goal, left, {})
-    if keep:
-        shared[key] = found
-    return found
 
 
 def _bracket(spec: Spec, low: Array, high: Array) -> Bracket:
