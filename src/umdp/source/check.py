@@ -18,6 +18,7 @@ from umdp.source.play import Play, allowed, freeze, name_of
 __all__ = ["Check", "check_environment"]
 
 SHOWN = 5
+REPEATED = 500  # steps that equal seeds must repeat
 
 
 @dataclass(frozen=True)
@@ -162,13 +163,14 @@ def _unseeded(play: Play, tried: Sequence[Any], seed: int, state_of: Callable[[A
         rng = np.random.default_rng(seed)
         observation, info = play.reset(seed)
         run = [freeze(observation, state_of, "reset")]
-        for _ in range(50):
+        for _ in range(REPEATED):  # on through the ends of episodes: a short one may well repeat itself by chance
             possible = allowed(tried, info)
             step = play.step(possible[int(rng.integers(len(possible)))])
             info = step.info
             run.append(freeze(step.observation, state_of, "step"))
             if step.terminated or step.truncated:
-                break
+                observation, info = play.reset()
+                run.append(freeze(observation, state_of, "reset"))
         runs.append(run)
     if runs[0] == runs[1]:
         return []
