@@ -129,15 +129,21 @@ class Anytime:
         if policy.choice is not None and policy.choice.ndim == 1:
             self._found[name] = policy.choice
 
+    def heading(self) -> Array | None:
+        """Return the choices (S,) to explore with in the next iteration, None where exploration does not ask for any."""
+        ahead, _ = self._direction()
+        choice = None if ahead is None else ahead.choice
+        return choice[0] if choice is not None and choice.ndim == 2 else choice
+
+    def quota(self) -> Array:
+        """Return how often each choice (C,) must be taken for the next iteration to end; -1: it does not matter."""
+        return doubling(self.source.graph, self.counts)
+
     def advance(self, limits: Limits, stop: Callable[[], bool]) -> bool:
         """Explore until some choice has been taken as often as ever before, and learn from it; False if stopped before."""
         graph = self.source.graph
-        ahead, _ = self._direction()
-        choice = None if ahead is None else ahead.choice
-        if choice is not None and choice.ndim == 2:
-            choice = choice[0]
-        weight = self.explorer.weight(graph, choice)
-        quota = doubling(graph, self.counts)
+        weight = self.explorer.weight(graph, self.heading())
+        quota = self.quota()
         fresh = np.zeros_like(self.counts)
         taken = np.zeros(graph.choices, dtype=np.int64)
         trajectories = steps = 0

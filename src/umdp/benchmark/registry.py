@@ -28,8 +28,8 @@ class Benchmark:
     ----------
     name : str
         Its name on the command line.
-    build : function without arguments
-        Returns the true MDP.
+    build : function
+        Returns the true MDP; without arguments, the one of the paper.
     spec : Spec
         The default property.
     horizon : int
@@ -49,7 +49,7 @@ class Benchmark:
     """
 
     name: str
-    build: Callable[[], MDP]
+    build: Callable[..., MDP]
     spec: Spec
     horizon: int
     optimum: float

@@ -15,6 +15,7 @@ from umdp.errors import FormatError, ModelError
 from umdp.explore import Explorer, Optimism, Uniform
 from umdp.learn import LEARNERS, Learner
 from umdp.model import MDP, Graph, IntervalMDP
+from umdp.run.plugin import is_plugin, plugin
 from umdp.source import Source
 from umdp.spec import Spec
 
@@ -26,18 +27,21 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes
     ----------
-    model : a benchmark's name, a file, or ``gym:ID``
+    model : a benchmark's name, a file, ``gym:ID``, or ``FILE.py:NAME``, a function that returns an `MDP`
+    parameters : for a benchmark or a function
     constants : for programs
     question : the property; a benchmark has its own
-    learner, settings : the learner's name and its settings
+    learner, settings : the learner's name, or ``FILE.py:NAME``, a class, and its settings
     explore, xi : ``optimism`` or ``uniform``, and the weight on the optimistic action
     seed, horizon, precision : see `anytime`
     switch, after : what the process becomes, and after how many trajectories
     log, follow, on_error : a log or stream to learn from instead of simulating the model; - is standard input
     until, trajectories, steps, seconds : what ends the run
+    plugins : the text of Python files named above; files that are not here are read when needed
     """
 
     model: str
+    parameters: dict[str, Any] = {}
     constants: str = ""
     question: str | None = None
     learner: str = "lui"
@@ -58,6 +62,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None = None
     graph: str = ""
     versions: dict[str, str] = {}
+    plugins: dict[str, str] = {}
 
     def build(self) -> Anytime:
         """Return the run at its beginning.
@@ -67,10 +72,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         UmdpError
             If something named is missing or does not fit; a model that has changed since is an error.
         """
-        source, spec, horizon = self._source()
+        source, spec, horizon = self.build_source()
         if self.graph and self.graph != fingerprint(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
-        return Anytime(source, spec, self.build_learner(), self._explorer(), self.seed, horizon, self.precision)
+        return Anytime(source, spec, self.build_learner(), self.build_explorer(), self.seed, horizon, self.precision)
 
     def wording(self) -> str:
         """Return the property, a benchmark's own where none is given."""
@@ -99,21 +104,28 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def build_learner(self) -> Learner:
         """Return the learner, not yet bound."""
-        if self.learner not in LEARNERS:
+        if is_plugin(self.learner):
+            kind = plugin(self.learner, self.plugins)
+            if not (isinstance(kind, type) and issubclass(kind, Learner)):
+                raise ModelError(f"{self.learner} is not a learner; it must be a class derived from umdp.Learner")
+        elif self.learner in LEARNERS:
+            kind = LEARNERS[self.learner]
+        else:
             raise ModelError(f"there is no learner {self.learner!r}; there are {', '.join(LEARNERS)}")
         try:
-            return LEARNERS[self.learner](**self.settings)
+            return kind(**self.settings)
         except TypeError as error:
             raise ModelError(f"the learner {self.learner} does not take these settings: {error}") from None
 
-    def _explorer(self) -> Explorer:
+    def build_explorer(self) -> Explorer:
+        """Return how to explore."""
         if self.explore == "uniform":
             return Uniform()
         if self.explore != "optimism":
             raise ModelError(f"there is no way to explore called {self.explore!r}; there are optimism and uniform")
         return Optimism(self.xi)
 
-    def _source(self) -> tuple[Source, Spec, int | None]:
+    def build_source(self) -> tuple[Source, Spec, int | None]:
         """Return the source, the property and the horizon."""
         from umdp.benchmark import BENCHMARKS
 
@@ -156,13 +168,28 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """Return a model by name: a benchmark, or a file."""
         from umdp.benchmark import BENCHMARKS, load
 
-        if name in BENCHMARKS:
-            return BENCHMARKS[name].build()
+        if name in BENCHMARKS or is_plugin(name):
+            return self._made(name)
+        if self.parameters:
+            raise ModelError(f"{name} takes no parameters; only benchmarks and functions do")
         if Path(name).suffix or Path(name).exists():
             from umdp.io import read
 
             return read(name, constants=self.constants)
         return load(name).build()
+
+    def _made(self, name: str) -> MDP:
+        """Return a model that a function makes: a benchmark's or a user's."""
+        from umdp.benchmark import BENCHMARKS
+
+        make = BENCHMARKS[name].build if name in BENCHMARKS else plugin(name, self.plugins)
+        try:
+            made = make(**self.parameters)
+        except TypeError as error:
+            raise ModelError(f"{name} cannot be called with {self.parameters}: {error}") from error
+        if not isinstance(made, MDP):
+            raise ModelError(f"{name} returned {type(made).__name__}; it must return an umdp.MDP")
+        return made
 
 
 def fingerprint(graph: Graph) -> str:

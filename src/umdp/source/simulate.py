@@ -29,6 +29,11 @@ class Simulator(Source):
     after : int
         The number of trajectories after which it does.
 
+    Attributes
+    ----------
+    stages : the process, and what it becomes, if it does
+    after : the number of trajectories after which it does
+
     Examples
     --------
     >>> import numpy as np
@@ -58,20 +63,20 @@ class Simulator(Source):
             if after < 0:
                 raise ModelError(f"after must be a number of trajectories, not {after}")
         self.graph = mdp.graph
-        self._stages = (mdp,) if later is None else (mdp, later)
-        self._after = after
-        self._edges = tuple(_edges(m) for m in self._stages)
+        self.stages = (mdp,) if later is None else (mdp, later)
+        self.after = after
+        self._edges = tuple(_edges(m) for m in self.stages)
         self._random: Array = np.zeros(4, dtype=np.uint64)
         self._done = 0
 
     @property
     def truth(self) -> MDP:
         """The process as it is for the next trajectory."""
-        return self._stages[self._stage]
+        return self.stages[self._stage]
 
     @property
     def _stage(self) -> int:
-        return int(len(self._stages) > 1 and self._done >= self._after)
+        return int(len(self.stages) > 1 and self._done >= self.after)
 
     def begin(self, seed: int) -> None:
         """Start from the beginning."""
@@ -90,8 +95,8 @@ class Simulator(Source):
         full = False
         while drawn < order.trajectories and not full:
             most = order.trajectories - drawn
-            if self._stage == 0 and len(self._stages) > 1:
-                most = min(most, self._after - self._done)
+            if self._stage == 0 and len(self.stages) > 1:
+                most = min(most, self.after - self._done)
             some, walked, full = simulate(
                 graph.state_ptr, graph.choice_ptr, graph.successor, self._edges[self._stage], graph.initial, only, share,
                 order.halt, order.horizon, order.quota, most, self._random, counts, taken,

@@ -1,0 +1,84 @@
+"""What a user has written: functions and classes in Python files, named by file and name."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import types
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from umdp.errors import FormatError
+
+__all__ = ["is_plugin", "plugin", "plugin_file"]
+
+
+def is_plugin(name: str) -> bool:
+    """Whether a name is of the form ``FILE.py:NAME``.
+
+    Examples
+    --------
+    >>> is_plugin("mine.py:maze"), is_plugin("grid")
+    (True, False)
+    """
+    return ".py:" in name
+
+
+def plugin_file(name: str) -> str:
+    """Return the file of ``FILE.py:NAME``."""
+    return name.rpartition(":")[0]
+
+
+def plugin(name: str, texts: Mapping[str, str] | None = None) -> Any:
+    """Return what ``FILE.py:NAME`` names.
+
+    Parameters
+    ----------
+    name : str
+    texts : mapping of str to str, optional
+        The text of files that need not be read: a worker on another machine does not have them.
+
+    Examples
+    --------
+    >>> plugin("mine.py:answer", {"mine.py": "answer = 42"})
+    42
+    """
+    path, _, wanted = name.rpartition(":")
+    text = (texts or {}).get(path)
+    if text is None:
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise FormatError(f"this file cannot be read ({error})", path=path) from None
+    module = _module(path, text)
+    if not hasattr(module, wanted):
+        raise FormatError(f"there is no {wanted!r} in this file", path=path)
+    return getattr(module, wanted)
+
+
+def _module(path: str, text: str) -> types.ModuleType:
+    """Run the text of a file, once per process and content."""
+    name = "umdp_plugin_" + hashlib.sha256(f"{path}\n{text}".encode()).hexdigest()[:16]
+    if name in sys.modules:
+        return sys.modules[name]
+    module = types.ModuleType(name)
+    module.__file__ = path
+    sys.modules[name] = module
+    try:
+        exec(compile(text, path, "exec"), module.__dict__)
+    except Exception as error:
+        del sys.modules[name]
+        line = error.lineno if isinstance(error, SyntaxError) else _line(error, path)
+        raise FormatError(f"this file fails: {type(error).__name__}: {error}", path=path, line=line) from error
+    return module
+
+
+def _line(error: BaseException, path: str) -> int | None:
+    """Return the last line of a file that led to an error."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            found = trace.tb_lineno
+        trace = trace.tb_next
+    return found
