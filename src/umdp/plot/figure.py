@@ -1,0 +1,114 @@
+"""Figures: made without a display, with one legend for all panels, and written with the same bytes every time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from umdp.plot.paint import MARK, OPTIMUM, look
+from umdp.plot.slim import slim
+from umdp.plot.style import Style, settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["blank", "legend", "save"]
+
+ENTRY, LETTER = 0.45, 0.062  # inches of a legend: an entry without its text, and a letter of it
+LEGEND_ROW = 0.16  # inches
+DOTS = 200  # per inch, of a PNG
+
+_FORMATS: dict[str, dict[str, Any]] = {
+    "pdf": {"metadata": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": None}},
+    "svg": {"metadata": {"Date": None, "Creator": None, "Format": None, "Type": None}},
+    "png": {"metadata": {"Software": None}, "dpi": DOTS},
+}
+_SETTINGS: Any = {
+    "svg.fonttype": "none",  # text stays text
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "umdp",
+    "savefig.bbox": None,
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,
+}
+
+
+def blank(width: float, height: float) -> Figure:
+    """Return an empty figure of so many inches that belongs to no window.
+
+    Raises
+    ------
+    MissingExtra
+        Without matplotlib.
+    """
+    with settings():
+        from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+        room = ConstrainedLayoutEngine(w_pad=0.05, h_pad=0.04, wspace=0.02, hspace=0.02)
+        return Figure(figsize=(width, height), layout=room, facecolor="white")
+
+
+def legend(figure: Figure, styles: Mapping[str, Style], *, optimum: str = "", title: str = "") -> None:
+    """Put one legend above all panels of a figure, which grows where that takes more than a row.
+
+    Parameters
+    ----------
+    optimum : what the dashed line is called, if there is one
+    title : of the legend
+    """
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], marker=style.marker, label=label, **look(style), **MARK) for label, style in styles.items()
+    ]
+    if optimum:
+        handles.append(Line2D([], [], label=optimum, **OPTIMUM))
+    widths = [ENTRY + LETTER * len(str(handle.get_label())) for handle in handles]
+    columns = next(
+        n for n in range(max(len(handles), 1), 0, -1) if n == 1 or _needs(widths, n) <= figure.get_figwidth()
+    )
+    figure.set_figheight(figure.get_figheight() + LEGEND_ROW * max(-(-len(handles) // columns) - 1, 0))
+    with settings():
+        figure.legend(
+            handles=handles, loc="outside upper center", ncols=columns, borderaxespad=0.3, title=title or None
+        )
+
+
+def _needs(widths: Sequence[float], columns: int) -> float:
+    """Return how wide a legend of so many columns is; entries fill one column after the other."""
+    ends = [sum(len(widths[start::columns]) for start in range(column)) for column in range(columns + 1)]
+    return sum(max(widths[begin:end]) for begin, end in pairwise(ends))
+
+
+def save(figure: Figure, stem: str | PathLike[str]) -> list[Path]:
+    """Write a figure as PDF, SVG and PNG; the same figure gives the same bytes.
+
+    Parameters
+    ----------
+    stem : the path without an extension; folders are made where they are missing.
+
+    Returns
+    -------
+    list of Path
+        The three files, in that order.
+    """
+    import matplotlib
+
+    path = Path(stem)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files = [path.with_name(f"{path.name}.{ending}") for ending in _FORMATS]
+    with matplotlib.rc_context(_SETTINGS):
+        engine = figure.get_layout_engine()
+        figure.draw_without_rendering()  # panels are laid out once, not once per file
+        figure.set_layout_engine(None)
+        try:
+            for file, options in zip(files, _FORMATS.values(), strict=True):
+                figure.savefig(file, **options)
+        finally:
+            figure.set_layout_engine(engine)
+    files[1].write_text(slim(files[1].read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+    return files
