@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 from umdp.cli.check import Check
 from umdp.cli.check_env import CheckEnv
 from umdp.cli.learn import Learn, Resume
+from umdp.cli.reproduce import Reproduce, declare
 from umdp.cli.runs import Export, Show
 
 __all__ = ["EXAMPLES", "UsageError", "parse"]
@@ -73,7 +74,7 @@ class Method(enum.StrEnum):
     VALUE = "value"
 
 
-Request = Check | CheckEnv | Learn | Resume | Show | Export
+Request = Check | CheckEnv | Learn | Resume | Show | Export | Reproduce
 
 
 def parse(arguments: Sequence[str]) -> Request | int:
@@ -365,6 +366,9 @@ def _export(
 ) -> Export:
     """Return what `umdp export` was asked for."""
     return Export(run, file, None if what is None else what.value)
+
+
+declare(app)
 
 
 @app.command(

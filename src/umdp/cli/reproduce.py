@@ -1,0 +1,186 @@
+"""`umdp reproduce`: the paper's experiments, or a user's own, from runs to a report."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from umdp.paper.archive import Archive
+    from umdp.paper.experiment import Experiment
+    from umdp.paper.reproduce import Reproduction
+    from umdp.paper.sweep import Progress
+    from umdp.paper.task import Task
+
+__all__ = ["Reproduce", "declare"]
+
+EVERY = 15.0  # seconds between lines where nobody watches
+
+_HELP = (
+    "Run the paper's experiments, or your own, and write tables, figures and a report that says of each claim whether it "
+    "holds.\n\n"
+    "EXPERIMENT is basic, strength, change or ties, or a .toml file; without one, all four. They are run by the paper's "
+    "definitions and as published; a file of yours by definition. Run the same command again to go on after an interruption: "
+    "what is done is kept in the folder.\n\n"
+    "Exit status: 0 done, 2 bad input or usage, 130 interrupted."
+)
+
+
+@dataclass(frozen=True)
+class Reproduce:
+    """One call of `umdp reproduce`, as typed."""
+
+    experiments: tuple[str, ...] = ()
+    seeds: int | None = None
+    trajectories: int | None = None
+    seed: int | None = None
+    jobs: int | None = None
+    scheduler: str | None = None
+    as_published: bool = False
+    by_definition: bool = False
+    out: str = "reproduction"
+    kind: str | None = None
+    quiet: bool = False
+
+    def run(self) -> int:
+        """Run what is missing, write everything, and show the verdicts; return the exit status."""
+        from umdp.paper.reproduce import reproduce
+        from umdp.paper.sweep import cluster, processes, sweep
+
+        experiments = list(self._experiments())
+
+        def work(tasks: Iterable[Task], archive: Archive) -> int:
+            with _progress(self.quiet) as progress:
+                if self.scheduler is None:
+                    return processes(tasks, archive, self.jobs, progress)
+                with cluster(self.scheduler) as executor:
+                    return sweep(tasks, archive, executor, progress)
+
+        def say(text: str) -> None:
+            if not self.quiet:
+                print(text, file=sys.stderr)
+
+        try:
+            made = reproduce(experiments, self.out, work, kind=self.kind, say=say)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"what is done is kept in {self.out}; the same command goes on") from None
+        _show(made, experiments)
+        return 0
+
+    def _experiments(self) -> Iterator[Experiment]:
+        from umdp.paper.experiment import EXPERIMENTS, Experiment
+
+        if self.as_published and self.by_definition:
+            raise typer.BadParameter("give --as-published or --by-definition, or neither for both")
+        for name in dict.fromkeys(self.experiments or EXPERIMENTS):
+            given = Experiment.load(name).cut(seeds=self.seeds, trajectories=self.trajectories, seed=self.seed)
+            if not self.as_published:
+                yield given
+            if self.as_published or (name in EXPERIMENTS and not self.by_definition):
+                yield given.as_published()
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Progress | None]:
+    """Show how many runs are done: a bar on a terminal, a line now and then elsewhere."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        with Bar(*columns, console=Console(stderr=True)) as bar:
+            job = bar.add_task("runs", total=None)
+            yield lambda done, total: bar.update(job, completed=done, total=total)
+    else:
+        begun = shown = time.monotonic()
+
+        def line(done: int, total: int) -> None:
+            nonlocal shown
+            if done in (0, total) or time.monotonic() - shown >= EVERY:
+                shown = time.monotonic()
+                print(f"{done} of {total} runs, {shown - begun:.0f} s", file=sys.stderr, flush=True)
+
+        yield line
+
+
+def _show(made: Reproduction, experiments: Iterable[Experiment]) -> None:
+    """Print the verdicts, what was left out, and where everything is."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    colours = {"holds": "green", "partly": "yellow", "fails": "red", "not judged": "dim"}
+    modes = [mode for mode in (False, True) if any(each.published == mode for each in made.judged)]
+    if any(each.verdict != "not judged" for each in made.judged):
+        table = Table("", "claim", box=box.SIMPLE_HEAD, pad_edge=False)
+        for mode in modes:
+            table.add_column("as published" if mode else "by definition")
+        for key in dict.fromkeys(each.key for each in made.judged):
+            found = {each.published: each for each in made.judged if each.key == key}
+            cells = [Text.assemble((found[m].verdict, colours[found[m].verdict]), "\n", found[m].number) for m in modes]
+            table.add_row(key, next(iter(found.values())).claim, *cells)
+        console.print(table)
+    left_out = sorted({after for each in experiments for after in each.left_out()})
+    if left_out:
+        console.print(
+            f"left out, as the runs are too short: changes after {', '.join(map(str, left_out))} trajectories"
+        )
+    runs = sum(len(each.outcomes) for each in made.results)
+    console.print(f"{runs} runs, {made.done} of them now; tables and figures in {made.folder}", soft_wrap=True)
+    console.print(f"report: {made.report}", soft_wrap=True)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(float(text)) if float(text).is_integer() else int(text)
+    except ValueError:
+        raise typer.BadParameter(f'"{text}" is not a whole number') from None
+
+
+def _number(metavar: str, text: str) -> Any:
+    return typer.Option(parser=_whole, metavar=metavar, help=text, show_default=False)
+
+
+def declare(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+
+    @app.command(name="reproduce", help=_HELP)
+    def _reproduce(
+        experiments: Annotated[
+            list[str] | None,
+            typer.Argument(metavar="[EXPERIMENT]...", help="Names, or .toml files.", show_default=False),
+        ] = None,
+        seeds: Annotated[int | None, _number("N", "How often to repeat every run; 100 in the paper.")] = None,
+        trajectories: Annotated[int | None, _number("N", "How long runs are; 1000000 in the paper.")] = None,
+        seed: Annotated[int | None, _number("N", "The root of all seeds; equal roots give equal results.")] = None,
+        jobs: Annotated[int | None, _number("N", "Processes of this machine; by default one per core.")] = None,
+        scheduler: Annotated[
+            str | None,
+            typer.Option(metavar="ADDRESS", help="Run on a Dask cluster, such as tcp://host:8786.", show_default=False),
+        ] = None,
+        as_published: Annotated[
+            bool, typer.Option("--as-published", help="Only by the rules of the published code.")
+        ] = False,
+        by_definition: Annotated[
+            bool, typer.Option("--by-definition", help="Only by the paper's definitions.")
+        ] = False,
+        out: Annotated[str, typer.Option(metavar="FOLDER", help="Where everything goes.")] = "reproduction",
+        csv: Annotated[bool, typer.Option("--csv", help="Tables as CSV instead of Parquet.")] = False,
+        quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")] = False,
+    ) -> Reproduce:
+        """Return what `umdp reproduce` was asked for."""
+        return Reproduce(
+            tuple(experiments or ()), seeds, trajectories, seed, jobs, scheduler, as_published, by_definition, out,
+            "csv" if csv else None, quiet,
+        )  # fmt: skip

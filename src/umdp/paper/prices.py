@@ -1,0 +1,93 @@
+"""The price of a guarantee: how much of the optimum a learner promises in the end, and how often it promised too much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from umdp.paper.measures import Evidence
+from umdp.paper.results import Results
+from umdp.paper.verdict import percent
+
+__all__ = ["GUARANTEES", "Price", "price_table", "prices"]
+
+GUARANTEES = {"Confidence sequence": "any-time", "Clopper-Pearson": "one look"}
+"""What the bounds of a learner promise, by its label: at all times at once, or for one look; all others nothing."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a learner promises in an environment.
+
+    Attributes
+    ----------
+    environment : its title
+    learner : its label
+    guarantee : "any-time", "one look" or "none"
+    promised : the median over seeds of the estimate at the end, the worst-case value on the learned model, as a share of the
+        optimum; optimum / estimate where small values are better, so that more is better everywhere, and above 1 is too much
+    misleading : the share of runs in which the estimate was better than the performance (by more than 1e-6) at some iteration
+
+    Examples
+    --------
+    >>> Price("Grid", "LUI", "none", 0.99, 0.25).promised
+    0.99
+    """
+
+    environment: str
+    learner: str
+    guarantee: str
+    promised: float
+    misleading: float
+
+
+def prices(results: Results) -> list[Price]:
+    """Return what every learner promises in every environment, in the order of the results."""
+    evidence = Evidence(results)
+    found = []
+    for cell in evidence.cells:
+        runs = evidence.runs(cell)
+        assert runs is not None
+        problem = runs.problem
+        estimate, optimum = float(np.median(runs.column("estimate")[:, -1])), problem.optimum
+        if estimate == optimum:
+            promised = 1.0
+        elif problem.minimise:
+            promised = optimum / estimate if estimate > 0 else float("inf")
+        else:
+            promised = estimate / optimum if optimum > 0 else float("inf")
+        wrong = (runs.column("estimation_error") > runs.misleading()).any(1)
+        guarantee = GUARANTEES.get(cell.learner, "none")
+        found.append(Price(problem.title, cell.learner, guarantee, promised, float(wrong.mean())))
+    return found
+
+
+def price_table(prices: Sequence[Price]) -> str:
+    """Return the prices as a table in Markdown: a row per environment, a column per learner.
+
+    Examples
+    --------
+    >>> print(price_table([Price("Grid", "LUI", "none", 0.99, 0.25), Price("Grid", "PAC", "none", 0.8, 0.0)]))
+    | promised of the optimum / misleading runs | LUI (guarantee: none) | PAC (guarantee: none) |
+    |---|---:|---:|
+    | Grid | 99 % / 25 % | 80 % / 0 % |
+    """
+    learners = dict.fromkeys((price.learner, price.guarantee) for price in prices)
+    head = [f"{learner} (guarantee: {guarantee})" for learner, guarantee in learners]
+    lines = [["promised of the optimum / misleading runs", *head]]
+    for environment in dict.fromkeys(price.environment for price in prices):
+        cells = {
+            price.learner: f"{_share(price.promised)} / {percent(price.misleading)}"
+            for price in prices
+            if price.environment == environment
+        }
+        lines.append([environment, *(cells.get(learner, "–") for learner, _ in learners)])
+    text = [f"| {' | '.join(line)} |" for line in lines]
+    text.insert(1, "|---|" + "---:|" * len(head))
+    return "\n".join(text)
+
+
+def _share(share: float) -> str:
+    return "unbounded" if np.isinf(share) else percent(share)

@@ -1,0 +1,234 @@
+"""The rules of the published code where they differ from the paper's definitions; nothing else depends on them.
+
+`docs/reproduction.md` has the table of differences. Values that are reported stay exact: the published code cuts its value
+iteration after ten thousand sweeps, so that on chain it reports 19997 for what is 1e120; but what it *does* in consequence,
+the policies found by such an iteration, is followed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from umdp import learn
+from umdp.anytime import Anytime, Limits
+from umdp.explore import doubling
+from umdp.learn import Learner
+from umdp.learn.dirichlet import Dirichlet
+from umdp.model import Policy
+from umdp.solve import Solution, evaluate, solve
+from umdp.solve.objective import reward_of, sets
+from umdp.spec import Direction
+
+__all__ = ["LUI", "MAP", "PAC", "PUBLISHED", "UCRL2", "Published"]
+
+Array = NDArray[Any]
+Ints = NDArray[np.int64]
+FLOOR = 1 - (1 - 1e-8)  # the smallest lower bound; from 1 it is as far as the largest upper bound, rounding included
+SWEEPS, ENOUGH, TIE = 10_000, 1e-6, 1e-12
+
+
+class LUI(learn.LUI):
+    """Conflicts are decided by a division of whole numbers, and both strengths are capped by the lower bound.
+
+    The frequency k/N is rounded down: it is 0, below every lower bound, where two or more successors were seen in a batch,
+    and 1, above every upper bound, where only one was.
+    """
+
+    def update(self, counts: Ints) -> None:
+        """Move the bounds of every choice that was sampled."""
+        samples = self.per_transition(self.per_choice(counts))
+        different = self.per_transition(self.per_choice((counts > 0).astype(np.int64)))
+        moves = self.uncertain & (samples > 0)
+        self.lower = np.where(moves, self._toward(self.lower, different > 1, counts, samples), self.lower)
+        self.upper = np.where(moves, self._toward(self.upper, different == 1, counts, samples), self.upper)
+        most = np.inf if self.strength_bound is None else self.strength_bound[0]
+        self.strength_lower = np.minimum(self.strength_lower + samples, most)
+        self.strength_upper = np.minimum(self.strength_upper + samples, most)
+
+    def _toward(self, bound: Array, conflict: Array, counts: Ints, samples: Ints) -> Array:
+        strength = np.where(conflict, self.strength_lower, self.strength_upper)
+        moved: Array = (strength * bound + counts) / (strength + samples)
+        return moved
+
+
+class _Weighed(Dirichlet):
+    """A posterior whose samples include those the prior stands for, and whose largest parameter is bounded."""
+
+    def absorb(self, counts: Ints) -> None:
+        """Add counts; where a parameter is above the bound, scale all of the choice, round up, and keep at least 2."""
+        self.excess = self.excess + counts
+        self.samples = self.samples + self.per_choice(counts)
+        if self.strength_bound is not None:
+            parameter = self.excess + 1
+            largest = self.per_transition(np.maximum.reduceat(parameter, self.graph.choice_ptr[:-1]))
+            scaled = np.maximum(np.ceil(parameter * self.strength_bound / largest), 2.0)
+            self.excess = np.where(largest > self.strength_bound, scaled, parameter) - 1
+
+    @property
+    def weight(self) -> Array:
+        """The sum of the parameters of each choice, shape (C,)."""
+        total: Array = self.per_choice(self.excess) + self.sizes
+        return total
+
+    @property
+    def actions(self) -> Array:
+        """The number of actions in the state of each choice, shape (C,)."""
+        offered: Array = np.diff(self.graph.state_ptr)[self.graph.choice_state]
+        return offered
+
+    def clip(self, half_width: Array) -> None:
+        """Set the bounds to the estimate, more or less a half-width per choice (C,), within [1e-8, 1 - 1e-8]."""
+        estimate, around = self.estimate, self.per_transition(half_width)
+        lower, upper = np.maximum(estimate - around, FLOOR), np.minimum(estimate + around, 1 - FLOOR)
+        self.lower, self.upper = np.where(self.uncertain, lower, 1.0), np.where(self.uncertain, upper, 1.0)
+
+
+class PAC(_Weighed, learn.PAC):
+    """The error rate is also divided by the number of actions, and N includes the prior's samples."""
+
+    def _look(self) -> None:
+        level = self.error_rate / max(int(self.uncertain.sum()), 1) / self.actions
+        self.clip(np.sqrt(np.log(2 / level) / (2 * self.weight)))
+
+
+class MAP(_Weighed, learn.MAP):
+    """Bounded by its largest parameter."""
+
+
+class UCRL2(_Weighed, learn.UCRL2):
+    """Both N and the number of all steps include the prior's samples."""
+
+    def _look(self) -> None:
+        weight = self.weight
+        spread = np.log(2 * self.actions * weight.sum() / self.error_rate)
+        self.clip(np.sqrt(14 * self.graph.states * spread / weight))
+
+
+PUBLISHED: Mapping[str, type[Learner]] = MappingProxyType({each.name: each for each in (LUI, PAC, MAP, UCRL2)})
+"""The learners by name, as `umdp.learn.LEARNERS` has them by definition."""
+
+
+@dataclass(eq=False)
+class Published(Anytime):
+    """A run by the rules of the published code.
+
+    Trajectories are one step longer and end where the true optimal value is 0 or 1 (0 or infinite, where some value is above
+    1). The exploration policy is that of the model before the last update. Counters restart when the truth has changed.
+    Policies come from value iteration, states in order, cut after 10 000 sweeps; only for worst-case probabilities, which it
+    finds to six digits, are they computed exactly.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        assert self.horizon is not None
+        assert self.source.truth is not None
+        self.horizon += 1
+        values = solve(self.source.truth, self.spec).lower.round(9)
+        self.halt = (values == 0) | ((values == 1) if values.max() <= 1 else np.isinf(values))
+        self._known = np.where(self.halt & (self.spec.kind == "P"), values, 0.0)
+        self._late: Array | None = None
+        self._before = np.zeros_like(self.counts)
+
+    def heading(self) -> Array | None:
+        """Return the choices of the model before the last update."""
+        return self._late if self._late is not None else super().heading()
+
+    def quota(self) -> Array:
+        """Count from the last change on."""
+        return doubling(self.source.graph, self.counts - self._before)
+
+    def advance(self, limits: Limits, stop: Any) -> bool:
+        """Explore and learn."""
+        ahead, truth = super().heading(), self.source.truth
+        done = super().advance(limits, stop)
+        if done:
+            self._late = ahead
+            if self.source.truth is not truth:
+                self._before = self.counts.copy()
+        return done
+
+    def _solution(self) -> Solution:
+        if self.spec.kind == "P":
+            return super()._solution()
+        if self._robust is None:
+            policy, _ = self._iterate(self.spec.deciding().agent is Direction.MIN)
+            self._robust = evaluate(self._model, self.spec.robust(), policy)
+        return self._robust
+
+    def _direction(self) -> tuple[Policy | None, float | None]:
+        if self._optimistic is None and self.explorer.optimistic:
+            self._optimistic = self._iterate(self.spec.deciding().agent is Direction.MAX)
+        return self._optimistic or (None, None)
+
+    def _iterate(self, nature_max: bool) -> tuple[Policy, float]:
+        """Return the policy, and the value, that value iteration ends with."""
+        graph, model = self.source.graph, self._model
+        fixed, reward = self.halt, np.zeros(graph.choices)
+        if self.spec.kind == "R":
+            fixed, _ = sets(graph, self.spec)
+            given = reward_of(graph, self.spec)
+            if given.choice is not None:
+                reward = reward + given.choice
+            if given.state is not None:
+                reward = reward + given.state[graph.choice_state]
+        values = self._known.copy()
+        choice = _sweeps(
+            graph.state_ptr, graph.choice_ptr, graph.successor, model.lower, model.upper, reward, fixed, values,
+            self.spec.deciding().agent is Direction.MAX, nature_max,
+        )  # fmt: skip
+        return Policy(graph, choice), float(values[graph.initial])
+
+
+@njit(cache=True, nogil=True)
+def _sweeps(
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    lower: Array,
+    upper: Array,
+    reward: Array,
+    fixed: Array,
+    values: Array,
+    agent_max: bool,
+    nature_max: bool,
+) -> Array:
+    """Sweep over the states in order until no value changes by more than a millionth; return the choices (S,)."""
+    chosen = state_ptr[:-1].copy()
+    order = np.empty(int((choice_ptr[1:] - choice_ptr[:-1]).max()), np.int64)
+    for _ in range(SWEEPS):
+        change = 0.0
+        for s in range(chosen.size):
+            if fixed[s]:
+                continue
+            best, taken = 0.0, -1
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                value, rest = reward[c], 1.0
+                for n, t in enumerate(range(choice_ptr[c], choice_ptr[c + 1])):
+                    x = values[successor[t]]
+                    rest -= lower[t]
+                    value += lower[t] * x
+                    k = n
+                    while k > 0 and (values[successor[order[k - 1]]] - x) * (1 if nature_max else -1) < 0:
+                        order[k] = order[k - 1]
+                        k -= 1
+                    order[k] = t
+                for t in order[: choice_ptr[c + 1] - choice_ptr[c]]:
+                    share = max(min(upper[t] - lower[t], rest), 0.0)
+                    value += share * values[successor[t]]
+                    rest -= share
+                margin = TIE * abs(best)
+                if taken < 0 or (value > best + margin if agent_max else value < best - margin):
+                    best, taken = value, c
+            if best != values[s]:
+                change = max(change, abs(best - values[s]) / abs(best))
+            values[s], chosen[s] = best, taken
+        if change < ENOUGH:
+            break
+    return chosen

@@ -1,0 +1,141 @@
+"""From experiments to a folder: runs, tables, figures, verdicts, and one page that shows them all."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from umdp.errors import FormatError, MissingExtra
+from umdp.paper.archive import Archive
+from umdp.paper.claims import Judged, judge
+from umdp.paper.experiment import Experiment
+from umdp.paper.results import Results
+from umdp.paper.table import write_table
+from umdp.paper.task import Task, describe
+
+__all__ = ["Reproduction", "collect", "reproduce"]
+
+Run = Callable[[Iterable[Task], Archive], int]
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What `reproduce` made.
+
+    Attributes
+    ----------
+    folder, report : where everything is, and the page to begin with
+    results : one for each experiment and mode
+    judged : the claims, mode by mode
+    done : how many runs were done now; the others were there
+    """
+
+    folder: Path
+    report: Path
+    results: list[Results]
+    judged: list[Judged]
+    done: int
+
+
+def reproduce(
+    experiments: Sequence[Experiment], folder: str | Path, run: Run, *, kind: str | None = None, say: Say | None = None
+) -> Reproduction:
+    """Do the runs that are missing in a folder, and write tables, figures and the report there.
+
+    Parameters
+    ----------
+    experiments : sequence of Experiment
+    folder : str or Path
+        Runs that an earlier call finished here are not done again.
+    run : callable
+        Given tasks and an archive, does what is not there yet: `processes`, or `sweep` with an executor.
+    kind : {"parquet", "csv"}, optional
+        The kind of the tables; Parquet where polars is installed.
+    say : callable, optional
+        Told, in a few words, what comes next.
+    """
+    folder = _folder(folder)
+    told = say or (lambda text: None)
+    kind = kind or ("parquet" if importlib.util.find_spec("polars") else "csv")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtra("plot", "drawing the figures")
+    with Archive.open(folder / "runs.db") as archive:
+        tasks = [task for experiment in experiments for task in experiment.tasks()]
+        done = run(tasks, archive)
+        told("writing the tables")
+        results = [collect(experiment, archive) for experiment in experiments]
+    for each in results:
+        write_table(each, folder, kind)
+    told("judging the claims")
+    judged = [verdict for mode in _modes(results) for verdict in judge(results, mode)]
+    (folder / "claims.json").write_text(
+        json.dumps([asdict(each) for each in judged], indent=1) + "\n", encoding="utf-8"
+    )
+    report = _show(results, judged, folder, told)
+    return Reproduction(folder, report, results, judged, done)
+
+
+def collect(experiment: Experiment, archive: Archive) -> Results:
+    """Return the results of an experiment, all of whose runs are in the archive."""
+    titles = {each.name: each.title or _title(each.name) for each in experiment.environments}
+    problems = {name: describe(config, titles[name]) for name, config in experiment.problems().items()}
+    outcomes = tuple(task.outcome(archive.get(task.key)) for task in experiment.tasks())
+    settings = {"experiment": msgspec.to_builtins(experiment), "versions": _versions(), "seed": experiment.seed}
+    return Results(
+        experiment.name, experiment.title, experiment.published, experiment.trajectories, experiment.seeds, problems,
+        outcomes, settings,
+    )  # fmt: skip
+
+
+def _show(results: list[Results], judged: list[Judged], folder: Path, say: Say) -> Path:
+    from umdp.paper.figures import figures
+    from umdp.paper.report import write_report
+
+    say("drawing the figures")
+    pictures = folder / "figures"
+    pictures.mkdir(exist_ok=True)
+    drawings = [drawing for each in results if each.outcomes for drawing in figures(each, pictures)]
+    report = folder / "report.html"
+    say("writing the report")
+    write_report(report, results, judged, drawings)
+    return report
+
+
+def _folder(given: str | Path) -> Path:
+    folder = Path(given)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FormatError(
+            f"this folder cannot be made ({error.strerror}); choose another with --out", path=folder
+        ) from None
+    return folder
+
+
+def _modes(results: Iterable[Results]) -> list[bool]:
+    """Return the modes that were run, by definition first."""
+    return sorted({each.published for each in results})
+
+
+def _title(name: str) -> str:
+    titles = {"betting-favourable": "Betting game, favourable", "betting-unfavourable": "Betting game, unfavourable"}
+    return titles.get(name, name[:1].upper() + name[1:].replace("-", " "))
+
+
+def _versions() -> dict[str, str]:
+    found: dict[str, Any] = {"python": platform.python_version()}
+    for name in ("umdp", "numpy", "scipy", "numba"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found

@@ -1,0 +1,118 @@
+"""What a sweep found: one table of metrics per run, and what is known of the environments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+__all__ = ["COLUMNS", "Cell", "Outcome", "Problem", "Results"]
+
+COLUMNS = (
+    "iteration", "trajectories", "steps", "performance", "estimate", "estimation_error", "model_error", "lower", "upper",
+)  # fmt: skip
+"""The columns of a run: three whole numbers, then values; a row per iteration."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One curve of an experiment.
+
+    Attributes
+    ----------
+    environment, learner : as figures call them
+    panel : the panel it is drawn in, where there is more than one per environment
+    xi : the weight on the optimistic action; None where exploration is uniform
+    after : the number of trajectories before the environment changes; None where it does not
+    """
+
+    environment: str
+    learner: str
+    panel: str = ""
+    xi: float | None = 1.0
+    after: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One run of a cell.
+
+    Attributes
+    ----------
+    seed : 0, 1, 2, ...
+    columns : the arrays of `COLUMNS`, of equal length; what a row says holds until the next one. Where the environment changes
+        there is a row at that very number of trajectories, with the performance on what it has become.
+    guarantee : what the learner's bounds promise, in words
+    """
+
+    cell: Cell
+    seed: int
+    columns: Mapping[str, NDArray[Any]]
+    guarantee: str = ""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is known of an environment.
+
+    Attributes
+    ----------
+    title : for people
+    minimise : whether small values are better
+    probability : whether values are probabilities
+    optimum : the best possible value
+    later : the best possible value after the change, where there is one
+    spec : the property
+    """
+
+    title: str
+    minimise: bool
+    probability: bool
+    optimum: float
+    later: float | None = None
+    spec: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """All runs of an experiment in one mode.
+
+    Attributes
+    ----------
+    published : whether by the rules of the published code; else by the paper's definitions
+    trajectories, seeds : how long the runs are, and how many of each cell
+    problems : by the name of the environment
+    outcomes : in the order of the experiment's cells, then by seed
+    settings : the experiment file, versions and root seed, as plain data
+    """
+
+    name: str
+    title: str
+    published: bool
+    trajectories: int
+    seeds: int
+    problems: Mapping[str, Problem]
+    outcomes: tuple[Outcome, ...]
+    settings: Mapping[str, Any]
+
+    def cells(self) -> list[Cell]:
+        """Return the cells, in order."""
+        return list(dict.fromkeys(outcome.cell for outcome in self.outcomes))
+
+    def of(self, cell: Cell) -> list[Outcome]:
+        """Return the runs of a cell, by seed."""
+        return [outcome for outcome in self.outcomes if outcome.cell == cell]
+
+    def where(self, **axes: Any) -> list[Cell]:
+        """Return the cells whose fields equal the given ones.
+
+        Examples
+        --------
+        >>> chain, grid = Cell("chain", "LUI"), Cell("grid", "LUI")
+        >>> found = Results("basic", "", False, 1, 1, {}, (Outcome(chain, 0, {}), Outcome(grid, 0, {})), {})
+        >>> found.where(environment="grid") == [grid]
+        True
+        """
+        return [cell for cell in self.cells() if all(getattr(cell, name) == value for name, value in axes.items())]

@@ -1,0 +1,657 @@
+"""The ten claims: results made so that each holds, and so that each fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from paper.made import (
+    BOUNDS,
+    LEARNERS,
+    NEVER,
+    PROBLEMS,
+    SEEDS,
+    SIX,
+    STRENGTHS,
+    Row,
+    basic,
+    changing,
+    outcome,
+    reaching,
+    results,
+    rising,
+)
+from umdp.paper.claims import CLAIMS, Judged, judge, price_table, prices
+from umdp.paper.results import Cell, Results
+
+QUICK = {"LUI": 10.0, "PAC": 20.0, "MAP": 30.0, "UCRL2": 40.0}
+
+
+def verdict(key: str, *found: Results) -> Judged:
+    judged = {each.key: each for each in judge(found, published=False)}
+    assert list(judged) == list(CLAIMS)
+    return judged[key]
+
+
+# -- what there is to judge -----------------------------------------------------------------------------------
+
+
+def test_without_results_nothing_is_judged() -> None:
+    judged = judge([], published=True)
+    assert [each.key for each in judged] == [f"C{number}" for number in range(1, 11)]
+    assert {each.verdict for each in judged} == {"not judged"}
+    assert all("was not run as published" in each.detail for each in judged)
+
+
+def test_results_in_the_other_mode_do_not_count() -> None:
+    found = reaching({"*": QUICK})
+    assert judge([found], published=True)[0].verdict == "not judged"
+    assert judge([replace(found, published=True)], published=True)[0].verdict == "holds"
+    assert judge([replace(found, published=True)], published=True)[0].published
+
+
+def test_an_experiment_without_runs_is_not_judged() -> None:
+    assert {each.verdict for each in judge([results("basic", [], 1000)], published=False)} == {"not judged"}
+
+
+def test_the_shortest_of_runs_are_not_judged() -> None:
+    found = reaching({"*": dict.fromkeys(LEARNERS, NEVER)}, trajectories=1)
+    change = changing(lambda cell: (NEVER, NEVER), after=(1,), trajectories=2)
+    strength = replace(found, name="strength")
+    assert {each.verdict for each in judge([found, change, strength], published=False)} == {"not judged"}
+
+
+def test_every_detail_is_a_sentence() -> None:
+    found = [reaching({"*": QUICK}), changing(lambda cell: (10, 20)), strengths({})]
+    for each in judge(found, published=False):
+        assert each.detail.endswith(".")
+        assert each.detail[0].isupper()
+        assert each.number
+        assert "inf" not in each.detail
+        assert "nan" not in each.detail
+
+
+# -- C1, C2, C4: first reach ----------------------------------------------------------------------------------
+
+
+def test_c1_holds_where_lui_is_first_everywhere() -> None:
+    judged = verdict("C1", reaching({"*": QUICK}))
+    assert (judged.verdict, judged.number) == ("holds", "6 of 6 environments")
+    assert "ties" not in judged.detail
+
+
+def test_c1_names_who_is_earlier() -> None:
+    judged = verdict("C1", reaching({"*": QUICK, "grid": {"PAC": 5, "MAP": 10}}))
+    assert (judged.verdict, judged.number) == ("partly", "5 of 6 environments")
+    assert "not first on grid (LUI 10; PAC 5, p = 0.00" in judged.detail
+    assert "MAP" not in judged.detail
+
+
+def test_c1_fails_where_lui_is_last() -> None:
+    judged = verdict("C1", reaching({"*": {**QUICK, "LUI": 50}}))
+    assert (judged.verdict, judged.number) == ("fails", "0 of 6 environments")
+
+
+def test_c1_counts_ties_and_says_so() -> None:
+    tied = {"*": QUICK, "grid": {"PAC": 10.0}, "betting-unfavourable": dict.fromkeys(LEARNERS, 0.0)}
+    judged = verdict("C1", reaching(tied))
+    assert judged.verdict == "holds"
+    assert "ties at 0 trajectories: 1" in judged.detail
+
+
+def test_c1_leaves_open_where_nobody_gets_there() -> None:
+    never = dict.fromkeys(LEARNERS, NEVER)
+    judged = verdict("C1", reaching({"*": QUICK, "grid": never}))
+    assert (judged.verdict, judged.number) == ("partly", "5 of 5 environments, 1 undecided")
+    assert "nobody gets there in most runs on grid" in judged.detail
+    assert verdict("C1", reaching({"*": never})).verdict == "not judged"
+
+
+def test_c1_is_about_six_environments() -> None:
+    found = basic(
+        lambda name, learner, seed: rising(QUICK[learner], PROBLEMS[name].optimum, minimise=name == "chain"),
+        environments=SIX[:3],
+    )
+    judged = verdict("C1", found)
+    assert (judged.verdict, judged.number) == ("partly", "3 of 3 environments, 3 undecided")
+    assert "without runs of all four learners: bandit, betting-favourable and betting-unfavourable" in judged.detail
+
+
+def test_c1_takes_one_per_cent_for_optimal_and_says_how_it_is_without() -> None:
+    def rows(environment: str, learner: str, seed: int) -> list[Row]:
+        optimum = PROBLEMS[environment].optimum
+        worse = 1 if environment == "chain" else -1
+        near, far = optimum * (1 + worse * 0.009), optimum * (1 + worse * 0.011)
+        return [(0, far, 0), (10, near if learner == "LUI" else far, 0), (20, near if learner == "LUI" else optimum, 0)]
+
+    judged = verdict("C1", basic(rows))
+    assert judged.verdict == "holds"
+    assert "Within 1e-6 of the optimum: 0 of 6 environments" in judged.detail
+
+
+def test_c1_goes_by_the_median_seed() -> None:
+    def rows(environment: str, learner: str, seed: int) -> list[Row]:
+        reach = (1 if seed < 2 else NEVER) if learner == "PAC" else 100  # two of five early: the median is never
+        return rising(reach, PROBLEMS[environment].optimum, minimise=environment == "chain")
+
+    assert verdict("C1", basic(rows)).verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("chain", "grid", "expected"),
+    [
+        ((10, 20), (300, 150), "holds"),
+        ((10, 21), (300, 150), "partly"),
+        ((10, 21), (301, 150), "fails"),
+        ((0, 1), (0, 0), "holds"),  # no trajectory counts as one
+        ((10, 20), (NEVER, NEVER), "partly"),  # open
+        ((10, 20), (NEVER, 5 * 10**5), "partly"),  # open: it may be just after the end
+        ((10, 20), (NEVER, 5 * 10**5 - 1), "partly"),  # decided: more than twice as long
+        ((NEVER, 10), (NEVER, 10), "fails"),
+        ((NEVER, NEVER), (NEVER, NEVER), "not judged"),
+    ],
+)
+def test_c2(chain: tuple[float, float], grid: tuple[float, float], expected: str) -> None:
+    found = reaching(
+        {
+            "*": QUICK,
+            "chain": dict(zip(("LUI", "PAC"), chain, strict=True)),
+            "grid": dict(zip(("LUI", "PAC"), grid, strict=True)),
+        }
+    )
+    assert verdict("C2", found).verdict == expected
+
+
+def test_c2_gives_both_factors() -> None:
+    judged = verdict("C2", reaching({"*": QUICK, "grid": {"PAC": NEVER}}))
+    assert judged.number == "factor 2 on chain and over 1e+05 on grid"
+    assert "chain: LUI 10, PAC 20; grid: LUI 10, PAC never" in judged.detail
+
+
+def test_c2_needs_both_learners() -> None:
+    found = basic(lambda name, learner, seed: [(0, 1, 0)], learners=("LUI",))
+    assert verdict("C2", found).verdict == "not judged"
+
+
+def test_c4_holds_where_ucrl2_is_last_everywhere() -> None:
+    judged = verdict("C4", reaching({"*": QUICK, "bandit": {"UCRL2": NEVER}}))
+    assert (judged.verdict, judged.number) == ("holds", "6 of 6 environments")
+
+
+def test_c4_counts_ties_apart() -> None:
+    tied = {"*": QUICK, "grid": {"MAP": NEVER, "UCRL2": NEVER}, "betting-unfavourable": dict.fromkeys(LEARNERS, 0.0)}
+    judged = verdict("C4", reaching(tied))
+    assert (judged.verdict, judged.number) == ("partly", "4 of 4 environments, 1 undecided")
+    assert "not alone in never getting there: grid (with MAP)" in judged.detail
+    assert "left out: betting-unfavourable (at 0)" in judged.detail
+
+
+def test_c4_says_who_is_farthest_in_the_end() -> None:
+    def rows(environment: str, learner: str, seed: int) -> list[Row]:
+        return [(0, 0.1 if learner == "UCRL2" else 0.2, 0)]
+
+    assert (
+        "aircraft (with LUI, PAC and MAP, and farthest from the optimum in the end)"
+        in verdict("C4", basic(rows)).detail
+    )
+
+
+def test_c4_fails_where_others_are_slower() -> None:
+    judged = verdict("C4", reaching({"*": {**QUICK, "UCRL2": 25.0}}))
+    assert (judged.verdict, judged.number) == ("fails", "0 of 6 environments")
+    assert "grid (25 against MAP 30)" in judged.detail
+
+
+# -- C3, C7: estimation error ---------------------------------------------------------------------------------
+
+
+def erring(errors: dict[str, float], *, until: float = 10**6, trajectories: int = 10**6) -> Results:
+    """The basic experiment with optimal policies, and these errors up to a number of trajectories."""
+
+    def rows(environment: str, learner: str, seed: int) -> list[Row]:
+        optimum = PROBLEMS[environment].optimum
+        return [(0, optimum, errors[learner]), (until, optimum, 0)]
+
+    return basic(rows, trajectories)
+
+
+def test_c3_holds_where_the_error_of_lui_is_smallest() -> None:
+    judged = verdict("C3", erring({"LUI": -0.1, "PAC": 0.2, "MAP": 0.3, "UCRL2": -NEVER}))
+    assert (judged.verdict, judged.number) == ("holds", "6 of 6 environments")
+
+
+def test_c3_fails_where_another_is_smaller() -> None:
+    judged = verdict("C3", erring({"LUI": -0.1, "PAC": 0.2, "MAP": 0.05, "UCRL2": 1.0}))
+    assert (judged.verdict, judged.number) == ("fails", "0 of 6 environments")
+    assert "(MAP 0.0498, LUI 0.0995)" in judged.detail  # 199 of the 200 points come before the end
+
+
+def test_c3_is_a_mean_over_the_logarithmic_axis() -> None:
+    # LUI errs by 0.3 for a sixth of the axis, PAC by 0.1 all along: 0.05 is less than 0.1.
+    def rows(environment: str, learner: str, seed: int) -> list[Row]:
+        optimum = PROBLEMS[environment].optimum
+        return [(0, optimum, 0.3), (10, optimum, 0)] if learner == "LUI" else [(0, optimum, 0.1)]
+
+    assert verdict("C3", basic(rows)).verdict == "holds"
+
+
+def test_c3_takes_logarithms_on_chain() -> None:
+    # One run of LUI errs by 1e100: log10 makes that 100 / 5 = 20 on average, below the 30 of the others.
+    def rows(environment: str, learner: str, seed: int) -> list[Row]:
+        if environment == "chain":
+            return [(0, 100, -(1e100 if seed == 0 else 0) if learner == "LUI" else -1e30)]
+        return [(0, 1, 0 if learner == "LUI" else -1)]
+
+    assert verdict("C3", basic(rows)).verdict == "holds"
+
+
+def test_c3_leaves_open_where_all_are_infinite() -> None:
+    judged = verdict("C3", erring(dict.fromkeys(LEARNERS, -NEVER)))
+    assert (judged.verdict, judged.number) == ("not judged", "0 of 0 environments, 6 undecided")
+
+
+def test_c3_says_how_lui_compares_with_those_that_learn() -> None:
+    # UCRL2 is never optimal and never wrong about it.
+    def rows(environment: str, learner: str, seed: int) -> list[Row]:
+        optimum = PROBLEMS[environment].optimum
+        if learner == "UCRL2":
+            return [(0, 2 * optimum if environment == "chain" else 0, 0)]
+        return [(0, optimum, -0.1 if learner == "LUI" else -0.2)]
+
+    judged = verdict("C3", basic(rows))
+    assert judged.verdict == "fails"
+    assert "among learners that end within 1 % of the optimum in 6 of 6 environments" in judged.detail
+
+
+def test_c7_holds_where_only_map_is_often_misleading() -> None:
+    # Up to 100 of 10^6 is a third of the axis.
+    judged = verdict("C7", erring({"LUI": -0.1, "PAC": 0.0, "MAP": 0.1, "UCRL2": -NEVER}, until=100))
+    assert (judged.verdict, judged.number) == ("holds", "LUI 0 %, PAC 0 %, MAP 34 %, UCRL2 0 %")
+
+
+def test_c7_fails_where_it_is_the_other_way_round() -> None:
+    judged = verdict("C7", erring({"LUI": 0.1, "PAC": NEVER, "MAP": 0.0, "UCRL2": 0.1}, until=100))
+    assert judged.verdict == "fails"
+    assert "LUI (most on chain: 34 %)" in judged.detail
+
+
+def test_c7_is_partly_right_where_map_is_not_misleading_often() -> None:
+    # Up to 10 of 10^6 is a sixth of the axis: neither often nor rarely.
+    judged = verdict("C7", erring({"LUI": 0.1, "PAC": 0.0, "MAP": 0.1, "UCRL2": 0.0}, until=10))
+    assert (judged.verdict, judged.number) == ("partly", "LUI 17 %, PAC 0 %, MAP 17 %, UCRL2 0 %")
+
+
+def test_c7_forgives_the_precision_of_the_solver() -> None:
+    # 1e-6 of the optimum where that is above 1: 1e-5 of 10, not of 1.
+    judged = verdict("C7", erring({"LUI": 9e-6, "PAC": 0.0, "MAP": 0.1, "UCRL2": 0.0}, until=100))
+    assert judged.number.startswith("LUI 17 %")  # aircraft, grid and bandit, a third of the axis each
+    judged = verdict("C7", erring({"LUI": 9e-7, "PAC": 0.0, "MAP": 0.1, "UCRL2": 0.0}, until=100))
+    assert judged.number.startswith("LUI 0 %")  # and not less than 1e-6 where the optimum is below 1
+
+
+def test_curves_need_a_thousand_trajectories() -> None:
+    errors = {"LUI": -0.1, "PAC": -0.2, "MAP": 0.3, "UCRL2": -0.4}
+    for key in ("C3", "C7"):
+        assert verdict(key, erring(errors, trajectories=999)).verdict == "not judged"
+        assert verdict(key, erring(errors, trajectories=1000)).verdict == "holds"
+
+
+# -- C5, C6: going wrong and recovering -----------------------------------------------------------------------
+
+
+def dipping(where: dict[str, tuple[float, float]], trajectories: int = 10**6, depth: float = 1e9) -> Results:
+    """The basic experiment in which the chain is worst from one trajectory to just after it, and optimal from another."""
+
+    def rows(environment: str, learner: str, seed: int) -> list[Row]:
+        worst, recovered = where[learner]
+        found = [(0, 1e6, 0), (worst, 1e6 * depth, 0), (worst + 1, 1e5, 0), (recovered, 100, 0)]
+        return [row for row in found if row[0] <= trajectories]
+
+    return basic(rows, trajectories, environments=("chain",), learners=("LUI", "PAC", "UCRL2"))
+
+
+def test_c5_holds_with_the_trajectories_of_the_paper() -> None:
+    judged = verdict("C5", dipping({"LUI": (5, 100), "PAC": (4, 90), "UCRL2": (1000, 200_000)}))
+    assert (judged.verdict, judged.number) == ("holds", "6 of 6 parts, within a factor 5")
+    assert "LUI: 10^9 times the prior at 5, optimal for good from 100 on" in judged.detail
+
+
+def test_c5_allows_a_factor_five() -> None:
+    assert verdict("C5", dipping({"LUI": (1, 500), "PAC": (24, 26), "UCRL2": (4000, 20_000)})).verdict == "holds"
+    judged = verdict("C5", dipping({"LUI": (26, 501), "PAC": (5, 100), "UCRL2": (1000, 19_000)}))
+    assert (judged.verdict, judged.number) == ("partly", "3 of 6 parts, within a factor 5")
+
+
+def test_c5_fails_without_dips_and_recovery() -> None:
+    found = dipping(dict.fromkeys(("LUI", "PAC", "UCRL2"), (5.0, NEVER)), depth=1.5)
+    judged = verdict("C5", found)
+    assert (judged.verdict, judged.number) == ("fails", "0 of 6 parts, within a factor 5")
+    assert "LUI: no dip, never optimal for good" in judged.detail
+
+
+def test_c5_judges_the_rest_where_runs_are_too_short_for_ucrl2() -> None:
+    where = {"LUI": (5.0, 100.0), "PAC": (5.0, 100.0), "UCRL2": (1000.0, 200_000.0)}
+    judged = verdict("C5", dipping(where, trajectories=10_000))
+    assert (judged.verdict, judged.number) == ("partly", "4 of 4 parts, within a factor 5")
+    assert "not judged: that needs runs of 500,000 trajectories" in judged.detail
+    assert verdict("C5", dipping(where, trajectories=499)).verdict == "not judged"
+
+
+def test_c5_takes_infinite_performance() -> None:
+    def rows(environment: str, learner: str, seed: int) -> list[Row]:
+        return (
+            [(0, NEVER, 0), (5, NEVER, 0), (50, 100, 0)]
+            if learner == "LUI"
+            else [(0, 9, 0), (5, NEVER, 0), (9, 100, 0)]
+        )
+
+    judged = verdict("C5", basic(rows, learners=("LUI", "PAC", "UCRL2")))
+    assert "LUI: no dip" in judged.detail
+    assert "PAC: infinity times the prior at 5" in judged.detail
+
+
+def losing(shares: dict[str, int], until: float, trajectories: int = 10**6) -> Results:
+    """The unfavourable game in which so many of the five runs are sub-optimal, from 10 trajectories to others."""
+
+    def rows(environment: str, learner: str, seed: int) -> list[Row]:
+        if seed >= shares[learner]:
+            return [(0, 10, 0), (trajectories, 10, 0)]
+        return [(0, 10, 0), (10, 9.9999, 0), (until, 10, 0)] if until < NEVER else [(0, 10, 0), (10, 9, 0)]
+
+    return basic(rows, trajectories, environments=("betting-unfavourable",))
+
+
+ONLY_MAP = {"LUI": 0, "PAC": 0, "MAP": 4, "UCRL2": 0}
+
+
+def test_c6_holds_where_only_map_goes_wrong_for_so_long() -> None:
+    judged = verdict("C6", losing(ONLY_MAP, until=9000))
+    assert (judged.verdict, judged.number) == ("holds", "LUI 0 %, PAC 0 %, MAP 80 %, UCRL2 0 %")
+    assert "optimal for good from 9,000 on" in judged.detail
+
+
+@pytest.mark.parametrize(
+    ("shares", "until", "trajectories", "expected"),
+    [
+        (ONLY_MAP, 1000, 10**6, "partly"),  # too soon
+        (ONLY_MAP, NEVER, 10**6, "partly"),  # too late
+        (ONLY_MAP, NEVER, 49_999, "partly"),  # open
+        ({**ONLY_MAP, "PAC": 1}, 9000, 10**6, "partly"),
+        ({**ONLY_MAP, "PAC": 1}, 1000, 10**6, "fails"),
+        ({**ONLY_MAP, "MAP": 0}, 9000, 10**6, "fails"),
+        ({**ONLY_MAP, "MAP": 2, "LUI": 5}, 9000, 10**6, "fails"),
+        (ONLY_MAP, 1500, 1999, "not judged"),
+    ],
+)
+def test_c6(shares: dict[str, int], until: float, trajectories: int, expected: str) -> None:
+    assert verdict("C6", losing(shares, until, trajectories)).verdict == expected
+
+
+def test_c6_needs_all_four() -> None:
+    judged = verdict("C6", basic(lambda name, learner, seed: [(0, 10, 0)], learners=("LUI", "MAP")))
+    assert judged.verdict == "not judged"
+    assert "PAC and UCRL2 not run" in judged.detail
+
+
+# -- C8, C10: change ------------------------------------------------------------------------------------------
+
+TIMES = dict(zip(BOUNDS, (800.0, 300.0, 50.0), strict=True))  # 100 + 800 comes after 80 % of 1000: not returned
+
+
+def as_claimed(cell: Cell) -> tuple[float, float]:
+    if cell.learner != "LUI" or cell.xi == 1.0:
+        return (10, NEVER)
+    return (10, TIMES[cell.panel])
+
+
+def test_c8_and_c10_hold_as_claimed() -> None:
+    found = changing(as_claimed)
+    judged = verdict("C8", found)
+    assert (judged.verdict, judged.number) == ("holds", "LUI 100 %, MAP 0 %, UCRL2 0 %")
+    assert "LUI's median time unbounded 800, [200, 300] 300, [20, 30] 50" in judged.detail
+    judged = verdict("C10", found)
+    assert (judged.verdict, judged.number) == ("holds", "xi 1: 0 %, xi 0.8: 100 %")
+
+
+def test_c8_fails_where_the_others_return_and_lui_does_not() -> None:
+    judged = verdict("C8", changing(lambda cell: (10, NEVER if cell.learner == "LUI" else 50)))
+    assert (judged.verdict, judged.number) == ("fails", "LUI 0 %, MAP 100 %, UCRL2 100 %")
+
+
+@pytest.mark.parametrize("learner", ["MAP", "UCRL2"])
+def test_c8_is_partly_right_where_another_returns_once(learner: str) -> None:
+    def behaviour(cell: Cell) -> tuple[float, float]:
+        lucky = (cell.environment, cell.learner, cell.panel, cell.xi) == ("chain", learner, BOUNDS[2], 0.9)
+        return (10, 50) if lucky else as_claimed(cell)
+
+    judged = verdict("C8", changing(behaviour))
+    assert judged.verdict == "partly"
+    assert f"{learner} 0 % to 100 % (after 100, xi 0.9, [20, 30])" in judged.detail
+
+
+@pytest.mark.parametrize(
+    ("learner", "others", "expected"),
+    [("LUI", 0, "holds"), ("LUI", 1, "partly"), ("MAP", 2, "holds"), ("MAP", 3, "partly")],
+)
+def test_c8_wants_nine_tenths_of_lui_and_less_than_half_of_the_others(learner: str, others: int, expected: str) -> None:
+    # One of five runs of LUI that does not return is too many; two of five of MAP that do are not.
+    cell = Cell("betting", learner, BOUNDS[2], 0.8, 100)
+    found = changing(as_claimed)
+    otherwise = changing(lambda cell: (10, NEVER if cell.learner == "LUI" else 50))
+    mixed = [
+        other if one.cell == cell and one.seed < others else one
+        for one, other in zip(found.outcomes, otherwise.outcomes, strict=True)
+    ]
+    assert verdict("C8", replace(found, outcomes=tuple(mixed))).verdict == expected
+
+
+def test_c8_does_not_count_who_never_bets() -> None:
+    def behaviour(cell: Cell) -> tuple[float, float]:
+        return (NEVER, 0) if (cell.environment, cell.learner) == ("betting", "MAP") else as_claimed(cell)
+
+    judged = verdict("C8", changing(behaviour))
+    assert judged.verdict == "holds"
+    assert "MAP 0 % (on average 100 % if it need not be optimal before)" in judged.detail
+
+
+def test_c8_leaves_changes_out_that_come_before_lui_has_learned() -> None:
+    def behaviour(cell: Cell) -> tuple[float, float]:
+        before, time = as_claimed(cell)
+        return (150 if cell.environment == "betting" else before, time)
+
+    judged = verdict("C8", changing(behaviour, after=(100, 200), trajectories=2000))
+    assert judged.verdict == "holds"
+    assert "Too early, as LUI had not learned by then: betting after 100 (xi 0.9 and 0.8)." in judged.detail
+
+
+def test_c8_finds_a_learner_that_explores_uniformly() -> None:
+    found = changing(as_claimed)
+    uniform = [
+        replace(each, cell=replace(each.cell, xi=None)) if each.cell.learner == "MAP" else each
+        for each in found.outcomes
+        if each.cell.learner != "MAP" or each.cell.xi == 1.0
+    ]
+    judged = verdict("C8", replace(found, outcomes=tuple(uniform)))
+    assert (judged.verdict, judged.number) == ("holds", "LUI 100 %, MAP 0 %, UCRL2 0 %")
+
+
+def test_c8_holds_partly_at_most_with_one_environment() -> None:
+    found = changing(as_claimed)
+    chain = replace(found, outcomes=tuple(each for each in found.outcomes if each.cell.environment == "chain"))
+    judged = verdict("C8", chain)
+    assert judged.verdict == "partly"
+    assert judged.detail.endswith("betting: no change to look at.")
+
+
+def test_c8_blames_a_bound_that_keeps_lui_from_learning() -> None:
+    def behaviour(cell: Cell) -> tuple[float, float]:
+        before, time = as_claimed(cell)
+        return (NEVER if cell.panel == BOUNDS[2] else before, time)
+
+    judged = verdict("C8", changing(behaviour))
+    assert judged.verdict == "partly"
+    assert (
+        "chain, share of runs that returned: LUI with a bound 0 % (after 100, xi 0.9, [20, 30]) to 100 %;"
+        in judged.detail
+    )
+
+
+def test_c8_measures_the_time_of_runs_that_had_something_to_unlearn() -> None:
+    found, idle = changing(as_claimed), changing(lambda cell: (NEVER, 0))
+    mixed = [
+        other if (one.cell.learner, one.cell.panel) == ("LUI", BOUNDS[1]) and one.seed < 3 else one
+        for one, other in zip(found.outcomes, idle.outcomes, strict=True)
+    ]
+    detail = verdict("C8", replace(found, outcomes=tuple(mixed))).detail
+    assert detail.count("LUI's median time unbounded 800, [200, 300] 300, [20, 30] 50") == 2
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ((NEVER, NEVER, 50), "partly"),  # [200, 300] does not return
+        ((NEVER, 300, 50), "holds"),
+        ((NEVER, 700, 50), "holds"),  # optimal from 800 of 1000 on
+        ((NEVER, 701, 50), "partly"),
+        ((300, 300, 50), "holds"),
+        ((300, 320, 50), "holds"),  # by less than a tenth
+        ((300, 340, 50), "partly"),
+        ((50, 50, 50), "partly"),
+        ((50, 100, 200), "partly"),
+    ],
+)
+def test_c8_wants_lower_bounds_to_be_faster(times: tuple[float, ...], expected: str) -> None:
+    by_bound = dict(zip(BOUNDS, times, strict=True))
+    found = changing(lambda cell: (10, by_bound[cell.panel] if cell.learner == "LUI" else NEVER))
+    assert verdict("C8", found).verdict == expected
+
+
+def test_c8_and_c10_need_nine_tenths_of_the_run_after_the_change() -> None:
+    for key in ("C8", "C10"):
+        judged = verdict(key, changing(as_claimed, trajectories=999))
+        assert (judged.verdict, judged.number) == ("not judged", "too short")
+        judged = verdict(key, changing(lambda cell: (NEVER, 50)))
+        assert judged.verdict == "not judged"
+        assert "before LUI has learned" in judged.detail
+
+
+def test_c8_and_c10_need_the_later_optimum() -> None:
+    found = changing(as_claimed)
+    problems = {name: replace(problem, later=None) for name, problem in PROBLEMS.items()}
+    assert verdict("C8", replace(found, problems=problems)).verdict == "not judged"
+    assert verdict("C10", replace(found, problems=problems)).verdict == "not judged"
+
+
+def test_a_row_before_the_change_at_the_same_trajectory_is_not_after_it() -> None:
+    # The iteration ends with the change: optimal on the old truth, then far off on the new one, for good.
+    rows = [(0, 100, 0), (100, 100, 0), (100, 1e9, 0)]
+    found = changing(as_claimed)
+    first = [outcome(Cell("chain", "LUI", bound, 1.0, 100), seed, rows) for bound in BOUNDS for seed in range(SEEDS)]
+    rest = [each for each in found.outcomes if (each.cell.environment, each.cell.xi) != ("chain", 1.0)]
+    assert verdict("C10", replace(found, outcomes=(*first, *rest))).number == "xi 1: 0 %, xi 0.8: 100 %"
+
+
+def test_c10_fails_where_randomisation_makes_it_worse() -> None:
+    judged = verdict("C10", changing(lambda cell: (10, 50 if cell.xi == 1.0 else NEVER)))
+    assert (judged.verdict, judged.number) == ("fails", "xi 1: 100 %, xi 0.8: 0 %")
+
+
+def test_c10_is_partly_right_where_a_low_bound_helps_without_randomisation() -> None:
+    def behaviour(cell: Cell) -> tuple[float, float]:
+        return (10, 50) if cell.panel == BOUNDS[2] else as_claimed(cell)
+
+    judged = verdict("C10", changing(behaviour))
+    assert judged.verdict == "partly"
+    assert "xi = 1: unbounded 0 %, [200, 300] 0 %, [20, 30] 100 %; xi = 0.8: [200, 300] 100 %" in judged.detail
+
+
+# -- C9: strength ---------------------------------------------------------------------------------------------
+
+
+def strengths(rows: dict[str, list[Row]], trajectories: int = 1000, names: tuple[str, ...] = STRENGTHS) -> Results:
+    """The strength experiment: optimal at 10, but for the rows given."""
+    return results(
+        "strength",
+        [
+            outcome(Cell("grid", name), seed, rows.get(name, [(0, 0.0, 0), (10, 0.5, 0)]))
+            for name in names
+            for seed in range(SEEDS)
+        ],
+        trajectories,
+    )
+
+
+def test_c9_holds_where_curves_are_close() -> None:
+    judged = verdict("C9", strengths({"[5, 15]": [(0, 0.0, 0), (10, 0.46, 0), (300, 0.5, 0)]}))
+    assert (judged.verdict, judged.number) == ("holds", "gap 8 % of the optimum")
+    assert "after 10 trajectories ([10, 15] above [5, 15])" in judged.detail
+    assert "within 1 % of it is 10 with [10, 15] and 300 with [5, 15], a factor 30" in judged.detail
+
+
+def test_c9_fails_where_they_are_not() -> None:
+    judged = verdict("C9", strengths({"[40, 50]": [(0, 0.0, 0), (25, 0.5, 0)]}))
+    assert (judged.verdict, judged.number) == ("fails", "gap 100 % of the optimum")
+
+
+def test_c9_is_partly_right_where_only_the_reach_is_close() -> None:
+    judged = verdict("C9", strengths({"[40, 50]": [(0, 0.0, 0), (20, 0.5, 0)]}))
+    assert (judged.verdict, judged.number) == ("partly", "gap 100 % of the optimum")
+
+
+def test_c9_looks_at_five_per_cent_where_one_is_not_reached() -> None:
+    judged = verdict("C9", strengths({"[5, 15]": [(0, 0.0, 0), (10, 0.48, 0)]}))
+    assert judged.verdict == "holds"
+    assert "within 5 % of it is 10 with every strength" in judged.detail
+    judged = verdict("C9", strengths({name: [(0, 0.1, 0)] for name in STRENGTHS}))
+    assert judged.verdict == "holds"
+    assert "no strength comes within 5 %" in judged.detail
+
+
+def test_c9_wants_all_strengths_and_long_runs() -> None:
+    judged = verdict("C9", strengths({}, names=STRENGTHS[:5]))
+    assert judged.verdict == "partly"
+    assert "Not run: [40, 50]" in judged.detail
+    assert verdict("C9", strengths({}, names=STRENGTHS[:1])).verdict == "not judged"
+    assert verdict("C9", strengths({}, trajectories=999)).verdict == "not judged"
+
+
+# -- the price of a guarantee ---------------------------------------------------------------------------------
+
+
+def test_prices_by_hand() -> None:
+    learners = ("LUI", "Confidence sequence", "Clopper-Pearson")
+
+    def rows(environment: str, learner: str, seed: int) -> list[Row]:
+        if learner == "LUI":  # promises 2 % too much in the end, in two of five runs also before
+            return [(0, 50, 10 if seed < 2 else -1), (10, 50, 1.0 if seed < 3 else -9)]
+        return [(0, 50, -NEVER if environment == "chain" else -40), (10, 50, -10)]
+
+    found = basic(rows, environments=("chain", "betting-favourable"), learners=learners)
+    lui, sequence, pearson, other, *_ = prices(found)
+    assert (lui.environment, lui.learner, lui.guarantee) == ("Chain", "LUI", "none")
+    assert lui.promised == pytest.approx(100 / 49)  # small is better: 49 promised, 100 possible
+    assert lui.misleading == 0.6
+    assert (sequence.guarantee, pearson.guarantee) == ("any-time", "one look")
+    assert sequence.promised == pytest.approx(100 / 60)
+    assert sequence.misleading == 0
+    assert other.promised == pytest.approx(51 / 40)
+
+
+def test_prices_of_nothing_promised() -> None:
+    rows: list[Row] = [(0, 200, -NEVER), (10, 200, float("nan"))]
+    cells = [Cell("chain", "UCRL2"), Cell("grid", "UCRL2")]
+    found = results("basic", [outcome(cell, 0, rows[:1]) for cell in cells], 10)
+    assert [price.promised for price in prices(found)] == [0, -NEVER]
+    assert prices(results("basic", [outcome(cells[0], 0, rows)], 10))[0].misleading == 0  # infinity less infinity
+
+
+def test_price_table_has_a_dash_where_a_learner_was_not_run() -> None:
+    rows: list[Row] = [(0, 0.4, -0.1)]
+    cells = [Cell("chain", "LUI"), Cell("grid", "LUI"), Cell("grid", "Clopper-Pearson")]
+    table = price_table(prices(results("basic", [outcome(cell, 0, rows) for cell in cells], 10)))
+    head, rule, chain, grid = table.splitlines()
+    assert head.endswith("| LUI (guarantee: none) | Clopper-Pearson (guarantee: one look) |")
+    assert rule == "|---|---:|---:|"
+    assert chain == "| Chain | 20000 % / 0 % | – |"
+    assert grid == "| Grid | 60 % / 0 % | 60 % / 0 % |"
