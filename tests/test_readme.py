@@ -27,7 +27,7 @@ from umdp.cli.report import record
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-NEEDS = {"storm": "stormpy", "gym": "gymnasium"}
+NEEDS = {"storm": "stormpy", "gym": "gymnasium", "plot": "matplotlib"}
 
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)"

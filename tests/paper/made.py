@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.learn import Guarantee
 from umdp.paper.results import COLUMNS, Cell, Outcome, Problem, Results
 
 NEVER = float("inf")
@@ -40,7 +41,8 @@ def outcome(cell: Cell, seed: int, rows: Sequence[Row]) -> Outcome:
         "estimation_error": table[:, 2],
         "estimate": table[:, 1] + sign * table[:, 2],
     }
-    return Outcome(cell, seed, columns)
+    kinds = {"Confidence sequence": Guarantee("any-time", 0.99), "Clopper-Pearson": Guarantee("fixed-N", 0.99)}
+    return Outcome(cell, seed, columns, str(kinds.get(cell.learner, Guarantee("none"))))
 
 
 def results(name: str, outcomes: Sequence[Outcome], trajectories: int, published: bool = False) -> Results:

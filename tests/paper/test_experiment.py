@@ -120,3 +120,5 @@ def test_names_that_are_unknown() -> None:
         Experiment.load("nowhere.toml")
     with pytest.raises(FormatError, match="--seeds must be at least 1, not 0"):
         Experiment.load("basic").cut(seeds=0)
+    with pytest.raises(FormatError, match="the learner Wilson has no published variant, as lui, pac, map, ucrl2 have"):
+        Experiment.load(OWN).as_published()

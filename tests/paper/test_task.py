@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import umdp
-from umdp.errors import ModelError
 from umdp.paper.experiment import Experiment
 from umdp.paper.results import COLUMNS, Cell
 from umdp.paper.task import Task, describe, work
@@ -96,9 +95,3 @@ def test_what_is_known_of_environments() -> None:
     assert describe(published["aircraft"], "").optimum == pytest.approx(0.2688)
     assert describe(published["bandit"], "").optimum == pytest.approx(0.99)
     assert describe(published["grid"], "").probability
-
-
-def test_tasks_that_cannot_be_done() -> None:
-    given = task(model="grid", learner="confidence-sequence", settings={"error_rate": 0.1})
-    with pytest.raises(ModelError, match="confidence-sequence has no published variant"):
-        work(Task(cell=given.cell, number=0, config=given.config, published=True))

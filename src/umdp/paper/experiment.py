@@ -22,6 +22,8 @@ __all__ = ["EXPERIMENTS", "Environment", "Experiment", "Method"]
 
 EXPERIMENTS = ("basic", "strength", "change", "ties")
 """The experiments that come with the package."""
+PAPERS = ("lui", "pac", "map", "ucrl2")
+"""The learners that have a published variant."""
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
@@ -178,7 +180,13 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, **{name: value for name, value in new.items() if value is not None})
 
     def as_published(self) -> Self:
-        """Return the experiment as the published code runs it."""
+        """Return the experiment as the published code runs it; its learners must be the paper's."""
+        for method in self.methods:
+            if method.as_published and method.learner not in PAPERS:
+                raise FormatError(
+                    f"the learner {method.label} has no published variant, as {listed(PAPERS)} have; leave it out there with "
+                    "as-published = false"
+                )
         return msgspec.structs.replace(self, published=True)
 
     # -- what it stands for ----------------------------------------------------------------------------------

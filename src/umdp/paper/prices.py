@@ -11,10 +11,10 @@ from umdp.paper.measures import Evidence
 from umdp.paper.results import Results
 from umdp.paper.verdict import percent
 
-__all__ = ["GUARANTEES", "Price", "price_table", "prices"]
+__all__ = ["GUARANTEES", "Price", "price_rows", "price_table", "prices"]
 
-GUARANTEES = {"Confidence sequence": "any-time", "Clopper-Pearson": "one look"}
-"""What the bounds of a learner promise, by its label: at all times at once, or for one look; all others nothing."""
+GUARANTEES = {"whenever you stop": "any-time", "if you look once": "one look"}
+"""What the bounds of a learner promise, by what it says of itself; those that say something else promise nothing."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ def prices(results: Results) -> list[Price]:
         else:
             promised = estimate / optimum if optimum > 0 else float("inf")
         wrong = (runs.column("estimation_error") > runs.misleading()).any(1)
-        guarantee = GUARANTEES.get(cell.learner, "none")
+        said = runs.outcomes[0].guarantee
+        guarantee = next((short for words, short in GUARANTEES.items() if words in said), "none")
         found.append(Price(problem.title, cell.learner, guarantee, promised, float(wrong.mean())))
     return found
 
@@ -74,19 +75,25 @@ def price_table(prices: Sequence[Price]) -> str:
     |---|---:|---:|
     | Grid | 99 % / 25 % | 80 % / 0 % |
     """
+    head, *rows = price_rows(prices)
+    text = [f"| {' | '.join(line)} |" for line in (head, *rows)]
+    text.insert(1, "|---|" + "---:|" * (len(head) - 1))
+    return "\n".join(text)
+
+
+def price_rows(prices: Sequence[Price]) -> list[list[str]]:
+    """Return the table as text, its head first."""
     learners = dict.fromkeys((price.learner, price.guarantee) for price in prices)
     head = [f"{learner} (guarantee: {guarantee})" for learner, guarantee in learners]
-    lines = [["promised of the optimum / misleading runs", *head]]
+    rows = [["promised of the optimum / misleading runs", *head]]
     for environment in dict.fromkeys(price.environment for price in prices):
         cells = {
             price.learner: f"{_share(price.promised)} / {percent(price.misleading)}"
             for price in prices
             if price.environment == environment
         }
-        lines.append([environment, *(cells.get(learner, "–") for learner, _ in learners)])
-    text = [f"| {' | '.join(line)} |" for line in lines]
-    text.insert(1, "|---|" + "---:|" * len(head))
-    return "\n".join(text)
+        rows.append([environment, *(cells.get(learner, "–") for learner, _ in learners)])
+    return rows
 
 
 def _share(share: float) -> str:

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 from umdp.paper.differences import CONVENTIONS, DIFFERENCES, INTRODUCTION
 from umdp.paper.embed import embed
+from umdp.paper.order import HEAD, orders
 from umdp.paper.page import element, escape, page, table, toml
+from umdp.paper.prices import price_rows, price_table, prices
 from umdp.paper.results import Results
 
 if TYPE_CHECKING:
     from umdp.paper.claims import Judged
     from umdp.paper.figures import Drawing
 
-__all__ = ["markdown_table", "write_report"]
+__all__ = ["markdown_table", "summary", "write_report"]
 
 PAPER = "https://arxiv.org/abs/2205.15827"
 MODES = {False: "by definition", True: "as published"}
@@ -36,10 +38,13 @@ def write_report(path: Path, results: Sequence[Results], judged: Sequence[Judged
     sections = [
         ("run", "What was run", _runs(results)),
         ("claims", "Claims of the paper", _claims(judged)),
+        ("price", "The price of a guarantee", _price(results)),
+        ("order", "The order of actions", _order(results)),
         ("figures", "Figures", _figures(results, drawings)),
         ("settings", "Settings", _settings(results)),
         ("differences", "What differs from the paper, and why", _differences()),
     ]
+    sections = [section for section in sections if section[2]]
     links = [element("li", element("a", escape(name), href=f"#{key}")) for key, name, _ in sections]
     paper = element("a", "Suilen, Simão, Parker and Jansen (2022)", href=PAPER)
     body = [
@@ -68,6 +73,27 @@ def markdown_table(judged: Sequence[Judged]) -> str:
         cells = [f"**{one.verdict}**{_said(one)}" if one else "not run" for one in found]
         lines.append("| " + " | ".join(_flat(cell) for cell in (key, claim, *cells)) + " |")
     return "\n".join(lines)
+
+
+def summary(results: Sequence[Results], judged: Sequence[Judged]) -> str:
+    """Return what was run, the claims, the price of a guarantee and the order of actions, as Markdown."""
+    lines = ["| experiment | mode | trajectories | seeds | runs |", "|---|---|---:|---:|---:|"]
+    for one in results:
+        lines.append(
+            f"| {one.name} | {MODES[one.published]} | {one.trajectories:,} | {one.seeds} | {len(one.outcomes):,} |"
+        )
+    parts = ["### What was run", "\n".join(lines), "### Claims", markdown_table(judged)]
+    basic = next((one for one in results if one.name == "basic" and not one.published and one.outcomes), None)
+    if basic is not None:
+        parts += ["### The price of a guarantee", PRICE, price_table(prices(basic))]
+    compared = {mode: orders(results, published) for published, mode in MODES.items()}
+    if any(compared.values()):
+        parts += ["### The order of actions", ORDER]
+    for mode, rows in compared.items():
+        if rows:
+            head = f"| {mode}: {' | '.join(HEAD)} |\n|---|---|---:|---:|---:|"
+            parts.append("\n".join([head, *(f"| {' | '.join(each.row())} |" for each in rows)]))
+    return "\n\n".join(parts) + "\n"
 
 
 def _explained(one: Judged) -> tuple[str, str]:
@@ -161,6 +187,38 @@ def _verdict(one: Judged | None) -> str:
     sign = element("span", f"{SIGNS[one.verdict]} {one.verdict}", kind=f"verdict {one.verdict.replace(' ', '-')}")
     number, detail = _explained(one)
     return f"{sign} {escape(number)}".rstrip() + (element("p", escape(detail), kind="faint") if detail else "")
+
+
+PRICE = (
+    "How much of the optimum each learner promises at the end of the basic experiment, by definition (the median worst-case "
+    "value on the learned model; optimum over value where less is better; above 100 % it promises too much), and the share of "
+    "runs in which it promised more than its policy kept at some iteration. A guarantee “any-time” holds whenever one stops; "
+    "“one look” only for a single look; “none” for none."
+)
+ORDER = (
+    "Among equally good actions the first is taken. This is after how many trajectories the median run first has a policy "
+    "within 1 % of the optimum, with actions in the order of the paper's environments and in random order, and the p-value of "
+    "Mann and Whitney's test that the order makes no difference."
+)
+
+
+def _price(results: Sequence[Results]) -> str:
+    """Return what a guarantee costs, from the basic experiment by definition."""
+    basic = next((one for one in results if one.name == "basic" and not one.published and one.outcomes), None)
+    if basic is None:
+        return ""
+    head, *rows = price_rows(prices(basic))
+    return element("p", escape(PRICE)) + table([*map(escape, head)], [[*map(escape, row)] for row in rows], cards=True)
+
+
+def _order(results: Sequence[Results]) -> str:
+    """Return how much depends on the order of actions, in the modes that were run."""
+    parts = []
+    for published, mode in MODES.items():
+        rows = [[*map(escape, each.row())] for each in orders(results, published)]
+        if rows:
+            parts.append(element("h3", mode.capitalize()) + table([*HEAD], rows, cards=True))
+    return element("p", escape(ORDER)) + "\n".join(parts) if parts else ""
 
 
 def _figures(results: Sequence[Results], drawings: Sequence[Drawing]) -> str:

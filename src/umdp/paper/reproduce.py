@@ -98,7 +98,7 @@ def collect(experiment: Experiment, archive: Archive) -> Results:
 
 def _show(results: list[Results], judged: list[Judged], folder: Path, say: Say) -> Path:
     from umdp.paper.figures import figures
-    from umdp.paper.report import write_report
+    from umdp.paper.report import summary, write_report
 
     say("drawing the figures")
     pictures = folder / "figures"
@@ -107,6 +107,7 @@ def _show(results: list[Results], judged: list[Judged], folder: Path, say: Say) 
     report = folder / "report.html"
     say("writing the report")
     write_report(report, results, judged, drawings)
+    (folder / "summary.md").write_text(summary(results, judged), encoding="utf-8")
     return report
 
 

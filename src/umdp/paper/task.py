@@ -108,8 +108,6 @@ def _build(task: Task) -> Anytime:
     else:
         from umdp.paper.published import PUBLISHED, Published
 
-        if config.learner not in PUBLISHED:
-            raise ModelError(f"the learner {config.learner} has no published variant; there are {', '.join(PUBLISHED)}")
         learner, kind = PUBLISHED[config.learner](**config.settings), Published
     return kind(source, spec, learner, config.build_explorer(), config.seed, horizon, config.precision)
 
