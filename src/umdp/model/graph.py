@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from umdp.errors import ModelError
 from umdp.model.rewards import Rewards
 from umdp.model.show import as_html, as_text
-from umdp.model.structure import Compaction, compact, owner, pointer, read_only
+from umdp.model.structure import Compaction, compact, frozen, owner, pointer, read_only
 
 if TYPE_CHECKING:
     from umdp.model.interval import IntervalMDP
@@ -180,6 +180,20 @@ class Graph:
         if kind is not Graph:
             model.__dict__["graph"] = self.graph
         return model
+
+    # -- pickles and copies ----------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is worked out from the fields, such as what a solver keeps with a graph, is not carried along.
+        state = {each.name: getattr(self, each.name) for each in fields(self)}
+        if type(self) is not Graph and "graph" in self.__dict__:
+            state["graph"] = self.graph
+        return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in state.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: frozen(value) for name, value in state.items()})
+        if self.actions is not None:
+            frozen(self.actions[0])
 
     # -- validation ------------------------------------------------------------------------------------------
 

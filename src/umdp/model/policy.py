@@ -14,7 +14,7 @@ from umdp.model.graph import Graph
 from umdp.model.interval import IntervalMDP
 from umdp.model.mdp import MDP
 from umdp.model.rewards import Rewards
-from umdp.model.structure import owner, read_only, row_sums
+from umdp.model.structure import frozen, owner, read_only, row_sums
 
 __all__ = ["Policy"]
 
@@ -78,6 +78,9 @@ class Policy:
                     f"state {graph.state_name(where)}: weights must be at least 0 and sum to 1, not {sums[where]:.9g}"
                 )
             object.__setattr__(self, "weight", read_only(weight))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: frozen(value) for name, value in state.items()})
 
     @classmethod
     def uniform(cls, graph: Graph) -> Policy:

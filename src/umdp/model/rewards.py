@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
+from umdp.model.structure import frozen
 
 __all__ = ["Rewards"]
 
@@ -43,6 +45,9 @@ class Rewards:
                 array = np.array(given, dtype=np.float64)
                 array.flags.writeable = False
                 object.__setattr__(self, part, array)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({part: frozen(values) for part, values in state.items()})
 
     @classmethod
     def of(cls, given: Rewards | Mapping[str, ArrayLike]) -> Rewards:

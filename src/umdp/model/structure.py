@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
 
-__all__ = ["Compaction", "compact", "owner", "pointer", "read_only", "row_sums"]
+__all__ = ["Compaction", "compact", "frozen", "owner", "pointer", "read_only", "row_sums"]
 
 Ints = NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -23,6 +24,22 @@ def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
         array = array.view()
         array.flags.writeable = False
     return array
+
+
+def frozen(value: Any) -> Any:
+    """Return what a pickle or a copy holds as a model holds it: arrays are write-protected, mappings cannot be changed.
+
+    Examples
+    --------
+    >>> labels = frozen({"goal": np.array([False, True])})
+    >>> type(labels).__name__, labels["goal"].flags.writeable
+    ('mappingproxy', False)
+    """
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+    elif isinstance(value, dict):
+        return MappingProxyType({name: frozen(each) for name, each in value.items()})
+    return value
 
 
 def pointer(given: ArrayLike, name: str, end: int | None) -> Ints:

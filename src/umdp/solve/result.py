@@ -7,16 +7,21 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from umdp.errors import ModelError
+from umdp.model.structure import read_only
 
 if TYPE_CHECKING:
     from umdp.model import MDP, IntervalMDP, Policy
     from umdp.spec import Spec
 
 __all__ = ["Bracket", "Solution", "Statistics", "Status"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,8 @@ class Solution:
 
     @cached_property
     def _lower_and_upper(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return self._bounds()
+        lower, upper = self._bounds()
+        return read_only(lower), read_only(upper)
 
     @property
     def lower(self) -> NDArray[np.float64]:
@@ -162,5 +168,30 @@ class Solution:
         """The MDP nature chose: the worst (or best) case itself."""
         return self._nature()
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What would be worked out when asked for is worked out now: how to do so cannot be carried along.
+        try:
+            nature: MDP | ModelError = self.nature
+        except ModelError as refusal:
+            nature = refusal
+        public = ("model", "spec", "bracket", "policy_bracket", "status", "statistics")
+        known = {"_bounds": self._lower_and_upper, "_policy": self.policy, "_nature": nature}
+        return {name: getattr(self, name) for name in public} | known
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        known = {name: _known(state[name]) for name in ("_bounds", "_policy", "_nature")}
+        self.__dict__.update(state | known)
+
     def __repr__(self) -> str:
         return f"Solution of {self.spec}: {self.bracket} ({self.status.name.lower()})"
+
+
+def _known(found: T | ModelError) -> Callable[[], T]:
+    """Return the function that returns what was found, or raises the error that was."""
+
+    def give() -> T:
+        if isinstance(found, ModelError):
+            raise found
+        return found
+
+    return give
