@@ -189,3 +189,19 @@ def test_a_row_that_does_not_fit_is_named_with_the_remedy(umdp, folder):
     code, out, _ = umdp("learn", "chain", "--log", "log.csv", "--quiet", "--on-error", "skip")
     assert code == 0
     assert "1 of 2 rows was set aside" in out
+
+
+def test_a_model_and_a_learner_of_ones_own(umdp, folder):
+    arguments = (
+        "learn",
+        "examples/own/ferry.py:ferry",
+        'Pmax=? [ F "home" ]',
+        "--learner",
+        "examples/own/ferry.py:Wilson",
+    )
+    result = umdp(*arguments, "--set", "error_rate=0.05", "--trajectories", "300", "--out", "own.run", "--quiet")
+    assert result.code == 0, result.err
+    assert "after 300 trajectories" in result.out
+    assert umdp("resume", "own.run", "--quiet").out == result.out
+    missing = umdp("learn", "examples/own/ferry.py:boat", 'Pmax=? [ F "home" ]')
+    assert missing.err == "error: examples/own/ferry.py: there is no 'boat' in this file\n"

@@ -177,6 +177,8 @@ def test_errors_of_a_run_say_which(tmp_path) -> None:
 
 
 def test_archives_and_schedulers_that_are_none(tmp_path) -> None:
+    with Archive.open(tmp_path / "empty.db") as archive, pytest.raises(ModelError, match="sweep the experiment first"):
+        collect(small(), archive)
     (tmp_path / "runs.db").write_text("not a database, but long enough to be taken for one by its size " * 20)
     with pytest.raises(FormatError, match="this is not an archive of runs"):
         Archive.open(tmp_path / "runs.db")

@@ -241,7 +241,7 @@ def _learn(
         typer.Argument(
             metavar="MODEL",
             help="A benchmark (chain, chain-switched, aircraft, grid, bandit, betting-favourable, betting-unfavourable), a "
-            "file as for check, or gym:ID.",
+            "file as for check, gym:ID, or FILE.py:NAME, a function of yours that returns an MDP.",
             show_default=False,
         ),
     ],
@@ -254,7 +254,10 @@ def _learn(
         ),
     ] = None,
     learner: Annotated[
-        str, typer.Option(metavar="NAME", help="lui, pac, map, ucrl2, clopper-pearson or confidence-sequence.")
+        str,
+        typer.Option(
+            metavar="NAME", help="lui, pac, map, ucrl2, clopper-pearson, confidence-sequence, or FILE.py:NAME."
+        ),
     ] = "lui",
     set: Annotated[
         list[str] | None,

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any, Self
 
-from umdp.errors import FormatError
+from umdp.errors import FormatError, ModelError
 from umdp.run.codec import pack, unpack
 
 __all__ = ["Archive"]
@@ -55,6 +55,8 @@ class Archive:
     def get(self, key: str) -> dict[str, Any]:
         """Return what a task found."""
         row = self._db.execute("SELECT value FROM runs WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            raise ModelError("this run is not in the archive; sweep the experiment first")
         found: dict[str, Any] = unpack(row[0])
         return found
 
