@@ -93,6 +93,7 @@ def test_a_table_tells_its_settings(umdp, folder) -> None:
         (("reproduce", "basik"), "there is no experiment 'basik'; there are basic, strength, change, ties, or give"),
         (("reproduce", "none.toml"), "none.toml: this file cannot be read"),
         (("reproduce", "--seeds", "0"), "--seeds must be at least 1, not 0"),
+        (("reproduce", "--jobs", "0"), "--jobs must be at least 1, not 0"),
         (("reproduce", "--seeds", "many"), '"many" is not a whole number'),
         (("reproduce", "--as-published", "--by-definition"), "give --as-published or --by-definition, or neither for both"),
         (("reproduce", "basic", "--out", "examples/rover.tra"), "this folder cannot be made"),

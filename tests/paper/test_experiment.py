@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
 from umdp.errors import FormatError
 from umdp.paper.experiment import EXPERIMENTS, Experiment
 from umdp.paper.results import Cell
+from umdp.solve import relevant
 
 OWN = Path(__file__).parents[2] / "examples" / "own" / "ferry.toml"
 
@@ -122,3 +125,20 @@ def test_names_that_are_unknown() -> None:
         Experiment.load("basic").cut(seeds=0)
     with pytest.raises(FormatError, match="the learner Wilson has no published variant, as lui, pac, map, ucrl2 have"):
         Experiment.load(OWN).as_published()
+
+
+def test_clopper_pearson_takes_part_where_no_trajectory_visits_a_state_twice() -> None:
+    """There the number of samples of a choice does not depend on what they showed, which is what its promise needs."""
+    basic = Experiment.load("basic")
+    fit = {cell.environment for cell in basic.cells() if cell.learner == "Clopper-Pearson"}
+    for name, config in basic.problems().items():
+        source, spec, _ = config.build_source()
+        graph = source.graph
+        states = np.repeat(graph.choice_state, np.diff(graph.choice_ptr))
+        alive = ~relevant(graph, spec).settled
+        inside = alive[states] & alive[graph.successor]
+        edges = csr_matrix((np.ones(inside.sum()), (states[inside], graph.successor[inside])), (graph.states,) * 2)
+        components, _ = connected_components(edges, directed=True, connection="strong")
+        acyclic = components == graph.states and not edges.diagonal().any()
+        assert acyclic == (name in fit), name
+    assert all(cell.xi is None for cell in basic.cells() if cell.learner == "Clopper-Pearson")

@@ -78,6 +78,8 @@ class Reproduce:
 
         if self.as_published and self.by_definition:
             raise typer.BadParameter("give --as-published or --by-definition, or neither for both")
+        if self.jobs is not None and self.jobs < 1:
+            raise typer.BadParameter(f"--jobs must be at least 1, not {self.jobs}")
         for name in dict.fromkeys(self.experiments or EXPERIMENTS):
             given = Experiment.load(name).cut(seeds=self.seeds, trajectories=self.trajectories, seed=self.seed)
             if not self.as_published:
@@ -159,7 +161,7 @@ def declare(app: typer.Typer) -> None:
     def _reproduce(
         experiments: Annotated[
             list[str] | None,
-            typer.Argument(metavar="[EXPERIMENT]...", help="Names, or .toml files.", show_default=False),
+            typer.Argument(metavar="EXPERIMENT", help="Names, or .toml files.", show_default=False),
         ] = None,
         seeds: Annotated[int | None, _number("N", "How often to repeat every run; 100 in the paper.")] = None,
         trajectories: Annotated[int | None, _number("N", "How long runs are; 1000000 in the paper.")] = None,
