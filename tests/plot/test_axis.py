@@ -88,3 +88,10 @@ def test_a_short_axis_has_ticks_too() -> None:
     ax = pytest.importorskip("matplotlib.figure").Figure().add_subplot()
     plot.ValueAxis("symmetric", -0.4, 0.2).apply(ax)
     assert len([tick for tick in ax.get_yticks() if -0.4 <= tick <= 0.2]) >= 3
+
+
+def test_rounding_does_not_fill_a_linear_axis() -> None:
+    axis = plot.fit([flat([0.0, 7e-11, 7e-11])], show=[0.0], least=1e-4)
+    assert axis.upper - axis.lower >= 1e-4
+    # What is large is not left out beside what is rounding.
+    assert plot.fit([flat([0.0, 0.02, 7e-11])], show=[0.0], least=1e-4).upper >= 0.02

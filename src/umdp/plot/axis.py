@@ -117,6 +117,7 @@ def fit(
     show: Sequence[float] = (),
     threshold: float = 1.0,
     within: tuple[float, float] | None = None,
+    least: float = 0.0,
 ) -> ValueAxis:
     """Return an axis on which the curves can be read.
 
@@ -128,17 +129,20 @@ def fit(
     ----------
     show : values that are inside in any case, the optimum for instance
     within : what values can be at all; a linear axis starts with the first of them and does not go beyond the second
+    least : the least height of a linear axis: a smaller one would show rounding
     """
     drawn, shown = list(bands), np.asarray(show, dtype=np.float64)
     axis = ValueAxis(kind, 1.0, 10.0, threshold)
     ends = [each.mean[-1:] for each in drawn]
-    means = _usual(axis, np.concatenate([shown, *(each.mean for each in drawn)]), np.concatenate([shown, *ends]))
+    means = _usual(axis, np.concatenate([shown, *(each.mean for each in drawn)]), np.concatenate([shown, *ends, [least]]))
     if not len(means):
         return ValueAxis(kind, -threshold if kind == "symmetric" else 0.1 * threshold, threshold, threshold)
     low, high = float(means.min()), float(means.max())
     if high - low <= 1e-9 * max(abs(low), abs(high)):  # all the same: give it room
         room = 0.1 * (abs(high) if kind == "linear" and high else 1.0)
         low, high = low - room, high + room
+    if kind == "linear" and high - low < least:
+        low, high = (low + high - least) / 2, (low + high + least) / 2
     height = high - low
     edges = axis._forward(np.concatenate([each for one in drawn for each in (one.lower, one.upper)] or [shown]))
     # Bands of few runs are wide; they do not take values that are all positive below zero.
