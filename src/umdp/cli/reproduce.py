@@ -50,10 +50,13 @@ class Reproduce:
 
     def run(self) -> int:
         """Run what is missing, write everything, and show the verdicts; return the exit status."""
+        from umdp.cli.kernels import announce
         from umdp.paper.reproduce import reproduce
         from umdp.paper.sweep import cluster, processes, sweep
 
         experiments = list(self._experiments())
+        if not self.quiet:
+            announce()
 
         def work(tasks: Iterable[Task], archive: Archive) -> int:
             with _progress(self.quiet) as progress:
