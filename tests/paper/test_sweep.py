@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from umdp.cli import run
 from umdp.errors import FormatError, ModelError
 from umdp.paper.archive import Archive
 from umdp.paper.experiment import Experiment
@@ -77,7 +78,7 @@ def test_a_worker_process_that_is_killed_is_replaced(serial, tmp_path) -> None:
         assert files(tmp_path, experiment, archive) == serial
 
 
-def test_a_worker_of_a_cluster_that_is_killed(serial, tmp_path) -> None:
+def test_a_worker_of_a_cluster_that_is_killed(serial, tmp_path, capsys) -> None:
     distributed = pytest.importorskip("distributed")
     experiment = small()
     pids: list[int] = []
@@ -97,6 +98,13 @@ def test_a_worker_of_a_cluster_that_is_killed(serial, tmp_path) -> None:
         assert sweep(experiment.tasks(), archive, executor, kill) == 48
         assert [nanny.pid for nanny in workers.workers.values()] != pids  # it is another process now
         assert files(tmp_path, experiment, archive) == serial
+        # The command line does the same, and finds nothing left to do in that folder.
+        common = ["reproduce", "ties", "--by-definition", "--seeds", "2", "--trajectories", "60", "--quiet"]
+        assert run([*common, "--scheduler", workers.scheduler_address, "--out", str(tmp_path)]) == 0
+        assert "48 runs, 0 of them now" in capsys.readouterr().out
+        common[common.index("60")] = "5"
+        assert run([*common, "--scheduler", workers.scheduler_address, "--out", str(tmp_path / "other")]) == 0
+        assert "48 runs, 48 of them now" in capsys.readouterr().out
 
 
 def test_a_sweep_that_is_killed_goes_on_where_it_was(serial, tmp_path) -> None:
