@@ -24,7 +24,7 @@ PLAN = (
     ("ties", False, 30, 100_000),
     ("basic", True, 30, 100_000),
     ("strength", True, 10, 100_000),
-    ("change", True, 5, 100_000),
+    ("change", True, 3, 100_000),
 )
 SHOWN = ("basic-performance", "basic-estimation-error", "change-chain-xi-0.8")
 DOCUMENT = Path(__file__).parents[1] / "docs" / "reproduction.md"

@@ -32,6 +32,13 @@ def test_lui_takes_one_successor_for_a_conflict_above_and_two_for_one_below() ->
     assert np.allclose(one.upper, [(5 * 0.7 + 10) / 15, (5 * 0.7) / 15, 1])
 
 
+def test_bounds_that_pass_each_other_change_places() -> None:
+    learner = LUI(prior=(0.1, 0.5), strength=(1, 1000)).bind(COIN).learn([90, 10, 0])
+    # Two successors were seen: the lower bound, in conflict, moves fast; the upper one hardly moves.
+    assert np.allclose(learner.lower[0], (1000 * 0.5 + 90) / 1100)
+    assert np.allclose(learner.upper[0], (1 * 0.1 + 90) / 101)
+
+
 def test_both_strengths_are_capped_by_the_lower_bound() -> None:
     learner = LUI(strength_bound=(20, 30)).bind(COIN).learn([4, 6, 0])
     assert (learner.strength_lower[0], learner.strength_upper[0]) == (15, 20)

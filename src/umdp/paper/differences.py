@@ -29,7 +29,8 @@ DIFFERENCES = (
         "It compares the observed frequency with the bounds.",
         "The frequency is an integer division. The lower bound is in conflict as soon as a batch holds two different "
         "successors, the upper bound if it holds one only.",
-        "Whether there is a conflict no longer depends on where the frequency lies.",
+        "Whether there is a conflict no longer depends on where the frequency lies. A lower bound may pass its upper bound; "
+        "here they then change places.",
     ),
     Difference(
         "Bounded strength",

@@ -46,8 +46,10 @@ class LUI(learn.LUI):
         samples = self.per_transition(self.per_choice(counts))
         different = self.per_transition(self.per_choice((counts > 0).astype(np.int64)))
         moves = self.uncertain & (samples > 0)
-        self.lower = np.where(moves, self._toward(self.lower, different > 1, counts, samples), self.lower)
-        self.upper = np.where(moves, self._toward(self.upper, different == 1, counts, samples), self.upper)
+        lower = np.where(moves, self._toward(self.lower, different > 1, counts, samples), self.lower)
+        upper = np.where(moves, self._toward(self.upper, different == 1, counts, samples), self.upper)
+        # As conflicts are not those of the bounds, a lower bound may pass its upper bound; then they change places.
+        self.lower, self.upper = np.minimum(lower, upper), np.maximum(lower, upper)
         most = np.inf if self.strength_bound is None else self.strength_bound[0]
         self.strength_lower = np.minimum(self.strength_lower + samples, most)
         self.strength_upper = np.minimum(self.strength_upper + samples, most)

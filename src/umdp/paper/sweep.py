@@ -73,11 +73,12 @@ def sweep(
 def _result(future: Future[dict[str, Any]], task: Task) -> dict[str, Any]:
     try:
         return future.result()
-    except (UmdpError, BrokenProcessPool, CancelledError):
+    except (BrokenProcessPool, CancelledError):
         raise
     except Exception as error:
         where = f"{task.cell.learner} on {task.cell.environment}, seed {task.number}"
-        raise ModelError(f"{where}: {type(error).__name__}: {error}") from error
+        what = str(error) if isinstance(error, UmdpError) else f"{type(error).__name__}: {error}"
+        raise ModelError(f"{where}: {what}") from error
 
 
 def processes(
