@@ -264,7 +264,10 @@ def test_c3_says_how_lui_compares_with_those_that_learn() -> None:
 
     judged = verdict("C3", basic(rows))
     assert judged.verdict == "fails"
-    assert "among the learners that end within 1 % of the optimum LUI's is smallest in 6 of 6 environments" in judged.detail
+    assert (
+        "among the learners that end within 1 % of the optimum LUI's is smallest in 6 of 6 environments"
+        in judged.detail
+    )
     assert judged.number == "0 of 6 environments over the runs, 0 of 6 environments at their end"
 
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import mannwhitneyu
 
 from bench import agreement
 from umdp import Graph
@@ -152,6 +153,16 @@ def test_a_difference_is_found() -> None:
     tested = [each for each in compared if each.p is not None]
     differ = [each for each in tested if each.p is not None and each.p < agreement.LEVEL / len(tested)]
     assert len(differ) > 120
+
+
+def test_the_significance_is_exact() -> None:
+    assert agreement.significance([1.0] * 100, [1.0] * 4 + [2.0]) == pytest.approx(5 / 105)
+    assert agreement.significance([1.0] * 100, [2.0] * 5) == pytest.approx(1 / math.comb(105, 5))
+    assert agreement.significance([1.0] * 7, [1.0] * 3) == 1.0
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        a, b = rng.normal(size=9).tolist(), rng.normal(1, size=4).tolist()
+        assert agreement.significance(a, b) == pytest.approx(mannwhitneyu(a, b, method="exact").pvalue)
 
 
 def test_rows_are_thinned_as_in_the_published_tables() -> None:
