@@ -134,7 +134,9 @@ def fit(
     drawn, shown = list(bands), np.asarray(show, dtype=np.float64)
     axis = ValueAxis(kind, 1.0, 10.0, threshold)
     ends = [each.mean[-1:] for each in drawn]
-    means = _usual(axis, np.concatenate([shown, *(each.mean for each in drawn)]), np.concatenate([shown, *ends, [least]]))
+    means = _usual(
+        axis, np.concatenate([shown, *(each.mean for each in drawn)]), np.concatenate([shown, *ends, [least]])
+    )
     if not len(means):
         return ValueAxis(kind, -threshold if kind == "symmetric" else 0.1 * threshold, threshold, threshold)
     low, high = float(means.min()), float(means.max())
