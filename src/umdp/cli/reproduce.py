@@ -55,10 +55,10 @@ class Reproduce:
         from umdp.paper.sweep import cluster, processes, sweep
 
         experiments = list(self._experiments())
-        if not self.quiet:
-            announce()
 
         def work(tasks: Iterable[Task], archive: Archive) -> int:
+            if not self.quiet and self.scheduler is None:
+                announce()
             with _progress(self.quiet) as progress:
                 if self.scheduler is None:
                     return processes(tasks, archive, self.jobs, progress)

@@ -141,7 +141,7 @@ def fit(
         return ValueAxis(kind, -threshold if kind == "symmetric" else 0.1 * threshold, threshold, threshold)
     low, high = float(means.min()), float(means.max())
     if high - low <= 1e-9 * max(abs(low), abs(high)):  # all the same: give it room
-        room = 0.1 * (abs(high) if kind == "linear" and high else 1.0)
+        room = 0.1 * (abs(high) if kind == "linear" and abs(high) > 1e-300 else 1.0)
         low, high = low - room, high + room
     if kind == "linear" and high - low < least:
         low, high = (low + high - least) / 2, (low + high + least) / 2
