@@ -1,13 +1,10 @@
-"""An environment and a learner, for the experiment in ferry.toml."""
-
 import numpy as np
-from scipy.stats import norm
 
 from umdp import MDP, Guarantee, Learner
 
 
 def ferry(current: float = 0.3) -> MDP:
-    """Cross a river of five lanes; the current carries the ferry off, for good if it rests in the middle."""
+    """Cross a river of five lanes, rowing or sailing; the current, strongest in the middle, may carry the ferry off."""
 
     def actions(lane):
         if lane in ("sea", 5):
@@ -15,7 +12,6 @@ def ferry(current: float = 0.3) -> MDP:
         danger = current * (1 - abs(lane - 2.5) / 5)
         return {
             "row": {lane + 1: 0.6, lane: 0.4 - danger / 2, "sea": danger / 2},
-            "rest": {lane: 1 - danger, "sea": danger},
             "sail": {min(lane + 2, 5): 0.7 - danger, max(lane - 1, 0): 0.3, "sea": danger},
         }
 
@@ -28,8 +24,8 @@ class Wilson(Learner):
     name = "wilson"
     guarantee = Guarantee("none")
 
-    def __init__(self, error_rate: float = 0.05) -> None:
-        self.z = norm.isf(error_rate / 2)
+    def __init__(self, z: float = 2.0) -> None:
+        self.z = z  # how many standard deviations wide
 
     def begin(self) -> None:
         self.counts = np.zeros(self.graph.transitions, np.int64)
@@ -40,5 +36,5 @@ class Wilson(Learner):
         n = self.per_transition(self.per_choice(self.counts)) + self.z**2
         middle = (self.counts + self.z**2 / 2) / n
         around = self.z * np.sqrt(middle * (1 - middle) / n)
-        lower, upper = np.maximum(middle - around, 1e-6), np.minimum(middle + around, 1.0)
-        self.lower, self.upper = np.where(self.uncertain, lower, 1.0), np.where(self.uncertain, upper, 1.0)
+        self.lower = np.where(self.uncertain, np.maximum(middle - around, 1e-6), 1.0)
+        self.upper = np.where(self.uncertain, np.minimum(middle + around, 1.0), 1.0)

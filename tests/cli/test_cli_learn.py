@@ -199,7 +199,7 @@ def test_a_model_and_a_learner_of_ones_own(umdp, folder):
         "--learner",
         "examples/own/ferry.py:Wilson",
     )
-    result = umdp(*arguments, "--set", "error_rate=0.05", "--trajectories", "300", "--out", "own.run", "--quiet")
+    result = umdp(*arguments, "--set", "z=2.6", "--trajectories", "300", "--out", "own.run", "--quiet")
     assert result.code == 0, result.err
     assert "after 300 trajectories" in result.out
     assert umdp("resume", "own.run", "--quiet").out == result.out
