@@ -466,9 +466,13 @@ def test_a_grid_with_traps_is_certified(players: str, back: bool) -> None:
 
 def test_where_no_bound_closes_the_status_says_so() -> None:
     # Without slips backwards some corners can be kept to almost for ever: values there differ by less than 1e-20.
-    solution = solve(slippery_grid(60, traps=0.08, back=False), f"Pmaxmin=? {GOAL}")
+    # Which bounds are found on the way depends on last digits; that they hold and are called what they are does not.
+    model = slippery_grid(60, traps=0.08, back=False)
+    solution = solve(model, f"Pmaxmin=? {GOAL}")
     assert (solution.status is Status.CERTIFIED) == (solution.bracket.relative_width <= 1e-6)
-    assert solution.bracket.lower <= 0.8 <= solution.bracket.upper or solution.status is Status.CERTIFIED
+    optimistic = solve(model, f"Pmaxmax=? {GOAL}")
+    assert 0 <= solution.bracket.lower <= optimistic.bracket.upper
+    assert overlaps(evaluate(model, solution.spec, solution.policy).bracket, solution.policy_bracket)
 
 
 @pytest.mark.parametrize("players", ["Rminmax", "Rminmin"])
