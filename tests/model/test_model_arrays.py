@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from umdp import MDP, Graph, InfeasibleChoice, IntervalMDP, ModelError, Rewards
+from umdp.model import REST
 
 PTR = ([0, 2, 3, 4], [0, 2, 4, 5, 6], [1, 2, 1, 2, 1, 2])
 LOWER, UPPER = [0.4, 0.5, 0.2, 0.2, 1, 1], [0.5, 0.6, 0.8, 0.8, 1, 1]
@@ -382,3 +383,14 @@ def test_a_million_transitions() -> None:
     model = mdp.with_intervals(0.05, floor=1e-4)
     assert model.contains(mdp)
     assert "1,000,000 transitions" in repr(model)
+
+
+def test_the_state_that_stands_for_anything_else() -> None:
+    assert Graph([0, 1], [0, 1], [0]).rest is None
+    assert Graph([0, 1, 2], [0, 2, 3], [0, 1, 1], labels={REST: [1]}).rest == 1
+    assert Graph([0, 1], [0, 1], [0], labels={REST: []}).rest is None
+    for members in ([0], [0, 1]):
+        with pytest.raises(
+            ModelError, match='the label "anything else" is reserved for one state, which is never left'
+        ):
+            _ = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1], labels={REST: members}).rest

@@ -116,7 +116,7 @@ def test_a_switch_keeps_the_graph() -> None:
 def test_the_generator_is_xoshiro256plusplus() -> None:
     # The reference implementation's first outputs for the state 1, 2, 3, 4.
     source = begun(Simulator(COIN))
-    source.restore({"random": np.array([1, 2, 3, 4], np.uint64), "done": 0})
+    source.restore({"random": np.array([1, 2, 3, 4], np.uint64), "done": 0, "steps": 0})
     mask = 2**64 - 1
     state = [1, 2, 3, 4]
 

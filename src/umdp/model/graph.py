@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from umdp.model.interval import IntervalMDP
     from umdp.model.mdp import MDP
 
-__all__ = ["Graph"]
+__all__ = ["REST", "Graph"]
+
+REST = "anything else"  # the label of the state that stands for whatever a graph does not list
 
 G = TypeVar("G", bound="Graph")
 
@@ -105,6 +107,20 @@ class Graph:
     def choice_state(self) -> NDArray[np.int64]:
         """The state each choice belongs to, shape (C,)."""
         return read_only(owner(self.state_ptr))
+
+    @cached_property
+    def rest(self) -> int | None:
+        """The absorbing state labelled "anything else", which stands for whatever the graph does not list; None without."""
+        members = self.labels.get(REST)
+        if members is None or not members.any():
+            return None
+        found = np.flatnonzero(members)
+        state = int(found[0])
+        choices = slice(self.state_ptr[state], self.state_ptr[state + 1] + 1)
+        first, last = self.choice_ptr[choices][0], self.choice_ptr[choices][-1]
+        if found.size > 1 or (self.successor[first:last] != state).any():
+            raise ModelError(f'the label "{REST}" is reserved for one state, which is never left')
+        return state
 
     # -- names -----------------------------------------------------------------------------------------------
 

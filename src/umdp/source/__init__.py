@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from umdp.source.base import Batch, Order, Source
+from umdp.source.base import Batch, Knowledge, Order, Source
 
 if TYPE_CHECKING:
     from umdp.source.check import Check, check_environment
@@ -22,6 +22,7 @@ __all__ = [
     "Environment",
     "Finding",
     "Gymnasium",
+    "Knowledge",
     "Log",
     "Observed",
     "Order",

@@ -45,14 +45,14 @@ class Aside:
         self._name, self._on_error = name, on_error
         self._path = None if path is None else Path(path)
         self._file: BinaryIO | None = None
-        self.count = self._written = 0
+        self.count = self.unlisted = self._written = 0
         self._first: list[str] = []
 
     def begin(self) -> None:
         """Start with nothing set aside."""
-        self.restore({"aside": 0, "aside_first": [], "aside_bytes": 0})
+        self.restore({"aside": 0, "unlisted": 0, "aside_first": [], "aside_bytes": 0})
 
-    def take(self, where: tuple[str, int | None], reason: str, row: Any) -> None:
+    def take(self, where: tuple[str, int | None], reason: str, row: Any, *, unlisted: bool = False) -> None:
         """Set a row aside, or raise `FormatError` that says where it is and what to do."""
         place, line = where
         if self._on_error == "fail":
@@ -60,6 +60,7 @@ class Aside:
             shown = reason if line is not None else f"{place}: {reason}"
             raise FormatError(f"{shown}; {remedy}", path=self._name, line=line)
         self.count += 1
+        self.unlisted += unlisted
         if len(self._first) < SHOWN:
             self._first.append(f"{self._name}, {place}: {reason}")
         if self._path is not None:
@@ -84,13 +85,18 @@ class Aside:
         """Return what `restore` needs; whatever was written is on its way to the disk by then."""
         if self._file is not None:
             self._file.flush()
-        return {"aside": self.count, "aside_first": list(self._first), "aside_bytes": self._written}
+        return {
+            "aside": self.count,
+            "unlisted": self.unlisted,
+            "aside_first": list(self._first),
+            "aside_bytes": self._written,
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go back to a state; the file follows once `settle` is called."""
         self.close()
         self.count, self._first = int(state["aside"]), list(state["aside_first"])
-        self._written = int(state["aside_bytes"])
+        self.unlisted, self._written = int(state["unlisted"]), int(state["aside_bytes"])
 
     def settle(self) -> None:
         """Remove from the file whatever was not set aside by now: an earlier run, or a batch that was interrupted.

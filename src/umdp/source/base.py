@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, Graph
 
-__all__ = ["Batch", "Order", "Source"]
+__all__ = ["Batch", "Knowledge", "Order", "Source"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +52,42 @@ class Batch:
     ended: bool = False
 
 
+@dataclass(frozen=True)
+class Knowledge:
+    """What a source knows of its data, and what must be true of it for anything to be promised.
+
+    By default everything is given and clean, as with a simulator.
+
+    Attributes
+    ----------
+    graph : whether the graph was given by somebody who knows, or gathered from data
+    rest : whether every choice that was observed has the outcome "anything else" (``graph.rest`` is its state), on which steps
+        that the graph does not list are counted
+    unlisted : steps or rows that the graph does not list and that were dropped: they count nowhere
+    rejected : rows that are malformed or contradict each other, and were skipped
+    rows : rows or steps looked at in all
+    changes : whether the process is known to change
+    passive : whether others collected the data, as with a log
+    assumptions : what must be true for any promise, a sentence each
+    findings : what tests on the data found against them, a sentence each
+
+    Examples
+    --------
+    >>> Knowledge().graph, Knowledge(graph="observed", rest=True).rest
+    ('given', True)
+    """
+
+    graph: Literal["given", "observed"] = "given"
+    rest: bool = False
+    unlisted: int = 0
+    rejected: int = 0
+    rows: int = 0
+    changes: bool = False
+    passive: bool = False
+    assumptions: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+
+
 class Source(ABC):
     """Gives trajectories through one graph, in batches of whole trajectories.
 
@@ -85,6 +121,10 @@ class Source(ABC):
 
     def restore(self, state: Mapping[str, Any]) -> None:  # noqa: B027 - a source without state has nothing to do
         """Go on from a state; the source must have begun."""
+
+    def knowledge(self) -> Knowledge:
+        """Return what is known of the data so far; what is promised depends on it."""
+        return Knowledge()
 
     def report(self) -> list[str]:
         """Return what the user should know about the data so far, a line each."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError, UmdpError
 from umdp.model import MDP, Graph
 from umdp.source.aside import OnError
-from umdp.source.base import Batch, Order, Source
+from umdp.source.base import Batch, Knowledge, Order, Source
 from umdp.source.lookup import Lookup
 from umdp.source.play import Play, Step, freeze, name_of
 
@@ -69,6 +69,8 @@ class Environment(Source):
     (100, 100, 100)
     """
 
+    _graph_from: Literal["given", "observed"] = "given"
+
     def __init__(
         self,
         env: Any,
@@ -108,7 +110,7 @@ class Environment(Source):
     def begin(self, seed: int) -> None:
         """Start from the beginning."""
         self._generator = np.random.PCG64(seed)
-        self._done = {"trajectories": 0, "truncated": 0, "unlisted": 0}
+        self._done = {"trajectories": 0, "steps": 0, "truncated": 0, "unlisted": 0}
         self._first: list[str] = []
         self._kept = self._state()
 
@@ -130,6 +132,7 @@ class Environment(Source):
                 taken[choice] = taken.get(choice, 0) + 1
                 full = full or taken[choice] == order.quota[choice]
         self._done["trajectories"] += played
+        self._done["steps"] += int(counts.sum())
         self._kept = self._state()
         return Batch(counts, played, int(counts.sum()))
 
@@ -216,6 +219,11 @@ class Environment(Source):
         self._done = {name: int(state[name]) for name in self._done}
         self._first = list(state["first"])
         self._kept = dict(state)
+
+    def knowledge(self) -> Knowledge:
+        """Return how many steps were taken, and how many of them the graph does not list."""
+        unlisted = self._done["unlisted"]
+        return Knowledge(graph=self._graph_from, unlisted=unlisted, rows=self._done["steps"] + unlisted)
 
     def report(self) -> list[str]:
         """Return what was cut off, what led out of the graph, and whether a run can be repeated."""

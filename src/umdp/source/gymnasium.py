@@ -95,6 +95,7 @@ class Gymnasium(Environment):
             graph, actions, entry = seen.graph, seen.actions, seen.entry
             self._number, self._notes = seen.number, seen.notes
             on_error = on_error or "skip"
+            self._graph_from = "observed"
         super().__init__(
             env, graph, state_of=state_of, actions=actions, entry=entry, truth=truth, on_error=on_error or "fail"
         )

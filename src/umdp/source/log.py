@@ -83,6 +83,7 @@ class Log(Recorded):
         self._note: list[str] = []
         if graph is None:
             graph = _observed(reader, labels, None)
+            self._graph_from = "observed"
             self._note = [
                 f"the graph is what {reader.name} shows: {graph.states} states, {graph.transitions} transitions; whatever "
                 "can happen but is not in it is missing, and no guarantee covers it"

@@ -6,20 +6,27 @@ import os
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
 from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.source.aside import Aside, OnError
-from umdp.source.base import Batch, Order, Source
+from umdp.source.base import Batch, Knowledge, Order, Source
 from umdp.source.lookup import Lookup, Memo
 from umdp.source.reader import Reader
 from umdp.source.rows import Carry, Rows, decode
 from umdp.source.tally import LONGEST, Tally
 
-__all__ = ["Recorded"]
+__all__ = ["ASSUMPTIONS", "Recorded"]
+
+ASSUMPTIONS = (
+    "every outcome that can happen is listed by the graph or counted as anything else",
+    "rows were not selected or left out by their outcome",
+    "no row was recorded twice",
+    "all rows come from one process that does not change",
+)
 
 
 class Recorded(Source):
@@ -29,6 +36,7 @@ class Recorded(Source):
     """
 
     interactive: ClassVar[bool] = False
+    _graph_from: Literal["given", "observed"] = "given"
 
     def __init__(
         self,
@@ -45,6 +53,7 @@ class Recorded(Source):
         self._memo = Memo(Lookup(self.graph))
         self._longest = longest
         self._kept: dict[str, Any] | None = None
+        self._read = 0
         self._interrupted = False
 
     def begin(self, seed: int = 0) -> None:
@@ -83,7 +92,9 @@ class Recorded(Source):
         rows, taken = self._rows, self._taken
         self._taken, met = tally.take(rows, taken)
         for row in rows.bad[bisect_left(rows.bad, taken) : bisect_left(rows.bad, self._taken)]:
-            self._aside.take(rows.chunk.where(row), rows.reasons[row], rows.chunk.raw(row))
+            self._aside.take(
+                rows.chunk.where(row), rows.reasons[row], rows.chunk.raw(row), unlisted=row in rows.unlisted
+            )
         self._read += self._taken - taken
         return met
 
@@ -132,6 +143,18 @@ class Recorded(Source):
         self._rows, self._taken, self._read = None, 0, int(state["read"])
         self._scattered, self._interrupted = bool(state["scattered"]), False
         self._kept = dict(state)
+
+    def knowledge(self) -> Knowledge:
+        """Return how many rows were read and how many of them rejected, and what must be true of a log."""
+        unlisted = self._aside.unlisted
+        return Knowledge(
+            graph=self._graph_from,
+            unlisted=unlisted,
+            rejected=self._aside.count - unlisted,
+            rows=self._read,
+            passive=True,
+            assumptions=ASSUMPTIONS,
+        )
 
     def report(self) -> list[str]:
         """Return what was set aside, and what is unusual about the data."""

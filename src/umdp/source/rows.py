@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +67,7 @@ class Rows:
     begins : (n,) whether a trajectory begins with a row
     last : (n,) whether a trajectory is known to end with a row
     bad, reasons : rows that must not be counted, in increasing order, and why
+    unlisted : those of them that the graph does not list
     scattered : whether rows of one trajectory stand apart from each other
     ends : (m,) the state in which each well-formed row ended, -1 where it is unknown
     chunk, before : what was decoded, and what came before it
@@ -77,6 +78,7 @@ class Rows:
     last: Array
     bad: list[int]
     reasons: Mapping[int, str]
+    unlisted: Set[int]
     scattered: bool
     ends: Array
     chunk: Chunk
@@ -106,11 +108,12 @@ def decode(chunk: Chunk, memo: Memo, before: Carry) -> Rows:
     known = np.where(listed, chunk.codes, 0)
     start = np.where(listed, lookup.start[known], -1)
     ends = np.where(listed, graph.successor[known], -1).astype(np.int64)
-    reasons = dict(chunk.malformed)
+    reasons, unlisted = dict(chunk.malformed), set[int]()
     for row in np.flatnonzero(~listed).tolist():
         place = memo.failed[-1 - int(chunk.codes[row])]
         start[row], ends[row] = place.state, place.successor
         reasons[int(index[row])] = place.reason
+        unlisted.add(int(index[row]))
     memo.failed.clear()
 
     unread = np.searchsorted(np.fromiter(chunk.malformed, np.int64, len(chunk.malformed)), index)
@@ -134,6 +137,7 @@ def decode(chunk: Chunk, memo: Memo, before: Carry) -> Rows:
         _spread(chunk.over, chunk, False),
         sorted(reasons),
         reasons,
+        unlisted,
         len(set(names)) < len(names),
         ends,
         chunk,

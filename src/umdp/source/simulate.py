@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP
-from umdp.source.base import Batch, Order, Source
+from umdp.source.base import Batch, Knowledge, Order, Source
 
 __all__ = ["Simulator", "switch"]
 
@@ -67,7 +67,7 @@ class Simulator(Source):
         self.after = after
         self._edges = tuple(_edges(m) for m in self.stages)
         self._random: Array = np.zeros(4, dtype=np.uint64)
-        self._done = 0
+        self._done = self._steps = 0
 
     @property
     def truth(self) -> MDP:
@@ -81,7 +81,7 @@ class Simulator(Source):
     def begin(self, seed: int) -> None:
         """Start from the beginning."""
         self._random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
-        self._done = 0
+        self._done = self._steps = 0
 
     def collect(self, order: Order) -> Batch:
         """Draw trajectories until the order is met."""
@@ -102,16 +102,21 @@ class Simulator(Source):
                 order.halt, order.horizon, order.quota, most, self._random, counts, taken,
             )  # fmt: skip
             drawn, steps, self._done = drawn + some, steps + walked, self._done + some
+        self._steps += steps
         return Batch(counts, drawn, steps)
+
+    def knowledge(self) -> Knowledge:
+        """Return how much was drawn, and whether the process changes on the way."""
+        return Knowledge(rows=self._steps, changes=len(self.stages) > 1)
 
     def state(self) -> dict[str, Any]:
         """Return the random state and the number of trajectories drawn."""
-        return {"random": self._random.copy(), "done": self._done}
+        return {"random": self._random.copy(), "done": self._done, "steps": self._steps}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state."""
         self._random = np.array(state["random"], dtype=np.uint64)
-        self._done = int(state["done"])
+        self._done, self._steps = int(state["done"]), int(state["steps"])
 
 
 def switch(first: MDP, second: MDP, after: int) -> Simulator:
