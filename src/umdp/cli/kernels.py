@@ -11,17 +11,14 @@ __all__ = ["announce", "compiled"]
 def compiled() -> bool:
     """Return False if the kernels will certainly be compiled by this run, True if they are cached or who knows.
 
-    Numba is asked where it keeps them, because that depends on whether the package's folder can be written to.
+    Their folder is named by a digest of the sources, so that whatever lies in it is current.
     """
     try:
         from umdp.solve import graph_kernels
 
-        source = Path(graph_kernels.__file__)
         folders = {Path(each.stats.cache_path) for each in vars(graph_kernels).values() if hasattr(each, "py_func")}
-        this = f"{source.stem}.*py{sys.version_info.major}{sys.version_info.minor}.nbi"
-        indexes = [index for folder in folders for index in folder.glob(this)]
-        # An index older than the source belongs to another version of it.
-        return not folders or any(index.stat().st_mtime >= source.stat().st_mtime for index in indexes)
+        this = f"graph_kernels.*py{sys.version_info.major}{sys.version_info.minor}.nbi"
+        return not folders or any(index for folder in folders for index in folder.glob(this))
     except (ImportError, AttributeError, TypeError, OSError):
         return True
 

@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from umdp import learn
 from umdp.anytime import Anytime, Limits
 from umdp.explore import doubling
+from umdp.kernel import kernel
 from umdp.learn import Learner
 from umdp.learn.dirichlet import Dirichlet
 from umdp.model import Policy
@@ -188,7 +188,7 @@ class Published(Anytime):
         return Policy(graph, choice), float(values[graph.initial])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sweeps(
     state_ptr: Array,
     choice_ptr: Array,

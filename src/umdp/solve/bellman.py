@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from umdp.kernel import kernel
 
 __all__ = [
     "certify",
@@ -26,10 +27,10 @@ __all__ = [
 Array = NDArray[Any]
 EPS = 2.0**-53
 # Kernels called in loops: without `_nrt` they count no references to their arrays, which would cost more than the work.
-INNER: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+INNER: dict[str, Any] = {"_nrt": False}
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@kernel(**INNER)
 def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) -> None:
     """Sort ``order[begin:begin+size]`` by `key` (one key per entry of the row, in the row's own order)."""
     sign = 1.0 if descending else -1.0
@@ -43,7 +44,7 @@ def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) 
         order[begin + j + 1] = moved
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@kernel(**INNER)
 def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order: Array, probe: Array) -> None:
     """Write into `probe` the distribution that hands the slack out in the order given.
 
@@ -92,7 +93,7 @@ def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order:
             high, tail = 0.0, 0.0
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@kernel(**INNER)
 def gain(
     s: int,
     row: int,
@@ -129,7 +130,7 @@ def gain(
     return total, (4.0 * size + 96.0) * EPS * scale
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def certify(
     begin: int,
     end: int,
@@ -175,7 +176,7 @@ def certify(
     return bad
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@kernel(**INNER)
 def chain_of(
     begin: int,
     end: int,
@@ -215,7 +216,7 @@ def chain_of(
                     break
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def loads(
     begin: int,
     end: int,
@@ -247,7 +248,7 @@ def loads(
         out[s] = 2.0 * abs(best) + 4.0 * error_of_best + 8.0 * EPS * (EPS * abs(x[s]) + abs(tail[s]))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def improve(
     begin: int,
     end: int,
@@ -295,7 +296,7 @@ def improve(
     return switched
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def residual(
     begin: int,
     end: int,
@@ -317,7 +318,7 @@ def residual(
         out[s - begin] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def relax(
     begin: int,
     end: int,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from umdp.kernel import kernel
 from umdp.solve.bellman import EPS, fill, sort_row
 
 __all__ = ["Horizon", "induct"]
@@ -37,7 +37,7 @@ class Horizon:
     faint: bool
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _step(
     begin: int,
     end: int,
@@ -159,7 +159,7 @@ def induct(
     return Horizon(current, rel, choices, other, bool(faint))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _normal(ptr: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
     """Return lower bounds and slack per row; rows without freedom are normalised distributions with slack 0."""
     low = lower.copy()

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from umdp.kernel import kernel
 from umdp.solve.bellman import EPS
 from umdp.solve.elimination import OWN, evaluate, evaluate_again, reaching
 from umdp.solve.survey import best_response, survey, terms
@@ -25,7 +25,7 @@ TIE = 1e-12  # an action wins by more than this, relative to the terms compared
 ROUNDS = 400
 
 
-@njit(**OWN)  # type: ignore[untyped-decorator]
+@kernel(**OWN)
 def _settle(
     begin: int,
     n: int,
@@ -117,7 +117,7 @@ def _settle(
     return False
 
 
-@njit(**OWN)  # type: ignore[untyped-decorator]
+@kernel(**OWN)
 def _step(
     s: int,
     row_ptr: Array,
@@ -163,7 +163,7 @@ def _step(
     rel[s] = error + TIE * (row_ptr[s + 1] - row_ptr[s] > 1) + (4.0 * width + 96.0) * EPS
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def solve_small(
     first: int,
     stop: int,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
 from numpy.typing import NDArray
 
+from umdp.kernel import kernel
 from umdp.solve.bellman import INNER
 
 __all__ = ["OWN", "evaluate", "evaluate_again", "reaching"]
@@ -20,7 +20,7 @@ Array = NDArray[Any]
 OWN: dict[str, Any] = {**INNER, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
-@njit(**OWN)  # type: ignore[untyped-decorator]
+@kernel(**OWN)
 def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array, first: Array) -> bool:
     """Eliminate states n-1 .. 1; multipliers stay in the upper part of `a`. False if some state cannot leave.
 
@@ -47,7 +47,7 @@ def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array, first: Array) 
     return bool(ex[0] > 0.0)
 
 
-@njit(**OWN)  # type: ignore[untyped-decorator]
+@kernel(**OWN)
 def evaluate(
     begin: int,
     n: int,
@@ -98,7 +98,7 @@ def evaluate(
     return True
 
 
-@njit(**OWN)  # type: ignore[untyped-decorator]
+@kernel(**OWN)
 def evaluate_again(n: int, a: Array, out: Array, first: Array, load: Array, part: Array) -> float:
     """Solve for another load with the multipliers of `_eliminate`; return its total at the reference state."""
     for k in range(n - 1, 0, -1):
@@ -114,7 +114,7 @@ def evaluate_again(n: int, a: Array, out: Array, first: Array, load: Array, part
     return float(load[0] / out[0])
 
 
-@njit(**OWN)  # type: ignore[untyped-decorator]
+@kernel(**OWN)
 def reaching(
     begin: int,
     n: int,

@@ -8,15 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from umdp.kernel import kernel
 
 __all__ = ["attractor", "components", "lean", "reverse", "sure_reach"]
 
 Array = NDArray[Any]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reverse(state_ptr: Array, choice_ptr: Array, successor: Array) -> tuple[Array, Array, Array]:
     """Return (owner of each choice, pointers over states, choices that enter a state)."""
     states, choices = state_ptr.size - 1, choice_ptr.size - 1
@@ -42,7 +43,7 @@ def reverse(state_ptr: Array, choice_ptr: Array, successor: Array) -> tuple[Arra
     return owner, ptr, entering
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def attractor(
     state_ptr: Array,
     owner: Array,
@@ -100,7 +101,7 @@ def attractor(
     return queue[:end]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sure_reach(
     state_ptr: Array,
     choice_ptr: Array,
@@ -161,7 +162,7 @@ def sure_reach(
             return remaining
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def components(
     state_ptr: Array, choice_ptr: Array, successor: Array, inside: Array, usable: Array, listed: Array
 ) -> tuple[Array, Array, int, Array]:
@@ -262,7 +263,7 @@ def components(
     return component, order, count, cyclic
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lean(state_ptr: Array, choice_ptr: Array, successor: Array, component: Array, cyclic: Array) -> tuple[int, int]:
     """Return how many edges within components lead to higher and to lower state numbers, from a sample of states."""
     states = state_ptr.size - 1

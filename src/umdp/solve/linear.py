@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from umdp.kernel import kernel
 from umdp.solve import bellman
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ FLOPS = 3e10  # the most an elimination may cost, by the bandwidth of the reorde
 FILL = 2.5e8  # the most entries it may fill in
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _apply(
     begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array, v: Array, out: Array
 ) -> None:
@@ -35,7 +35,7 @@ def _apply(
         out[s - begin] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _substitute(
     begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array, v: Array, out: Array
 ) -> None:
@@ -51,7 +51,7 @@ def _substitute(
         out[s - begin] = total / (1.0 - stay) if stay < 1.0 else total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _bicgstab(
     begin: int,
     end: int,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from umdp.kernel import kernel
 from umdp.solve.bellman import fill, sort_row
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def respond(
     choice_ptr: Array,
     successor: Array,
@@ -89,7 +89,7 @@ def answer(task: Task, values: Values) -> Array:
     return prob
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _transfer(
     row: Array,
     origin: Array,

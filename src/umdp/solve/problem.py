@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from umdp.kernel import kernel
 
 __all__ = ["Problem", "build"]
 
@@ -63,7 +64,7 @@ class Problem:
         return int(np.diff(self.entry_ptr).max(initial=1))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _compress(
     n: int,
     member_ptr: Array,
@@ -193,7 +194,7 @@ def _compress(
     return row_ptr
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _copy(
     n: int,
     member_ptr: Array,

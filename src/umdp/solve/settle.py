@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from umdp.kernel import kernel
 from umdp.solve.bellman import EPS, INNER, chain_of
 from umdp.solve.sweeps import ENCLOSE, GIVE_UP, TRIES, enclose, follow, judge, reach, sweep
 
@@ -19,7 +19,7 @@ START, FOLLOW = 32, 4  # sweeps over the rows given, to begin with; over the row
 GOAL, MARGIN = 0.15, 0.45  # shares of what bounds may be apart: the error of settled values, the first guess at a bound
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def longest(comp_ptr: Array, row_ptr: Array, entry_ptr: Array, target: Array) -> int:
     """Return the largest number of components with edges within on a path."""
     n = row_ptr.size - 1
@@ -41,7 +41,7 @@ def longest(comp_ptr: Array, row_ptr: Array, entry_ptr: Array, target: Array) ->
     return most
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@kernel(**INNER)
 def inherit(begin: int, end: int, row_ptr: Array, entry_ptr: Array, target: Array, rel: Array) -> tuple[float, bool]:
     """Return the largest error of the values a component reads, and whether it has edges within."""
     inherited, loops = 0.0, False
@@ -54,7 +54,7 @@ def inherit(begin: int, end: int, row_ptr: Array, entry_ptr: Array, target: Arra
     return inherited, loops
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@kernel(**INNER)
 def read(begin: int, end: int, row_ptr: Array, entry_ptr: Array, target: Array, x: Array, bound: Array) -> None:
     """Copy into `bound` the values a component reads."""
     for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[end]]):
@@ -62,7 +62,7 @@ def read(begin: int, end: int, row_ptr: Array, entry_ptr: Array, target: Array, 
             bound[target[t]] = x[target[t]]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def settle(
     first: int,
     stop: int,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from umdp.kernel import kernel
 from umdp.solve.graph_kernels import components
 
 __all__ = ["confined", "end_components", "sure_against_nature", "trap"]
@@ -18,7 +18,7 @@ __all__ = ["confined", "end_components", "sure_against_nature", "trap"]
 Array = NDArray[Any]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def confined(begin: int, end: int, successor: Array, lower: Array, upper: Array, group: Array, wanted: int) -> bool:
     """Whether nature can keep a choice's whole probability on successors `j` with ``group[j] == wanted``.
 
@@ -40,7 +40,7 @@ def confined(begin: int, end: int, successor: Array, lower: Array, upper: Array,
     return all_inside or high + rest >= 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def end_components(
     state_ptr: Array,
     choice_ptr: Array,
@@ -85,7 +85,7 @@ def end_components(
     return component, stays, count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def trap(
     state_ptr: Array,
     choice_ptr: Array,
@@ -120,7 +120,7 @@ def trap(
     return kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sure_against_nature(
     state_ptr: Array,
     choice_ptr: Array,

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
 from numpy.typing import NDArray
 
+from umdp.kernel import kernel
 from umdp.solve.bellman import fill, sort_row
 from umdp.solve.elimination import OWN
 
@@ -18,7 +18,7 @@ __all__ = ["best_response", "survey", "terms"]
 Array = NDArray[Any]
 
 
-@njit(**OWN)  # type: ignore[untyped-decorator]
+@kernel(**OWN)
 def terms(
     begin: int,
     n: int,
@@ -77,7 +77,7 @@ def terms(
                 size_of[i] = v + own_size
 
 
-@njit(**OWN)  # type: ignore[untyped-decorator]
+@kernel(**OWN)
 def best_response(
     row: int,
     entry_ptr: Array,
@@ -107,7 +107,7 @@ def best_response(
     return total, scale
 
 
-@njit(**OWN)  # type: ignore[untyped-decorator]
+@kernel(**OWN)
 def survey(
     begin: int,
     n: int,

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from umdp.kernel import kernel
 from umdp.solve.bellman import EPS, INNER
 
 __all__ = ["ENCLOSE", "GIVE_UP", "GO_ON", "TRIES", "enclose", "follow", "judge", "reach", "sweep"]
@@ -25,7 +25,7 @@ PARALLEL = 0.998  # squared cosine of steps that count as parallel
 TRIES = 24  # sweeps in which a bound must become inductive
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@kernel(**INNER)
 def sweep(
     begin: int,
     end: int,
@@ -100,7 +100,7 @@ def sweep(
     return change, switched
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@kernel(**INNER)
 def enclose(
     begin: int,
     end: int,
@@ -184,7 +184,7 @@ def enclose(
     return outwards
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@kernel(**INNER)
 def follow(
     begin: int,
     end: int,
@@ -242,7 +242,7 @@ def follow(
     return change
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@kernel(**INNER)
 def reach(change: float, switched: int, states: int) -> float:
     """Return how slowly errors may shrink for `follow` to extrapolate: while strategies switch, slow is unsure."""
     if change > 0.1:
@@ -250,7 +250,7 @@ def reach(change: float, switched: int, states: int) -> float:
     return 0.999 if switched <= 1e-3 * states else 0.9
 
 
-@njit(**INNER)  # type: ignore[untyped-decorator]
+@kernel(**INNER)
 def judge(pace: Array, change: float, switched: int, states: int) -> int:
     """Return what to do after a sweep: GO_ON, ENCLOSE the values, or GIVE_UP on sweeps.
 

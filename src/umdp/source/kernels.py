@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from umdp.kernel import kernel
 
 __all__ = ["simulate"]
 
 Array = NDArray[Any]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def simulate(
     state_ptr: Array,
     choice_ptr: Array,

@@ -1,0 +1,175 @@
+"""Just-in-time compilation: `kernel` compiles a function over arrays once, and again when anything it calls has changed.
+
+Numba keeps compiled code on disk, but looks only at the file of the function itself: after a change in a kernel of another
+file it would go on running the old code. Here the cache has a folder per module, named by a digest of everything that its
+kernels are compiled from: the text of the module, the digests of the modules whose kernels it calls, and the values of the
+constants it names. Compiled code of another state of the sources is therefore never looked at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from enum import EnumMeta
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar, overload
+
+import numba
+import numpy as np
+
+__all__ = ["FLAGS", "cache_folder", "digest", "kernel"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+"""What all kernels have in common: other threads may run meanwhile, and x / 0 is inf or nan, as in NumPy."""
+KEPT = 4
+"""How many states of a module stay in the cache, so that going back and forth between two versions does not recompile."""
+
+_VERSIONS = f"{sys.implementation.cache_tag} numba {numba.__version__} numpy {np.__version__}"
+_digests: dict[str, str] = {}
+_folders: dict[str, Path | None] = {}
+_lock = threading.Lock()
+
+
+@overload
+def kernel(function: F, /) -> F: ...
+@overload
+def kernel(**flags: Any) -> Callable[[F], F]: ...
+
+
+def kernel(function: Any = None, /, **flags: Any) -> Any:
+    """Compile a function on its first call, and keep the code on disk for later runs.
+
+    Parameters
+    ----------
+    flags : options of `numba.njit`, in place of or beside `FLAGS`
+
+    Examples
+    --------
+    >>> @kernel
+    ... def twice(x: float) -> float:
+    ...     return 2 * x
+    >>> twice(1.5)
+    3.0
+    """
+    if function is None:
+        return lambda one: _compiled(one, {**FLAGS, **flags})
+    return _compiled(function, FLAGS)
+
+
+def _compiled(function: Any, flags: Mapping[str, Any]) -> Any:
+    folder = cache_folder(function)
+    if folder is None:
+        return numba.njit(**flags)(function)
+    # Numba asks for the folder when it decorates; it is set back, so that other packages keep their caches where they were.
+    config: Any = numba.config
+    with _lock:
+        before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+        try:
+            return numba.njit(**flags, cache=True)(function)
+        finally:
+            config.CACHE_DIR = before
+
+
+def cache_folder(function: Any) -> Path | None:
+    """Return the folder for the compiled code of a function's module; None where nothing can be written or there is no file.
+
+    It is made below ``NUMBA_CACHE_DIR`` if that is set, else beside the package, else in the user's folder for caches.
+    """
+    name, source = function.__module__, function.__globals__.get("__file__")
+    if function.__code__.co_filename != source:
+        return None
+    if name not in _folders:
+        _folders[name] = _made(name, function.__globals__)
+    return _folders[name]
+
+
+def _made(name: str, names: Mapping[str, Any]) -> Path | None:
+    try:
+        folder = f"{name}-{digest(name, names)}"
+    except OSError:  # a package in a zip file
+        return None
+    for root in _roots():
+        path = root / folder
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=path):
+                pass
+        except OSError:
+            continue
+        _tidy(root, name, path)
+        return path
+    return None
+
+
+def _roots() -> list[Path]:
+    """Return where the cache may be, the best place first."""
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    if given:
+        return [Path(given) / "umdp"]
+    if sys.platform == "win32":
+        own = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        own = Path.home() / "Library" / "Caches"
+    else:
+        own = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    return [Path(__file__).parent / "__pycache__" / "kernels", own / "umdp" / "kernels"]
+
+
+def _tidy(root: Path, name: str, used: Path) -> None:
+    """Note that a folder is in use, and remove those of the same module that were not for longest."""
+    try:
+        os.utime(used)
+        others = [each for each in root.glob(f"{name}-*") if each != used]
+        for old in sorted(others, key=lambda each: each.stat().st_mtime, reverse=True)[KEPT - 1 :]:
+            shutil.rmtree(old, ignore_errors=True)
+    except OSError:  # another process tidies too
+        pass
+
+
+def digest(name: str, names: Mapping[str, Any]) -> str:
+    """Return a digest of all that the kernels of a module are compiled from.
+
+    Parameters
+    ----------
+    name : of the module
+    names : its globals; what is imported must be there when the first kernel is defined, as is usual
+    """
+    if name not in _digests:
+        _digests[name] = ""  # for modules that import each other
+        made = hashlib.sha256(f"{_VERSIONS}\n{sorted(FLAGS.items())}\n".encode())
+        made.update(Path(names["__file__"]).read_bytes())
+        for word in sorted(names):
+            if not word.startswith("__"):
+                made.update(f"\n{word} = {_value(names[word], name)}".encode())
+        _digests[name] = made.hexdigest()[:16]
+    return _digests[name]
+
+
+def _value(value: Any, home: str) -> str:
+    """Return a text that changes when what a kernel sees in a global variable changes; "" for what no kernel can use."""
+    called = getattr(value, "py_func", None)
+    if called is not None:
+        elsewhere: str = called.__module__
+        return "" if elsewhere == home else f"kernel {elsewhere} {digest(elsewhere, called.__globals__)}"
+    if isinstance(value, np.ndarray):
+        return f"array {value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    if isinstance(value, tuple):
+        return f"({', '.join(_value(each, home) for each in value)})"
+    if isinstance(value, dict):  # flags of kernels
+        return f"{{{', '.join(f'{key!r}: {_value(each, home)}' for key, each in value.items())}}}"
+    if isinstance(value, bool | int | float | complex | str | bytes | np.generic):
+        return repr(value)
+    if isinstance(value, EnumMeta):
+        members: Mapping[str, Any] = value.__members__
+        return repr([(key, member.value) for key, member in members.items()])
+    if isinstance(value, ModuleType) and value.__name__.startswith("umdp."):
+        return f"module {value.__name__} {digest(value.__name__, vars(value))}"
+    return ""

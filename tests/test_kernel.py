@@ -1,0 +1,121 @@
+"""Compiled code is kept between runs, and never outlives what it was compiled from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import umdp
+from umdp import kernel as subject
+
+CALLED = """
+from umdp.kernel import kernel
+from umdp.scratch.constants import FACTOR
+
+@kernel
+def called(x):
+    return {body}
+"""
+CALLER = """
+from umdp.kernel import kernel
+from umdp.scratch.called import called
+
+@kernel
+def outer(x):  # defined before what it calls
+    return inner(x)
+
+@kernel
+def inner(x):
+    return called(x) + 1
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A package named umdp with nothing but the module under test and a few kernels."""
+    root = tmp_path / "there" / "umdp"
+    (root / "scratch").mkdir(parents=True)
+    shutil.copy(Path(umdp.__file__).parent / "kernel.py", root)
+    for folder in (root, root / "scratch"):
+        (folder / "__init__.py").write_text("")
+    (root / "scratch" / "constants.py").write_text("FACTOR = 2\n")
+    (root / "scratch" / "called.py").write_text(CALLED.format(body="FACTOR * x"))
+    (root / "scratch" / "caller.py").write_text(CALLER)
+    return root
+
+
+def run(package: Path, **environment: str) -> tuple[int, int]:
+    """Call the kernel in a process of its own; return its result, and how many compilations came from the cache."""
+    code = (
+        "from umdp.scratch.caller import outer; "
+        "print(outer(10), sum(outer.stats.cache_hits.values()), outer.stats.cache_path)"
+    )
+    away = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    found = subprocess.run(
+        [sys.executable, "-B", "-c", code],
+        env={**away, "PYTHONPATH": str(package.parent), **environment},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    value, hits, _ = found.stdout.split()
+    return int(value), int(hits)
+
+
+def test_a_second_run_compiles_nothing(package: Path) -> None:
+    assert run(package) == (21, 0)
+    assert run(package) == (21, 1)
+
+
+def test_a_change_in_a_kernel_of_another_file_is_seen(package: Path) -> None:
+    assert run(package) == (21, 0)
+    (package / "scratch" / "called.py").write_text(CALLED.format(body="FACTOR * x + 5"))
+    assert run(package) == (26, 0)
+
+
+def test_a_change_of_a_constant_of_a_called_kernel_is_seen(package: Path) -> None:
+    assert run(package) == (21, 0)
+    (package / "scratch" / "constants.py").write_text("FACTOR = 3\n")
+    assert run(package) == (31, 0)
+    (package / "scratch" / "constants.py").write_text("FACTOR = 2\n")
+    assert run(package) == (21, 1)
+
+
+def test_the_cache_of_old_sources_is_removed(package: Path) -> None:
+    for factor in range(subject.KEPT + 3):
+        (package / "scratch" / "constants.py").write_text(f"FACTOR = {factor}\n")
+        assert run(package) == (10 * factor + 1, 0)
+    assert len(list((package / "__pycache__" / "kernels").glob("umdp.scratch.caller-*"))) == subject.KEPT
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are made read-only by their mode")
+def test_a_read_only_package_is_cached_for_its_user(package: Path, tmp_path: Path) -> None:
+    (package / "__pycache__").write_text("")  # a file: no folder can be made, whoever runs this
+    cache = tmp_path / "cache"
+    assert run(package, XDG_CACHE_HOME=str(cache)) == (21, 0)
+    if sys.platform == "linux":
+        assert run(package, XDG_CACHE_HOME=str(cache)) == (21, 1)
+        assert list(cache.glob("umdp/kernels/umdp.scratch.caller-*"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the user's folder is somewhere else")
+def test_where_nothing_can_be_written_kernels_still_run(package: Path, tmp_path: Path) -> None:
+    for nowhere in (package / "__pycache__", tmp_path / "nowhere"):
+        nowhere.write_text("")
+    code = "from umdp.scratch.caller import outer; print(outer(10))"
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "XDG_CACHE_HOME": str(tmp_path / "nowhere")}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "21\n"
+
+
+def test_the_folder_that_numba_was_told_is_used(package: Path, tmp_path: Path) -> None:
+    chosen = tmp_path / "chosen"
+    assert run(package, NUMBA_CACHE_DIR=str(chosen)) == (21, 0)
+    assert run(package, NUMBA_CACHE_DIR=str(chosen)) == (21, 1)
+    assert list(chosen.glob("umdp/umdp.scratch.caller-*"))
