@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bench.agreement import LEVEL, compare, experiment, table
 from umdp.paper import Archive, Experiment, processes, reproduce
-from umdp.paper.report import summary
+from umdp.paper.showing.report import summary
 
 PLAN = (
     ("basic", False, 100, 100_000),
@@ -41,8 +41,8 @@ def planned() -> list[Experiment]:
 def agreement(archive: Archive) -> str:
     """Return the comparison with the published code, as Markdown."""
     ours: dict[tuple[str, str], list[dict[str, object]]] = {}
-    for task in experiment().tasks():
-        ours.setdefault((task.cell.environment, task.cell.learner), []).append(archive.get(task.key))
+    for trial in experiment().trials():
+        ours.setdefault((trial.cell.environment, trial.cell.learner), []).append(archive.get(trial.key))
     compared = compare(ours)
     tested = [each for each in compared if each.p is not None]
     worst = min(tested, key=lambda each: each.p or 0.0)
@@ -67,10 +67,10 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
 
-    def run(tasks, archive) -> int:
-        tasks = [*tasks, *experiment().tasks()]
+    def run(trials, archive) -> int:
+        trials = [*trials, *experiment().trials()]
         return processes(
-            tasks, archive, progress=lambda done, of: print(f"\r{done} of {of} runs", end="", file=sys.stderr)
+            trials, archive, progress=lambda done, of: print(f"\r{done} of {of} runs", end="", file=sys.stderr)
         )
 
     made = reproduce(planned(), folder, run, say=lambda text: print(text, file=sys.stderr))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.learn import Guarantee
-from umdp.paper.results import COLUMNS, Cell, Outcome, Problem, Results
+from umdp.paper.results import COLUMNS, Cell, LearningProblem, Outcome, Results
 
 NEVER = float("inf")
 SEEDS = 5
@@ -17,13 +17,13 @@ LEARNERS = ("LUI", "PAC", "MAP", "UCRL2")
 BOUNDS = ("unbounded", "bound [200, 300]", "bound [20, 30]")
 STRENGTHS = ("[5, 15]", "[10, 15]", "[15, 20]", "[20, 30]", "[30, 40]", "[40, 50]")
 PROBLEMS = {
-    "chain": Problem("Chain", True, False, 100.0, 100.0),
-    "aircraft": Problem("Aircraft", False, True, 0.5),
-    "grid": Problem("Grid", False, True, 0.5),
-    "bandit": Problem("Bandit", False, False, 1.0),
-    "betting-favourable": Problem("Betting game, favourable", False, False, 40.0),
-    "betting-unfavourable": Problem("Betting game, unfavourable", False, False, 10.0),
-    "betting": Problem("Betting game", False, False, 40.0, 10.0),
+    "chain": LearningProblem("Chain", True, False, 100.0, 100.0),
+    "aircraft": LearningProblem("Aircraft", False, True, 0.5),
+    "grid": LearningProblem("Grid", False, True, 0.5),
+    "bandit": LearningProblem("Bandit", False, False, 1.0),
+    "betting-favourable": LearningProblem("Betting game, favourable", False, False, 40.0),
+    "betting-unfavourable": LearningProblem("Betting game, unfavourable", False, False, 10.0),
+    "betting": LearningProblem("Betting game", False, False, 40.0, 10.0),
 }
 SIX = tuple(PROBLEMS)[:6]
 

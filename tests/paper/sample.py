@@ -8,16 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.paper.results import Cell, Outcome, Problem, Results
+from umdp.paper.results import Cell, LearningProblem, Outcome, Results
 
 PROBLEMS = {
-    "chain": Problem("Chain", True, False, 73.1798135276, 73.1798135276, 'Rmin=? [ F "goal" ]'),
-    "aircraft": Problem("Aircraft", False, True, 0.3024, None, 'Pmax=? [ !"collision" U "goal" ]'),
-    "grid": Problem("Grid", False, True, 0.34895503, None, 'Pmax=? [ !"trap" U "goal" ]'),
-    "bandit": Problem("Bandit", False, False, 0.99, None, 'Rmax=? [ F "goal" ]'),
-    "betting-favourable": Problem("Betting game, favourable", False, False, 39.36256, None, 'Rmax=? [ F "done" ]'),
-    "betting-unfavourable": Problem("Betting game, unfavourable", False, False, 10.0, None, 'Rmax=? [ F "done" ]'),
-    "betting": Problem("Betting game", False, False, 39.36256, 10.0, 'Rmax=? [ F "done" ]'),
+    "chain": LearningProblem("Chain", True, False, 73.1798135276, 73.1798135276, 'Rmin=? [ F "goal" ]'),
+    "aircraft": LearningProblem("Aircraft", False, True, 0.3024, None, 'Pmax=? [ !"collision" U "goal" ]'),
+    "grid": LearningProblem("Grid", False, True, 0.34895503, None, 'Pmax=? [ !"trap" U "goal" ]'),
+    "bandit": LearningProblem("Bandit", False, False, 0.99, None, 'Rmax=? [ F "goal" ]'),
+    "betting-favourable": LearningProblem(
+        "Betting game, favourable", False, False, 39.36256, None, 'Rmax=? [ F "done" ]'
+    ),
+    "betting-unfavourable": LearningProblem(
+        "Betting game, unfavourable", False, False, 10.0, None, 'Rmax=? [ F "done" ]'
+    ),
+    "betting": LearningProblem("Betting game", False, False, 39.36256, 10.0, 'Rmax=? [ F "done" ]'),
 }
 ACYCLIC = ("aircraft", "bandit", "betting-favourable", "betting-unfavourable")
 LEARNERS = ("LUI", "PAC", "MAP", "UCRL2")
@@ -25,7 +29,7 @@ SPEED = {"LUI": 40.0, "PAC": 150.0, "MAP": 90.0, "UCRL2": 3e4, "Confidence seque
 STRENGTHS = ("[5, 15]", "[10, 15]", "[15, 20]", "[20, 30]", "[30, 40]", "[40, 50]")
 
 
-def outcome(cell: Cell, seed: int, problem: Problem, trajectories: int, rows: int = 300) -> Outcome:
+def outcome(cell: Cell, seed: int, problem: LearningProblem, trajectories: int, rows: int = 300) -> Outcome:
     """Return a made-up run: it approaches the optimum, is thrown back by a change, and has errors to match."""
     names = [cell.environment, cell.learner, cell.panel, str(cell.xi), str(cell.after)]
     rng = np.random.default_rng([seed, *"".join(names).encode()])
@@ -100,7 +104,7 @@ def made(
 ) -> Results:
     """Return results of the given cells."""
     names = list(dict.fromkeys(cell.environment for cell in cells))
-    problems = {each: PROBLEMS.get(each, Problem(each, False, True, 0.7)) for each in names}
+    problems = {each: PROBLEMS.get(each, LearningProblem(each, False, True, 0.7)) for each in names}
     outcomes = tuple(
         outcome(cell, seed, problems[cell.environment], trajectories, rows) for cell in cells for seed in range(seeds)
     )

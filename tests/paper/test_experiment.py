@@ -10,8 +10,8 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from umdp.errors import FormatError
-from umdp.paper.experiment import EXPERIMENTS, Experiment
 from umdp.paper.results import Cell
+from umdp.paper.running.experiment import EXPERIMENTS, Experiment
 from umdp.solve import relevant
 
 OWN = Path(__file__).parents[2] / "examples" / "own" / "ferry.toml"
@@ -31,8 +31,8 @@ def test_the_papers_experiments_have_the_papers_cells(name, cells, published) ->
 def test_settings_of_the_basic_experiment_by_definition_and_as_published() -> None:
     basic = Experiment.load("basic").cut(seeds=1)
     assert (basic.trajectories, Experiment.load("basic").seeds) == (1_000_000, 100)
-    by_definition = {(t.cell.environment, t.cell.learner): t.config for t in basic.tasks()}
-    published = {(t.cell.environment, t.cell.learner): t.config for t in basic.as_published().tasks()}
+    by_definition = {(t.cell.environment, t.cell.learner): t.config for t in basic.trials()}
+    published = {(t.cell.environment, t.cell.learner): t.config for t in basic.as_published().trials()}
     assert all(config.xi == 1.0 and not config.parameters for config in by_definition.values())
     assert {config.explore for (_, learner), config in by_definition.items() if learner == "MAP"} == {"optimism"}
     assert by_definition["grid", "LUI"].settings == {"prior": [1e-4, 0.9999], "strength": [5, 10]}
@@ -50,27 +50,27 @@ def test_changes_that_come_too_late_are_left_out() -> None:
     change = Experiment.load("change").cut(trajectories=1000)
     assert {cell.after for cell in change.cells()} == {100}
     assert change.left_out() == [1000, 10_000, 100_000]
-    config = next(iter(change.cut(seeds=1).tasks())).config
+    config = next(iter(change.cut(seeds=1).trials())).config
     assert (config.model, config.switch, config.after) == ("chain", "chain-switched", 100)
 
 
 def test_seeds_are_spawned_and_do_not_depend_on_how_many_there_are() -> None:
-    few = [task.config.seed for task in Experiment.load("strength").cut(seeds=2).tasks()][:2]
-    many = [task.config.seed for task in Experiment.load("strength").cut(seeds=9).tasks()][:9]
+    few = [trial.config.seed for trial in Experiment.load("strength").cut(seeds=2).trials()][:2]
+    many = [trial.config.seed for trial in Experiment.load("strength").cut(seeds=9).trials()][:9]
     assert many[:2] == few
     assert len(set(many)) == 9
     spawned = np.random.SeedSequence(0).spawn(9)
     assert many == [int(each.generate_state(1, np.uint64)[0] >> 1) for each in spawned]
-    assert [t.config.seed for t in Experiment.load("strength").cut(seeds=2, seed=1).tasks()][:2] != few
+    assert [t.config.seed for t in Experiment.load("strength").cut(seeds=2, seed=1).trials()][:2] != few
 
 
 def test_a_digest_tells_runs_apart_and_nothing_else() -> None:
-    tasks = list(Experiment.load("basic").cut(seeds=2, trajectories=100).tasks())
-    assert len({task.key for task in tasks}) == len(tasks)
-    again = list(Experiment.load("basic").cut(seeds=3, trajectories=100).tasks())
-    assert {task.key for task in tasks} <= {task.key for task in again}
-    longer = next(iter(Experiment.load("basic").cut(seeds=2, trajectories=101).tasks()))
-    assert longer.key not in {task.key for task in tasks}
+    trials = list(Experiment.load("basic").cut(seeds=2, trajectories=100).trials())
+    assert len({trial.key for trial in trials}) == len(trials)
+    again = list(Experiment.load("basic").cut(seeds=3, trajectories=100).trials())
+    assert {trial.key for trial in trials} <= {trial.key for trial in again}
+    longer = next(iter(Experiment.load("basic").cut(seeds=2, trajectories=101).trials()))
+    assert longer.key not in {trial.key for trial in trials}
 
 
 def test_an_experiment_of_ones_own() -> None:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from umdp import plot
-from umdp.paper.captions import caption
-from umdp.paper.figures import Drawing, figures
-from umdp.paper.panels import panels, weights
 from umdp.paper.results import Cell, Results
+from umdp.paper.showing.captions import caption
+from umdp.paper.showing.figures import Drawing, figures
+from umdp.paper.showing.panels import panels, weights
 
 from . import sample
 
@@ -108,7 +108,7 @@ def test_an_experiment_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_many_environments_go_to_several_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("umdp.paper.figures.ROWS", 2)
+    monkeypatch.setattr("umdp.paper.showing.figures.ROWS", 2)
     cells = [Cell(f"environment {number}", "LUI") for number in range(3)]
     drawn = figures(sample.made("wide", cells, seeds=1, trajectories=100, rows=10), tmp_path)
     assert [drawing.name for drawing in drawn][3:] == ["wide-metrics", "wide-metrics-2"]

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper.made import NEVER, PROBLEMS, Row, outcome
-from umdp.paper.measures import Runs, good, logarithmic_grid, significance, step
+from umdp.paper.judging.measures import Runs, good, logarithmic_grid, significance, step
+from umdp.paper.judging.verdict import conclude
 from umdp.paper.results import Cell
-from umdp.paper.verdict import conclude
 
 CELL = Cell("grid", "LUI")
 

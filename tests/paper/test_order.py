@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from umdp.paper.order import orders
-from umdp.paper.report import summary
+from umdp.paper.judging.order import orders
 from umdp.paper.results import Cell
+from umdp.paper.showing.report import summary
 
 from .made import outcome, results
 

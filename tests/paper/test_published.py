@@ -10,11 +10,11 @@ from scipy.stats import mannwhitneyu
 
 from bench import agreement
 from umdp import Graph
-from umdp.paper.archive import Archive
-from umdp.paper.experiment import Experiment
-from umdp.paper.published import LUI, MAP, PAC, UCRL2
-from umdp.paper.sweep import processes
-from umdp.paper.task import _build
+from umdp.paper.running.archive import Archive
+from umdp.paper.running.experiment import Experiment
+from umdp.paper.running.published import PublishedLUI, PublishedMAP, PublishedPAC, PublishedUCRL2
+from umdp.paper.running.sweep import processes
+from umdp.paper.running.trial import _build
 
 COIN = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1])
 PAIR = Graph([0, 2, 3], [0, 2, 4, 5], [0, 1, 0, 1, 1])
@@ -25,39 +25,39 @@ PAIR = Graph([0, 2, 3], [0, 2, 4, 5], [0, 1, 0, 1, 1])
 
 def test_lui_takes_one_successor_for_a_conflict_above_and_two_for_one_below() -> None:
     prior, strength = (0.2, 0.7), (5, 10)
-    both = LUI(prior, strength).bind(COIN).learn([4, 6, 0])
+    both = PublishedLUI(prior, strength).bind(COIN).learn([4, 6, 0])
     assert np.allclose(both.lower, [(5 * 0.2 + 4) / 15, (5 * 0.2 + 6) / 15, 1])  # by the paper there is no conflict
     assert np.allclose(both.upper, [(10 * 0.7 + 4) / 20, (10 * 0.7 + 6) / 20, 1])
-    one = LUI(prior, strength).bind(COIN).learn([10, 0, 3])
+    one = PublishedLUI(prior, strength).bind(COIN).learn([10, 0, 3])
     assert np.allclose(one.lower, [(10 * 0.2 + 10) / 20, (10 * 0.2) / 20, 1])
     assert np.allclose(one.upper, [(5 * 0.7 + 10) / 15, (5 * 0.7) / 15, 1])
 
 
 def test_bounds_that_pass_each_other_change_places() -> None:
-    learner = LUI(prior=(0.1, 0.5), strength=(1, 1000)).bind(COIN).learn([90, 10, 0])
+    learner = PublishedLUI(prior=(0.1, 0.5), strength=(1, 1000)).bind(COIN).learn([90, 10, 0])
     # Two successors were seen: the lower bound, in conflict, moves fast; the upper one hardly moves.
     assert np.allclose(learner.lower[0], (1000 * 0.5 + 90) / 1100)
     assert np.allclose(learner.upper[0], (1 * 0.1 + 90) / 101)
 
 
 def test_both_strengths_are_capped_by_the_lower_bound() -> None:
-    learner = LUI(strength_bound=(20, 30)).bind(COIN).learn([4, 6, 0])
+    learner = PublishedLUI(strength_bound=(20, 30)).bind(COIN).learn([4, 6, 0])
     assert (learner.strength_lower[0], learner.strength_upper[0]) == (15, 20)
     learner.learn([100, 100, 0])
     assert (learner.strength_lower[0], learner.strength_upper[0]) == (20, 20)
 
 
 def test_pac_also_divides_by_the_number_of_actions_and_counts_the_prior() -> None:
-    learner = PAC(error_rate=0.04).bind(PAIR).learn([300, 100, 0, 0, 0])
+    learner = PublishedPAC(error_rate=0.04).bind(PAIR).learn([300, 100, 0, 0, 0])
     width = math.sqrt(math.log(2 / (0.04 / 4 / 2)) / (2 * (400 + 20)))
     assert np.allclose(learner.lower[:2], [309 / 418 - width, 109 / 418 - width])
     before = math.sqrt(math.log(2 / (0.04 / 4 / 2)) / (2 * 20))
     assert np.allclose(learner.upper[2:4], [0.5 + before] * 2)
-    assert (PAC(error_rate=1e-9).bind(PAIR).upper[:4] == 1 - 1e-8).all()
+    assert (PublishedPAC(error_rate=1e-9).bind(PAIR).upper[:4] == 1 - 1e-8).all()
 
 
 def test_ucrl2_counts_the_prior_everywhere() -> None:
-    learner = UCRL2().bind(PAIR).learn([30_000, 10_000, 0, 0, 0])
+    learner = PublishedUCRL2().bind(PAIR).learn([30_000, 10_000, 0, 0, 0])
     total = 40_000 + 20 + 20 + 10
     width = math.sqrt(14 * 2 * math.log(2 * 2 * total / 0.01) / (40_000 + 20))
     assert np.allclose(learner.lower[:2], [30_009 / 40_018 - width, 10_009 / 40_018 - width])
@@ -65,7 +65,7 @@ def test_ucrl2_counts_the_prior_everywhere() -> None:
 
 
 def test_the_largest_parameter_is_bounded() -> None:
-    learner = MAP(strength_bound=30).bind(COIN).learn([50, 1, 0])  # 60, 11 -> 30, ceil(5.5) = 6
+    learner = PublishedMAP(strength_bound=30).bind(COIN).learn([50, 1, 0])  # 60, 11 -> 30, ceil(5.5) = 6
     assert np.allclose(learner.lower[:2], [29 / 34, 5 / 34])
     learner.learn([1000, 0, 0])  # 1030, 6 -> 30, 2
     assert np.allclose(learner.lower[:2], [29 / 30, 1 / 30])
@@ -74,9 +74,9 @@ def test_the_largest_parameter_is_bounded() -> None:
 @pytest.mark.parametrize("learner", ["LUI", "PAC", "MAP", "UCRL2"])
 @pytest.mark.parametrize("environment", list(Experiment.load("basic").problems()))
 def test_before_any_data_everything_is_as_in_the_published_run(environment, learner) -> None:
-    tasks = Experiment.load("basic").cut(seeds=1).as_published().tasks()
-    (task,) = (t for t in tasks if (t.cell.environment, t.cell.learner) == (environment, learner))
-    run = _build(task)
+    trials = Experiment.load("basic").cut(seeds=1).as_published().trials()
+    (trial,) = (t for t in trials if (t.cell.environment, t.cell.learner) == (environment, learner))
+    run = _build(trial)
     row, snapshot = agreement.published()[environment, learner][0][0], run.snapshot()
     assert snapshot.model_error == pytest.approx(row.model_error, abs=1e-8)
     if row.performance < agreement.CUT:
@@ -86,11 +86,11 @@ def test_before_any_data_everything_is_as_in_the_published_run(environment, lear
 
 
 def test_exploration_is_one_update_late() -> None:
-    (task,) = (
-        t for t in Experiment.load("basic").cut(seeds=1, trajectories=50).as_published().tasks()
+    (trial,) = (
+        t for t in Experiment.load("basic").cut(seeds=1, trajectories=50).as_published().trials()
         if (t.cell.environment, t.cell.learner) == ("bandit", "LUI")
     )  # fmt: skip
-    run = _build(task)
+    run = _build(trial)
     assert run.horizon == 101
     from umdp.anytime import Anytime, Limits
 
@@ -105,13 +105,13 @@ def test_exploration_is_one_update_late() -> None:
 
 
 def test_counters_restart_at_a_change() -> None:
-    (task, *_) = (
-        t for t in Experiment.load("change").cut(seeds=1, trajectories=400).as_published().tasks()
+    (trial, *_) = (
+        t for t in Experiment.load("change").cut(seeds=1, trajectories=400).as_published().trials()
         if (t.cell.environment, t.cell.learner, t.cell.after) == ("chain", "LUI", 100)
     )  # fmt: skip
     from umdp.anytime import Limits
 
-    run = _build(task)
+    run = _build(trial)
     limits = Limits(trajectories=400)
     while run.trajectories < 100:
         assert run.quota().max() == max(np.add.reduceat(run.counts, run.source.graph.choice_ptr[:-1]).max(), 1)
@@ -125,10 +125,10 @@ def test_counters_restart_at_a_change() -> None:
 @pytest.mark.slow
 def test_as_published_agrees_with_the_published_code(tmp_path) -> None:
     with Archive.open(tmp_path / "runs.db") as archive:
-        processes(agreement.experiment().tasks(), archive)
+        processes(agreement.experiment().trials(), archive)
         ours: dict[tuple[str, str], list[dict[str, np.ndarray]]] = {}
-        for task in agreement.experiment().tasks():
-            ours.setdefault((task.cell.environment, task.cell.learner), []).append(archive.get(task.key))
+        for trial in agreement.experiment().trials():
+            ours.setdefault((trial.cell.environment, trial.cell.learner), []).append(archive.get(trial.key))
     compared = agreement.compare(ours)
     assert len(compared) == 24 * 3 * 2
     # Only on chain are values cut: early, or of learners that never get far.

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from umdp.paper.claims import Judged
-from umdp.paper.figures import Drawing, figures
-from umdp.paper.page import toml
-from umdp.paper.report import markdown_table, write_report
+from umdp.paper.judging.claims import Judged
 from umdp.paper.results import Results
+from umdp.paper.showing.figures import Drawing, figures
+from umdp.paper.showing.page import toml
+from umdp.paper.showing.report import markdown_table, write_report
 
 from . import sample
 

@@ -15,11 +15,11 @@ import pytest
 
 from umdp.cli import run
 from umdp.errors import FormatError, ModelError
-from umdp.paper.archive import Archive
-from umdp.paper.experiment import Experiment
-from umdp.paper.reproduce import collect
-from umdp.paper.sweep import cluster, processes, sweep
-from umdp.paper.table import write_table
+from umdp.paper.reproduction import collect
+from umdp.paper.running.archive import Archive
+from umdp.paper.running.experiment import Experiment
+from umdp.paper.running.sweep import cluster, processes, sweep
+from umdp.paper.showing.table import write_table
 
 
 def small(trajectories: int = 60, seeds: int = 2) -> Experiment:
@@ -38,29 +38,29 @@ def serial(tmp_path_factory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("serial")
     experiment = small()
     with Archive.open(folder / "runs.db") as archive:
-        assert processes(experiment.tasks(), archive, jobs=1) == 48
+        assert processes(experiment.trials(), archive, jobs=1) == 48
         return files(folder, experiment, archive)
 
 
 def test_threads_processes_and_two_halves_give_the_files_of_the_serial_sweep(serial, tmp_path) -> None:
     experiment = small()
-    tasks = list(experiment.tasks())
+    trials = list(experiment.trials())
     with Archive.open(tmp_path / "threads.db") as archive, ThreadPoolExecutor(3) as pool:
-        assert sweep(tasks[:20], archive, pool) == 20
+        assert sweep(trials[:20], archive, pool) == 20
         reported: list[tuple[int, int]] = []
-        assert sweep(tasks, archive, pool, lambda done, of: reported.append((done, of))) == 28
+        assert sweep(trials, archive, pool, lambda done, of: reported.append((done, of))) == 28
         assert reported == [(n, 28) for n in range(29)]
         assert files(tmp_path / "threads", experiment, archive) == serial
     with Archive.open(tmp_path / "processes.db") as archive:
-        assert processes(tasks, archive, jobs=2) == 48
-        assert processes(tasks, archive, jobs=2) == 0
+        assert processes(trials, archive, jobs=2) == 48
+        assert processes(trials, archive, jobs=2) == 0
         assert files(tmp_path / "processes", experiment, archive) == serial
 
 
 def test_more_seeds_keep_what_is_there(tmp_path) -> None:
     with Archive.open(tmp_path / "runs.db") as archive:
-        assert processes(small(5, seeds=1).tasks(), archive, jobs=1) == 24
-        assert processes(small(5, seeds=2).tasks(), archive, jobs=1) == 24
+        assert processes(small(5, seeds=1).trials(), archive, jobs=1) == 24
+        assert processes(small(5, seeds=2).trials(), archive, jobs=1) == 24
 
 
 def test_a_worker_process_that_is_killed_is_replaced(serial, tmp_path) -> None:
@@ -73,7 +73,7 @@ def test_a_worker_process_that_is_killed_is_replaced(serial, tmp_path) -> None:
             os.kill(killed[0], signal.SIGKILL)
 
     with Archive.open(tmp_path / "runs.db") as archive:
-        processes(experiment.tasks(), archive, 2, kill)
+        processes(experiment.trials(), archive, 2, kill)
         assert killed
         assert files(tmp_path, experiment, archive) == serial
 
@@ -95,7 +95,7 @@ def test_a_worker_of_a_cluster_that_is_killed(serial, tmp_path, capsys) -> None:
             if done == 3:
                 os.kill(pids[0], signal.SIGKILL)
 
-        assert sweep(experiment.tasks(), archive, executor, kill) == 48
+        assert sweep(experiment.trials(), archive, executor, kill) == 48
         assert [nanny.pid for nanny in workers.workers.values()] != pids  # it is another process now
         assert files(tmp_path, experiment, archive) == serial
         # The command line does the same, and finds nothing left to do in that folder.
@@ -158,7 +158,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path) -> None:
 
 
 def test_workers_that_die_again_and_again(tmp_path) -> None:
-    bad = Experiment.load(_deadly(tmp_path)).tasks()
+    bad = Experiment.load(_deadly(tmp_path)).trials()
     with Archive.open(tmp_path / "runs.db") as archive, pytest.raises(ModelError, match="the worker processes die"):
         processes(bad, archive, jobs=2)
 
@@ -180,7 +180,7 @@ def test_errors_of_a_run_say_which(tmp_path) -> None:
     path = tmp_path / "odd.toml"
     path.write_text('environments = ["chain"]\n[[learners]]\nlabel = "Odd"\nlearner = "odd.py:Odd"\n')
     with Archive.open(tmp_path / "runs.db") as archive, pytest.raises(ModelError) as caught:
-        processes(Experiment.load(path).tasks(), archive, jobs=1)
+        processes(Experiment.load(path).trials(), archive, jobs=1)
     assert str(caught.value) == "Odd on chain, seed 0: KeyError: 'strange'"
 
 

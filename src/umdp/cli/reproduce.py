@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from umdp.paper.archive import Archive
-    from umdp.paper.experiment import Experiment
-    from umdp.paper.reproduce import Reproduction
-    from umdp.paper.sweep import Progress
-    from umdp.paper.task import Task
+    from umdp.paper.reproduction import Reproduction
+    from umdp.paper.running.archive import Archive
+    from umdp.paper.running.experiment import Experiment
+    from umdp.paper.running.sweep import Progress
+    from umdp.paper.running.trial import Trial
 
 __all__ = ["Reproduce", "declare"]
 
@@ -51,19 +51,19 @@ class Reproduce:
     def run(self) -> int:
         """Run what is missing, write everything, and show the verdicts; return the exit status."""
         from umdp.cli.kernels import announce
-        from umdp.paper.reproduce import reproduce
-        from umdp.paper.sweep import cluster, processes, sweep
+        from umdp.paper.reproduction import reproduce
+        from umdp.paper.running.sweep import cluster, processes, sweep
 
         experiments = list(self._experiments())
 
-        def work(tasks: Iterable[Task], archive: Archive) -> int:
+        def work(trials: Iterable[Trial], archive: Archive) -> int:
             if not self.quiet and self.scheduler is None:
                 announce()
             with _progress(self.quiet) as progress:
                 if self.scheduler is None:
-                    return processes(tasks, archive, self.jobs, progress)
+                    return processes(trials, archive, self.jobs, progress)
                 with cluster(self.scheduler) as executor:
-                    return sweep(tasks, archive, executor, progress)
+                    return sweep(trials, archive, executor, progress)
 
         def say(text: str) -> None:
             if not self.quiet:
@@ -77,7 +77,7 @@ class Reproduce:
         return 0
 
     def _experiments(self) -> Iterator[Experiment]:
-        from umdp.paper.experiment import EXPERIMENTS, Experiment
+        from umdp.paper.running.experiment import EXPERIMENTS, Experiment
 
         if self.as_published and self.by_definition:
             raise typer.BadParameter("give --as-published or --by-definition, or neither for both")

@@ -9,19 +9,19 @@ Examples
 'Prior strength'
 """
 
-from umdp.paper.archive import Archive
-from umdp.paper.experiment import EXPERIMENTS, Experiment
-from umdp.paper.reproduce import Reproduction, collect, reproduce
-from umdp.paper.results import Cell, Outcome, Problem, Results
-from umdp.paper.sweep import cluster, processes, sweep
+from umdp.paper.reproduction import Reproduction, collect, reproduce
+from umdp.paper.results import Cell, LearningProblem, Outcome, Results
+from umdp.paper.running.archive import Archive
+from umdp.paper.running.experiment import EXPERIMENTS, Experiment
+from umdp.paper.running.sweep import cluster, processes, sweep
 
 __all__ = [
     "EXPERIMENTS",
     "Archive",
     "Cell",
     "Experiment",
+    "LearningProblem",
     "Outcome",
-    "Problem",
     "Reproduction",
     "Results",
     "cluster",

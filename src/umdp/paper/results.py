@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-__all__ = ["COLUMNS", "Cell", "Outcome", "Problem", "Results"]
+__all__ = ["COLUMNS", "Cell", "LearningProblem", "Outcome", "Results"]
 
 COLUMNS = (
     "iteration", "trajectories", "steps", "performance", "estimate", "estimation_error", "model_error", "lower", "upper",
@@ -54,7 +54,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Problem:
+class LearningProblem:
     """What is known of an environment.
 
     Attributes
@@ -93,7 +93,7 @@ class Results:
     published: bool
     trajectories: int
     seeds: int
-    problems: Mapping[str, Problem]
+    problems: Mapping[str, LearningProblem]
     outcomes: tuple[Outcome, ...]
     settings: Mapping[str, Any]
 

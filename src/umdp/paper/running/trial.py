@@ -15,21 +15,21 @@ from numpy.typing import NDArray
 from umdp.anytime import Anytime, Limits, proceed
 from umdp.errors import ModelError
 from umdp.model import MDP
-from umdp.paper.results import COLUMNS, Cell, Outcome, Problem
+from umdp.paper.results import COLUMNS, Cell, LearningProblem, Outcome
 from umdp.run import Config
 from umdp.snapshot import Snapshot
 from umdp.solve import solve
 from umdp.source.simulate import Simulator
 from umdp.spec import Direction, Spec
 
-__all__ = ["Task", "describe", "work"]
+__all__ = ["Trial", "describe", "work"]
 
 Array = NDArray[Any]
 _DEFAULTS = msgspec.structs.asdict(Config(model=""))
-FORMAT = 1  # changes when the same task would give other numbers
+FORMAT = 1  # changes when the same trial would give other numbers
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True):
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
     """A run: the cell and the number of the seed it belongs to, and everything it depends on.
 
     Attributes
@@ -56,17 +56,17 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         return hashlib.sha256(msgspec.json.encode(plain, order="deterministic")).hexdigest()
 
     def outcome(self, found: dict[str, Any]) -> Outcome:
-        """Return what `work` returned as an outcome of this task's cell."""
+        """Return what `work` returned as an outcome of this trial's cell."""
         return Outcome(self.cell, self.number, {name: found[name] for name in COLUMNS}, found["guarantee"])
 
 
-def work(task: Task) -> dict[str, Any]:
+def work(trial: Trial) -> dict[str, Any]:
     """Do a run; return its columns as arrays, and the guarantee in words.
 
-    Nothing but the task decides the result: neither which process does it, nor what that process did before.
+    Nothing but the trial decides the result: neither which process does it, nor what that process did before.
     """
-    run = _build(task)
-    table = list(zip(*_rows(run, task.config), strict=True))
+    run = _build(trial)
+    table = list(zip(*_rows(run, trial.config), strict=True))
     return {
         **{name: np.array(values, np.int64) for name, values in zip(COLUMNS[:3], table[:3], strict=True)},
         **{name: np.array(values, np.float64) for name, values in zip(COLUMNS[3:], table[3:], strict=True)},
@@ -97,16 +97,16 @@ def _row(snapshot: Snapshot) -> tuple[float, ...]:
     )  # fmt: skip
 
 
-def _build(task: Task) -> Anytime:
+def _build(trial: Trial) -> Anytime:
     """Return the run at its beginning."""
-    config = task.config
+    config = trial.config
     known, spec, horizon = _known(config)
-    stages = _shuffled(known.stages, config.seed) if task.ties == "random" else known.stages
+    stages = _shuffled(known.stages, config.seed) if trial.ties == "random" else known.stages
     source = Simulator(stages[0], later=stages[1] if len(stages) > 1 else None, after=config.after)
-    if not task.published:
+    if not trial.published:
         learner, kind = config.build_learner(), Anytime
     else:
-        from umdp.paper.published import PUBLISHED, Published
+        from umdp.paper.running.published import PUBLISHED, Published
 
         learner, kind = PUBLISHED[config.learner](**config.settings), Published
     return kind(source, spec, learner, config.build_explorer(), config.seed, horizon, config.precision)
@@ -129,12 +129,14 @@ def _built(encoded: bytes) -> tuple[Simulator, Spec, int | None]:
     return source, spec, horizon
 
 
-def describe(config: Config, title: str) -> Problem:
+def describe(config: Config, title: str) -> LearningProblem:
     """Return what is known of the environment of a run."""
     source, spec, _ = _known(config)
     values = [solve(mdp, spec).value for mdp in source.stages]
     minimise = spec.deciding().agent is Direction.MIN
-    return Problem(title, minimise, spec.kind == "P", values[0], values[1] if len(values) > 1 else None, str(spec))
+    return LearningProblem(
+        title, minimise, spec.kind == "P", values[0], values[1] if len(values) > 1 else None, str(spec)
+    )
 
 
 def _shuffled(stages: tuple[MDP, ...], seed: int) -> tuple[MDP, ...]:

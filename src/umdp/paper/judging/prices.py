@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from umdp.paper.measures import Evidence
+from umdp.paper.judging.measures import Evidence
+from umdp.paper.judging.verdict import percent
 from umdp.paper.results import Results
-from umdp.paper.verdict import percent
 
 __all__ = ["GUARANTEES", "Price", "price_rows", "price_table", "prices"]
 

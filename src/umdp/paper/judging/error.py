@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.paper.claims_reach import ENVIRONMENTS, LEARNERS
-from umdp.paper.measures import Evidence, Runs, logarithmic_grid
-from umdp.paper.verdict import Finding, among, conclude, percent, series
+from umdp.paper.judging.measures import Evidence, Runs, logarithmic_grid
+from umdp.paper.judging.reach import ENVIRONMENTS, LEARNERS
+from umdp.paper.judging.verdict import Ruling, among, conclude, percent, series
 
 __all__ = ["LONG", "misleading", "smallest_error"]
 
@@ -19,7 +19,7 @@ OFTEN, RARELY = 0.25, 0.10
 """Shares of the time (on the logarithmic axis) that count as often and as rarely; between them is neither."""
 
 
-def smallest_error(evidence: Evidence) -> Finding:
+def smallest_error(evidence: Evidence) -> Ruling:
     """C3: LUI has the smallest estimation error.
 
     A part per environment: the mean of the absolute estimation error, over the logarithmic axis of trajectories and over
@@ -58,10 +58,10 @@ def smallest_error(evidence: Evidence) -> Finding:
     detail += ". A policy that is poor and known to be poor has a small error, too: among the learners that end within 1 % of "
     detail += f"the optimum LUI's is smallest in {among(capable, 'environments')}"
     number = f"{among(parts, 'environments')} over the runs, {among(final, 'environments')} at their end"
-    return Finding(conclude(parts), number, f"{detail}.")
+    return Ruling(conclude(parts), number, f"{detail}.")
 
 
-def misleading(evidence: Evidence) -> Finding:
+def misleading(evidence: Evidence) -> Ruling:
     """C7: MAP often has positive estimation error; the interval methods rarely.
 
     Four parts: the share of the time (logarithmic axis), over seeds and then over environments, with an error above 1e-6 is
@@ -95,7 +95,7 @@ def misleading(evidence: Evidence) -> Finding:
     detail += f"; more than rarely: {series(worst)}" if worst else ""
     absent = [name for name in ENVIRONMENTS if not any(name in found for found in shares.values())]
     detail += f"; without {series(absent)}, not run" if absent else ""
-    return Finding(conclude(parts), number or "none", f"{detail}.")
+    return Ruling(conclude(parts), number or "none", f"{detail}.")
 
 
 def _mean(environment: str, runs: Runs, points: NDArray[np.float64]) -> float:
@@ -115,6 +115,6 @@ def _ends_optimal(runs: Runs) -> bool:
     return float(runs.optimal()[:, -1].mean()) > 0.5
 
 
-def _short(evidence: Evidence) -> Finding:
+def _short(evidence: Evidence) -> Ruling:
     reason = f"curves are judged from {LONG:,} trajectories on; these runs have {evidence.trajectories:,}"
-    return Finding("not judged", "too short", f"Not judged: {reason}.")
+    return Ruling("not judged", "too short", f"Not judged: {reason}.")

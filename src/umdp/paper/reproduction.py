@@ -14,16 +14,16 @@ from typing import Any
 import msgspec
 
 from umdp.errors import FormatError, MissingExtra
-from umdp.paper.archive import Archive
-from umdp.paper.claims import Judged, judge
-from umdp.paper.experiment import Experiment
+from umdp.paper.judging.claims import Judged, judge
 from umdp.paper.results import Results
-from umdp.paper.table import write_table
-from umdp.paper.task import Task, describe
+from umdp.paper.running.archive import Archive
+from umdp.paper.running.experiment import Experiment
+from umdp.paper.running.trial import Trial, describe
+from umdp.paper.showing.table import write_table
 
 __all__ = ["Reproduction", "collect", "reproduce"]
 
-Run = Callable[[Iterable[Task], Archive], int]
+Run = Callable[[Iterable[Trial], Archive], int]
 Say = Callable[[str], None]
 
 
@@ -57,7 +57,7 @@ def reproduce(
     folder : str or Path
         Runs that an earlier call finished here are not done again.
     run : callable
-        Given tasks and an archive, does what is not there yet: `processes`, or `sweep` with an executor.
+        Given trials and an archive, does what is not there yet: `processes`, or `sweep` with an executor.
     kind : {"parquet", "csv"}, optional
         The kind of the tables; Parquet where polars is installed.
     say : callable, optional
@@ -69,8 +69,8 @@ def reproduce(
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingExtra("plot", "drawing the figures")
     with Archive.open(folder / "runs.db") as archive:
-        tasks = [task for experiment in experiments for task in experiment.tasks()]
-        done = run(tasks, archive)
+        trials = [trial for experiment in experiments for trial in experiment.trials()]
+        done = run(trials, archive)
         told("writing the tables")
         results = [collect(experiment, archive) for experiment in experiments]
     for each in results:
@@ -88,7 +88,7 @@ def collect(experiment: Experiment, archive: Archive) -> Results:
     """Return the results of an experiment, all of whose runs are in the archive."""
     titles = {each.name: each.title or _title(each.name) for each in experiment.environments}
     problems = {name: describe(config, titles[name]) for name, config in experiment.problems().items()}
-    outcomes = tuple(task.outcome(archive.get(task.key)) for task in experiment.tasks())
+    outcomes = tuple(trial.outcome(archive.get(trial.key)) for trial in experiment.trials())
     settings = {"experiment": msgspec.to_builtins(experiment), "versions": _versions(), "seed": experiment.seed}
     return Results(
         experiment.name, experiment.title, experiment.published, experiment.trajectories, experiment.seeds, problems,
@@ -97,8 +97,8 @@ def collect(experiment: Experiment, archive: Archive) -> Results:
 
 
 def _show(results: list[Results], judged: list[Judged], folder: Path, say: Say) -> Path:
-    from umdp.paper.figures import figures
-    from umdp.paper.report import summary, write_report
+    from umdp.paper.showing.figures import figures
+    from umdp.paper.showing.report import summary, write_report
 
     say("drawing the figures")
     pictures = folder / "figures"

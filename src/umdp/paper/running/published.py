@@ -26,7 +26,7 @@ from umdp.solve import Solution, evaluate, solve
 from umdp.solve.objective import reward_of, sets
 from umdp.spec import Direction
 
-__all__ = ["LUI", "MAP", "PAC", "PUBLISHED", "UCRL2", "Published"]
+__all__ = ["PUBLISHED", "Published", "PublishedLUI", "PublishedMAP", "PublishedPAC", "PublishedUCRL2"]
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -34,7 +34,7 @@ FLOOR = 1 - (1 - 1e-8)  # the smallest lower bound; from 1 it is as far as the l
 SWEEPS, ENOUGH, TIE = 10_000, 1e-6, 1e-12
 
 
-class LUI(learn.LUI):
+class PublishedLUI(learn.LUI):
     """Conflicts are decided by a division of whole numbers, and both strengths are capped by the lower bound.
 
     The frequency k/N is rounded down: it is 0, below every lower bound, where two or more successors were seen in a batch,
@@ -92,7 +92,7 @@ class _Weighed(Dirichlet):
         self.lower, self.upper = np.where(self.uncertain, lower, 1.0), np.where(self.uncertain, upper, 1.0)
 
 
-class PAC(_Weighed, learn.PAC):
+class PublishedPAC(_Weighed, learn.PAC):
     """The error rate is also divided by the number of actions, and N includes the prior's samples."""
 
     def _look(self) -> None:
@@ -100,11 +100,11 @@ class PAC(_Weighed, learn.PAC):
         self.clip(np.sqrt(np.log(2 / level) / (2 * self.weight)))
 
 
-class MAP(_Weighed, learn.MAP):
+class PublishedMAP(_Weighed, learn.MAP):
     """Bounded by its largest parameter."""
 
 
-class UCRL2(_Weighed, learn.UCRL2):
+class PublishedUCRL2(_Weighed, learn.UCRL2):
     """Both N and the number of all steps include the prior's samples."""
 
     def _look(self) -> None:
@@ -113,7 +113,9 @@ class UCRL2(_Weighed, learn.UCRL2):
         self.clip(np.sqrt(14 * self.graph.states * spread / weight))
 
 
-PUBLISHED: Mapping[str, type[Learner]] = MappingProxyType({each.name: each for each in (LUI, PAC, MAP, UCRL2)})
+PUBLISHED: Mapping[str, type[Learner]] = MappingProxyType(
+    {each.name: each for each in (PublishedLUI, PublishedPAC, PublishedMAP, PublishedUCRL2)}
+)
 """The learners by name, as `umdp.learn.LEARNERS` has them by definition."""
 
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.paper.measures import Evidence
+from umdp.paper.judging.measures import Evidence
+from umdp.paper.judging.verdict import Ruling, conclude, count, percent, series
 from umdp.paper.results import Cell
-from umdp.paper.verdict import Finding, conclude, count, percent, series
 
 __all__ = ["BOUNDS", "not_without_randomisation", "only_lui_returns"]
 
@@ -89,7 +89,7 @@ class Scene(NamedTuple):
         return [f"{self.environment} after {after:,} (xi {series(found)})" for after, found in weights.items()]
 
 
-def only_lui_returns(evidence: Evidence) -> Finding:
+def only_lui_returns(evidence: Evidence) -> Ruling:
     """C8: after a change only LUI returns to an optimal policy, the faster the lower the bound.
 
     With randomised exploration (xi below 1). Three parts each for chain and betting: with either bound LUI returns in at
@@ -133,10 +133,10 @@ def only_lui_returns(evidence: Evidence) -> Finding:
     details += [f"{environment}: no change to look at" for environment in nothing]
     detail = ". ".join(["Returned: within 1 % of the optimum before the change, and from 80 % of the run on", *details])
     detail += f". Too early, as LUI had not learned by then: {', '.join(early)}" if early else ""
-    return Finding(conclude(parts), _means(means), f"{detail}.")
+    return Ruling(conclude(parts), _means(means), f"{detail}.")
 
 
-def not_without_randomisation(evidence: Evidence) -> Finding:
+def not_without_randomisation(evidence: Evidence) -> Ruling:
     """C10: without randomisation (xi = 1) chain does not recover.
 
     Five parts: LUI returns in less than 10 % of the runs at xi = 1 with each of the three bounds, and in at least 90 % at
@@ -163,7 +163,7 @@ def not_without_randomisation(evidence: Evidence) -> Finding:
     shares = "; ".join(f"xi = {xi:g}: {', '.join(found)}" for xi, found in said.items())
     detail = f"Share of LUI's runs within 1 % of the optimum before the change and from 80 % of the run on, {shares}"
     detail += f". Too early, as LUI had not learned by then: {', '.join(early)}" if early else ""
-    return Finding(conclude(parts), _means(means), f"{detail}.")
+    return Ruling(conclude(parts), _means(means), f"{detail}.")
 
 
 def _scene(evidence: Evidence, environment: str, weights: tuple[float, ...]) -> Scene:
@@ -216,9 +216,9 @@ def _means(shares: dict[str, list[float]]) -> str:
     return ", ".join(f"{name} {percent(float(np.mean(found)))}" for name, found in shares.items())
 
 
-def _nothing(evidence: Evidence, early: list[str]) -> Finding:
+def _nothing(evidence: Evidence, early: list[str]) -> Ruling:
     if early:
         reason = f"in runs of {evidence.trajectories:,} trajectories every change comes before LUI has learned"
     else:
         reason = f"no change of these runs of {evidence.trajectories:,} trajectories comes in their first tenth"
-    return Finding("not judged", "too short", f"Not judged: {reason}.")
+    return Ruling("not judged", "too short", f"Not judged: {reason}.")

@@ -13,7 +13,7 @@ __all__ = ["Archive"]
 
 
 class Archive:
-    """One SQLite file of finished runs, by the digest of their task. What is committed survives being killed.
+    """One SQLite file of finished runs, by the digest of their trial. What is committed survives being killed.
 
     Examples
     --------
@@ -44,16 +44,16 @@ class Archive:
         return cls(connection)
 
     def keys(self) -> set[str]:
-        """Return the digests of the tasks that are done."""
+        """Return the digests of the trials that are done."""
         return {key for (key,) in self._db.execute("SELECT key FROM runs")}
 
     def keep(self, key: str, found: dict[str, Any]) -> None:
-        """Commit what a task found."""
+        """Commit what a trial found."""
         with self._db as db:
             db.execute("INSERT OR REPLACE INTO runs VALUES (?, ?)", (key, pack(found)))
 
     def get(self, key: str) -> dict[str, Any]:
-        """Return what a task found."""
+        """Return what a trial found."""
         row = self._db.execute("SELECT value FROM runs WHERE key = ?", (key,)).fetchone()
         if row is None:
             raise ModelError("this run is not in the archive; sweep the experiment first")

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 import umdp
-from umdp.paper.experiment import Experiment
 from umdp.paper.results import COLUMNS, Cell
-from umdp.paper.task import Task, describe, work
+from umdp.paper.running.experiment import Experiment
+from umdp.paper.running.trial import Trial, describe, work
 from umdp.run import Config
 
 
-def task(**config) -> Task:
-    return Task(cell=Cell("x", "y"), number=0, config=Config(trajectories=300, seed=7, **config))
+def trial(**config) -> Trial:
+    return Trial(cell=Cell("x", "y"), number=0, config=Config(trajectories=300, seed=7, **config))
 
 
 def test_rows_are_the_metrics_of_the_snapshots() -> None:
-    found = work(task(model="aircraft", learner="pac"))
+    found = work(trial(model="aircraft", learner="pac"))
     bench = umdp.benchmark.BENCHMARKS["aircraft"]
     snapshots = list(umdp.anytime(bench.build(), bench.spec, umdp.PAC(), seed=7, horizon=1000, trajectories=300))
     assert set(found) == {*COLUMNS, "guarantee"}
@@ -34,8 +34,8 @@ def test_rows_are_the_metrics_of_the_snapshots() -> None:
 
 
 def test_the_policy_in_force_is_judged_by_the_new_truth_from_the_change_on() -> None:
-    found = work(task(model="chain", learner="map", switch="chain-switched", after=100))
-    plain = work(task(model="chain", learner="map"))
+    found = work(trial(model="chain", learner="map", switch="chain-switched", after=100))
+    plain = work(trial(model="chain", learner="map"))
     at = found["trajectories"]
     assert np.count_nonzero(at == 100) == 1
     change = int(np.flatnonzero(at == 100)[0])
@@ -53,7 +53,7 @@ def test_the_policy_in_force_is_judged_by_the_new_truth_from_the_change_on() -> 
 def test_a_change_in_the_middle_of_an_iteration_has_a_row_of_its_own() -> None:
     seen = 0
     for seed in range(6):
-        given = Task(
+        given = Trial(
             cell=Cell("x", "y"), number=0,
             config=Config(model="chain", learner="lui", switch="chain-switched", after=150, trajectories=300, seed=seed),
         )  # fmt: skip
@@ -64,21 +64,21 @@ def test_a_change_in_the_middle_of_an_iteration_has_a_row_of_its_own() -> None:
 
 
 def test_the_same_task_gives_the_same_numbers() -> None:
-    first, again = work(task(model="grid", learner="lui")), work(task(model="grid", learner="lui"))
+    first, again = work(trial(model="grid", learner="lui")), work(trial(model="grid", learner="lui"))
     assert all(np.array_equal(first[name], again[name]) for name in COLUMNS)
 
 
 def test_actions_in_random_order_change_ties_and_nothing_else() -> None:
     def run(seed: int, ties: str):
         config = Config(model="bandit", learner="map", seed=seed, trajectories=1)
-        return work(Task(cell=Cell("x", "y"), number=0, config=config, ties=ties))
+        return work(Trial(cell=Cell("x", "y"), number=0, config=config, ties=ties))
 
     # Before any data all arms look alike: the first one listed is taken.
     assert {float(run(seed, "first")["performance"][0]) for seed in range(8)} == {0.01}
     drawn = {float(run(seed, "random")["performance"][0]) for seed in range(8)}
     assert len(drawn) > 4
     assert run(3, "random")["model_error"][0] == pytest.approx(run(3, "first")["model_error"][0])
-    chain = Task(
+    chain = Trial(
         cell=Cell("x", "y"), number=0, ties="random",
         config=Config(model="chain", learner="lui", switch="chain-switched", after=5, trajectories=20, seed=1),
     )  # fmt: skip

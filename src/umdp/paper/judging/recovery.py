@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from umdp.paper.measures import EXACT, Evidence, Runs
-from umdp.paper.verdict import Finding, conclude, count, percent, power, series
+from umdp.paper.judging.measures import EXACT, Evidence, Runs
+from umdp.paper.judging.verdict import Ruling, conclude, count, percent, power, series
 
 __all__ = ["dips", "only_map_suboptimal"]
 
@@ -43,7 +43,7 @@ class Dip(NamedTuple):
         return f"{dip}, {_for_good(self.recovered)}"
 
 
-def dips(evidence: Evidence) -> Finding:
+def dips(evidence: Evidence) -> Ruling:
     """C5: on chain LUI and PAC dip near trajectory 5 and recover by about 100; UCRL2 near 10^3, and after 10^5.
 
     Six parts, for each learner that it dips and that it recovers. A dip is where the geometric mean of the performance is
@@ -52,7 +52,7 @@ def dips(evidence: Evidence) -> Finding:
     10^5 / 5 for UCRL2. UCRL2's parts need runs of 5 * 10^5 trajectories, the others 5 * 100.
     """
     if evidence.trajectories < FACTOR * LEARNED:
-        return Finding("not judged", "too short", f"Not judged: needs runs of {FACTOR * LEARNED:,.0f} trajectories.")
+        return Ruling("not judged", "too short", f"Not judged: needs runs of {FACTOR * LEARNED:,.0f} trajectories.")
     parts: list[bool | None] = []
     said = []
     for learner, where in (("LUI", 5), ("PAC", 5), ("UCRL2", 1000)):
@@ -72,10 +72,10 @@ def dips(evidence: Evidence) -> Finding:
             parts += [dip.near(where), SLOW / FACTOR <= dip.recovered < np.inf]
     detail = f"Geometric mean of the performance where it is worst, and the median recovery: {'; '.join(said)}."
     decided = [part for part in parts if part is not None]
-    return Finding(conclude(parts), f"{sum(decided)} of {len(decided)} parts, within a factor 5", detail)
+    return Ruling(conclude(parts), f"{sum(decided)} of {len(decided)} parts, within a factor 5", detail)
 
 
-def only_map_suboptimal(evidence: Evidence) -> Finding:
+def only_map_suboptimal(evidence: Evidence) -> Ruling:
     """C6: in the unfavourable betting game only MAP is ever sub-optimal, until almost 10^4.
 
     Three parts: MAP is sub-optimal (by more than 1e-6) at some iteration in at least half of the runs; LUI, PAC and UCRL2 in
@@ -85,7 +85,7 @@ def only_map_suboptimal(evidence: Evidence) -> Finding:
     """
     name = "betting-unfavourable"
     if evidence.trajectories < ALMOST / FACTOR:
-        return Finding("not judged", "too short", f"Not judged: needs runs of {ALMOST / FACTOR:,.0f} trajectories.")
+        return Ruling("not judged", "too short", f"Not judged: needs runs of {ALMOST / FACTOR:,.0f} trajectories.")
     runs = {learner: evidence.of(name, learner) for learner in ("LUI", "PAC", "MAP", "UCRL2")}
     shares = {
         learner: float((~each.optimal(EXACT)).any(1).mean()) for learner, each in runs.items() if each is not None
@@ -94,7 +94,7 @@ def only_map_suboptimal(evidence: Evidence) -> Finding:
     found = runs["MAP"]
     if found is None or len(shares) < len(runs):
         missing = [learner for learner in runs if learner not in shares]
-        return Finding("not judged", number or "none", f"Not judged: {series(missing)} not run on {name}.")
+        return Ruling("not judged", number or "none", f"Not judged: {series(missing)} not run on {name}.")
     others = all(share == 0 for learner, share in shares.items() if learner != "MAP")
     detail = "Share of runs that are sub-optimal (by more than 1e-6) at some iteration"
     parts: list[bool | None] = [shares["MAP"] >= MOST, others]
@@ -108,7 +108,7 @@ def only_map_suboptimal(evidence: Evidence) -> Finding:
         parts.append(None if short else ALMOST / FACTOR <= until <= ALMOST * FACTOR)
     else:
         parts.append(False)
-    return Finding(conclude(parts), number, f"{detail}.")
+    return Ruling(conclude(parts), number, f"{detail}.")
 
 
 def _for_good(trajectory: float) -> str:

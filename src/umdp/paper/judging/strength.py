@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from umdp.paper.claims_error import LONG
-from umdp.paper.measures import OPTIMAL, Evidence, logarithmic_grid
-from umdp.paper.verdict import Finding, conclude, count, percent, series
+from umdp.paper.judging.error import LONG
+from umdp.paper.judging.measures import OPTIMAL, Evidence, logarithmic_grid
+from umdp.paper.judging.verdict import Ruling, conclude, count, percent, series
 
 __all__ = ["strength_hardly_matters"]
 
@@ -19,7 +19,7 @@ NEARLY = 0.05
 """What is reached is looked at within 5 % where some strength does not come within 1 %."""
 
 
-def strength_hardly_matters(evidence: Evidence) -> Finding:
+def strength_hardly_matters(evidence: Evidence) -> Ruling:
     """C9: prior strength hardly matters on grid.
 
     It holds when the mean performances of the strengths are never more than 10 % of the optimum apart, holds partly when they
@@ -31,9 +31,9 @@ def strength_hardly_matters(evidence: Evidence) -> Finding:
     found = {name: each for name, each in runs.items() if each is not None}
     if evidence.trajectories < LONG:
         reason = f"needs runs of {LONG:,} trajectories; these have {evidence.trajectories:,}"
-        return Finding("not judged", "too short", f"Not judged: {reason}.")
+        return Ruling("not judged", "too short", f"Not judged: {reason}.")
     if len(found) < 2:
-        return Finding("not judged", "none", "Not judged: less than two of the six strengths were run on grid.")
+        return Ruling("not judged", "none", "Not judged: less than two of the six strengths were run on grid.")
     points = logarithmic_grid(evidence.trajectories)
     optimum = evidence.results.problems["grid"].optimum
     shares = {name: each.at("performance", points) / optimum for name, each in found.items()}
@@ -63,4 +63,4 @@ def strength_hardly_matters(evidence: Evidence) -> Finding:
     missing = [name for name in STRENGTHS if name not in found]
     detail += f" Not run: {series(missing)}." if missing else ""
     verdict = conclude([True, *(None for _ in missing[:1])]) if gap <= HARDLY else "partly" if alike else "fails"
-    return Finding(verdict, f"gap {percent(gap)} of the optimum", detail)
+    return Ruling(verdict, f"gap {percent(gap)} of the optimum", detail)

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-__all__ = ["Finding", "Judged", "Verdict", "among", "conclude", "count", "percent", "power", "series"]
+__all__ = ["Judged", "Ruling", "Verdict", "among", "conclude", "count", "percent", "power", "series"]
 
 Verdict = Literal["holds", "partly", "fails", "not judged"]
 
@@ -35,7 +35,7 @@ class Judged:
     detail: str
 
 
-class Finding(NamedTuple):
+class Ruling(NamedTuple):
     """What one claim comes to."""
 
     verdict: Verdict

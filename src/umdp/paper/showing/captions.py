@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from umdp import plot
-from umdp.paper.panels import Panel
 from umdp.paper.results import Results
+from umdp.paper.showing.panels import Panel
 
 __all__ = ["caption"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp import plot
-from umdp.paper.results import Cell, Problem, Results
+from umdp.paper.results import Cell, LearningProblem, Results
 
 __all__ = ["Panel", "panels", "weights"]
 
@@ -34,7 +34,7 @@ class Panel:
     at : where the curves are looked at
     """
 
-    problem: Problem
+    problem: LearningProblem
     row: str
     after: int | None
     runs: Mapping[str, Sequence[Columns]]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.paper.measures import EXACT, OPTIMAL, Evidence, significance
-from umdp.paper.verdict import Finding, among, conclude, count, series
+from umdp.paper.judging.measures import EXACT, OPTIMAL, Evidence, significance
+from umdp.paper.judging.verdict import Ruling, among, conclude, count, series
 
 __all__ = ["ENVIRONMENTS", "LEARNERS", "about_equal", "first_to_be_optimal", "slowest"]
 
@@ -25,7 +25,7 @@ EQUAL = 2.0
 Reach = dict[str, dict[str, NDArray[np.float64]]]
 
 
-def first_to_be_optimal(evidence: Evidence) -> Finding:
+def first_to_be_optimal(evidence: Evidence) -> Ruling:
     """C1: LUI is first to reach an optimal policy in every environment.
 
     A part per environment: LUI's median first reach is at most that of PAC, MAP and UCRL2. Ties count for it. An
@@ -40,10 +40,10 @@ def first_to_be_optimal(evidence: Evidence) -> Finding:
     detail += f"; ties at 0 trajectories: {ties}" if ties else ""
     detail += _open(reach, parts)
     detail += f". Within 1e-6 of the optimum: {among(strict, 'environments')}."
-    return Finding(conclude(parts), among(parts, "environments"), detail)
+    return Ruling(conclude(parts), among(parts, "environments"), detail)
 
 
-def about_equal(evidence: Evidence) -> Finding:
+def about_equal(evidence: Evidence) -> Ruling:
     """C2: LUI and PAC are about equal on chain and grid.
 
     A part for each: the ratio of their median first reaches is at most 2, either way; 0 trajectories count as 1. Where one
@@ -69,10 +69,10 @@ def about_equal(evidence: Evidence) -> Finding:
             parts.append(high <= EQUAL * low)
             numbers.append(f"{high / low:.2g} on {environment}")
     detail = f"Median first trajectory within 1 % of the optimum, about equal up to a factor 2: {'; '.join(details)}."
-    return Finding(conclude(parts), f"factor {series(numbers)}" if numbers else "none", detail)
+    return Ruling(conclude(parts), f"factor {series(numbers)}" if numbers else "none", detail)
 
 
-def slowest(evidence: Evidence) -> Finding:
+def slowest(evidence: Evidence) -> Ruling:
     """C4: UCRL2 is the slowest.
 
     A part per environment: UCRL2's median first reach is larger than that of LUI, PAC and MAP. If it is largest together
@@ -103,7 +103,7 @@ def slowest(evidence: Evidence) -> Finding:
     detail += f", UCRL2 is not the slowest on {series(quicker)}" if quicker else ""
     detail += f"; left open, as it is not alone in never getting there: {series(never)}" if never else ""
     detail += f"; tied for last, and left out: {series(ties)}" if ties else ""
-    return Finding(conclude(parts), among(parts, "environments"), f"{detail}{_missing(reach)}.")
+    return Ruling(conclude(parts), among(parts, "environments"), f"{detail}{_missing(reach)}.")
 
 
 def _reach(evidence: Evidence, tolerance: float) -> Reach:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umdp import plot
-from umdp.paper.captions import caption
-from umdp.paper.panels import Panel, panels, weights
 from umdp.paper.results import Results
+from umdp.paper.showing.captions import caption
+from umdp.paper.showing.panels import Panel, panels, weights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.paper.measures import Evidence, significance
+from umdp.paper.judging.measures import Evidence, significance
+from umdp.paper.judging.verdict import count
 from umdp.paper.results import Results
-from umdp.paper.verdict import count
 
-__all__ = ["HEAD", "Order", "orders"]
+__all__ = ["HEAD", "OrderEffect", "orders"]
 
 Floats = NDArray[np.float64]
 HEAD = ("environment", "learner", "as listed", "random order", "p")
 
 
 @dataclass(frozen=True)
-class Order:
+class OrderEffect:
     """When a learner reaches an optimal policy in an environment, with actions in the paper's order and in random order.
 
     Attributes
@@ -40,7 +40,7 @@ class Order:
         return [self.environment, self.learner, count(self.listed), count(self.shuffled), f"{self.significance:.2g}"]
 
 
-def orders(results: Sequence[Results], published: bool) -> list[Order]:
+def orders(results: Sequence[Results], published: bool) -> list[OrderEffect]:
     """Return the comparison for every learner and environment that both experiments have, if both were run in this mode.
 
     Runs of different lengths are compared as far as the shorter ones go.
@@ -57,7 +57,7 @@ def orders(results: Sequence[Results], published: bool) -> list[Order]:
         if listed is not None:
             first, second = (_within(runs.first_reach(), length) for runs in (listed, ours))
             medians = (float(np.median(first)), float(np.median(second)))
-            compared.append(Order(ours.problem.title, cell.learner, *medians, significance(first, second)))
+            compared.append(OrderEffect(ours.problem.title, cell.learner, *medians, significance(first, second)))
     return compared
 
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from umdp.paper.claims_change import not_without_randomisation, only_lui_returns
-from umdp.paper.claims_error import misleading, smallest_error
-from umdp.paper.claims_reach import about_equal, first_to_be_optimal, slowest
-from umdp.paper.claims_recovery import dips, only_map_suboptimal
-from umdp.paper.claims_strength import strength_hardly_matters
-from umdp.paper.measures import Evidence
-from umdp.paper.prices import Price, price_table, prices
+from umdp.paper.judging.change import not_without_randomisation, only_lui_returns
+from umdp.paper.judging.error import misleading, smallest_error
+from umdp.paper.judging.measures import Evidence
+from umdp.paper.judging.prices import Price, price_table, prices
+from umdp.paper.judging.reach import about_equal, first_to_be_optimal, slowest
+from umdp.paper.judging.recovery import dips, only_map_suboptimal
+from umdp.paper.judging.strength import strength_hardly_matters
+from umdp.paper.judging.verdict import Judged, Ruling, Verdict
 from umdp.paper.results import Results
-from umdp.paper.verdict import Finding, Judged, Verdict
 
 __all__ = ["CLAIMS", "Judged", "Price", "Verdict", "judge", "price_table", "prices"]
 
@@ -28,7 +28,7 @@ class Claim(NamedTuple):
 
     text: str
     experiment: str
-    measure: Callable[[Evidence], Finding]
+    measure: Callable[[Evidence], Ruling]
 
 
 CLAIMS = {
@@ -87,6 +87,6 @@ def judge(results: Sequence[Results], published: bool) -> list[Judged]:
         else:
             mode = "as published" if published else "by definition"
             reason = f'Not judged: the experiment "{claim.experiment}" was not run {mode}.'
-            finding = Finding("not judged", "none", reason)
+            finding = Ruling("not judged", "none", reason)
         judged.append(Judged(key, claim.text, published, *finding))
     return judged

@@ -13,32 +13,32 @@ from multiprocessing import get_context
 from typing import Any
 
 from umdp.errors import MissingExtra, ModelError, UmdpError
-from umdp.paper.archive import Archive
-from umdp.paper.task import Task, work
+from umdp.paper.running.archive import Archive
+from umdp.paper.running.trial import Trial, work
 
 __all__ = ["cluster", "processes", "sweep"]
 
-AHEAD = 64  # tasks handed out before their turn, so that no worker waits; few enough that an interruption cancels most
+AHEAD = 64  # trials handed out before their turn, so that no worker waits; few enough that an interruption cancels most
 RESTARTS = 3  # how often in a row workers may die without a single result in between
 
 Progress = Callable[[int, int], None]
 
 
 def sweep(
-    tasks: Iterable[Task], archive: Archive, executor: Executor, progress: Progress | None = None, ahead: int = AHEAD
+    trials: Iterable[Trial], archive: Archive, executor: Executor, progress: Progress | None = None, ahead: int = AHEAD
 ) -> int:
-    """Do all tasks that are not in the archive yet, and keep each there as soon as it is done.
+    """Do all trials that are not in the archive yet, and keep each there as soon as it is done.
 
     Parameters
     ----------
-    tasks : iterable of Task
+    trials : iterable of Trial
     archive : Archive
     executor : concurrent.futures.Executor
         Anything with `submit`: a pool of processes or threads, or a cluster's.
     progress : callable, optional
         Called with how many are done and how many there are, of this sweep.
     ahead : int
-        How many tasks to hand out at a time.
+        How many trials to hand out at a time.
 
     Returns
     -------
@@ -46,46 +46,46 @@ def sweep(
         How many were done now.
     """
     done = archive.keys()
-    open_tasks = {task.key: task for task in tasks if task.key not in done}
-    waiting = iter(open_tasks.values())
-    running: dict[Future[dict[str, Any]], Task] = {}
+    open_trials = {trial.key: trial for trial in trials if trial.key not in done}
+    waiting = iter(open_trials.values())
+    running: dict[Future[dict[str, Any]], Trial] = {}
     finished = 0
     if progress is not None:
-        progress(0, len(open_tasks))
+        progress(0, len(open_trials))
     try:
         while True:
-            while len(running) < ahead and (task := next(waiting, None)) is not None:
-                running[executor.submit(work, task)] = task
+            while len(running) < ahead and (trial := next(waiting, None)) is not None:
+                running[executor.submit(work, trial)] = trial
             if not running:
                 return finished
             ready, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in ready:
-                task = running.pop(future)
-                archive.keep(task.key, _result(future, task))
+                trial = running.pop(future)
+                archive.keep(trial.key, _result(future, trial))
                 finished += 1
                 if progress is not None:
-                    progress(finished, len(open_tasks))
+                    progress(finished, len(open_trials))
     finally:
         for future in running:
             future.cancel()
 
 
-def _result(future: Future[dict[str, Any]], task: Task) -> dict[str, Any]:
+def _result(future: Future[dict[str, Any]], trial: Trial) -> dict[str, Any]:
     try:
         return future.result()
     except (BrokenProcessPool, CancelledError):
         raise
     except Exception as error:
-        where = f"{task.cell.learner} on {task.cell.environment}, seed {task.number}"
+        where = f"{trial.cell.learner} on {trial.cell.environment}, seed {trial.number}"
         what = str(error) if isinstance(error, UmdpError) else f"{type(error).__name__}: {error}"
         raise ModelError(f"{where}: {what}") from error
 
 
 def processes(
-    tasks: Iterable[Task], archive: Archive, jobs: int | None = None, progress: Progress | None = None
+    trials: Iterable[Trial], archive: Archive, jobs: int | None = None, progress: Progress | None = None
 ) -> int:
-    """Do all open tasks in `jobs` processes of this machine (1: in this one); processes that die are replaced."""
-    todo = list(tasks)
+    """Do all open trials in `jobs` processes of this machine (1: in this one); processes that die are replaced."""
+    todo = list(trials)
     jobs = jobs or usable_cores()
     if jobs == 1:
         return sweep(todo, archive, _Here(), progress, ahead=1)

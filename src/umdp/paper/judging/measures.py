@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.paper.results import Cell, Outcome, Problem, Results
+from umdp.paper.results import Cell, LearningProblem, Outcome, Results
 
 __all__ = ["EXACT", "OPTIMAL", "Evidence", "Runs", "good", "logarithmic_grid", "significance", "step"]
 
@@ -102,7 +102,7 @@ class Runs:
     trajectories : (runs, rows + 1) float64, inf where there is no row; the last column is inf
     """
 
-    def __init__(self, outcomes: Sequence[Outcome], problem: Problem) -> None:
+    def __init__(self, outcomes: Sequence[Outcome], problem: LearningProblem) -> None:
         self.outcomes, self.problem = outcomes, problem
         lengths = np.array([len(outcome.columns["trajectories"]) for outcome in outcomes])
         rows = np.arange(lengths.max())

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umdp.paper.differences import CONVENTIONS, DIFFERENCES, INTRODUCTION
-from umdp.paper.embed import embed
-from umdp.paper.order import HEAD, orders
-from umdp.paper.page import element, escape, page, table, toml
-from umdp.paper.prices import price_rows, price_table, prices
+from umdp.paper.judging.differences import CONVENTIONS, DIFFERENCES, INTRODUCTION
+from umdp.paper.judging.order import HEAD, orders
+from umdp.paper.judging.prices import price_rows, price_table, prices
 from umdp.paper.results import Results
+from umdp.paper.showing.embed import embed
+from umdp.paper.showing.page import element, escape, page, table, toml
 
 if TYPE_CHECKING:
-    from umdp.paper.claims import Judged
-    from umdp.paper.figures import Drawing
+    from umdp.paper.judging.claims import Judged
+    from umdp.paper.showing.figures import Drawing
 
 __all__ = ["markdown_table", "summary", "write_report"]
 
@@ -32,7 +32,7 @@ def write_report(path: Path, results: Sequence[Results], judged: Sequence[Judged
     path : its folder is made if it is missing
     results : every experiment in every mode that was run
     judged : the claims, in one mode or both
-    drawings : what `umdp.paper.figures.figures` gave for the results
+    drawings : what `umdp.paper.showing.figures.figures` gave for the results
     """
     title = "Robust anytime learning of Markov decision processes, reproduced"
     sections = [
@@ -62,7 +62,7 @@ def markdown_table(judged: Sequence[Judged]) -> str:
 
     Examples
     --------
-    >>> from umdp.paper.claims import Judged
+    >>> from umdp.paper.judging.claims import Judged
     >>> print(markdown_table([Judged("C4", "UCRL2 is the slowest.", False, "holds", "6 of 6 environments", "By medians.")]))
     | | claim | by definition | as published |
     |---|---|---|---|

@@ -13,12 +13,12 @@ import numpy as np
 
 from umdp.errors import FormatError
 from umdp.paper.results import Cell
-from umdp.paper.task import Task
+from umdp.paper.running.trial import Trial
 from umdp.run import Config
 from umdp.run.plugin import is_plugin, plugin_file
 from umdp.spec.mark import listed, suggestion
 
-__all__ = ["EXPERIMENTS", "Environment", "Experiment", "Method"]
+__all__ = ["EXPERIMENTS", "EnvironmentEntry", "Experiment", "LearnerEntry"]
 
 EXPERIMENTS = ("basic", "strength", "change", "ties")
 """The experiments that come with the package."""
@@ -26,7 +26,7 @@ PAPERS = ("lui", "pac", "map", "ucrl2")
 """The learners that have a published variant."""
 
 
-class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+class EnvironmentEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
     """An environment to learn.
 
     Attributes
@@ -52,7 +52,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     xi: float | list[float] | None = None
 
 
-class Method(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+class LearnerEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
     """A learner, with how it explores.
 
     Attributes
@@ -89,7 +89,7 @@ class _Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     learners: dict[str, _Change] = {}
 
 
-class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
+class _ExperimentFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
     """An experiment file, as written."""
 
     title: str = ""
@@ -98,8 +98,8 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     seed: int = 0
     xi: float | list[float] = 1.0
     ties: Literal["first", "random"] = "first"
-    environments: list[str | Environment]
-    learners: list[Method]
+    environments: list[str | EnvironmentEntry]
+    learners: list[LearnerEntry]
     as_published: _Published = _Published()
 
 
@@ -119,7 +119,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     Examples
     --------
     >>> basic = Experiment.load("basic").cut(seeds=2, trajectories=1000)
-    >>> len(basic.cells()), len(list(basic.tasks()))
+    >>> len(basic.cells()), len(list(basic.trials()))
     (34, 68)
     """
 
@@ -130,8 +130,8 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     xi: list[float]
     ties: str
-    environments: list[Environment]
-    methods: list[Method]
+    environments: list[EnvironmentEntry]
+    methods: list[LearnerEntry]
     changes: _Published
     plugins: dict[str, str]
     published: bool = False
@@ -140,7 +140,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     def load(cls, name: str | Path) -> Self:
         """Return one of `EXPERIMENTS`, or the experiment in a file."""
         if str(name) in EXPERIMENTS:
-            text = resources.files("umdp.paper").joinpath("experiments", f"{name}.toml").read_text("utf-8")
+            text = resources.files("umdp.paper.running").joinpath("experiments", f"{name}.toml").read_text("utf-8")
             return cls._parsed(text, str(name), Path(f"{name}.toml"))
         path = Path(name)
         if path.suffix != ".toml":
@@ -154,13 +154,13 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def _parsed(cls, text: str, name: str, path: Path) -> Self:
         try:
-            given = msgspec.convert(tomllib.loads(text), _File)
+            given = msgspec.convert(tomllib.loads(text), _ExperimentFile)
         except tomllib.TOMLDecodeError as error:
             raise FormatError(f"this is not TOML: {error}", path=path) from None
         except msgspec.ValidationError as error:
             message = str(error).replace("Object contains", "there is an").replace("`$.", "`").replace(" - at `$`", "")
             raise FormatError(f"{message[:1].lower()}{message[1:]}", path=path) from None
-        environments = [Environment(name=each) if isinstance(each, str) else each for each in given.environments]
+        environments = [EnvironmentEntry(name=each) if isinstance(each, str) else each for each in given.environments]
         plugins, near = _plugins(environments, given.learners, path)
         experiment = cls(
             name=name, title=given.title or name, trajectories=given.trajectories, seeds=given.seeds, seed=given.seed,
@@ -195,14 +195,14 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
         """Return the curves, in order; changes at or after the last trajectory are left out."""
         return [cell for cell, _ in self._pairs()]
 
-    def tasks(self) -> Iterator[Task]:
+    def trials(self) -> Iterator[Trial]:
         """Return the runs, cell by cell and seed by seed."""
         seeds = [
             int(s.generate_state(1, np.uint64)[0] >> 1) for s in np.random.SeedSequence(self.seed).spawn(self.seeds)
         ]
         for cell, config in self._pairs():
             for number, seed in enumerate(seeds):
-                yield Task(
+                yield Trial(
                     cell=cell, number=number, config=msgspec.structs.replace(config, seed=seed), ties=self.ties,
                     published=self.published,
                 )  # fmt: skip
@@ -241,7 +241,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
                             ),
                         )  # fmt: skip
 
-    def _methods(self, environment: str) -> Iterator[Method]:
+    def _methods(self, environment: str) -> Iterator[LearnerEntry]:
         """Return the learners that take part in an environment, as this mode has them."""
         for method in self.methods:
             if method.environments is not None and environment not in method.environments:
@@ -296,8 +296,8 @@ def _check(experiment: Experiment, path: Path) -> None:
 
 
 def _plugins(
-    environments: list[Environment], methods: list[Method], path: Path
-) -> tuple[dict[str, str], Callable[[Environment], Environment]]:
+    environments: list[EnvironmentEntry], methods: list[LearnerEntry], path: Path
+) -> tuple[dict[str, str], Callable[[EnvironmentEntry], EnvironmentEntry]]:
     """Return the text of the Python files named, and a function that finds model files beside the experiment file."""
     named = [m.learner for m in methods] + [e.model or e.name for e in environments]
     named += [e.becomes for e in environments if e.becomes is not None]
@@ -313,7 +313,7 @@ def _plugins(
             return name
         return str(path.parent / name)
 
-    def near(environment: Environment) -> Environment:
+    def near(environment: EnvironmentEntry) -> EnvironmentEntry:
         model = beside(environment.model or environment.name)
         return msgspec.structs.replace(environment, model=model, becomes=beside(environment.becomes))
 

@@ -1,0 +1,1 @@
+"""Showing results: tables, figures with their captions, and a report in one page."""
