@@ -8,7 +8,7 @@ import numpy as np
 
 from umdp.paper.judging.order import orders
 from umdp.paper.results import Cell
-from umdp.paper.showing.report import summary
+from umdp.paper.showing.summary import summary
 
 from .made import outcome, results
 

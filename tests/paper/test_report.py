@@ -9,8 +9,9 @@ import pytest
 from umdp.paper.judging.claims import Judged
 from umdp.paper.results import Results
 from umdp.paper.showing.figures import Drawing, figures
-from umdp.paper.showing.page import toml
-from umdp.paper.showing.report import markdown_table, write_report
+from umdp.paper.showing.report import write_report
+from umdp.paper.showing.settings import toml
+from umdp.paper.showing.summary import markdown_table
 
 from . import sample
 

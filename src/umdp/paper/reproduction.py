@@ -66,8 +66,8 @@ def reproduce(
     folder = _folder(folder)
     told = say or (lambda text: None)
     kind = kind or ("parquet" if importlib.util.find_spec("polars") else "csv")
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtra("plot", "drawing the figures")
+    if any(importlib.util.find_spec(name) is None for name in ("matplotlib", "jinja2")):
+        raise MissingExtra("plot", "drawing the figures and writing the report")
     with Archive.open(folder / "runs.db") as archive:
         trials = [trial for experiment in experiments for trial in experiment.trials()]
         done = run(trials, archive)
@@ -98,7 +98,8 @@ def collect(experiment: Experiment, archive: Archive) -> Results:
 
 def _show(results: list[Results], judged: list[Judged], folder: Path, say: Say) -> Path:
     from umdp.paper.showing.figures import figures
-    from umdp.paper.showing.report import summary, write_report
+    from umdp.paper.showing.report import write_report
+    from umdp.paper.showing.summary import summary
 
     say("drawing the figures")
     pictures = folder / "figures"
