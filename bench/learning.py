@@ -13,7 +13,7 @@ import numpy as np
 from umdp import LUI, anytime, benchmark
 from umdp.learn import LEARNERS
 from umdp.source import Order
-from umdp.source.simulate import Simulator
+from umdp.source.simulator import Simulator
 
 TRAJECTORIES = 10_000
 

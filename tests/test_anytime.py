@@ -13,7 +13,7 @@ from umdp import LUI, MDP, PAC, Snapshot, anytime, benchmark, solve
 from umdp.anytime import Anytime, Limits, proceed
 from umdp.explore import Follow, Optimism, Uniform
 from umdp.learn import LEARNERS
-from umdp.source.simulate import Simulator
+from umdp.source.simulator import Simulator
 
 COIN = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1], labels={"heads": [1]})
 HEADS = 'Pmax=? [ F "heads" ]'

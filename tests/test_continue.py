@@ -10,7 +10,7 @@ from umdp import LUI, ConfidenceSequence, Learner, benchmark
 from umdp.anytime import SMALL, Anytime, Limits, proceed
 from umdp.explore import Optimism
 from umdp.run.codec import pack, unpack
-from umdp.source.simulate import Simulator
+from umdp.source.simulator import Simulator
 
 TRAPS = [(x, y) for x in range(21) for y in range(21) if (3 * x + 5 * y) % 11 == 4]
 LARGE = benchmark.grid(21, 21, traps=TRAPS)

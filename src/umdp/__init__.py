@@ -7,7 +7,7 @@ from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence,
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
 from umdp.snapshot import Snapshot
 from umdp.solve import Bracket, Solution, Statistics, Status, evaluate, solve
-from umdp.source.simulate import switch
+from umdp.source.simulator import switch
 from umdp.spec import Spec
 
 __version__ = "0.1.0"

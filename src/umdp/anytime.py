@@ -18,7 +18,7 @@ from umdp.model import MDP, IntervalMDP, Policy
 from umdp.snapshot import Snapshot
 from umdp.solve import Solution, propose, relevant, solve
 from umdp.source import Order, Source
-from umdp.source.simulate import Simulator
+from umdp.source.simulator import Simulator
 from umdp.spec import Spec, Threshold
 
 __all__ = ["Anytime", "Limits", "anytime", "proceed", "threshold"]

@@ -188,7 +188,7 @@ def test_a_row_that_does_not_fit_is_named_with_the_remedy(umdp, folder):
     assert "--on-error skip" in err
     code, out, _ = umdp("learn", "chain", "--log", "log.csv", "--quiet", "--on-error", "skip")
     assert code == 0
-    assert "1 of 2 rows was set aside" in out
+    assert "1 of 2 rows was rejected" in out
 
 
 def test_a_model_and_a_learner_of_ones_own(umdp, folder):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from umdp import Graph
 from umdp.source import Log, Order
 from umdp.source.base import Batch
-from umdp.source.recorded import Recorded
+from umdp.source.logs.recorded import Recorded
 
 Row = tuple[Any, str, str, str] | None  # trajectory, state, action, next; None cannot be read
 

@@ -11,7 +11,7 @@ import pytest
 
 from umdp import Graph, ModelError, UmdpError
 from umdp.source import Environment, Order, observe
-from umdp.source.play import freeze
+from umdp.source.environments.protocol import freeze
 
 from .recordings import order
 

@@ -9,7 +9,7 @@ import pytest
 from umdp import benchmark, switch
 from umdp.source import Log, Stream
 from umdp.source.base import Knowledge
-from umdp.source.simulate import Simulator
+from umdp.source.simulator import Simulator
 
 from .recordings import Row, exhaust, open_skipping, order, small_graph, write
 from .test_environment import Stray, begun, only_right

@@ -102,7 +102,7 @@ def test_a_long_log_is_counted_in_constant_memory(tmp_path: Path, suffix: str, r
     run = subprocess.run(
         [sys.executable, "-c", COUNTER, str(path)],
         cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root), "POLARS_MAX_THREADS": "2"},
+        env={**os.environ, "PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}", "POLARS_MAX_THREADS": "2"},
         capture_output=True,
         check=True,
     )

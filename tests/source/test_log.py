@@ -1,4 +1,4 @@
-"""Logs: every row counted exactly once or set aside, whatever the format, the chunks and the interruptions."""
+"""Logs: every row counted exactly once or set rejected, whatever the format, the chunks and the interruptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from umdp import FormatError, MissingExtra, ModelError, UmdpError
 from umdp.source import Log, graph_of_log, open_log
-from umdp.source.tally import LONGEST
+from umdp.source.logs.counting import LONGEST
 
 from .recordings import FORMATS, Row, count_plainly, exhaust, logs, open_skipping, order, small_graph, write
 
@@ -35,15 +35,15 @@ def folder_file(folder: str, suffix: str) -> Path:
 def test_counts_are_those_of_a_plain_loop(rows: list[Row], suffix: str, block: int, most: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = write(rows, folder_file(folder, suffix))
-        aside = Path(folder, "aside.jsonl")
-        log = open_skipping(path, GRAPH, block=block, aside=aside)
+        rejected = Path(folder, "rejected.jsonl")
+        log = open_skipping(path, GRAPH, block=block, rejected=rejected)
         counts, trajectories, steps, batches = exhaust(log, order(GRAPH, most))
         log.close()
         plain = count_plainly(rows, GRAPH)
         assert counts.tolist() == plain.array(GRAPH).tolist()
         assert (trajectories, steps) == (plain.trajectories, plain.steps)
         assert all(batch.trajectories == most for batch in batches[:-1])
-        places = [json.loads(line)["where"] for line in aside.read_text().splitlines()]
+        places = [json.loads(line)["where"] for line in rejected.read_text().splitlines()]
         first, word = (2, "line") if suffix == ".csv" else (1, "line" if suffix == ".jsonl" else "row")
         assert places == [f"{word} {number + first}" for number in plain.bad]
 
@@ -72,22 +72,22 @@ def test_a_log_restored_anywhere_goes_on_as_if_nothing_had_happened(
     rows: list[Row], suffix: str, blocks: tuple[int, int], data: st.DataObject
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        path, aside = write(rows, folder_file(folder, suffix)), Path(folder, "aside.jsonl")
-        whole = open_skipping(path, GRAPH, block=blocks[0], aside=aside)
+        path, rejected = write(rows, folder_file(folder, suffix)), Path(folder, "rejected.jsonl")
+        whole = open_skipping(path, GRAPH, block=blocks[0], rejected=rejected)
         whole._longest = 3  # trajectories are given in pieces, so that there are positions in the middle of one
         expected, *_, batches = exhaust(whole, order(GRAPH, 1))
         whole.close()
-        report, written = whole.report(), aside.read_text()
+        report, written = whole.report(), rejected.read_text()
 
         cut = data.draw(st.integers(0, len(batches) - 1))
-        first = open_skipping(path, GRAPH, block=blocks[0], aside=aside)
+        first = open_skipping(path, GRAPH, block=blocks[0], rejected=rejected)
         first._longest = 3
         before = sum((first.collect(order(GRAPH, 1)).counts for _ in range(cut)), np.zeros(GRAPH.transitions, np.int64))
         state = first.state()
         first.collect(order(GRAPH, 1))  # lost: the process dies before it is kept
         first.close()
 
-        second = open_skipping(path, GRAPH, block=blocks[1], aside=aside)
+        second = open_skipping(path, GRAPH, block=blocks[1], rejected=rejected)
         second._longest = 3
         second.restore(json.loads(json.dumps(state)))
         after, *_, rest = exhaust(second, order(GRAPH, 1))
@@ -95,7 +95,7 @@ def test_a_log_restored_anywhere_goes_on_as_if_nothing_had_happened(
         assert (before + after).tolist() == expected.tolist()
         assert [b.counts.tolist() for b in rest] == [b.counts.tolist() for b in batches[cut:]]
         assert second.report() == report
-        assert aside.read_text() == written
+        assert rejected.read_text() == written
 
 
 @settings(deadline=None)
@@ -175,22 +175,22 @@ def test_a_bad_row_is_an_error_with_its_line(tmp_path: Path, name: str, text: st
     with pytest.raises(FormatError) as caught:
         exhaust(log, order(GRAPH))
     assert message in str(caught.value)
-    assert str(caught.value).endswith('or set such rows aside with on_error="skip"')
+    assert str(caught.value).endswith('or pass over such rows with on_error="skip"')
     log.close()
 
 
 @pytest.mark.parametrize(("name", "text", "message"), MALFORMED)
-def test_a_bad_row_can_be_set_aside(tmp_path: Path, name: str, text: str, message: str) -> None:
+def test_a_bad_row_can_be_rejected(tmp_path: Path, name: str, text: str, message: str) -> None:
     path = tmp_path / name
     path.write_text(text, errors="surrogateescape")
-    log = open_skipping(path, GRAPH, aside=tmp_path / "aside")
+    log = open_skipping(path, GRAPH, rejected=tmp_path / "rejected")
     *_, steps, _ = exhaust(log, order(GRAPH))
     log.close()
     lines = text.removeprefix(HEADER).splitlines()
     head, where = log.report()[:2]
-    assert head.startswith(f"1 of {len(lines)} rows was set aside and not counted; they are in")
+    assert head.startswith(f"1 of {len(lines)} rows was rejected and not counted; they are in")
     assert message.removesuffix("; correct it").removeprefix(f"{name}, ") in where
-    kept = json.loads((tmp_path / "aside").read_text())["row"]
+    kept = json.loads((tmp_path / "rejected").read_text())["row"]
     assert kept in [line.replace("\udcff", "\N{REPLACEMENT CHARACTER}") for line in lines]
     assert steps == sum(bool(line) for line in lines) - 1
 
@@ -212,26 +212,26 @@ def test_only_the_first_few_are_shown(tmp_path: Path) -> None:
     log = open_skipping(write([("1", "zz", "on", "b")] * 9, tmp_path / "log.csv"), GRAPH)
     exhaust(log, order(GRAPH))
     report = log.report()
-    assert report[0] == "9 of 9 rows were set aside and not counted"
+    assert report[0] == "9 of 9 rows were rejected and not counted"
     assert len(report) == 7
     assert report[-1] == "... and 4 more"
 
 
-def test_a_file_of_rows_set_aside_is_emptied_by_a_new_run_and_not_by_a_resumed_one(tmp_path: Path) -> None:
+def test_a_file_of_rows_rejected_is_emptied_by_a_new_run_and_not_by_a_resumed_one(tmp_path: Path) -> None:
     rows: list[Row] = [("1", "zz", "on", "b"), ("2", "yy", "on", "b"), ("3", "xx", "on", "b")]
-    path, aside = write(rows, tmp_path / "log.csv"), tmp_path / "aside.jsonl"
-    aside.write_text("old\n")
-    log = open_skipping(path, GRAPH, aside=aside)
+    path, rejected = write(rows, tmp_path / "log.csv"), tmp_path / "rejected.jsonl"
+    rejected.write_text("old\n")
+    log = open_skipping(path, GRAPH, rejected=rejected)
     log.collect(order(GRAPH, 2))
     state = log.state()
     log.close()
-    assert [json.loads(line)["where"] for line in aside.read_text().splitlines()] == ["line 2", "line 3"]
-    resumed = open_skipping(path, GRAPH, aside=aside)
+    assert [json.loads(line)["where"] for line in rejected.read_text().splitlines()] == ["line 2", "line 3"]
+    resumed = open_skipping(path, GRAPH, rejected=rejected)
     resumed.restore(state)
     exhaust(resumed, order(GRAPH))
     resumed.close()
-    assert [json.loads(line)["where"] for line in aside.read_text().splitlines()] == ["line 2", "line 3", "line 4"]
-    aside.write_text("")
+    assert [json.loads(line)["where"] for line in rejected.read_text().splitlines()] == ["line 2", "line 3", "line 4"]
+    rejected.write_text("")
     resumed.restore(state)
     with pytest.raises(FormatError, match="leave it alone while a run may go on"):
         resumed.collect(order(GRAPH))
@@ -319,7 +319,7 @@ def test_without_polars_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.M
 def test_extras_are_imported_only_where_they_are_used() -> None:
     code = (
         "import importlib, pkgutil, sys, umdp.source\n"
-        "for each in pkgutil.iter_modules(umdp.source.__path__): importlib.import_module('umdp.source.' + each.name)\n"
+        "for each in pkgutil.walk_packages(umdp.source.__path__, 'umdp.source.'): importlib.import_module(each.name)\n"
         "assert not {'gymnasium', 'minari', 'polars'} & set(sys.modules)\n"
         "assert all(hasattr(umdp.source, name) for name in umdp.source.__all__)\n"
     )
@@ -330,8 +330,8 @@ def test_options_that_make_no_sense(tmp_path: Path) -> None:
     path = write([("1", "a", "on", "b")], tmp_path / "log.csv")
     with pytest.raises(UmdpError, match='on_error is "fail" or "skip", not \'drop\''):
         Log(path, GRAPH, on_error="drop")  # type: ignore[arg-type]
-    with pytest.raises(UmdpError, match='only set aside, and written to a file, with on_error="skip"'):
-        Log(path, GRAPH, aside=tmp_path / "aside")
+    with pytest.raises(UmdpError, match='only passed over, and written to a file, with on_error="skip"'):
+        Log(path, GRAPH, rejected=tmp_path / "rejected")
     with pytest.raises(ModelError, match="labels are for a graph made from the log"):
         Log(path, GRAPH, labels={"goal": ["a"]})
     with pytest.raises(ModelError, match="a stream needs a graph"):

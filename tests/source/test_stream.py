@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from umdp import FormatError
 from umdp.source import Stream, open_log
-from umdp.source.feed import FileFeed, PipeFeed
+from umdp.source.logs.feed import FileFeed, PipeFeed
 
 from .recordings import Row, count_plainly, exhaust, logs, order, small_graph
 
@@ -204,7 +204,7 @@ def test_which_feed_a_name_stands_for(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("umdp.source.feed.LONGEST_LINE", 1000)
+    monkeypatch.setattr("umdp.source.logs.feed.LONGEST_LINE", 1000)
     (tmp_path / "x.jsonl").write_bytes(b"x" * 5000)
     with pytest.raises(FormatError, match="line 1: the line has more than 1000 bytes; is this a file of lines"):
         stream(tmp_path / "x.jsonl", block=100).collect(order(GRAPH))
@@ -220,7 +220,7 @@ from umdp.source import Stream
 
 path, store, last = sys.argv[1], sys.argv[2], int(sys.argv[3])
 graph = small_graph()
-source = Stream(path, graph, follow=path != "-", patience=0.02, poll=0.001, on_error="skip", aside=store + ".aside")
+source = Stream(path, graph, follow=path != "-", patience=0.02, poll=0.001, on_error="skip", rejected=store + ".rejected")
 source.begin(0)
 counts, trajectories = np.zeros(graph.transitions, dtype=np.int64), 0
 if os.path.exists(store):
@@ -266,7 +266,7 @@ def start(path: str, store: Path, last: int, **options: Any) -> subprocess.Popen
     return subprocess.Popen(
         [sys.executable, "-c", READER, path, str(store), str(last)],
         cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root)},
+        env={**os.environ, "PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"},
         stdout=subprocess.PIPE,
         **options,
     )
@@ -278,8 +278,8 @@ def check(store: Path, rows: list[Row]) -> None:
     assert kept["counts"] == plain.array(GRAPH).tolist()
     assert kept["trajectories"] == plain.trajectories
     assert kept["state"]["read"] == len(rows)
-    aside = Path(f"{store}.aside").read_text().splitlines()
-    assert [json.loads(each)["where"] for each in aside] == [f"line {number + 1}" for number in plain.bad]
+    rejected = Path(f"{store}.rejected").read_text().splitlines()
+    assert [json.loads(each)["where"] for each in rejected] == [f"line {number + 1}" for number in plain.bad]
 
 
 @pytest.mark.parametrize(

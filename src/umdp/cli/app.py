@@ -296,7 +296,7 @@ def _learn(
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Wait for more records at the end of the log.")] = False,
     on_error: Annotated[
-        OnError, typer.Option(help="A record that does not fit: stop, or set it aside.")
+        OnError, typer.Option(help="A record that does not fit: stop, or reject it and go on.")
     ] = OnError.FAIL,
     precision: Annotated[
         float, typer.Option(parser=_number, metavar="NUMBER", help="The relative width of brackets.")

@@ -142,7 +142,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def _origin(self) -> Source:
         from umdp.source import Gymnasium, open_log
-        from umdp.source.simulate import Simulator
+        from umdp.source.simulator import Simulator
 
         if self.log is not None:
             return open_log(self.log, self._any(self.model).graph, follow=self.follow, on_error=self.on_error)

@@ -1,4 +1,8 @@
-"""Where trajectories come from: simulators, environments, logs, streams."""
+"""Sources of trajectories: a simulator, environments, logs and streams.
+
+`base` is the contract. `simulator` draws from an MDP that is known, `environments` plays objects with `reset` and `step`,
+`logs` counts what others recorded. `observed_graph` gathers a graph from data, for want of one that is known.
+"""
 
 from __future__ import annotations
 
@@ -6,43 +10,52 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from umdp.source.base import Batch, Knowledge, Order, Source
+from umdp.source.simulator import Simulator, switch
 
 if TYPE_CHECKING:
-    from umdp.source.check import Check, check_environment
-    from umdp.source.environment import Environment
-    from umdp.source.episodes import Observed, observe
-    from umdp.source.gymnasium import Gymnasium
-    from umdp.source.judge import Finding
-    from umdp.source.log import Log, graph_of_log, open_log
-    from umdp.source.stream import Stream
+    from umdp.source.environments import (
+        Environment,
+        EnvironmentCheck,
+        Finding,
+        Gymnasium,
+        Observed,
+        check_environment,
+        observe,
+    )
+    from umdp.source.logs import Log, Stream, graph_of_log, open_log
 
 __all__ = [
     "Batch",
-    "Check",
     "Environment",
+    "EnvironmentCheck",
     "Finding",
     "Gymnasium",
     "Knowledge",
     "Log",
     "Observed",
     "Order",
+    "Simulator",
     "Source",
     "Stream",
     "check_environment",
     "graph_of_log",
     "observe",
     "open_log",
+    "switch",
 ]
 
 # Whoever simulates a model should not wait for the readers of logs, so these are imported when they are asked for.
 _LATER = {
-    "check": ("Check", "check_environment"),
-    "environment": ("Environment",),
-    "episodes": ("Observed", "observe"),
-    "gymnasium": ("Gymnasium",),
-    "judge": ("Finding",),
-    "log": ("Log", "graph_of_log", "open_log"),
-    "stream": ("Stream",),
+    "environments": (
+        "Environment",
+        "EnvironmentCheck",
+        "Finding",
+        "Gymnasium",
+        "Observed",
+        "check_environment",
+        "observe",
+    ),
+    "logs": ("Log", "Stream", "graph_of_log", "open_log"),
 }
 _HOME = {name: module for module, names in _LATER.items() for name in names}
 

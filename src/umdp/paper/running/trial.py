@@ -19,7 +19,7 @@ from umdp.paper.results import COLUMNS, Cell, LearningProblem, Outcome
 from umdp.run import Config
 from umdp.snapshot import Snapshot
 from umdp.solve import solve
-from umdp.source.simulate import Simulator
+from umdp.source.simulator import Simulator
 from umdp.spec import Direction, Spec
 
 __all__ = ["Trial", "describe", "work"]

@@ -85,7 +85,7 @@ class Simulator(Source):
 
     def collect(self, order: Order) -> Batch:
         """Draw trajectories until the order is met."""
-        from umdp.source.kernels import simulate
+        from umdp.source.simulator.kernels import simulate
 
         graph = self.graph
         counts = np.zeros(graph.transitions, dtype=np.int64)

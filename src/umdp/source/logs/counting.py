@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.source.base import Batch, Order
+from umdp.source.logs.rows import Rows
 from umdp.source.lookup import Lookup
-from umdp.source.rows import Rows
 
-__all__ = ["LONGEST", "Tally"]
+__all__ = ["LONGEST", "RowCounter"]
 
 Array = NDArray[Any]
 
@@ -19,7 +19,7 @@ LONGEST = 1_000_000  # rows of one trajectory after which a batch ends in the mi
 WINDOW = 1_024  # rows looked at first; an early order must not cost a look at a whole chunk
 
 
-class Tally:
+class RowCounter:
     """Counts of rows taken for one order: whole trajectories, until one of the order's limits is reached.
 
     What is recorded does not follow an exploration policy, so weights, halting states and horizon do not matter. A

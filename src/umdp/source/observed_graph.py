@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import Graph, Rewards
 
-__all__ = ["LabelOf", "Sightings", "label_members", "reward_structure"]
+__all__ = ["LabelOf", "ObservedGraph", "label_members", "reward_structure"]
 
 LabelOf = Callable[[Any], bool] | Collection[Hashable]
 STAY = "stay"
 
 
-class Sightings:
+class ObservedGraph:
     """Transitions that were seen, gathered into a graph.
 
     The graph lists what was seen and nothing else. A state that was never left has one choice, `stay`.
@@ -29,7 +29,7 @@ class Sightings:
 
     Examples
     --------
-    >>> seen = Sightings()
+    >>> seen = ObservedGraph()
     >>> seen.add("a", "go", "b"); seen.add("a", "go", "a")
     >>> seen.graph("a", labels={"goal": lambda state: state == "b"})
     Graph with 2 states, 2 choices, 3 transitions; initial state a; labels "goal"

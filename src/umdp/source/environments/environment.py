@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError, UmdpError
 from umdp.model import MDP, Graph
-from umdp.source.aside import OnError
 from umdp.source.base import Batch, Knowledge, Order, Source
+from umdp.source.environments.protocol import Protocol, Step, freeze, name_of
+from umdp.source.logs.rejected import OnError
 from umdp.source.lookup import Lookup
-from umdp.source.play import Play, Step, freeze, name_of
 
 __all__ = ["Environment"]
 
@@ -85,7 +85,7 @@ class Environment(Source):
         if on_error not in ("fail", "skip"):
             raise UmdpError(f'on_error is "fail" or "skip", not {on_error!r}')
         self.graph = graph.graph
-        self._play = Play(env)
+        self._protocol = Protocol(env)
         self._lookup = Lookup(self.graph)
         self._state_of, self._truth, self._fatal, self._entry = state_of, truth, on_error == "fail", entry
         self._actions = _actions(self.graph) if actions is None else list(actions)
@@ -115,7 +115,7 @@ class Environment(Source):
         self._kept = self._state()
 
     def collect(self, order: Order) -> Batch:
-        """Play episodes until the order is met."""
+        """Protocol episodes until the order is met."""
         self.restore(self._kept)  # a batch that was interrupted did not happen
         rng = np.random.Generator(self._generator)
         choose = _chooser(self.graph, np.where(self._takeable, order.weight, 0.0), rng.random)
@@ -137,8 +137,8 @@ class Environment(Source):
         return Batch(counts, played, int(counts.sum()))
 
     def _episode(self, seed: int, choose: Callable[[int], int], halt: NDArray[np.bool_], horizon: int) -> list[int]:
-        """Play one and return the transitions taken."""
-        observation, _ = self._play.reset(seed)
+        """Protocol one and return the transitions taken."""
+        observation, _ = self._protocol.reset(seed)
         graph, state, path = self.graph, self.graph.initial, list[int]()
         start = self._locate(freeze(observation, self._state_of, self._where), None)
         if self._entry:
@@ -153,7 +153,7 @@ class Environment(Source):
             )
         while len(path) < horizon and not halt[state]:
             choice = choose(state)
-            step = self._play.step(self._actions[choice])
+            step = self._protocol.step(self._actions[choice])
             successor = self._locate(freeze(step.observation, self._state_of, self._where), step)
             if not self._follow(choice, successor, step.observation, path):
                 return path
@@ -238,7 +238,7 @@ class Environment(Source):
                 "counted, and no guarantee covers them"
             )
             notes += self._first
-        if not self._play.seeded:
+        if not self._protocol.seeded:
             notes.append(
                 "reset takes no seed: a run cannot be repeated, and one that is resumed goes on with other random numbers"
             )
@@ -246,7 +246,7 @@ class Environment(Source):
 
     def close(self) -> None:
         """Close the environment."""
-        self._play.close()
+        self._protocol.close()
 
 
 def _actions(graph: Graph) -> list[Any]:

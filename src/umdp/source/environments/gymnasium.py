@@ -10,11 +10,11 @@ import numpy as np
 from umdp.errors import MissingExtra, ModelError
 from umdp.model import MDP, Graph
 from umdp.model.gymnasium_table import read_table
-from umdp.source.aside import OnError
-from umdp.source.environment import Environment
-from umdp.source.episodes import RESET, Ended, observe
-from umdp.source.play import Step, name_of
-from umdp.source.sightings import LabelOf, label_members, reward_structure
+from umdp.source.environments.environment import Environment
+from umdp.source.environments.exploration import RESET, Ended, observe
+from umdp.source.environments.protocol import Step, name_of
+from umdp.source.logs.rejected import OnError
+from umdp.source.observed_graph import LabelOf, label_members, reward_structure
 
 __all__ = ["Gymnasium", "environment_table", "make", "table_model"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from umdp.source.feed import BLOCK, Feed
-from umdp.source.reader import COLUMNS, LineReader, Parsed, choose_columns
+from umdp.source.logs.feed import BLOCK, Feed
+from umdp.source.logs.reader import COLUMNS, LineReader, Parsed, choose_columns
 
 __all__ = ["JsonReader"]
 

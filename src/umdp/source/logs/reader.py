@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.source.feed import Feed
+from umdp.source.logs.feed import Feed
+from umdp.source.logs.rows import Chunk
 from umdp.source.lookup import Memo
-from umdp.source.rows import Chunk
 
 __all__ = ["COLUMNS", "LineReader", "Parsed", "Reader", "Triple", "choose_columns"]
 

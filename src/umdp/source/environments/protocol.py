@@ -10,7 +10,7 @@ import numpy as np
 
 from umdp.errors import ModelError
 
-__all__ = ["Play", "Step", "allowed", "freeze", "name_of"]
+__all__ = ["Protocol", "Step", "allowed", "freeze", "name_of"]
 
 
 class Step(NamedTuple):
@@ -23,7 +23,7 @@ class Step(NamedTuple):
     info: Mapping[str, Any]
 
 
-class Play:
+class Protocol:
     """An object with `reset` and `step`, held to what Gymnasium promises of them.
 
     Every trajectory starts with `reset`, so that the step with which `gymnasium.wrappers.Autoreset` starts a new episode is

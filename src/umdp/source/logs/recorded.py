@@ -12,12 +12,12 @@ import msgspec
 
 from umdp.errors import ModelError
 from umdp.model import Graph
-from umdp.source.aside import Aside, OnError
 from umdp.source.base import Batch, Knowledge, Order, Source
+from umdp.source.logs.counting import LONGEST, RowCounter
+from umdp.source.logs.reader import Reader
+from umdp.source.logs.rejected import OnError, RejectedRows
+from umdp.source.logs.rows import Carry, Rows, decode
 from umdp.source.lookup import Lookup, Memo
-from umdp.source.reader import Reader
-from umdp.source.rows import Carry, Rows, decode
-from umdp.source.tally import LONGEST, Tally
 
 __all__ = ["ASSUMPTIONS", "Recorded"]
 
@@ -30,7 +30,7 @@ ASSUMPTIONS = (
 
 
 class Recorded(Source):
-    """What logs and streams share: rows are decoded in chunks, counted for one order after the other, and set aside if bad.
+    """What logs and streams share: rows are decoded in chunks, counted for one order after the other, and rejected if bad.
 
     A batch that was interrupted did not happen: `state` is that of the last batch returned, and collecting again starts there.
     """
@@ -44,12 +44,12 @@ class Recorded(Source):
         graph: Graph,
         *,
         on_error: OnError,
-        aside: str | os.PathLike[str] | None,
+        rejected: str | os.PathLike[str] | None,
         longest: int = LONGEST,
     ) -> None:
         self.graph = graph.graph
         self._reader = reader
-        self._aside = Aside(reader.name, on_error, aside)
+        self._rejected = RejectedRows(reader.name, on_error, rejected)
         self._memo = Memo(Lookup(self.graph))
         self._longest = longest
         self._kept: dict[str, Any] | None = None
@@ -58,7 +58,7 @@ class Recorded(Source):
 
     def begin(self, seed: int = 0) -> None:
         """Start with the first row; what is recorded is the same for every seed."""
-        self._aside.begin()
+        self._rejected.begin()
         self._position: dict[str, int] = self._reader.begin()
         self._carry = Carry()
         self._rows: Rows | None = None
@@ -73,26 +73,26 @@ class Recorded(Source):
         if self._interrupted:
             self.restore(self._kept)
         self._interrupted = True
-        self._aside.settle()
-        tally = Tally(self._memo.lookup, order, self._longest)
-        ended = self._fill(tally)
-        batch = tally.batch(ended=ended)
+        self._rejected.settle()
+        counter = RowCounter(self._memo.lookup, order, self._longest)
+        ended = self._fill(counter)
+        batch = counter.batch(ended=ended)
         self._kept = self._state()
         self._interrupted = False
         return batch
 
     @abstractmethod
-    def _fill(self, tally: Tally) -> bool:
+    def _fill(self, counter: RowCounter) -> bool:
         """Take rows until the order is met; return whether no more will come."""
 
-    def _take(self, tally: Tally) -> bool:
+    def _take(self, counter: RowCounter) -> bool:
         """Take the rows that are at hand; return whether the order is met."""
         if self._rows is None:
             return False
         rows, taken = self._rows, self._taken
-        self._taken, met = tally.take(rows, taken)
+        self._taken, met = counter.take(rows, taken)
         for row in rows.bad[bisect_left(rows.bad, taken) : bisect_left(rows.bad, self._taken)]:
-            self._aside.take(
+            self._rejected.take(
                 rows.chunk.where(row), rows.reasons[row], rows.chunk.raw(row), unlisted=row in rows.unlisted
             )
         self._read += self._taken - taken
@@ -114,7 +114,7 @@ class Recorded(Source):
     # -- going on --------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Return the position after the last batch, and what was set aside until then."""
+        """Return the position after the last batch, and what was rejected until then."""
         if self._kept is None:
             raise ModelError("call begin before state")
         return dict(self._kept)
@@ -126,7 +126,7 @@ class Recorded(Source):
         return {
             **position,
             **self._reader.mark(position),
-            **self._aside.state(),
+            **self._rejected.state(),
             "read": self._read,
             "scattered": int(self._scattered),
             "trajectory": msgspec.json.encode(carry.trajectory).decode(),
@@ -137,7 +137,7 @@ class Recorded(Source):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on after the last row that was counted in a state, no row counted twice or left out."""
         self._reader.seek(state)
-        self._aside.restore(state)
+        self._rejected.restore(state)
         self._position = {name: int(state[name]) for name in self._position}
         self._carry = Carry(msgspec.json.decode(state["trajectory"]), int(state["successor"]), bool(state["over"]))
         self._rows, self._taken, self._read = None, 0, int(state["read"])
@@ -146,19 +146,19 @@ class Recorded(Source):
 
     def knowledge(self) -> Knowledge:
         """Return how many rows were read and how many of them rejected, and what must be true of a log."""
-        unlisted = self._aside.unlisted
+        unlisted = self._rejected.unlisted
         return Knowledge(
             graph=self._graph_from,
             unlisted=unlisted,
-            rejected=self._aside.count - unlisted,
+            rejected=self._rejected.count - unlisted,
             rows=self._read,
             passive=True,
             assumptions=ASSUMPTIONS,
         )
 
     def report(self) -> list[str]:
-        """Return what was set aside, and what is unusual about the data."""
-        notes = self._aside.report(self._read)
+        """Return what was rejected, and what is unusual about the data."""
+        notes = self._rejected.report(self._read)
         if self._scattered:
             notes.append(
                 f"{self._reader.name}: rows of one trajectory stand apart from each other; each run of rows was counted as a "
@@ -169,4 +169,4 @@ class Recorded(Source):
     def close(self) -> None:
         """Close the files."""
         self._reader.close()
-        self._aside.close()
+        self._rejected.close()

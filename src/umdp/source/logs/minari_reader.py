@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from umdp.errors import FormatError, MissingExtra
+from umdp.source.environments.protocol import freeze
+from umdp.source.logs.reader import Reader, Triple
+from umdp.source.logs.rows import Chunk
 from umdp.source.lookup import Memo
-from umdp.source.play import freeze
-from umdp.source.reader import Reader, Triple
-from umdp.source.rows import Chunk
 
 __all__ = ["MinariReader"]
 

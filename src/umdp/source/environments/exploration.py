@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import Graph
-from umdp.source.play import Play, allowed, freeze, name_of
-from umdp.source.sightings import LabelOf, Sightings, label_members, reward_structure
+from umdp.source.environments.protocol import Protocol, allowed, freeze, name_of
+from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members, reward_structure
 
 __all__ = ["RESET", "Ended", "Observed", "observe"]
 
@@ -94,19 +94,19 @@ def observe(
     >>> seen.graph
     Graph with 2 states, 3 choices, 3 transitions; initial state toss; labels ...; rewards "reward"
     """
-    play, rng = Play(env), np.random.default_rng(seed)
+    protocol, rng = Protocol(env), np.random.default_rng(seed)
     where = f"observations of {name_of(env)}"
-    tried = play.actions() if actions is None else list(actions)
-    seen, steps = Sightings(), 0
+    tried = protocol.actions() if actions is None else list(actions)
+    seen, steps = ObservedGraph(), 0
     starts: dict[Hashable, None] = {}
     for number in range(episodes):
-        observation, info = play.reset(seed if number == 0 else None)
+        observation, info = protocol.reset(seed if number == 0 else None)
         state = freeze(observation, state_of, where)
         starts.setdefault(state)
         for _ in range(horizon):
             possible = allowed(tried, info) if actions is None else tried
             action = possible[int(rng.integers(len(possible)))]
-            step = play.step(action)
+            step = protocol.step(action)
             key = freeze(step.observation, state_of, where)
             seen.add(state, action, Ended(key, step.reward > 0) if step.terminated else key, step.reward)
             state, info, steps = key, step.info, steps + 1
@@ -132,7 +132,7 @@ def observe(
     return Observed(graph, given, dict(seen.number), entry, tuple(filter(None, (note, why))))
 
 
-def _labels(seen: Sightings, given: Mapping[str, LabelOf]) -> dict[str, NDArray[np.bool_]]:
+def _labels(seen: ObservedGraph, given: Mapping[str, LabelOf]) -> dict[str, NDArray[np.bool_]]:
     states = list(seen.number)
     ended = np.array([isinstance(state, Ended) for state in states])
     goal = np.array([isinstance(state, Ended) and state.goal for state in states])
@@ -146,7 +146,7 @@ def _labels(seen: Sightings, given: Mapping[str, LabelOf]) -> dict[str, NDArray[
     return marked
 
 
-def _namer(seen: Sightings) -> Callable[[Any], str]:
+def _namer(seen: ObservedGraph) -> Callable[[Any], str]:
     def plain(state: Any) -> str:
         return "start" if isinstance(state, Entry) else str(state.observation if isinstance(state, Ended) else state)
 

@@ -11,18 +11,18 @@ import numpy as np
 
 from umdp.errors import ModelError
 from umdp.model import Graph
-from umdp.source.gymnasium import environment_table, make
-from umdp.source.judge import Finding, Seen, ambiguous, dependent, endless, masked, signs, unlisted
-from umdp.source.play import Play, allowed, freeze, name_of
+from umdp.source.environments.findings import Finding, Seen, ambiguous, dependent, endless, masked, signs, unlisted
+from umdp.source.environments.gymnasium import environment_table, make
+from umdp.source.environments.protocol import Protocol, allowed, freeze, name_of
 
-__all__ = ["Check", "check_environment"]
+__all__ = ["EnvironmentCheck", "check_environment"]
 
 SHOWN = 5
 REPEATED = 500  # steps that equal seeds must repeat
 
 
 @dataclass(frozen=True)
-class Check:
+class EnvironmentCheck:
     """What was found about an environment.
 
     Attributes
@@ -33,7 +33,7 @@ class Check:
 
     Examples
     --------
-    >>> print(Check("Coin", 10, 10, 3, (Finding("seed", "a run cannot be repeated", fatal=False),)))
+    >>> print(EnvironmentCheck("Coin", 10, 10, 3, (Finding("seed", "a run cannot be repeated", fatal=False),)))
     Coin: fit (10 episodes, 10 steps, 3 states)
     note (seed): a run cannot be repeated
     """
@@ -65,7 +65,7 @@ def check_environment(
     level: float = 1e-4,
     actions: Sequence[Any] | None = None,
     state_of: Callable[[Any], Hashable] | None = None,
-) -> Check:
+) -> EnvironmentCheck:
     """Return why an environment is unfit, judged by random episodes; what is rare may stay unseen.
 
     Looked for are: rules of `reset` and `step` that are broken, states that are not hashable, successors the graph does not list,
@@ -102,12 +102,12 @@ def check_environment(
     env, name = make(env)
     seen = Seen()
     try:
-        play = Play(env)
-        tried = play.actions() if actions is None else list(actions)
-        _explore(play, tried, seen, steps, horizon, seed, state_of)
+        protocol = Protocol(env)
+        tried = protocol.actions() if actions is None else list(actions)
+        _explore(protocol, tried, seen, steps, horizon, seed, state_of)
     except ModelError as error:
         kind = "states" if "hashable" in str(error) else "rules"
-        return Check(name, seen.episodes, seen.steps, len(seen.states), (Finding(kind, str(error)),))
+        return EnvironmentCheck(name, seen.episodes, seen.steps, len(seen.states), (Finding(kind, str(error)),))
     found: list[Finding] = []
     known = environment_table(env, state_of) if graph is None else (graph, None)
     if known is not None:
@@ -117,12 +117,12 @@ def check_environment(
     found += _few(masked(seen))
     found += signs(seen)
     found += endless(seen)
-    found += _unseeded(play, tried, seed, state_of)
-    return Check(name, seen.episodes, seen.steps, len(seen.states), tuple(found))
+    found += _unseeded(protocol, tried, seed, state_of)
+    return EnvironmentCheck(name, seen.episodes, seen.steps, len(seen.states), tuple(found))
 
 
 def _explore(
-    play: Play,
+    protocol: Protocol,
     tried: Sequence[Any],
     seen: Seen,
     steps: int,
@@ -131,9 +131,9 @@ def _explore(
     state_of: Callable[[Any], Hashable] | None,
 ) -> None:
     rng = np.random.default_rng(seed)
-    where, met = f"observations of {name_of(play.env)}", set[Hashable]()
+    where, met = f"observations of {name_of(protocol.env)}", set[Hashable]()
     while seen.steps < steps:
-        observation, info = play.reset(seed if seen.episodes == 0 else None)
+        observation, info = protocol.reset(seed if seen.episodes == 0 else None)
         state, before = freeze(observation, state_of, where), None
         seen.starts.setdefault(state)
         seen.episodes += 1
@@ -142,7 +142,7 @@ def _explore(
                 seen.masks[state].add(tuple(bool(open_to) for open_to in info["action_mask"]))
             possible = allowed(tried, info)
             action = possible[int(rng.integers(len(possible)))]
-            step = play.step(action)
+            step = protocol.step(action)
             successor = freeze(step.observation, state_of, where)
             seen.visits[state, action].append((before, successor))
             seen.steps += 1
@@ -157,19 +157,21 @@ def _explore(
             before, state, info = state, successor, step.info
 
 
-def _unseeded(play: Play, tried: Sequence[Any], seed: int, state_of: Callable[[Any], Hashable] | None) -> list[Finding]:
+def _unseeded(
+    protocol: Protocol, tried: Sequence[Any], seed: int, state_of: Callable[[Any], Hashable] | None
+) -> list[Finding]:
     runs = []
     for _ in range(2):
         rng = np.random.default_rng(seed)
-        observation, info = play.reset(seed)
+        observation, info = protocol.reset(seed)
         run = [freeze(observation, state_of, "reset")]
         for _ in range(REPEATED):  # on through the ends of episodes: a short one may well repeat itself by chance
             possible = allowed(tried, info)
-            step = play.step(possible[int(rng.integers(len(possible)))])
+            step = protocol.step(possible[int(rng.integers(len(possible)))])
             info = step.info
             run.append(freeze(step.observation, state_of, "step"))
             if step.terminated or step.truncated:
-                observation, info = play.reset()
+                observation, info = protocol.reset()
                 run.append(freeze(observation, state_of, "reset"))
         runs.append(run)
     if runs[0] == runs[1]:

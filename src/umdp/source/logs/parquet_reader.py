@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.errors import FormatError, MissingExtra
-from umdp.source.feed import HEAD, checksum, opened
+from umdp.source.logs.feed import HEAD, checksum, opened
+from umdp.source.logs.reader import Reader, Triple, choose_columns
+from umdp.source.logs.rows import Chunk
 from umdp.source.lookup import Memo
-from umdp.source.reader import Reader, Triple, choose_columns
-from umdp.source.rows import Chunk
 
 if TYPE_CHECKING:
     import polars

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from umdp.errors import FormatError
-from umdp.source.feed import BLOCK, FileFeed
-from umdp.source.reader import LineReader, Parsed, choose_columns
+from umdp.source.logs.feed import BLOCK, FileFeed
+from umdp.source.logs.reader import LineReader, Parsed, choose_columns
 
 __all__ = ["CsvReader"]
 

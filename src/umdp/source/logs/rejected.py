@@ -1,4 +1,4 @@
-"""Rows that cannot be counted: fatal or set aside, by choice, and never silently dropped."""
+"""Rows that cannot be counted: fatal or put into a file, by choice, and never silently dropped."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import msgspec
 
 from umdp.errors import FormatError, UmdpError
 
-__all__ = ["Aside", "OnError"]
+__all__ = ["OnError", "RejectedRows"]
 
 OnError = Literal["fail", "skip"]
 SHOWN = 5
 
 
-class Aside:
+class RejectedRows:
     """Takes rows that are malformed or contradict the graph: raises, or counts and keeps them.
 
     Parameters
@@ -25,23 +25,23 @@ class Aside:
     name : str
         What the data is called in messages.
     on_error : {"fail", "skip"}
-        Whether the first such row is an error, or they are set aside.
+        Whether the first such row is an error, or they are passed over.
     path : str or path, optional
-        A file to which rows that are set aside are written, one JSON object a line: where, why, and the row.
+        A file to which rows that are rejected are written, one JSON object a line: where, why, and the row.
 
     Examples
     --------
-    >>> aside = Aside("log.csv", "skip")
-    >>> aside.take(("line 7", 7), "there is no state 'x'", ["1", "x", "go", "y"])
-    >>> print(*aside.report(rows=10), sep="; ")
-    1 of 10 rows was set aside and not counted; log.csv, line 7: there is no state 'x'
+    >>> rejected = RejectedRows("log.csv", "skip")
+    >>> rejected.take(("line 7", 7), "there is no state 'x'", ["1", "x", "go", "y"])
+    >>> print(*rejected.report(rows=10), sep="; ")
+    1 of 10 rows was rejected and not counted; log.csv, line 7: there is no state 'x'
     """
 
     def __init__(self, name: str, on_error: OnError, path: str | os.PathLike[str] | None = None) -> None:
         if on_error not in ("fail", "skip"):
             raise UmdpError(f'on_error is "fail" or "skip", not {on_error!r}')
         if path is not None and on_error == "fail":
-            raise UmdpError('rows are only set aside, and written to a file, with on_error="skip"')
+            raise UmdpError('rows are only passed over, and written to a file, with on_error="skip"')
         self._name, self._on_error = name, on_error
         self._path = None if path is None else Path(path)
         self._file: BinaryIO | None = None
@@ -49,14 +49,14 @@ class Aside:
         self._first: list[str] = []
 
     def begin(self) -> None:
-        """Start with nothing set aside."""
-        self.restore({"aside": 0, "unlisted": 0, "aside_first": [], "aside_bytes": 0})
+        """Start with nothing rejected."""
+        self.restore({"rejected": 0, "unlisted": 0, "rejected_first": [], "rejected_bytes": 0})
 
     def take(self, where: tuple[str, int | None], reason: str, row: Any, *, unlisted: bool = False) -> None:
-        """Set a row aside, or raise `FormatError` that says where it is and what to do."""
+        """Reject a row, or raise `FormatError` that says where it is and what to do."""
         place, line = where
         if self._on_error == "fail":
-            remedy = 'correct it, or set such rows aside with on_error="skip"'
+            remedy = 'correct it, or pass over such rows with on_error="skip"'
             shown = reason if line is not None else f"{place}: {reason}"
             raise FormatError(f"{shown}; {remedy}", path=self._name, line=line)
         self.count += 1
@@ -71,13 +71,13 @@ class Aside:
             self._written += len(entry)
 
     def report(self, rows: int) -> list[str]:
-        """Return how many of so many rows were set aside, and the first few."""
+        """Return how many of so many rows were rejected, and the first few."""
         if not self.count:
             return []
         verb = "was" if self.count == 1 else "were"
         to = "" if self._path is None else f"; they are in {self._path}"
         more = [f"... and {self.count - SHOWN} more"] if self.count > SHOWN else []
-        return [f"{self.count} of {rows} rows {verb} set aside and not counted{to}", *self._first, *more]
+        return [f"{self.count} of {rows} rows {verb} rejected and not counted{to}", *self._first, *more]
 
     # -- going on --------------------------------------------------------------------------------------------
 
@@ -86,20 +86,20 @@ class Aside:
         if self._file is not None:
             self._file.flush()
         return {
-            "aside": self.count,
+            "rejected": self.count,
             "unlisted": self.unlisted,
-            "aside_first": list(self._first),
-            "aside_bytes": self._written,
+            "rejected_first": list(self._first),
+            "rejected_bytes": self._written,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go back to a state; the file follows once `settle` is called."""
         self.close()
-        self.count, self._first = int(state["aside"]), list(state["aside_first"])
-        self.unlisted, self._written = int(state["unlisted"]), int(state["aside_bytes"])
+        self.count, self._first = int(state["rejected"]), list(state["rejected_first"])
+        self.unlisted, self._written = int(state["unlisted"]), int(state["rejected_bytes"])
 
     def settle(self) -> None:
-        """Remove from the file whatever was not set aside by now: an earlier run, or a batch that was interrupted.
+        """Remove from the file whatever was not rejected by now: an earlier run, or a batch that was interrupted.
 
         Not done by `restore`, because a run that is resumed begins first, and must not empty the file by that.
         """
@@ -112,7 +112,7 @@ class Aside:
         size = self._file.seek(0, os.SEEK_END)
         if size < self._written:
             raise FormatError(
-                f"the file has {size} bytes, but {self._written} bytes of rows that were set aside were written to it; leave "
+                f"the file has {size} bytes, but {self._written} bytes of rejected rows were written to it; leave "
                 "it alone while a run may go on",
                 path=self._path,
             )

@@ -9,12 +9,12 @@ from typing import Any, cast
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import Graph
-from umdp.source.aside import OnError
-from umdp.source.feed import FileFeed
-from umdp.source.reader import Reader
-from umdp.source.recorded import Recorded
-from umdp.source.sightings import LabelOf, Sightings
-from umdp.source.tally import Tally
+from umdp.source.logs.counting import RowCounter
+from umdp.source.logs.feed import FileFeed
+from umdp.source.logs.reader import Reader
+from umdp.source.logs.recorded import Recorded
+from umdp.source.logs.rejected import OnError
+from umdp.source.observed_graph import LabelOf, ObservedGraph
 
 __all__ = ["Log", "graph_of_log", "open_log"]
 
@@ -40,9 +40,9 @@ class Log(Recorded):
     columns : mapping of str to str, optional
         The names of the columns trajectory, state, action and next, where they have others.
     on_error : {"fail", "skip"}
-        Whether a row that is malformed or contradicts the graph is an error, or is set aside and reported.
-    aside : str or path, optional
-        A file to which rows that are set aside are written.
+        Whether a row that is malformed or contradicts the graph is an error, or is rejected and reported.
+    rejected : str or path, optional
+        A file to which rows that are rejected are written.
     labels : mapping, optional
         For a graph made from the log: functions of a state's name, or lists of names.
     state_of : function, optional
@@ -74,7 +74,7 @@ class Log(Recorded):
         *,
         columns: Mapping[str, str] | None = None,
         on_error: OnError = "fail",
-        aside: str | os.PathLike[str] | None = None,
+        rejected: str | os.PathLike[str] | None = None,
         labels: Mapping[str, LabelOf] | None = None,
         state_of: Callable[[Any], Hashable] | None = None,
         block: int | None = None,
@@ -90,16 +90,16 @@ class Log(Recorded):
             ]
         elif labels:
             raise ModelError("labels are for a graph made from the log; the graph that was given has its own")
-        super().__init__(reader, graph, on_error=on_error, aside=aside)
+        super().__init__(reader, graph, on_error=on_error, rejected=rejected)
 
-    def _fill(self, tally: Tally) -> bool:
-        while not self._take(tally):
+    def _fill(self, counter: RowCounter) -> bool:
+        while not self._take(counter):
             if not self._next():
                 return True
         return False
 
     def report(self) -> list[str]:
-        """Return where the graph is from, what was set aside, and what is unusual about the data."""
+        """Return where the graph is from, what was rejected, and what is unusual about the data."""
         return [*self._note, *super().report()]
 
 
@@ -111,7 +111,7 @@ def open_log(
         return Log(path, graph, on_error=cast(OnError, on_error))
     if graph is None:
         raise ModelError("a stream needs a graph, since nobody knows yet what it will show; give a model")
-    from umdp.source.stream import Stream
+    from umdp.source.logs.stream import Stream
 
     return Stream(path, graph, follow=follow, on_error=cast(OnError, on_error))
 
@@ -138,7 +138,7 @@ def graph_of_log(
 
 def _observed(reader: Reader, labels: Mapping[str, LabelOf] | None, initial: str | int | None) -> Graph:
     reader.begin()
-    seen = Sightings()
+    seen = ObservedGraph()
     known: set[tuple[Any, Any, Any]] = set()
     for triple in reader.triples():
         if triple not in known:
@@ -157,22 +157,22 @@ def _reader(
 ) -> Reader:
     minari = isinstance(path, str) and path.startswith(MINARI)
     if minari or not isinstance(path, str | os.PathLike):
-        from umdp.source.minari_reader import MinariReader
+        from umdp.source.logs.minari_reader import MinariReader
 
         return MinariReader(path.removeprefix(MINARI) if minari else path, state_of)
     path = Path(path)
     suffix = path.suffix.lower()
     size = {} if block is None else {"block": block}
     if suffix == ".parquet":
-        from umdp.source.parquet_reader import ParquetReader
+        from umdp.source.logs.parquet_reader import ParquetReader
 
         return ParquetReader(path, columns, **size)
     if suffix in (".csv", ".tsv"):
-        from umdp.source.csv_reader import CsvReader
+        from umdp.source.logs.csv_reader import CsvReader
 
         return CsvReader(FileFeed(path), columns, delimiter="," if suffix == ".csv" else "\t", **size)
     if suffix in (".jsonl", ".ndjson"):
-        from umdp.source.json_reader import JsonReader
+        from umdp.source.logs.json_reader import JsonReader
 
         return JsonReader(FileFeed(path), columns, **size)
     raise FormatError(f"a log has one of the endings {', '.join(SUFFIXES)}, or is minari:NAME", path=path)

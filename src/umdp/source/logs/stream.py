@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from umdp.model import Graph
-from umdp.source.aside import OnError
-from umdp.source.feed import BLOCK, Feed, FileFeed, PipeFeed
-from umdp.source.json_reader import JsonReader
-from umdp.source.recorded import Recorded
-from umdp.source.tally import Tally
+from umdp.source.logs.counting import RowCounter
+from umdp.source.logs.feed import BLOCK, Feed, FileFeed, PipeFeed
+from umdp.source.logs.json_reader import JsonReader
+from umdp.source.logs.recorded import Recorded
+from umdp.source.logs.rejected import OnError
 
 __all__ = ["Stream"]
 
@@ -45,9 +45,9 @@ class Stream(Recorded):
     columns : mapping of str to str, optional
         The keys trajectory, state, action, next and end, where they have other names.
     on_error : {"fail", "skip"}
-        Whether a record that is malformed or contradicts the graph is an error, or is set aside and reported.
-    aside : str or path, optional
-        A file to which records that are set aside are written.
+        Whether a record that is malformed or contradicts the graph is an error, or is rejected and reported.
+    rejected : str or path, optional
+        A file to which records that are rejected are written.
     patience : float
         With `follow`: how many seconds a batch waits for its order to be met.
     poll : float
@@ -76,7 +76,7 @@ class Stream(Recorded):
         follow: bool = False,
         columns: Mapping[str, str] | None = None,
         on_error: OnError = "fail",
-        aside: str | os.PathLike[str] | None = None,
+        rejected: str | os.PathLike[str] | None = None,
         patience: float = 0.5,
         poll: float = 0.05,
         block: int = BLOCK,
@@ -88,13 +88,13 @@ class Stream(Recorded):
             feed = FileFeed(Path(path), follow=follow)
         else:
             feed = PipeFeed(path, follow=follow, name=str(getattr(path, "name", "stream")))
-        super().__init__(JsonReader(feed, columns, block=block), graph, on_error=on_error, aside=aside)
+        super().__init__(JsonReader(feed, columns, block=block), graph, on_error=on_error, rejected=rejected)
         self._follow, self._patience, self._poll = follow, patience, poll
         self.eager = follow
 
-    def _fill(self, tally: Tally) -> bool:
+    def _fill(self, counter: RowCounter) -> bool:
         deadline = time.monotonic() + self._patience
-        while not self._take(tally):
+        while not self._take(counter):
             while not self._next():
                 if self._reader.over:
                     return True
@@ -102,10 +102,10 @@ class Stream(Recorded):
                 if self._follow and left <= 0:
                     return False
                 self._reader.wait(min(self._poll, left) if self._follow else self._poll)
-            if self._follow and time.monotonic() > deadline and tally.rows:
+            if self._follow and time.monotonic() > deadline and counter.rows:
                 return False
         return False
 
     def report(self) -> list[str]:
-        """Return how much has been read, what was set aside, and what is unusual about the data."""
+        """Return how much has been read, what was rejected, and what is unusual about the data."""
         return [f"{self._read:,} records read from {self._reader.name}", *super().report()]
