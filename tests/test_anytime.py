@@ -220,3 +220,65 @@ def test_a_gymnasium_environment_is_a_source() -> None:
     last = list(anytime(env, 'Pmax=? [ F "goal" ]', LUI(), trajectories=50, horizon=100))[-1]
     assert last.trajectories == 50
     assert last.performance is not None
+
+
+def test_it_ends_where_exploration_avoids_everything_uncertain() -> None:
+    gamble = MDP(
+        [0, 2, 3, 4, 5], [0, 2, 3, 4, 5, 6], [2, 0, 1, 2, 2, 3], [0.02, 0.98, 1, 1, 1, 1],
+        labels={"home": [2]}, rewards={"cost": {"choice": [1, 1, 5, 0, 0]}},
+    )  # fmt: skip
+    *_, last = anytime(gamble, 'R{"cost"}min=? [ F "home" ]', LUI(), horizon=1000)
+    assert last.reason == "exploration reaches nothing from which more could be learned"
+    assert last.performance == pytest.approx(6)
+    limits = Limits(trajectories=last.trajectories + 100, exhaust=True)
+    spec = umdp.Spec.parse('R{"cost"}min=? [ F "home" ]')
+    *_, all_of_it = proceed(Anytime(Simulator(gamble), spec, LUI(), horizon=1000), limits)
+    assert all_of_it.trajectories == limits.trajectories
+
+
+def test_what_is_collected_when_it_is_stopped_is_used_and_not_lost() -> None:
+    whole = numbers(list(anytime(COIN, HEADS, LUI(), trajectories=1000)))
+    spec = umdp.Spec.parse(HEADS)
+    run, asked = Anytime(Simulator(COIN), spec, LUI()), 0
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked % 7 == 0
+
+    state, found = run.state(), {}
+    for _ in range(100):
+        again = Anytime(Simulator(COIN), spec, LUI())
+        again.restore(state)
+        for snapshot in proceed(again, Limits(trajectories=1000), stop):
+            found[snapshot.iteration] = snapshot
+        state = again.state()
+        if "trajectories" in str(snapshot.reason):
+            break
+        assert snapshot.reason == "stopped"
+        assert snapshot.trajectories == again.trajectories
+        assert snapshot.partial == bool(again.pending.any())
+    assert numbers(list(found.values())) == whole
+    assert found[max(found)].partial  # the budget ended within an iteration
+
+
+@pytest.mark.parametrize("budget", [37, 1000])
+def test_a_longer_budget_goes_on_as_if_it_had_been_given_at_once(budget: int) -> None:
+    bench = benchmark.BENCHMARKS["grid"]
+    run = Anytime(Simulator(bench.build()), bench.spec, LUI(), Optimism(0.9), 5, bench.horizon)
+    cut = {s.iteration: s for s in proceed(run, Limits(steps=budget))}
+    assert 0 <= cut[max(cut)].steps - budget < bench.horizon  # the last trajectory is not cut
+    cut |= {s.iteration: s for s in proceed(run, Limits(trajectories=300))}
+    assert numbers(list(cut.values())) == numbers(run_with(Optimism(0.9), 300))
+
+
+def run_with(explorer: Optimism, trajectories: int) -> list[Snapshot]:
+    return run("grid", LUI(), trajectories, seed=5, explorer=explorer)
+
+
+def test_nothing_optimistic_is_computed_for_a_log(tmp_path) -> None:
+    from umdp.source import Log
+
+    (tmp_path / "a.csv").write_text("state,action,next\n0,0,1\n0,0,2\n0,0,2\n")
+    *_, last = anytime(Log(tmp_path / "a.csv", COIN.graph), HEADS, LUI())
+    assert (last.trajectories, last.optimistic, last.reason) == (3, None, "there is no more data")

@@ -1,19 +1,24 @@
-"""The paper's figure 1 as a loop: explore, learn, solve robustly; an answer after every iteration."""
+"""The anytime-learning procedure of the paper's figure 1: an answer after every iteration, whenever it is stopped.
+
+`proceed` is the figure. Its four steps are methods of `Anytime`: `snapshot` computes the robust policy, `direct` chooses how to
+explore where the answer is not good enough, `explore` samples from the process, and `update` moves the intervals.
+"""
 
 from __future__ import annotations
 
-import re
+import copy
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.explore import Explorer, Optimism, doubling
+from umdp.explore import Explorer, Optimism, Uniform, View, doubling, reaches
 from umdp.learn import Learner
+from umdp.limits import Limits, threshold
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.snapshot import Snapshot
 from umdp.solve import Solution, propose, relevant, solve
@@ -28,21 +33,55 @@ PATIENCE = 0.05  # seconds between looks at what may stop a run
 SMALL = 400  # states up to which policies are found by elimination, whose ties do not depend on where it started
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What ends a run: a threshold that is certified, or a budget.
+def proceed(
+    run: Anytime,
+    limits: Limits,
+    stop: Callable[[], bool] | None = None,
+    keep: Callable[[Snapshot], None] | None = None,
+) -> Iterator[Snapshot]:
+    """Yield snapshots of a run from where it is; `keep` is called with each before it is shown."""
+    deadline = np.inf if limits.seconds is None else time.monotonic() + limits.seconds
 
-    Attributes
-    ----------
-    until : the threshold
-    trajectories, steps : the most of them, over the whole run; the last trajectory is never cut
-    seconds : of this sitting
-    """
+    def over() -> str | None:
+        if time.monotonic() >= deadline:
+            return "the time is up"
+        return "stopped" if stop is not None and stop() else None
 
-    until: Threshold | None = None
-    trajectories: int | None = None
-    steps: int | None = None
-    seconds: float | None = None
+    halted: str | None = None
+    while True:
+        snapshot = run.snapshot()  # robust policy computation
+        reason = _reason(run, snapshot, limits, halted or over())  # good enough, or all there is?
+        snapshot = snapshot if reason is None else replace(snapshot, reason=reason)
+        if keep is not None:
+            keep(snapshot)
+        yield snapshot
+        if reason is not None:
+            return
+        weight = run.direct()  # if not: where to look
+        complete, halted = run.explore(weight, limits, over)  # sample from the process
+        if complete:
+            run.update()  # update the intervals
+
+
+def _reason(run: Anytime, snapshot: Snapshot, limits: Limits, over: str | None) -> str | None:
+    """Return why a run ends here, None if it does not."""
+    reason = (
+        (None if run.open else "the graph decides the value: there is nothing to learn")
+        or ("there is no more data" if run.ended else None)
+        or limits.spent(run.trajectories, run.steps)
+        or over
+        or (
+            None
+            if limits.exhaust or run.can_learn()
+            else "exploration reaches nothing from which more could be learned"
+        )
+    )
+    # Within an iteration a threshold ends nothing, so that where a run was interrupted does not decide how it goes on.
+    wanted = limits.until or run.spec.threshold
+    if wanted is None or (reason is None and snapshot.partial):
+        return reason
+    reached = wanted.holds(snapshot.bracket.lower, snapshot.bracket.upper)
+    return f"{wanted.operator} {wanted.value:g} is certified" if reached else reason
 
 
 @dataclass(eq=False)
@@ -50,7 +89,18 @@ class Anytime:
     """A run that can be advanced, saved and continued; `anytime` makes one and loops over it.
 
     What it does next depends on its state alone, so that a run continued from a saved state is the run that was not
-    interrupted.
+    interrupted. An iteration that was interrupted is continued, too: what it has seen so far is pending, shown by a partial
+    snapshot, and counted once the iteration is complete.
+
+    Attributes
+    ----------
+    counts : (T,) how often each transition was seen in complete iterations
+    pending : (T,) and since then
+    iteration : the number of complete iterations
+    trajectories, steps : how many were seen, with those pending
+    ended : the source has no more data
+    open : whether there is anything to learn: a choice whose probabilities matter
+    halt : (S,) states at which trajectories end, because their value is known
     """
 
     source: Source
@@ -68,50 +118,148 @@ class Anytime:
                 "the property does not say what the policy should do", "write Pmax, Pmin, Rmax or Rmin"
             )
         known = relevant(graph, self.spec)
-        self.halt = known.settled
         self.open = bool(known.choices.any())
-        if self.horizon is None:
-            self.horizon = known.steps if known.steps is not None else _horizon(graph.states)
-        if self.horizon < 1:
-            raise ModelError(f"the horizon is a number of steps and must be at least 1, not {self.horizon}")
+        horizon = self.horizon
+        if horizon is None:
+            horizon = known.steps if known.steps is not None else _horizon(graph.states)
+        if horizon < 1:
+            raise ModelError(f"the horizon is a number of steps and must be at least 1, not {horizon}")
+        self.halt, self.horizon = self.trajectory_ends(known.settled, horizon)
         self.learner = self.learner.bind(graph, known.choices)
         self.counts = np.zeros(graph.transitions, dtype=np.int64)
+        self.pending = np.zeros_like(self.counts)
         self.iteration = self.trajectories = self.steps = 0
         self.ended = False
-        self._learned: IntervalMDP | None = None
-        self._robust: Solution | None = None
-        self._optimistic: tuple[Policy, float] | None = None
         # Solves start from the policies of the iteration before: saved with the state, so that a continued run repeats them.
         self._starts: dict[str, Array] = {}
-        self._found: dict[str, Array] = {}
+        self._forget()
         self.source.begin(self.seed)
 
-    # -- one iteration ---------------------------------------------------------------------------------------
+    def _forget(self) -> None:
+        """Drop what was worked out for the model before it changed."""
+        self._learned: IntervalMDP | None = None
+        self._worst: Solution | None = None
+        self._best: tuple[Policy, float] | None = None
+        self._weight: NDArray[np.float64] | None = None
+        self._found: dict[str, Array] = dict(self._starts)
 
-    def snapshot(self, reason: str | None = None) -> Snapshot:
-        """Return what is known now."""
+    # -- step 1: robust policy computation -------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """Return what is known now: the robust policy and its worst-case value, data of an incomplete iteration included."""
+        if self.pending.any():
+            return replace(self._ahead().snapshot(), partial=True)
         return Snapshot(
-            self.iteration, self.trajectories, self.steps, self._solution(), self._direction()[1],
-            self.learner.guarantee, self.source.truth, reason,
+            self.iteration, self.trajectories, self.steps, self._robust(), self._optimistic()[1], self.learner.guarantee,
+            self.source.truth,
         )  # fmt: skip
 
-    def _solution(self) -> Solution:
-        """Solve the learned model for the worst case, once per iteration."""
-        if self._robust is None:
-            self._robust = solve(self._model, self.spec.robust(), start=self._start("robust"), **self._options)
-            self._note("robust", self._robust.policy)
-        return self._robust
+    # -- step 2: where to look -------------------------------------------------------------------------------
 
-    def _direction(self) -> tuple[Policy | None, float | None]:
-        """Find where the best case leads, once per iteration, where exploration asks for it."""
-        if self._optimistic is None and self.explorer.optimistic:
-            self._optimistic = propose(
-                self._model, self.spec.optimistic(), start=self._start("optimistic"), **self._options
+    def direct(self) -> NDArray[np.float64]:
+        """Return how to explore: the probability of every choice within its state, shape (C,)."""
+        if self._weight is None:
+            ahead, _ = self._optimistic()
+            choice = None if ahead is None else ahead.choice
+            now = choice[0] if choice is not None and choice.ndim == 2 else choice
+            learner = self.learner
+            view = View(
+                self.source.graph, self.counts, learner.lower, learner.upper, learner.matters, self.towards(now)
             )
-            self._note("optimistic", self._optimistic[0])
-        return self._optimistic or (None, None)
+            # A log does not follow anybody.
+            self._weight = (self.explorer if self.source.interactive else Uniform()).weight(view)
+        return self._weight
 
-    @property
+    def can_learn(self) -> bool:
+        """Whether exploring as directed can reach a choice whose outcome is not known beforehand."""
+        assert self.horizon is not None
+        wanted = self.quota() >= 0
+        return not self.source.interactive or reaches(self.source.graph, self.direct(), wanted, self.halt, self.horizon)
+
+    # -- step 3: sample from the process ---------------------------------------------------------------------
+
+    def explore(
+        self, weight: NDArray[np.float64], limits: Limits, over: Callable[[], str | None]
+    ) -> tuple[bool, str | None]:
+        """Explore until some choice has been taken as often as ever before; return whether it was, or what `over` said."""
+        assert self.horizon is not None
+        quota = self.quota()
+        chunk = 2**40 if self.source.eager else 1
+        while True:
+            begun = time.perf_counter()
+            left = np.where(quota < 0, -1, quota - self._taken())
+            most = min(chunk, limits.most(self.trajectories, self.steps, self.horizon))
+            batch = self.source.collect(Order(weight, self.halt, self.horizon, left, most))
+            self.pending = self.pending + batch.counts
+            self.trajectories += batch.trajectories
+            self.steps += batch.steps
+            self.ended = batch.ended
+            if bool((self._taken() >= quota)[quota >= 0].any()) or (self.source.eager and batch.steps > 0):
+                return True, None
+            if self.ended or limits.spent(self.trajectories, self.steps):
+                return False, None
+            why = over()
+            if why is not None:
+                return False, why
+            if time.perf_counter() - begun < PATIENCE:
+                chunk = min(2 * chunk, 2**40)
+
+    def _taken(self) -> Array:
+        return np.add.reduceat(self.pending, self.source.graph.choice_ptr[:-1])
+
+    # -- step 4: update the intervals ------------------------------------------------------------------------
+
+    def update(self) -> None:
+        """Learn from what was seen since the last update; that completes an iteration."""
+        self.learner.update(self.pending)
+        self.counts = self.counts + self.pending
+        self.pending = np.zeros_like(self.counts)
+        self.iteration += 1
+        self._starts = dict(self._found)
+        self._forget()
+        self.updated()
+
+    # -- what a variant may change ---------------------------------------------------------------------------
+    # Hooks: the procedure as published (`umdp.paper.published`) is this one with these methods of its own, and no others.
+
+    def trajectory_ends(self, settled: NDArray[np.bool_], horizon: int) -> tuple[NDArray[np.bool_], int]:
+        """Return where (S,) and after how many steps trajectories end, given where the graph decides the value."""
+        return settled, horizon
+
+    def solve_robust(self, model: IntervalMDP) -> Solution:
+        """Solve the learned model for the worst case."""
+        return solve(model, self.spec.robust(), start=self._start("robust"), **self._options)
+
+    def solve_optimistic(self, model: IntervalMDP) -> tuple[Policy, float]:
+        """Find what is best in the best case, and its value; without a proof."""
+        return propose(model, self.spec.optimistic(), start=self._start("optimistic"), **self._options)
+
+    def towards(self, optimistic: Array | None) -> Array | None:
+        """Return the choices (S,) that exploration is told are best, given those of the model as it is now."""
+        return optimistic
+
+    def quota(self) -> Array:
+        """Return how often each choice (C,) must be taken for an iteration to be complete; -1: it does not matter."""
+        return doubling(self.source.graph, self.counts)
+
+    def updated(self) -> None:
+        """Take note that an iteration is complete."""
+
+    # -- solves, at most one of each kind per iteration ------------------------------------------------------
+
+    def _robust(self) -> Solution:
+        if self._worst is None:
+            self._worst = self.solve_robust(self._model())
+            self._note("robust", self._worst.policy)
+        return self._worst
+
+    def _optimistic(self) -> tuple[Policy | None, float | None]:
+        """Return what is best in the best case, where exploration asks for it and something is there to follow it."""
+        if self._best is None and self.explorer.optimistic and self.source.interactive:
+            self._best = self.solve_optimistic(self._model())
+            self._note("optimistic", self._best[0])
+        return self._best or (None, None)
+
     def _model(self) -> IntervalMDP:
         if self._learned is None:
             self._learned = self.learner.model
@@ -129,57 +277,13 @@ class Anytime:
         if policy.choice is not None and policy.choice.ndim == 1:
             self._found[name] = policy.choice
 
-    def heading(self) -> Array | None:
-        """Return the choices (S,) to explore with in the next iteration, None where exploration does not ask for any."""
-        ahead, _ = self._direction()
-        choice = None if ahead is None else ahead.choice
-        return choice[0] if choice is not None and choice.ndim == 2 else choice
-
-    def quota(self) -> Array:
-        """Return how often each choice (C,) must be taken for the next iteration to end; -1: it does not matter."""
-        return doubling(self.source.graph, self.counts)
-
-    def advance(self, limits: Limits, stop: Callable[[], bool]) -> bool:
-        """Explore until some choice has been taken as often as ever before, and learn from it; False if stopped before."""
-        graph = self.source.graph
-        weight = self.explorer.weight(graph, self.heading())
-        quota = self.quota()
-        fresh = np.zeros_like(self.counts)
-        taken = np.zeros(graph.choices, dtype=np.int64)
-        trajectories = steps = 0
-        chunk = 2**40 if self.source.eager else 1
-        saved = self.source.state()
-        assert self.horizon is not None
-        while True:
-            most = chunk
-            if limits.trajectories is not None:
-                most = min(most, limits.trajectories - self.trajectories - trajectories)
-            begun = time.perf_counter()
-            left = np.where(quota < 0, -1, quota - taken)
-            batch = self.source.collect(Order(weight, self.halt, self.horizon, left, most))
-            fresh += batch.counts
-            taken += np.add.reduceat(batch.counts, graph.choice_ptr[:-1])
-            trajectories, steps = trajectories + batch.trajectories, steps + batch.steps
-            self.ended = batch.ended
-            spent = limits.trajectories is not None and self.trajectories + trajectories >= limits.trajectories
-            walked = limits.steps is not None and self.steps + steps >= limits.steps
-            full = bool((taken >= quota)[quota >= 0].any()) or (self.source.eager and batch.steps > 0)
-            if batch.ended or spent or walked or full:
-                break
-            if stop():
-                if steps:  # what was collected since is collected again when the run goes on
-                    self.source.restore(saved)
-                return False
-            if time.perf_counter() - begun < PATIENCE:
-                chunk = min(2 * chunk, 2**40)
-        self.counts += fresh
-        self.trajectories += trajectories
-        self.steps += steps
-        self.iteration += 1
-        self.learner.update(fresh)
-        self._starts = dict(self._found)
-        self._learned = self._robust = self._optimistic = None
-        return True
+    def _ahead(self) -> Anytime:
+        """Return this run as it would be if the iteration were complete; the run itself goes its own way."""
+        self._robust(), self._optimistic()  # its solves start from the policies found here
+        ahead = copy.copy(self)
+        ahead.learner = self.learner.clone()
+        ahead.update()
+        return ahead
 
     # -- durability ------------------------------------------------------------------------------------------
 
@@ -187,7 +291,8 @@ class Anytime:
         """Return everything a continued run needs."""
         return {
             "iteration": self.iteration, "trajectories": self.trajectories, "steps": self.steps, "ended": self.ended,
-            "counts": self.counts.copy(), "learner": self.learner.state(), "source": self.source.state(),
+            "counts": self.counts.copy(), "pending": self.pending.copy() if self.pending.any() else None,
+            "learner": self.learner.state(), "source": self.source.state(),
             "starts": {name: choice.copy() for name, choice in self._starts.items()},
         }  # fmt: skip
 
@@ -196,10 +301,12 @@ class Anytime:
         self.iteration, self.trajectories = int(state["iteration"]), int(state["trajectories"])
         self.steps, self.ended = int(state["steps"]), bool(state["ended"])
         self.counts = np.array(state["counts"], dtype=np.int64)
+        pending = state.get("pending")
+        self.pending = np.zeros_like(self.counts) if pending is None else np.array(pending, dtype=np.int64)
         self.learner.restore(state["learner"])
         self.source.restore(state["source"])
         self._starts = {name: np.array(choice, dtype=np.int64) for name, choice in state["starts"].items()}
-        self._learned = self._robust = self._optimistic = None
+        self._forget()
 
 
 def _horizon(states: int) -> int:
@@ -263,66 +370,3 @@ def anytime(
     run = Anytime(origin, asked, learner, explorer or Optimism(), seed, horizon, precision)
     limits = Limits(threshold(until) if isinstance(until, str) else until, trajectories, steps, seconds)
     yield from proceed(run, limits, stop)
-
-
-def threshold(text: str) -> Threshold:
-    """Return the threshold a text such as ``>=0.3`` stands for.
-
-    Examples
-    --------
-    >>> threshold(">= 0.3")
-    Threshold(operator='>=', value=0.3)
-    """
-    match = re.fullmatch(r"\s*(<=|>=|<|>)\s*(\S+)\s*", text)
-    try:
-        if match is None:
-            raise ValueError
-        return Threshold(match[1], float(match[2]))  # type: ignore[arg-type]
-    except ValueError:
-        raise ModelError(f"{text!r} is not a threshold; write one such as >=0.3 or <=20") from None
-
-
-def proceed(
-    run: Anytime,
-    limits: Limits,
-    stop: Callable[[], bool] | None = None,
-    keep: Callable[[Snapshot], None] | None = None,
-) -> Iterator[Snapshot]:
-    """Yield snapshots of a run from where it is; `keep` is called with each before it is shown."""
-    deadline = np.inf if limits.seconds is None else time.monotonic() + limits.seconds
-    certified = limits.until or run.spec.threshold
-
-    def over() -> bool:
-        return time.monotonic() >= deadline or (stop is not None and stop())
-
-    while True:
-        reason = _reason(run, limits, certified, time.monotonic() >= deadline, stop is not None and stop())
-        snapshot = run.snapshot(reason)
-        if keep is not None:
-            keep(snapshot)
-        yield snapshot
-        if reason is not None:
-            return
-        if not run.advance(limits, over):
-            late = time.monotonic() >= deadline
-            yield run.snapshot("the time is up" if late else "stopped")
-            return
-
-
-def _reason(run: Anytime, limits: Limits, certified: Threshold | None, late: bool, stopped: bool) -> str | None:
-    """Return why a run ends here, None if it does not."""
-    if certified is not None:
-        bracket = run.snapshot().bracket
-        if certified.holds(bracket.lower, bracket.upper):
-            return f"{certified.operator} {certified.value:g} is certified"
-    if not run.open:
-        return "the graph decides the value: there is nothing to learn"
-    if run.ended:
-        return "there is no more data"
-    if limits.trajectories is not None and run.trajectories >= limits.trajectories:
-        return f"{limits.trajectories} trajectories have been seen"
-    if limits.steps is not None and run.steps >= limits.steps:
-        return f"{limits.steps} steps have been seen"
-    if late:
-        return "the time is up"
-    return "stopped" if stopped else None

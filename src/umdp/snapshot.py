@@ -28,6 +28,7 @@ class Snapshot:
     guarantee : what the learned bounds promise
     truth : the process itself, where it is known
     reason : why the run ends here; None while it goes on
+    partial : whether the iteration was cut short: by a budget, the time, a signal or the end of the data
     """
 
     iteration: int
@@ -38,6 +39,7 @@ class Snapshot:
     guarantee: Guarantee
     truth: MDP | None = None
     reason: str | None = None
+    partial: bool = False
 
     @property
     def bracket(self) -> Bracket:

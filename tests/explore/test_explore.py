@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umdp import Graph, ModelError, Policy, benchmark
-from umdp.explore import Follow, Optimism, Uniform, doubling
+from umdp import LUI, Graph, ModelError, Policy, anytime, benchmark
+from umdp.explore import Explorer, Follow, Optimism, Uniform, View, doubling, reaches
+from umdp.explore.policies import best, even
 
 GRAPH = Graph([0, 3, 4, 6], [0, 2, 4, 5, 6, 8, 9], [0, 1, 1, 2, 2, 1, 0, 2, 2])
 
 
 @given(st.floats(0, 1), st.integers(0, 2), st.integers(4, 5))
 def test_optimism_spreads_what_is_left_over_the_others(xi: float, first: int, last: int) -> None:
-    weight = Optimism(xi).weight(GRAPH, np.array([first, 3, last]))
+    weight = Optimism(xi).weight(View.before(GRAPH, np.array([first, 3, last])))
     np.testing.assert_allclose(np.add.reduceat(weight, GRAPH.state_ptr[:-1]), 1.0)
     assert weight[first] == xi
     assert weight[3] == 1.0
@@ -24,16 +25,16 @@ def test_optimism_spreads_what_is_left_over_the_others(xi: float, first: int, la
 
 
 def test_uniform_is_uniform() -> None:
-    np.testing.assert_allclose(Uniform().weight(GRAPH, None), [1 / 3, 1 / 3, 1 / 3, 1, 1 / 2, 1 / 2])
+    np.testing.assert_allclose(Uniform().weight(View.before(GRAPH)), [1 / 3, 1 / 3, 1 / 3, 1, 1 / 2, 1 / 2])
 
 
 def test_a_policy_is_followed_as_it_is() -> None:
     weight = np.array([0.2, 0.3, 0.5, 1, 0.25, 0.75])
-    np.testing.assert_allclose(Follow(Policy(GRAPH, weight=weight)).weight(GRAPH, None), weight)
+    np.testing.assert_allclose(Follow(Policy(GRAPH, weight=weight)).weight(View.before(GRAPH)), weight)
     with pytest.raises(ModelError, match="other states"):
-        Follow(Policy(GRAPH, weight=weight)).weight(benchmark.chain().graph, None)
+        Follow(Policy(GRAPH, weight=weight)).weight(View.before(benchmark.chain().graph))
     with pytest.raises(ModelError, match="depends on the step"):
-        Follow(Policy(GRAPH, [[0, 3, 4], [1, 3, 5]])).weight(GRAPH, None)
+        Follow(Policy(GRAPH, [[0, 3, 4], [1, 3, 5]])).weight(View.before(GRAPH))
 
 
 @pytest.mark.parametrize("xi", [-0.1, 1.1, float("nan")])
@@ -49,3 +50,25 @@ def test_an_iteration_takes_a_choice_as_often_as_ever_before(counts: list[int]) 
     several = np.diff(GRAPH.choice_ptr) > 1
     assert (quota[~several] == -1).all()
     assert (quota[several] == np.maximum(seen, 1)[several]).all()
+
+
+class LeastVisited(Explorer):
+    """Take what has been taken least."""
+
+    def weight(self, view: View) -> np.ndarray:
+        return even(view.graph, view.visits <= -best(view.graph, -view.visits))
+
+
+def test_another_explorer_takes_a_few_lines() -> None:
+    mdp = benchmark.bandit()
+    *_, last = anytime(mdp, benchmark.BENCHMARKS["bandit"].spec, LUI(), explorer=LeastVisited(), trajectories=990)
+    seen = np.unique(last.model.upper[mdp.choice_ptr[: mdp.state_ptr[1]]])
+    assert last.model_error < 0.5
+    assert (last.model.upper < 1 - 1e-4 - 1e-12).mean() > 0.6, seen  # every arm has been tried
+
+
+def test_what_can_be_reached_within_the_horizon() -> None:
+    chain = Graph([0, 1, 2, 3, 4], [0, 1, 2, 4, 5], [1, 2, 2, 3, 3])
+    wanted, nowhere = np.diff(chain.choice_ptr) > 1, np.zeros(4, bool)
+    assert [reaches(chain, np.ones(4), wanted, nowhere, horizon) for horizon in (1, 2, 3)] == [False, False, True]
+    assert not reaches(chain, np.ones(4), wanted, np.array([False, True, False, False]), 9)

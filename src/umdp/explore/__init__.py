@@ -1,6 +1,14 @@
 """How to explore: optimism, uniform or a fixed policy; when an iteration ends."""
 
-from umdp.explore.policies import Explorer, Follow, Optimism, Uniform
-from umdp.explore.schedule import doubling
+from collections.abc import Mapping
+from types import MappingProxyType
 
-__all__ = ["Explorer", "Follow", "Optimism", "Uniform", "doubling"]
+from umdp.explore.policies import Explorer, Follow, Optimism, Uniform
+from umdp.explore.reach import reaches
+from umdp.explore.schedule import doubling
+from umdp.explore.view import View
+
+__all__ = ["EXPLORERS", "Explorer", "Follow", "Optimism", "Uniform", "View", "doubling", "reaches"]
+
+EXPLORERS: Mapping[str, type[Explorer]] = MappingProxyType({"optimism": Optimism, "uniform": Uniform})
+"""Explorers by the name they have on the command line."""

@@ -10,26 +10,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
+from umdp.explore.view import View
 from umdp.model import Graph, Policy
 
-__all__ = ["Explorer", "Follow", "Optimism", "Uniform"]
+__all__ = ["Explorer", "Follow", "Optimism", "Uniform", "best", "even"]
 
 Array = NDArray[Any]
 
 
 class Explorer(ABC):
-    """Decides how to move while learning.
+    """Exploration policy: decides how to move while learning, from everything learned so far.
+
+    To write one, return a weight per choice from what a `View` shows: counts, bounds and, if `optimistic` is set, the choice
+    of every state that is best in the best case. It is asked once before every iteration; equal views must give equal weights,
+    so that a run that is continued explores as it would have.
 
     Attributes
     ----------
-    optimistic : whether it needs the optimistic policy of the learned model
+    optimistic : whether it needs the optimistic choice, which costs a solve
+
+    Examples
+    --------
+    >>> class Widest(Explorer):
+    ...     def weight(self, view):
+    ...         widest = np.maximum.reduceat(view.width, view.graph.choice_ptr[:-1])
+    ...         return even(view.graph, widest >= best(view.graph, widest))
+    >>> Widest().weight(View.before(Graph([0, 2, 3], [0, 1, 3, 4], [0, 0, 1, 1]))).tolist()
+    [0.0, 1.0, 1.0]
     """
 
     optimistic: bool = False
 
     @abstractmethod
-    def weight(self, graph: Graph, choice: Array | None) -> NDArray[np.float64]:
-        """Return the probability of every choice within its state (C,), given the optimistic choice of every state (S,)."""
+    def weight(self, view: View) -> NDArray[np.float64]:
+        """Return the probability of every choice within its state, shape (C,)."""
+
+
+def best(graph: Graph, score: Array) -> Array:
+    """Return, for every choice, the largest score in its state, shape (C,)."""
+    return np.repeat(np.maximum.reduceat(score, graph.state_ptr[:-1]), np.diff(graph.state_ptr))
+
+
+def even(graph: Graph, among: Array) -> NDArray[np.float64]:
+    """Return weights that are equal among the chosen choices (C,) of every state, 0 elsewhere."""
+    chosen = among.astype(np.float64)
+    weight: NDArray[np.float64] = chosen / np.repeat(
+        np.add.reduceat(chosen, graph.state_ptr[:-1]), np.diff(graph.state_ptr)
+    )
+    return weight
 
 
 @dataclass(frozen=True)
@@ -39,7 +67,7 @@ class Optimism(Explorer):
     Examples
     --------
     >>> graph = Graph([0, 3, 4], [0, 1, 2, 3, 4], [0, 1, 1, 1])
-    >>> Optimism(xi=0.9).weight(graph, [2, 3]).round(2).tolist()
+    >>> Optimism(xi=0.9).weight(View.before(graph, optimistic=[2, 3])).round(2).tolist()
     [0.05, 0.05, 0.9, 1.0]
     """
 
@@ -50,12 +78,12 @@ class Optimism(Explorer):
         if not 0 <= self.xi <= 1:
             raise ModelError(f"xi is the weight on the optimistic action and must lie between 0 and 1, not {self.xi}")
 
-    def weight(self, graph: Graph, choice: Array | None) -> NDArray[np.float64]:
+    def weight(self, view: View) -> NDArray[np.float64]:
         """Put weight `xi` on the optimistic choice and spread the rest evenly over the others."""
-        assert choice is not None
-        sizes = np.diff(graph.state_ptr)
+        assert view.optimistic is not None
+        sizes = np.diff(view.graph.state_ptr)
         weight = np.repeat((1 - self.xi) / np.maximum(sizes - 1, 1), sizes)
-        weight[choice] = np.where(sizes > 1, self.xi, 1.0)
+        weight[view.optimistic] = np.where(sizes > 1, self.xi, 1.0)
         return weight
 
 
@@ -65,14 +93,13 @@ class Uniform(Explorer):
 
     Examples
     --------
-    >>> Uniform().weight(Graph([0, 2, 3], [0, 1, 2, 3], [0, 1, 1]), None).tolist()
+    >>> Uniform().weight(View.before(Graph([0, 2, 3], [0, 1, 2, 3], [0, 1, 1]))).tolist()
     [0.5, 0.5, 1.0]
     """
 
-    def weight(self, graph: Graph, choice: Array | None) -> NDArray[np.float64]:
+    def weight(self, view: View) -> NDArray[np.float64]:
         """Spread weight evenly."""
-        sizes = np.diff(graph.state_ptr)
-        return np.repeat(1.0 / sizes, sizes)
+        return even(view.graph, np.ones(view.graph.choices))
 
 
 @dataclass(frozen=True)
@@ -82,15 +109,15 @@ class Follow(Explorer):
     Examples
     --------
     >>> graph = Graph([0, 2, 3], [0, 1, 2, 3], [0, 1, 1])
-    >>> Follow(Policy(graph, [1, 2])).weight(graph, None).tolist()
+    >>> Follow(Policy(graph, [1, 2])).weight(View.before(graph)).tolist()
     [0.0, 1.0, 1.0]
     """
 
     policy: Policy
 
-    def weight(self, graph: Graph, choice: Array | None) -> NDArray[np.float64]:
+    def weight(self, view: View) -> NDArray[np.float64]:
         """Return the policy's own weights."""
-        if not np.array_equal(self.policy.graph.state_ptr, graph.state_ptr):
+        if not np.array_equal(self.policy.graph.state_ptr, view.graph.state_ptr):
             raise ModelError("the policy to explore with is for a model with other states and choices")
         if self.policy.steps is not None:
             raise ModelError("the policy to explore with depends on the step; only memoryless ones can be followed")

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp import learn
-from umdp.anytime import Anytime, Limits
+from umdp.anytime import Anytime
 from umdp.explore import doubling
 from umdp.kernel import kernel
 from umdp.learn import Learner
 from umdp.learn.dirichlet import Dirichlet
-from umdp.model import Policy
+from umdp.model import IntervalMDP, Policy
 from umdp.solve import Solution, evaluate, solve
 from umdp.solve.objective import reward_of, sets
 from umdp.spec import Direction
@@ -130,50 +130,48 @@ class Published(Anytime):
     """
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        assert self.horizon is not None
-        assert self.source.truth is not None
-        self.horizon += 1
-        values = solve(self.source.truth, self.spec).lower.round(9)
-        self.halt = (values == 0) | ((values == 1) if values.max() <= 1 else np.isinf(values))
-        self._known = np.where(self.halt & (self.spec.kind == "P"), values, 0.0)
+        self._now: Array | None = None
         self._late: Array | None = None
-        self._before = np.zeros_like(self.counts)
+        super().__post_init__()
+        self._truth, self._before = self.source.truth, self.counts
 
-    def heading(self) -> Array | None:
+    def trajectory_ends(self, settled: Array, horizon: int) -> tuple[Array, int]:
+        """End trajectories by the values of the truth, and one step later."""
+        assert self.source.truth is not None
+        values = solve(self.source.truth, self.spec).lower.round(9)
+        halt = (values == 0) | ((values == 1) if values.max() <= 1 else np.isinf(values))
+        self._known = np.where(halt & (self.spec.kind == "P"), values, 0.0)
+        return halt, horizon + 1
+
+    def towards(self, optimistic: Array | None) -> Array | None:
         """Return the choices of the model before the last update."""
-        return self._late if self._late is not None else super().heading()
+        self._now = optimistic
+        return optimistic if self._late is None else self._late
 
     def quota(self) -> Array:
         """Count from the last change on."""
         return doubling(self.source.graph, self.counts - self._before)
 
-    def advance(self, limits: Limits, stop: Any) -> bool:
-        """Explore and learn."""
-        ahead, truth = super().heading(), self.source.truth
-        done = super().advance(limits, stop)
-        if done:
-            self._late = ahead
-            if self.source.truth is not truth:
-                self._before = self.counts.copy()
-        return done
+    def updated(self) -> None:
+        """Remember what the model before the update directed exploration to, and whether the truth has changed."""
+        self._late = self._now
+        if self.source.truth is not self._truth:
+            self._truth, self._before = self.source.truth, self.counts
 
-    def _solution(self) -> Solution:
+    def solve_robust(self, model: IntervalMDP) -> Solution:
+        """Find the policy by value iteration, unless probabilities are asked for."""
         if self.spec.kind == "P":
-            return super()._solution()
-        if self._robust is None:
-            policy, _ = self._iterate(self.spec.deciding().agent is Direction.MIN)
-            self._robust = evaluate(self._model, self.spec.robust(), policy)
-        return self._robust
+            return super().solve_robust(model)
+        policy, _ = self._iterate(model, self.spec.deciding().agent is Direction.MIN)
+        return evaluate(model, self.spec.robust(), policy)
 
-    def _direction(self) -> tuple[Policy | None, float | None]:
-        if self._optimistic is None and self.explorer.optimistic:
-            self._optimistic = self._iterate(self.spec.deciding().agent is Direction.MAX)
-        return self._optimistic or (None, None)
+    def solve_optimistic(self, model: IntervalMDP) -> tuple[Policy, float]:
+        """Find the policy by value iteration."""
+        return self._iterate(model, self.spec.deciding().agent is Direction.MAX)
 
-    def _iterate(self, nature_max: bool) -> tuple[Policy, float]:
+    def _iterate(self, model: IntervalMDP, nature_max: bool) -> tuple[Policy, float]:
         """Return the policy, and the value, that value iteration ends with."""
-        graph, model = self.source.graph, self._model
+        graph = self.source.graph
         fixed, reward = self.halt, np.zeros(graph.choices)
         if self.spec.kind == "R":
             fixed, _ = sets(graph, self.spec)

@@ -1,0 +1,59 @@
+"""Whether exploration can still teach anything: whether the way it moves ever reaches an uncertain choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.model import Graph
+
+__all__ = ["reaches"]
+
+Array = NDArray[Any]
+
+
+def reaches(graph: Graph, weight: Array, wanted: Array, halt: Array, horizon: int) -> bool:
+    """Forward reachability: whether a trajectory can take a wanted choice.
+
+    A breadth-first search along every listed transition of the choices that are taken at all, until the first wanted one.
+
+    Parameters
+    ----------
+    graph : Graph
+    weight : (C,) the probability of every choice within its state
+    wanted : (C,) the choices from which something is learned
+    halt : (S,) states at which a trajectory ends
+    horizon : the longest a trajectory may be
+
+    Examples
+    --------
+    >>> graph = Graph([0, 2, 3], [0, 1, 3, 4], [1, 0, 1, 1])
+    >>> wanted, halt = np.diff(graph.choice_ptr) > 1, np.array([False, True])
+    >>> reaches(graph, np.array([1.0, 0.0, 1.0]), wanted, halt, 10), reaches(graph, np.array([0.9, 0.1, 1.0]), wanted, halt, 10)
+    (False, True)
+    """
+    reached = np.zeros(graph.states, dtype=np.bool_)
+    reached[graph.initial] = True
+    frontier = np.array([graph.initial])
+    for _ in range(horizon):
+        frontier = frontier[~halt[frontier]]
+        choices = _members(graph.state_ptr, frontier)
+        choices = choices[weight[choices] > 0]
+        if wanted[choices].any():
+            return True
+        ahead = np.unique(graph.successor[_members(graph.choice_ptr, choices)])
+        frontier = ahead[~reached[ahead]]
+        if not frontier.size:
+            return False
+        reached[frontier] = True
+    return False
+
+
+def _members(ptr: Array, rows: Array) -> Array:
+    """Return the indices of everything the given rows own, in order."""
+    first, sizes = ptr[rows], ptr[rows + 1] - ptr[rows]
+    ends = np.cumsum(sizes)
+    members: Array = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - sizes - first, sizes)
+    return members

@@ -1,0 +1,61 @@
+"""What an explorer sees: everything learned so far, as arrays over the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.model import Graph
+
+__all__ = ["View"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What is known when exploration is decided: counts, bounds and, where it was asked for, the optimistic choice.
+
+    Attributes
+    ----------
+    graph : what is known of the process
+    counts : (T,) how often each transition has been seen
+    lower, upper : (T,) the learned bounds
+    matters : (C,) whether the probabilities of a choice can matter for the property
+    optimistic : (S,) the choice that is best in the best case, None unless the explorer asks for it
+
+    Examples
+    --------
+    >>> view = View.before(Graph([0, 2, 3], [0, 2, 3, 4], [0, 1, 1, 1]))
+    >>> view.visits.tolist(), view.width.tolist()
+    ([0, 0, 0], [1.0, 1.0, 0.0, 0.0])
+    """
+
+    graph: Graph
+    counts: NDArray[np.int64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    matters: NDArray[np.bool_]
+    optimistic: NDArray[np.int64] | None = None
+
+    @classmethod
+    def before(cls, graph: Graph, optimistic: Any = None) -> View:
+        """Return the view before any data, with bounds that say nothing."""
+        sizes = np.diff(graph.choice_ptr)
+        sure = np.repeat(sizes == 1, sizes)
+        chosen = None if optimistic is None else np.asarray(optimistic, dtype=np.int64)
+        counts = np.zeros(graph.transitions, dtype=np.int64)
+        return cls(graph, counts, np.where(sure, 1.0, 0.0), np.ones(graph.transitions), sizes > 1, chosen)
+
+    @property
+    def visits(self) -> NDArray[np.int64]:
+        """How often each choice has been taken, shape (C,)."""
+        return np.add.reduceat(self.counts, self.graph.choice_ptr[:-1])
+
+    @property
+    def width(self) -> NDArray[np.float64]:
+        """The distance between the bounds of each transition, shape (T,)."""
+        return self.upper - self.lower

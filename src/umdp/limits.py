@@ -1,0 +1,72 @@
+"""What ends a run: a threshold, a budget, or nothing left to learn."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from umdp.errors import ModelError
+from umdp.spec import Threshold
+
+__all__ = ["Limits", "threshold"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What ends a run: a threshold that is reached, or a budget.
+
+    Attributes
+    ----------
+    until : the threshold
+    trajectories, steps : the most of them, over the whole run; the last trajectory is never cut
+    seconds : of this sitting
+    exhaust : whether to use up the budget even where nothing more can be learned, so that curves have equal lengths
+    """
+
+    until: Threshold | None = None
+    trajectories: int | None = None
+    steps: int | None = None
+    seconds: float | None = None
+    exhaust: bool = False
+
+    def most(self, trajectories: int, steps: int, horizon: int) -> int:
+        """Return how many more trajectories cannot pass a budget, at least 1.
+
+        That depends on what has been seen alone, so that a run ends with the same trajectory however it was cut into pieces.
+
+        Examples
+        --------
+        >>> Limits(trajectories=10).most(4, 0, 100), Limits(steps=1000).most(4, 10, 100), Limits(steps=50).most(4, 10, 100)
+        (6, 9, 1)
+        """
+        left = 2**40
+        if self.trajectories is not None:
+            left = min(left, self.trajectories - trajectories)
+        if self.steps is not None:
+            left = min(left, (self.steps - steps) // horizon)
+        return max(left, 1)
+
+    def spent(self, trajectories: int, steps: int) -> str | None:
+        """Return which budget is used up, in words; None if there is some left."""
+        if self.trajectories is not None and trajectories >= self.trajectories:
+            return f"{self.trajectories} trajectories have been seen"
+        if self.steps is not None and steps >= self.steps:
+            return f"{self.steps} steps have been seen"
+        return None
+
+
+def threshold(text: str) -> Threshold:
+    """Return the threshold a text such as ``>=0.3`` stands for.
+
+    Examples
+    --------
+    >>> threshold(">= 0.3")
+    Threshold(operator='>=', value=0.3)
+    """
+    match = re.fullmatch(r"\s*(<=|>=|<|>)\s*(\S+)\s*", text)
+    try:
+        if match is None:
+            raise ValueError
+        return Threshold(match[1], float(match[2]))  # type: ignore[arg-type]
+    except ValueError:
+        raise ModelError(f"{text!r} is not a threshold; write one such as >=0.3 or <=20") from None
