@@ -92,13 +92,14 @@ def test_exploration_is_one_update_late() -> None:
     )  # fmt: skip
     run = _build(trial)
     assert run.horizon == 101
-    from umdp.anytime import Anytime, Limits
+    from umdp.anytime import Limits
 
     headings = []
     for _ in range(6):
-        of_model = Anytime.heading(run)
-        headings.append((run.heading(), of_model))
-        assert run.advance(Limits(trajectories=50), lambda: False)
+        of_model, _ = run.solve_optimistic(run.learner.model)
+        headings.append((run.direct(), of_model.weights()))
+        assert run.explore(run.direct(), Limits(trajectories=50), lambda: None) == (True, None)
+        run.update()
     assert np.array_equal(headings[0][0], headings[0][1])
     for (followed, _), (_, earlier) in zip(headings[1:], headings, strict=False):
         assert np.array_equal(followed, earlier)
@@ -115,7 +116,8 @@ def test_counters_restart_at_a_change() -> None:
     limits = Limits(trajectories=400)
     while run.trajectories < 100:
         assert run.quota().max() == max(np.add.reduceat(run.counts, run.source.graph.choice_ptr[:-1]).max(), 1)
-        run.advance(limits, lambda: False)
+        run.explore(run.direct(), limits, lambda: None)
+        run.update()
     assert run.quota().max() == 1
 
 
