@@ -17,6 +17,7 @@ from umdp.model.structure import read_only
 
 if TYPE_CHECKING:
     from umdp.model import MDP, IntervalMDP, Policy
+    from umdp.solve.proof.certificate import Certificate
     from umdp.spec import Spec
 
 __all__ = ["Bracket", "Solution", "Statistics", "Status"]
@@ -167,6 +168,12 @@ class Solution:
     def nature(self) -> MDP:
         """The MDP nature chose: the worst (or best) case itself."""
         return self._nature()
+
+    def certificate(self) -> Certificate:
+        """Return a file's worth of proof for the bracket, which `umdp verify` checks in exact arithmetic."""
+        from umdp.solve.proof.prove import prove
+
+        return prove(self)
 
     def __getstate__(self) -> dict[str, Any]:
         # What would be worked out when asked for is worked out now: how to do so cannot be carried along.

@@ -1,0 +1,236 @@
+"""Strategy iteration for the exact value of the undecided part: where proofs come from.
+
+One side wants the goal reached (the maximiser of a probability, the minimiser of a reward) and *leads*: its strategy is
+improved, strictly, against the other's best response. Each of the two players, agent and nature, is on one of the sides. The
+best response finds on the graph where a play can be trapped, and is policy iteration elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from umdp.verify.inductive import Arena
+from umdp.verify.numbers import Number, Vector, vector
+
+__all__ = ["Game", "Outcome"]
+
+Picks = dict[int, tuple[int, list[int]]]
+ROUNDS = 1000
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The value of every state, the choices that attain it, and how far down a trap each infinite state lies."""
+
+    value: list[Number]
+    choice: dict[int, int]
+    trap: list[int]
+
+
+class Game:
+    """The undecided states of an arena with some of their choices; `policy` leaves each state one."""
+
+    def __init__(
+        self, arena: Arena, solve: Callable[[Arena, Picks, list[Number]], None], policy: list[int] | None = None
+    ) -> None:
+        self.arena, self.solve = arena, solve
+        self.states = [s for s in range(arena.model.states) if arena.open[s]]
+        usable = arena.decided.usable
+        self.rows = {
+            s: [c for c in arena.model.of(s) if usable[c]] if policy is None else [policy[s]] for s in self.states
+        }
+        objective = arena.objective
+        self.rewards = objective.kind == "R"
+        self.agent_leads = objective.agent_max != self.rewards
+        self.nature_leads = objective.nature_max != self.rewards
+        self.choice = {s: rows[0] for s, rows in self.rows.items()}
+        self.answer: dict[int, list[int]] = {}
+        if self.nature_leads:
+            self.answer = {c: self._any(c) for rows in self.rows.values() for c in rows}
+        self.trap = [-1] * arena.model.states
+        self.infinite: set[int] = set()
+
+    def run(self) -> Outcome:
+        """Return the value of the game."""
+        if self.rewards:
+            self._force()
+        for _ in range(ROUNDS):
+            value, choice = self._respond()
+            if not self._lead(value):
+                break
+        else:
+            raise ArithmeticError("strategies do not settle")
+        return Outcome(value, self.choice if self.agent_leads else choice, self.trap)
+
+    def _any(self, choice: int) -> list[int]:
+        row = self.arena.model.rows[choice]
+        return row.fill(range(len(row.target)))
+
+    def _exit(self, state: int) -> Number:
+        decided = self.arena.decided
+        if decided.infinite[state]:
+            return math.inf
+        return Fraction(int(decided.one[state] and not self.rewards))
+
+    def _share(self, choice: int, inside: Callable[[int], bool]) -> int:
+        """Return what the follower can bring (or, if nature leads, what its answer brings) into a set."""
+        row = self.arena.model.rows[choice]
+        if not self.nature_leads:
+            return row.most(inside)
+        return sum(p for p, t in zip(self.answer[choice], row.target, strict=True) if inside(t))
+
+    def _options(self, state: int) -> Iterable[int]:
+        return (self.choice[state],) if self.agent_leads else self.rows[state]
+
+    def _force(self) -> None:
+        """Find where the leader can reach the goal with probability 1, how, and how it is missed elsewhere."""
+        arena, region, level = self.arena, set(self.states), 0
+        goal = arena.decided.one
+        while True:
+            reached: set[int] = set()
+            outside = lambda t, region=region: not goal[t] and t not in region  # noqa: E731
+            hit = lambda t, reached=reached: goal[t] or t in reached  # noqa: E731
+            growing = True
+            while growing:
+                growing = False
+                for s in sorted(region - reached):
+                    good = [c for c in self.rows[s] if self._good(c, outside, hit)]
+                    if (good if self.agent_leads else len(good) == len(self.rows[s])) and good:
+                        reached.add(s)
+                        growing = True
+                        self.choice[s] = good[0]
+            for s in region - reached:
+                self.trap[s] = level
+                self.infinite.add(s)
+                if not self.agent_leads:
+                    self.choice[s] = next(c for c in self.rows[s] if not self._good(c, outside, hit))
+            if reached == region:
+                return
+            region, level = reached, level + 1
+
+    def _good(self, choice: int, outside: Callable[[int], bool], hit: Callable[[int], bool]) -> bool:
+        """Whether the leader can make sure that a choice stays in the region and may come closer to the goal."""
+        row = self.arena.model.rows[choice]
+        if not self.nature_leads:
+            return row.most(outside) == 0 and row.least(hit) > 0
+        order = sorted(range(len(row.target)), key=lambda i: (outside(row.target[i]), not hit(row.target[i])))
+        given = row.fill(order)
+        if any(p and outside(t) for p, t in zip(given, row.target, strict=True)):
+            return False
+        if not any(p and hit(t) for p, t in zip(given, row.target, strict=True)):
+            return False
+        self.answer[choice] = given
+        return True
+
+    def _trapped(self) -> tuple[set[int], set[int]]:
+        """Return the states where the follower can stay away from the goal for ever, and those that may get there."""
+        decided = self.arena.decided
+        kept = set(self.states) - self.infinite
+        inside = lambda t: t in kept or (not self.rewards and decided.zero[t])  # noqa: E731
+        shrinking = True
+        while shrinking:
+            gone = {
+                s
+                for s in kept
+                if not any(self._share(c, inside) == self.arena.model.rows[c].whole for c in self._options(s))
+            }
+            kept -= gone
+            shrinking = bool(gone)
+        lost = kept | self.infinite if self.rewards else set(kept)
+        growing = self.rewards
+        while growing:
+            more = {
+                s
+                for s in set(self.states) - lost
+                if any(self._share(c, lambda t: t in lost) > 0 for c in self._options(s))
+            }
+            lost |= more
+            growing = bool(more)
+        return kept, lost
+
+    def _keeping(self, state: int, kept: set[int]) -> int:
+        """Return a choice with which a trapped state stays trapped."""
+        zero = self.arena.decided.zero
+        for c in self._options(state) if state in kept else ():
+            if self._share(c, lambda t: t in kept or zero[t]) == self.arena.model.rows[c].whole:
+                return c
+        return self.choice[state]
+
+    def _respond(self) -> tuple[list[Number], dict[int, int]]:
+        """Return the follower's best response to the leader's strategy: its value, and the choices in it."""
+        arena = self.arena
+        kept, lost = self._trapped()
+        value = [self._exit(s) for s in range(arena.model.states)]
+        for s in lost:
+            value[s] = math.inf if self.rewards else Fraction(0)
+        rest = [s for s in self.states if s not in lost]
+        picks: Picks = {}
+        for s in rest:
+            c = next(iter(self._options(s)))
+            picks[s] = (c, self.answer[c] if self.nature_leads else self._any(c))
+        better = (lambda a, b: a > b) if self.rewards else (lambda a, b: a < b)
+        for _ in range(ROUNDS):
+            self.solve(arena, picks, value)
+            changed = False
+            x = vector(value, "proof", arena.unit)
+            for s in rest:
+                best = value[s]
+                for c in self._options(s):
+                    found, given = self._worth(c, x, None if not self.nature_leads else self.answer[c])
+                    if better(found, best):
+                        best, picks[s], changed = found, (c, given), True
+            if not changed:
+                return value, {s: c for s, (c, _) in picks.items()} | {s: self._keeping(s, kept) for s in lost}
+        raise ArithmeticError("the response does not settle")
+
+    def _worth(self, choice: int, x: Vector, given: list[int] | None) -> tuple[Number, list[int]]:
+        """Return the value of a choice under nature's best (or the given) distribution."""
+        row = self.arena.model.rows[choice]
+        if given is None:
+            found = self.arena.backup(choice, x, None, True)
+            if found is None:
+                return math.inf, row.low
+            return Fraction(found[0], found[1] * x.below), found[3]
+        total = Fraction(0)
+        paid, first = self.arena.model.paid, self.arena.model.choice_ptr[choice]
+        top = 0
+        for i, (p, t) in enumerate(zip(given, row.target, strict=True)):
+            if p:
+                here = x.top[t]
+                if here is None:
+                    return math.inf, given
+                top += p * here
+                if self.rewards and paid is not None:
+                    total += p * paid[first + i]
+        total = (total + Fraction(top, x.below)) / row.whole
+        return total + self.arena.model.reward[choice] if self.rewards else total, given
+
+    def _lead(self, value: list[Number]) -> bool:
+        """Improve the leader's strategy strictly somewhere; return whether that was possible."""
+        if not self.agent_leads and not self.nature_leads:
+            return False
+        better = (lambda a, b: a < b) if self.rewards else (lambda a, b: a > b)
+        x = vector(value, "proof", self.arena.unit)
+        changed = False
+        for s in self.states:
+            if s in self.infinite:
+                continue
+            if self.agent_leads:
+                best = value[s]
+                for c in self.rows[s]:
+                    found, given = self._worth(c, x, None)
+                    if better(found, best):
+                        best, changed = found, True
+                        self.choice[s] = c
+                        if self.nature_leads:
+                            self.answer[c] = given
+            else:
+                for c in self.rows[s]:
+                    found, given = self._worth(c, x, None)
+                    if better(found, self._worth(c, x, self.answer[c])[0]):
+                        self.answer[c] = given
+                        changed = True
+        return changed

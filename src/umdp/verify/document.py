@@ -1,0 +1,308 @@
+"""Reading a certificate: one JSON file, of which nothing is believed and nothing executed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import FormatError
+from umdp.verify.numbers import Number, number
+from umdp.verify.rows import Row, feasible, make_row
+
+__all__ = ["Bound", "Document", "Model", "digest", "make_model", "parse", "read"]
+
+FORMAT, VERSION = "umdp certificate", 1
+LARGEST = 2 << 30  # bytes of a file
+
+
+@dataclass(frozen=True)
+class Model:
+    """The model of a certificate: rows in integers, and what a property may speak about."""
+
+    state_ptr: list[int]
+    choice_ptr: list[int]
+    successor: list[int]
+    rows: list[Row]
+    initial: int
+    uncertain: bool
+    labels: dict[str, NDArray[np.bool_]]
+    variables: dict[str, NDArray[Any]]
+    constants: dict[str, bool | int | float]
+    formulas: dict[str, str]
+    reward_name: str | None = None
+    reward: list[Fraction] = field(default_factory=list)  # per choice, the state's included
+    paid: list[Fraction] | None = None  # per transition
+
+    @property
+    def states(self) -> int:
+        """The number of states."""
+        return len(self.state_ptr) - 1
+
+    @property
+    def choices(self) -> int:
+        """The number of choices."""
+        return len(self.choice_ptr) - 1
+
+    def of(self, state: int) -> range:
+        """Return the choices of a state."""
+        return range(self.state_ptr[state], self.state_ptr[state + 1])
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One side of the proof: a value, a rank and a trap level for every state (-1: none)."""
+
+    value: list[Number]
+    rank: list[int]
+    trap: list[int]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A certificate as read: well-formed, and not yet believed."""
+
+    property: str
+    model: Model
+    lower: Number
+    upper: Number
+    policy_claimed: bool
+    level: float | None
+    policy: list[int] | list[list[int]] | None
+    below: Bound | None
+    above: Bound | None
+    learning: dict[str, Any] | None
+    intact: bool
+
+
+def digest(content: dict[str, Any]) -> str:
+    """Return the checksum over everything but itself: it tells accidents, not forgeries."""
+    rest = {key: value for key, value in content.items() if key != "digest"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def read(path: str | Path) -> Document:
+    """Return a certificate; `FormatError` says what is wrong with a file that is none."""
+    try:
+        if Path(path).stat().st_size > LARGEST:
+            raise FormatError(f"larger than {LARGEST >> 20} MiB; that is no certificate of ours", path=path)
+        text = Path(path).read_bytes().decode()
+    except OSError as error:
+        raise FormatError(f"cannot be read: {error.strerror}", path=path) from None
+    except UnicodeDecodeError:
+        raise FormatError("is not UTF-8 text; a certificate is a JSON file", path=path) from None
+    try:
+        content = json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"is not the JSON of a certificate: {str(error)[:200]}", path=path) from None
+    try:
+        return parse(content)
+    except FormatError as error:
+        raise FormatError(str(error), path=path) from None
+
+
+def parse(content: Any) -> Document:
+    """Return the certificate that parsed JSON holds."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise FormatError(f'is not a certificate: "format" must be "{FORMAT}"')
+    if content.get("version") != VERSION:
+        raise FormatError(f"is a certificate of version {str(content.get('version'))[:20]}; this checker knows {VERSION}")
+    model = make_model(_object(content, "model"))
+    claim = _object(content, "claim")
+    level = claim.get("level")
+    if level is not None and not (type(level) in (int, float) and 0 < level < 1):
+        raise FormatError(f"claim: level is {level!r}, not a number between 0 and 1")
+    learning = content.get("learning")
+    if learning is not None and not isinstance(learning, dict):
+        raise FormatError("learning: not an object")
+    return Document(
+        property=_text(content, "property"),
+        model=model,
+        lower=_claimed(claim, "lower"),
+        upper=_claimed(claim, "upper"),
+        policy_claimed=claim.get("policy") is True,
+        level=level,
+        policy=_policy(content.get("policy"), model),
+        below=_bound(content, "lower", model),
+        above=_bound(content, "upper", model),
+        learning=learning,
+        intact=content.get("digest") == digest(content),
+    )
+
+
+def _claimed(claim: dict[str, Any], side: str) -> Number:
+    found = claim.get(side)
+    if isinstance(found, str) and found != "inf":
+        raise FormatError(f'claim, {side}: must be a number or "inf"')
+    return number(found, f"claim, {side}")
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f'{word} is not JSON; infinity is written "inf"')
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a name is given twice in one object")
+    return made
+
+
+def _object(content: dict[str, Any], name: str) -> dict[str, Any]:
+    found = content.get(name)
+    if not isinstance(found, dict):
+        raise FormatError(f'"{name}" is missing or not an object')
+    return found
+
+
+def _text(content: dict[str, Any], name: str) -> str:
+    found = content.get(name)
+    if not isinstance(found, str) or len(found) > 100_000:
+        raise FormatError(f'"{name}" is missing or not a text')
+    return found
+
+
+def _integers(given: Any, place: str, low: int, high: int, length: int | None = None) -> list[int]:
+    if not isinstance(given, list) or (length is not None and len(given) != length):
+        raise FormatError(f"{place}: not a list{'' if length is None else f' of {length} integers'}")
+    for index, value in enumerate(given):
+        if type(value) is not int or not low <= value <= high:
+            raise FormatError(f"{place}, entry {index}: {str(value)[:40]!r} is not an integer from {low} to {high}")
+    return given
+
+
+def _doubles(given: Any, place: str, length: int) -> list[float]:
+    if not isinstance(given, list) or len(given) != length:
+        raise FormatError(f"{place}: not a list of {length} numbers")
+    for index, value in enumerate(given):
+        if type(value) not in (int, float) or not 0 <= value <= 1e309 or not math.isfinite(value):
+            raise FormatError(f"{place}, entry {index}: {str(value)[:40]!r} is not a number at least 0")
+    return list(map(float, given))
+
+
+def _pointers(given: Any, place: str, end: int | None) -> list[int]:
+    found = _integers(given, place, 0, 1 << 40)
+    if len(found) < 2 or found[0] != 0 or (end is not None and found[-1] != end):
+        raise FormatError(f"{place}: must lead from 0 to {'the number of choices' if end is None else end}")
+    for index in range(1, len(found)):
+        if found[index] <= found[index - 1]:
+            raise FormatError(f"{place}, entry {index}: must be larger than the entry before")
+    return found
+
+
+def make_model(given: dict[str, Any]) -> Model:
+    """Return the model of a certificate, or raise `FormatError` naming the entry that is wrong."""
+    successor = given.get("successor")
+    count = len(successor) if isinstance(successor, list) else 0
+    choice_ptr = _pointers(given.get("choice_ptr"), "model, choice_ptr", count)
+    state_ptr = _pointers(given.get("state_ptr"), "model, state_ptr", len(choice_ptr) - 1)
+    states = len(state_ptr) - 1
+    successor = _integers(successor, "model, successor", 0, states - 1)
+    if "probability" in given:
+        lower = upper = _doubles(given["probability"], "model, probability", count)
+    else:
+        lower = _doubles(given.get("lower"), "model, lower", count)
+        upper = _doubles(given.get("upper"), "model, upper", count)
+    rows = []
+    for choice in range(len(choice_ptr) - 1):
+        own = slice(choice_ptr[choice], choice_ptr[choice + 1])
+        if not feasible(lower[own], upper[own]):
+            raise FormatError(f"model, choice {choice}: its bounds admit no distribution")
+        rows.append(make_row(successor[own], lower[own], upper[own]))
+    initial = given.get("initial")
+    _integers([initial], "model, initial", 0, states - 1)
+    assert isinstance(initial, int)
+    labels: dict[str, NDArray[np.bool_]] = {}
+    for name, members in _object(given, "labels").items():
+        mask = np.zeros(states, dtype=np.bool_)
+        mask[_integers(members, f"model, label {name[:40]!r}", 0, states - 1)] = True
+        labels[name] = mask
+    name, reward, paid = _reward(given.get("reward"), state_ptr, len(rows), count)
+    return Model(
+        state_ptr, choice_ptr, successor, rows, initial, any(a != b for a, b in zip(lower, upper, strict=True)), labels,
+        _variables(given.get("variables", {}), states), _scalars(given.get("constants", {})),
+        _texts(given.get("formulas", {})), name, reward, paid,
+    )  # fmt: skip
+
+
+def _reward(
+    given: Any, state_ptr: list[int], choices: int, transitions: int
+) -> tuple[str | None, list[Fraction], list[Fraction] | None]:
+    if given is None:
+        return None, [], None
+    if not isinstance(given, dict) or not isinstance(given.get("name"), str):
+        raise FormatError("model, reward: not an object with a name")
+    total = [Fraction(0)] * choices
+    if "state" in given:
+        for state, value in enumerate(_doubles(given["state"], "model, reward, state", len(state_ptr) - 1)):
+            for choice in range(state_ptr[state], state_ptr[state + 1]):
+                total[choice] += Fraction(value)
+    if "choice" in given:
+        for choice, value in enumerate(_doubles(given["choice"], "model, reward, choice", choices)):
+            total[choice] += Fraction(value)
+    paid = None
+    if "transition" in given:
+        paid = [Fraction(v) for v in _doubles(given["transition"], "model, reward, transition", transitions)]
+    return given["name"], total, paid
+
+
+def _variables(given: Any, states: int) -> dict[str, NDArray[Any]]:
+    if not isinstance(given, dict):
+        raise FormatError("model, variables: not an object")
+    found = {}
+    for name, values in given.items():
+        kinds = {type(value) for value in values} if isinstance(values, list) and len(values) == states else set()
+        large = any(isinstance(v, int) and abs(v) >= 1 << 62 for v in values) if kinds else True
+        if not (kinds <= {bool} or kinds <= {int} or kinds <= {int, float}) or not kinds or large:
+            raise FormatError(f"model, variable {name[:40]!r}: not a list of {states} values of one kind")
+        found[name] = np.array(values)
+    return found
+
+
+def _scalars(given: Any) -> dict[str, bool | int | float]:
+    if not isinstance(given, dict) or any(type(v) not in (bool, int, float) for v in given.values()):
+        raise FormatError("model, constants: not an object of numbers and truth values")
+    return given
+
+
+def _texts(given: Any) -> dict[str, str]:
+    if not isinstance(given, dict) or any(not isinstance(v, str) or len(v) > 100_000 for v in given.values()):
+        raise FormatError("model, formulas: not an object of texts")
+    return given
+
+
+def _policy(given: Any, model: Model) -> list[int] | list[list[int]] | None:
+    if given is None:
+        return None
+    nested = isinstance(given, list) and bool(given) and isinstance(given[0], list)
+    for step, row in enumerate(given if nested else [given]):
+        place = f"policy, step {step}" if nested else "policy"
+        for state, choice in enumerate(_integers(row, place, 0, model.choices - 1, model.states)):
+            if choice not in model.of(state):
+                raise FormatError(f"{place}, state {state}: choice {choice} is not one of its own")
+    policy: list[int] | list[list[int]] = given
+    return policy
+
+
+def _bound(content: dict[str, Any], side: str, model: Model) -> Bound | None:
+    given = content.get(side)
+    if given is None:
+        return None
+    if not isinstance(given, dict) or not isinstance(given.get("value"), list) or len(given["value"]) != model.states:
+        raise FormatError(f"{side}: not an object with a value for each of the {model.states} states")
+    values = [number(value, f"{side}, value of state {state}") for state, value in enumerate(given["value"])]
+
+    def ranks(name: str) -> list[int]:
+        if name not in given:
+            return [-1] * model.states
+        return _integers(given[name], f"{side}, {name}", -1, 1 << 40, model.states)
+
+    return Bound(values, ranks("rank"), ranks("trap"))

@@ -1,0 +1,118 @@
+"""What the graph alone decides, with all listed transitions present: plain searches over lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from umdp.verify.document import Model
+
+__all__ = ["Decided", "Graph", "decide"]
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The states whose value the graph fixes, and the choices left in the others.
+
+    Attributes
+    ----------
+    one : value 1 (probabilities) or the goal, value 0 (rewards)
+    zero : value 0 (probabilities)
+    infinite : infinite reward
+    usable : the choices that do not lead to an infinite state
+    """
+
+    one: list[bool]
+    zero: list[bool]
+    infinite: list[bool]
+    usable: list[bool]
+
+    def open(self, state: int) -> bool:
+        """Whether the graph leaves a state undecided."""
+        return not (self.one[state] or self.zero[state] or self.infinite[state])
+
+
+class Graph:
+    """The edges of a model, or of one choice per state, forwards and backwards."""
+
+    def __init__(self, model: Model, policy: Sequence[int] | None = None) -> None:
+        self.states = model.states
+        kept = range(model.choices) if policy is None else sorted(policy)
+        self.owner = {c: s for s in range(model.states) for c in model.of(s)}
+        self.successors = {c: model.rows[c].target for c in kept}
+        self.count = [0] * model.states
+        self.entering: list[list[int]] = [[] for _ in range(model.states)]
+        for c in kept:
+            self.count[self.owner[c]] += 1
+            for t in set(self.successors[c]):
+                self.entering[t].append(c)
+
+    def attract(
+        self, target: list[bool], through: list[bool], *, every: bool = False, allowed: dict[int, bool] | None = None
+    ) -> list[bool]:
+        """Return the states of `through` drawn to `target`: by an edge of some choice, or of every choice."""
+        reached = list(target)
+        missing = list(self.count)
+        hit: set[int] = set()
+        todo = [s for s in range(self.states) if target[s]]
+        while todo:
+            for c in self.entering[todo.pop()]:
+                s = self.owner[c]
+                if reached[s] or not through[s] or c in hit or (allowed is not None and not allowed[c]):
+                    continue
+                hit.add(c)
+                missing[s] -= 1
+                if not every or missing[s] == 0:
+                    reached[s] = True
+                    todo.append(s)
+        return reached
+
+    def sure(self, goal: list[bool], through: list[bool]) -> list[bool]:
+        """Return the states from which some policy reaches `goal` with probability 1, staying in `through`."""
+        region = [g or t for g, t in zip(goal, through, strict=True)]
+        while True:
+            allowed = {c: all(region[t] for t in targets) for c, targets in self.successors.items()}
+            reached = self.attract(goal, [r and not g for r, g in zip(region, goal, strict=True)], allowed=allowed)
+            if reached == region:
+                return region
+            region = reached
+
+    def reachable(self, start: int) -> list[bool]:
+        """Return the states that can be reached from one."""
+        seen = [False] * self.states
+        seen[start] = True
+        leaving: dict[int, list[int]] = {}
+        for c in self.successors:
+            leaving.setdefault(self.owner[c], []).append(c)
+        todo = [start]
+        while todo:
+            for c in leaving[todo.pop()]:
+                for t in self.successors[c]:
+                    if not seen[t]:
+                        seen[t] = True
+                        todo.append(t)
+        return seen
+
+
+def decide(graph: Graph, kind: str, agent_max: bool, goal: list[bool], left: list[bool]) -> Decided:
+    """Return what the graph decides of the probability ("P") or reward ("R") of reaching `goal` through `left`."""
+    none = [False] * graph.states
+    through = [a and not g for a, g in zip(left, goal, strict=True)]
+    every = dict.fromkeys(graph.successors, True)
+    usable = [True] * (max(graph.owner) + 1)
+    if kind == "P" and agent_max:
+        can = graph.attract(goal, through)
+        one = graph.sure(goal, [a and b for a, b in zip(through, can, strict=True)])
+        return Decided(one, [not c for c in can], none, usable)
+    if kind == "P":
+        zero = [not m for m in graph.attract(goal, through, every=True)]
+        risky = graph.attract(zero, through)
+        return Decided([not r for r in risky], zero, none, usable)
+    if not agent_max:
+        sure = graph.sure(goal, through)
+        for c in every:
+            usable[c] = all(sure[t] for t in graph.successors[c])
+        return Decided(goal, none, [not s for s in sure], usable)
+    must = graph.attract(goal, through, every=True)
+    misses = graph.attract([not m for m in must], through)
+    return Decided(goal, none, [m and not g for m, g in zip(misses, goal, strict=True)], usable)

@@ -1,0 +1,110 @@
+"""Exact numbers: how a certificate writes them, and vectors of them over one denominator."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from umdp.errors import FormatError
+
+__all__ = ["Number", "Vector", "number", "vector", "written"]
+
+Number = Fraction | float  # a float is always infinity
+LONGEST = 40_000  # characters of one number
+WIDEST = 400_000  # bits of the common denominator of a vector
+_INTEGER = re.compile(r"[0-9]+")
+_DYADIC = re.compile(r"([0-9]+)p([+-]?[0-9]{1,5})")
+_RATIO = re.compile(r"([0-9]+)/([0-9]+)")
+
+
+def _integer(digits: str) -> int:
+    """Return a decimal integer of any length; Python refuses to convert more than 4300 digits at once."""
+    value = 0
+    for start in range(0, len(digits), 4000):
+        part = digits[start : start + 4000]
+        value = value * 10 ** len(part) + int(part)
+    return value
+
+
+def _digits(value: int) -> str:
+    parts = []
+    while value >= 10**4000:
+        value, rest = divmod(value, 10**4000)
+        parts.append(f"{rest:04000d}")
+    return str(value) + "".join(reversed(parts))
+
+
+def number(given: Any, place: str) -> Number:
+    """Return a number at least 0, exactly as it is written.
+
+    A JSON number is the double nearest to it; a string is an integer, ``"3p-4"`` (3 times 2 to the -4), ``"1/3"`` or ``"inf"``.
+
+    Examples
+    --------
+    >>> number(0.5, "here"), number("3p-4", "here"), number("1/3", "here"), number("inf", "here")
+    (Fraction(1, 2), Fraction(3, 16), Fraction(1, 3), inf)
+    """
+    if isinstance(given, str) and len(given) <= LONGEST:
+        if given == "inf":
+            return math.inf
+        if _INTEGER.fullmatch(given):
+            return Fraction(_integer(given))
+        if match := _DYADIC.fullmatch(given):
+            mantissa, exponent = _integer(match[1]), int(match[2])
+            return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
+        if (match := _RATIO.fullmatch(given)) and (below := _integer(match[2])) > 0:
+            return Fraction(_integer(match[1]), below)
+    elif not isinstance(given, bool) and isinstance(given, int | float) and math.isfinite(given) and given >= 0:
+        return Fraction(given)
+    shown = repr(given)
+    shown = shown if len(shown) < 60 else f"{shown[:57]}..."
+    raise FormatError(f'{place}: {shown} is not a number at least 0 (a double, "3p-4", "1/3" or "inf")')
+
+
+def written(value: Number) -> str | float:
+    """Return how a number is written: as a double where it is one, as a string otherwise.
+
+    Examples
+    --------
+    >>> written(Fraction(1, 4)), written(Fraction(1, 3)), written(Fraction(1, 2**1100)), written(math.inf)
+    (0.25, '1/3', '1p-1100', 'inf')
+    """
+    if not isinstance(value, Fraction):
+        return "inf"
+    below = value.denominator
+    dyadic = below & (below - 1) == 0
+    if dyadic and value.numerator.bit_length() <= 1000 and below.bit_length() <= 1000:
+        double = float(value)
+        if Fraction(double) == value:
+            return double
+    if dyadic:
+        return f"{_digits(value.numerator)}p-{below.bit_length() - 1}"
+    return f"{_digits(value.numerator)}/{_digits(below)}"
+
+
+@dataclass(frozen=True)
+class Vector:
+    """Numbers over one denominator: entry `i` is ``top[i] / below``, infinite where `top` is None."""
+
+    top: list[int | None]
+    below: int
+
+    def __getitem__(self, index: int) -> Number:
+        top = self.top[index]
+        return math.inf if top is None else Fraction(top, self.below)
+
+
+def vector(values: Sequence[Number], place: str, unit: int = 1) -> Vector:
+    """Return numbers over one denominator, a multiple of `unit`."""
+    below = unit
+    for value in values:
+        if isinstance(value, Fraction) and below % value.denominator:
+            below = math.lcm(below, value.denominator)
+            if below.bit_length() > WIDEST:
+                raise FormatError(f"{place}: the numbers have no common denominator of {WIDEST} bits")
+    tops = [v.numerator * (below // v.denominator) if isinstance(v, Fraction) else None for v in values]
+    return Vector(tops, below)

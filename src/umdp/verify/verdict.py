@@ -1,0 +1,192 @@
+"""`verify`: is what a certificate claims proved by what is in it?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from umdp.errors import FormatError, SpecError
+from umdp.spec import Spec
+from umdp.verify.bounded import induct
+from umdp.verify.document import Document, parse, read
+from umdp.verify.graph import Decided, Graph, decide
+from umdp.verify.inductive import Arena, Refused
+from umdp.verify.numbers import Number
+from umdp.verify.objective import Objective, objective
+
+__all__ = ["Verdict", "verify", "verify_content"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a certificate proves, or why it proves nothing.
+
+    Attributes
+    ----------
+    valid : whether everything claimed is proved
+    property : the property, as written in the file
+    lower, upper : the claimed bounds on the value of the initial state
+    policy : whether the policy in the file is proved to keep its side of the bracket
+    level : the probability with which the model holds the truth, None where the model is taken as given
+    reason : the part that fails; empty if none does
+    """
+
+    valid: bool
+    property: str
+    lower: float
+    upper: float
+    policy: bool = False
+    level: float | None = None
+    reason: str = ""
+    agent_max: bool = True
+
+    @property
+    def claim(self) -> str:
+        """What is proved, in a sentence; or what is not."""
+        if not self.valid:
+            return f"not proved: {self.reason}"
+        text = f"the value of {self.property} lies between {self.lower!r} and {self.upper!r}"
+        if self.policy:
+            side = f"at least {self.lower!r}" if self.agent_max else f"at most {self.upper!r}"
+            text += f", and the policy in the file reaches {side}"
+        if self.level is not None:
+            return f"with probability at least {self.level!r} over the data, {text}"
+        return f"{text}, for the model in the file"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the keys of `umdp verify --json`; infinite bounds are the text "inf"."""
+        shown = {"lower": self.lower, "upper": self.upper}
+        return {
+            "valid": self.valid,
+            "claim": self.claim,
+            "property": self.property,
+            **{name: "inf" if math.isinf(value) else value for name, value in shown.items()},
+            "level": self.level,
+        }
+
+
+def verify(path: str | Path) -> Verdict:
+    """Check a certificate in exact arithmetic; `FormatError` where the file is not one."""
+    try:
+        return _judge(read(path))
+    except (FormatError, SpecError) as error:
+        if isinstance(error, FormatError) and error.path is not None:
+            raise
+        raise FormatError(str(error), path=path) from None
+
+
+def verify_content(content: dict[str, Any]) -> Verdict:
+    """Check the parsed JSON of a certificate."""
+    return _judge(parse(content))
+
+
+def _judge(document: Document) -> Verdict:
+    spec = Spec.parse(document.property)
+    asked = objective(document.model, spec)
+    agent_max = asked.agent_max != asked.complement
+
+    def verdict(reason: str) -> Verdict:
+        return Verdict(
+            not reason, document.property, float(document.lower), float(document.upper), document.policy_claimed,
+            document.level, reason, agent_max,
+        )  # fmt: skip
+
+    try:
+        if not document.intact:
+            raise Refused("digest: the file has been changed since it was written")
+        if document.lower > document.upper:
+            raise Refused("claim: the lower bound exceeds the upper bound")
+        if document.level is not None or document.learning is not None:
+            from umdp.verify.learning import check_learning
+
+            check_learning(document)
+        if asked.steps is None:
+            _unbounded(document, asked)
+        else:
+            _bounded(document, asked)
+    except Refused as refusal:
+        return verdict(str(refusal))
+    return verdict("")
+
+
+def _claimed(document: Document, asked: Objective) -> tuple[Number, Number]:
+    """Return the claimed bounds on what is computed: for G phi, on the probability of !phi."""
+    if not asked.complement:
+        return document.lower, document.upper
+    return max(Fraction(0), 1 - document.upper), 1 - document.lower
+
+
+def _unbounded(document: Document, asked: Objective) -> None:
+    model, policy = document.model, document.policy
+    if policy is not None and policy and isinstance(policy[0], list):
+        raise Refused("policy: depends on the step, but the property has no step bound")
+    graph = Graph(model)
+    decided = decide(graph, asked.kind, asked.agent_max, asked.goal, asked.left)
+    choice = [int(c) for c in policy if isinstance(c, int)] if policy is not None else None
+    arena = Arena(model, asked, decided, choice)
+    lower, upper = _claimed(document, asked)
+    top: Number = math.inf if asked.kind == "R" else Fraction(1)
+    if lower > 0:
+        if document.below is None:
+            raise Refused("lower: there is no vector to prove it")
+        if lower > arena.check_lower(document.below)[model.initial]:
+            raise Refused(f"{'upper' if asked.complement else 'lower'} bound: more is claimed than is proved")
+    if upper < top:
+        if document.above is None:
+            raise Refused("upper: there is no vector to prove it")
+        if upper < arena.check_upper(document.above)[model.initial]:
+            raise Refused(f"{'lower' if asked.complement else 'upper'} bound: more is claimed than is proved")
+    if document.policy_claimed:
+        _check_policy(document, asked, decided, choice)
+
+
+def _check_policy(document: Document, asked: Objective, decided: Decided, choice: list[int] | None) -> None:
+    """Refuse the claim about the policy where its own graph decides otherwise than the graph of all policies.
+
+    In undecided states the inequalities for the policy's rows are its proof; in decided ones its graph has to show it.
+    """
+    model = document.model
+    if choice is None:
+        raise Refused("policy: something is claimed of it, but there is none")
+    graph = Graph(model, choice)
+    own = decide(graph, asked.kind, asked.agent_max, asked.goal, asked.left)
+    above = document.above.value if document.above is not None else [math.inf] * model.states
+    below = document.below.value if document.below is not None else [Fraction(0)] * model.states
+    if asked.kind == "P" and not asked.agent_max and _claimed(document, asked)[1] >= 1:
+        return
+    for s, reached in enumerate(graph.reachable(model.initial)):
+        if not reached:
+            continue
+        if asked.kind == "P" and asked.agent_max:
+            wrong = decided.one[s] and not own.one[s] and not asked.goal[s]
+        elif asked.kind == "P":
+            wrong = (decided.zero[s] and not own.zero[s]) or (own.one[s] and not decided.one[s] and above[s] < 1)
+        elif asked.agent_max:
+            wrong = decided.infinite[s] and not own.infinite[s] and below[s] > 0
+        else:
+            wrong = own.infinite[s] and above[s] < math.inf
+        if wrong:
+            raise Refused(f"policy, state {s}: the value claimed is not that of its choice {choice[s]}")
+
+
+def _bounded(document: Document, asked: Objective) -> None:
+    model = document.model
+    policy = document.policy if document.policy_claimed else None
+    if document.policy_claimed and policy is None:
+        raise Refused("policy: something is claimed of it, but there is none")
+    lower, upper = _claimed(document, asked)
+    top: Number = math.inf if asked.kind == "R" else Fraction(1)
+    for name, needed, up in (("lower", lower > 0, False), ("upper", upper < top, True)):
+        if not needed:
+            continue
+        own = policy if asked.agent_max != up else None
+        for bits in (256, 1300):
+            found = induct(model, asked, up=up, policy=own, bits=bits)
+            if upper >= found if up else lower <= found:
+                break
+        else:
+            side = {"lower": "upper", "upper": "lower"}[name] if asked.complement else name
+            raise Refused(f"{side} bound: the backward induction gives {float(found)!r} for it")
