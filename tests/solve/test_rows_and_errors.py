@@ -16,10 +16,10 @@ from properties.generate import random_model
 from solve.random_arrays import fractions
 from umdp import Graph, IntervalMDP, Rewards, solve
 from umdp.solve import large, newton, reference, sweeps, unbounded
+from umdp.solve.analysis import Analysis
 from umdp.solve.collapse import lay_out
 from umdp.solve.desk import Desk
 from umdp.solve.linear import Chain
-from umdp.solve.objective import Analysis
 from umdp.solve.part import Bounds, Part
 from umdp.solve.problem import Problem
 from umdp.solve.qualitative import Edges, decide

@@ -157,17 +157,10 @@ class Check:
 def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None) -> None:
     """Raise `UmdpError` if a property does not fit the model, or the policy to evaluate does not fit the property."""
     from umdp.model import MDP
-    from umdp.solve.objective import players, reward_of, sets
-    from umdp.spec import Cumulative, Next
+    from umdp.solve.objective import objective_of, players
 
     players(model, spec, policy_given=policy is not None and (spec.nature is not None or isinstance(model, MDP)))
-    if spec.kind == "R":
-        reward_of(model, spec)
-    if isinstance(spec.formula, Next):
-        spec.formula.operand.evaluate(model)
-    elif not isinstance(spec.formula, Cumulative):
-        sets(model, spec)
-    steps = spec.steps(model)
+    steps = objective_of(model, spec).steps
     if policy is not None and policy.steps is not None:
         if steps is None:
             raise ModelError(

@@ -1,26 +1,81 @@
-"""From a property and a model to an objective: who decides what, over which states, at what price."""
+"""Objectives: a property, lowered to what the solver knows: who decides what, over which states, at what price.
+
+This is the one place that asks a formula for its class; whatever comes later reads the arrays of an `Objective`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Rewards
-from umdp.solve.qualitative import Decided, Edges, decide
-from umdp.solve.shape import Shape
-from umdp.spec import Direction, Globally, Reach, Spec, Until
+from umdp.spec import Cumulative, Direction, Globally, Next, Reach, Spec, Until
 
 if TYPE_CHECKING:
     from umdp.model import Graph
 
-__all__ = ["Analysis", "Gated", "analyse", "bounds_of", "gate", "players", "reward_of", "sets"]
+__all__ = ["Objective", "bounds_of", "objective_of", "players"]
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
-NOTHING: Array = np.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """Reachability, safety or an expected reward, over sets of states.
+
+    Without a step bound, what counts is reaching `goal` through `through`: how often, or at what price. A `safety` objective
+    asks for one minus the probability of that. With a step bound, values go backwards from `final`, and `absorbing`
+    states keep theirs.
+
+    Attributes
+    ----------
+    kind : "P" for a probability, "R" for an expected reward
+    steps : the step bound, None without one
+    goal, through : (S,) the states to reach, and those that may be passed on the way
+    safety : whether `goal` is to be avoided, and staying away from it is what is asked for
+    final : (S,) the values with no step left to go
+    absorbing : (S,) states that keep their value in a step
+    rewards : what is paid, None for probabilities
+    """
+
+    kind: Literal["P", "R"]
+    steps: int | None
+    goal: Mask
+    through: Mask
+    safety: bool = False
+    final: Array | None = None
+    absorbing: Mask | None = None
+    rewards: Rewards | None = None
+
+    @property
+    def paid(self) -> Array:
+        """What transitions earn, shape (T,), or an empty array."""
+        paid = None if self.rewards is None else self.rewards.transition
+        return np.empty(0) if paid is None else paid
+
+
+def objective_of(model: Graph, spec: Spec) -> Objective:
+    """Return the objective a property stands for on a model, or raise `SpecError` where it names what is not there."""
+    formula, steps = spec.formula, spec.steps(model)
+    none, every = np.zeros(model.states, dtype=np.bool_), np.ones(model.states, dtype=np.bool_)
+    if isinstance(formula, Until):
+        goal, through = formula.right.evaluate(model), formula.left.evaluate(model)
+        return Objective("P", steps, goal, through, final=goal.astype(np.float64), absorbing=goal | ~through)
+    if isinstance(formula, Globally):
+        safe = formula.operand.evaluate(model)
+        return Objective("P", steps, ~safe, every, safety=True, final=safe.astype(np.float64), absorbing=~safe)
+    if isinstance(formula, Next):
+        goal = formula.operand.evaluate(model)
+        return Objective("P", 1, goal, every, final=goal.astype(np.float64), absorbing=none)
+    rewards = _rewards(model, spec)
+    if isinstance(formula, Cumulative):
+        return Objective("R", steps, none, every, final=np.zeros(model.states), absorbing=none, rewards=rewards)
+    assert isinstance(formula, Reach)
+    return Objective("R", None, formula.operand.evaluate(model), every, rewards=rewards)
 
 
 def bounds_of(model: MDP | IntervalMDP) -> tuple[Array, Array]:
@@ -57,18 +112,7 @@ def players(model: MDP | IntervalMDP, spec: Spec, *, policy_given: bool = False)
     return agent, agent
 
 
-def sets(model: Graph, spec: Spec) -> tuple[Mask, Mask]:
-    """Return (goal, left) of an until, or (safe, all) of a globally, or (goal, all) of a reachability reward."""
-    every = np.ones(model.states, dtype=np.bool_)
-    formula = spec.formula
-    if isinstance(formula, Until):
-        return formula.right.evaluate(model), formula.left.evaluate(model)
-    if isinstance(formula, Globally | Reach):
-        return formula.operand.evaluate(model), every
-    raise spec.error("this property has no goal")
-
-
-def reward_of(model: Graph, spec: Spec) -> Rewards:
+def _rewards(model: Graph, spec: Spec) -> Rewards:
     """Return the reward structure a property means; negative rewards are refused."""
     name = spec.resolve_reward(list(model.rewards))
     rewards = model.rewards[name]
@@ -81,107 +125,3 @@ def reward_of(model: Graph, spec: Spec) -> Rewards:
                 "expected rewards are defined here for rewards of at least 0; turn the sign and the direction around",
             )
     return rewards
-
-
-@dataclass(frozen=True, eq=False)
-class Gated:
-    """A model whose rewards are all on choices: those on transitions moved to extra states in between."""
-
-    shape: Shape
-    lower: Array
-    upper: Array
-    reward: Array
-
-
-def gate(model: MDP | IntervalMDP, rewards: Rewards) -> Gated:
-    """Move all rewards to choices.
-
-    On a row without freedom, or with the same reward on all transitions, the expectation is known. Elsewhere a
-    transition with a reward leads through a state of its own, so that the reward takes part in nature's choice.
-    """
-    lower, upper = bounds_of(model)
-    shape = Shape.of(model)
-    reward = np.zeros(shape.choices)
-    if rewards.state is not None:
-        reward += rewards.state[shape.choice_state]
-    if rewards.choice is not None:
-        reward += rewards.choice
-    paid = rewards.transition
-    if paid is None or not paid.any():
-        return Gated(shape, lower, upper, reward)
-    starts, sizes = shape.choice_ptr[:-1], np.diff(shape.choice_ptr)
-    row = np.repeat(np.arange(shape.choices), sizes)
-    fixed = np.logical_and.reduceat(lower >= upper, starts)
-    same = np.minimum.reduceat(paid, starts) == np.maximum.reduceat(paid, starts)
-    sums = np.add.reduceat(lower, starts)
-    expected = np.add.reduceat(lower * paid, starts) / np.where(sums > 0, sums, 1)
-    reward += np.where(same, paid[starts], np.where(fixed, expected, 0))
-    gated = np.flatnonzero(~(fixed | same)[row] & (paid > 0))
-    if gated.size == 0:
-        return Gated(shape, lower, upper, reward)
-    pairs, which = np.unique(
-        np.stack([shape.successor[gated].astype(np.float64), paid[gated]], axis=1), axis=0, return_inverse=True
-    )
-    successor = shape.successor.copy()
-    successor[gated] = shape.states + which.ravel()
-    gates = np.arange(1, len(pairs) + 1)
-    return Gated(
-        Shape(
-            np.concatenate([shape.state_ptr, shape.choices + gates]),
-            np.concatenate([shape.choice_ptr, shape.transitions + gates]),
-            np.concatenate([successor, pairs[:, 0].astype(np.int32)]),
-        ),
-        np.concatenate([lower, np.ones(len(pairs))]),
-        np.concatenate([upper, np.ones(len(pairs))]),
-        np.concatenate([reward, pairs[:, 1]]),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Analysis:
-    """An objective on a graph with bounds: goal, reward, edges. What the graph alone decides is kept in `memo`."""
-
-    shape: Shape
-    edges: Edges
-    lower: Array
-    upper: Array
-    reward: Array
-    goal: Array
-    left: Array
-    memo: dict[Any, Any]
-
-    def decided(self, kind: str, reach_max: bool) -> Decided:
-        """Return what the graph decides when the goal is to be reached more (or less) often."""
-        key = ("decided", kind, reach_max)
-        if key not in self.memo:
-            self.memo[key] = decide(self.edges, kind, reach_max, self.goal, self.left)
-        decided: Decided = self.memo[key]
-        return decided
-
-
-def analyse(model: MDP | IntervalMDP, spec: Spec) -> Analysis:
-    """Return what is asked of a model; models that share a graph, as learned ones do, share what it decides."""
-    graph = model.__dict__.get("graph")
-    shared = graph.__dict__.setdefault("_analyses", {}) if graph is not None else {}
-    key = (spec.kind, str(spec.formula), spec.reward)
-    lower, upper = bounds_of(model)
-    if key in shared:
-        known: Analysis = shared[key]
-        return replace(known, lower=lower, upper=upper)
-    target, left = sets(model, spec)
-    # G safe is one minus the probability of ever being unsafe; the players keep their directions.
-    goal = ~target if isinstance(spec.formula, Globally) else target
-    shape, reward = Shape.of(model), NOTHING
-    keep = True
-    if spec.kind == "R":
-        rewards = reward_of(model, spec)
-        gated = gate(model, rewards)
-        keep = rewards.transition is None  # which transitions need a state of their own depends on the bounds
-        shape, lower, upper, reward = gated.shape, gated.lower, gated.upper, gated.reward
-        extra = shape.states - model.states
-        goal = np.concatenate([goal, np.zeros(extra, dtype=np.bool_)])
-        left = np.concatenate([left, np.ones(extra, dtype=np.bool_)])
-    found = Analysis(shape, Edges(shape), lower, upper, reward, goal, left, {})
-    if keep:
-        shared[key] = found
-    return found

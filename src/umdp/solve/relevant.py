@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Graph
-from umdp.solve.objective import sets
+from umdp.solve.objective import objective_of
 from umdp.solve.qualitative import Edges, decide
 from umdp.solve.shape import Shape
-from umdp.spec import Cumulative, Direction, Globally, Next, Spec, Until
+from umdp.spec import Direction, Spec
 
 __all__ = ["Relevant", "relevant"]
 
@@ -41,23 +41,17 @@ def relevant(graph: Graph, spec: Spec) -> Relevant:
     >>> relevant(graph, Spec.parse('Pmax=? [ F "goal" ]')).settled
     array([False,  True,  True])
     """
-    steps = None if isinstance(spec.formula, Next) else spec.steps(graph)
-    if isinstance(spec.formula, Next):
-        steps = 1
-    if isinstance(spec.formula, Next | Cumulative):
-        settled = np.zeros(graph.states, dtype=np.bool_)
-    elif steps is not None:
-        target, left = sets(graph, spec)
-        settled = (target | ~left) if isinstance(spec.formula, Until) else ~target
+    objective = objective_of(graph, spec)
+    if objective.absorbing is not None and objective.steps is not None:
+        settled = objective.absorbing
     else:
-        target, left = sets(graph, spec)
-        safety = isinstance(spec.formula, Globally)
         agent_max = spec.deciding().agent is not Direction.MIN
         edges = Edges(Shape.of(graph))
-        settled = ~decide(edges, spec.kind, agent_max != safety, ~target if safety else target, left).maybe
+        reach_max = agent_max != objective.safety
+        settled = ~decide(edges, objective.kind, reach_max, objective.goal, objective.through).maybe
     reached = _reachable(graph, settled)
     open_choice = (reached & ~settled)[graph.choice_state]
-    return Relevant(settled, open_choice & (np.diff(graph.choice_ptr) > 1), steps)
+    return Relevant(settled, open_choice & (np.diff(graph.choice_ptr) > 1), objective.steps)
 
 
 def _reachable(graph: Graph, settled: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solve.objective import analyse, bounds_of, players, reward_of, sets
+from umdp.solve.analysis import analyse
+from umdp.solve.objective import bounds_of, objective_of, players
 from umdp.solve.qualitative import Decided
 from umdp.solve.result import Bracket, Solution, Statistics, Status
 from umdp.solve.shape import Shape
 from umdp.solve.unbounded import TINY, Effort, Task, has_free_zero
-from umdp.spec import Cumulative, Globally, Next, Spec, Until
+from umdp.spec import Spec
 
 __all__ = ["evaluate", "propose", "solve"]
 
@@ -72,7 +73,7 @@ def solve(
     agent_max, nature_max = players(model, spec)
     begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress)
-    if isinstance(spec.formula, Next | Cumulative) or spec.steps(model) is not None:
+    if spec.steps(model) is not None:
         return _bounded(model, spec, agent_max, nature_max, effort, begun, None)
     first = None
     if start is not None:
@@ -91,7 +92,7 @@ def propose(
     agent_max, nature_max = players(model, spec)
     begun = time.monotonic()
     effort = Effort(precision, method, prove=False)
-    if isinstance(spec.formula, Next | Cumulative) or spec.steps(model) is not None:
+    if spec.steps(model) is not None:
         solution = _bounded(model, spec, agent_max, nature_max, effort, begun, None)
     else:
         first = None if start is None else start.choice
@@ -129,8 +130,7 @@ def evaluate(
     _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
     begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress)
-    bounded = isinstance(spec.formula, Next | Cumulative) or spec.steps(model) is not None
-    if bounded:
+    if spec.steps(model) is not None:
         return _bounded(model, spec, nature_max, nature_max, effort, begun, policy)
     if policy.steps is not None:
         raise ModelError("a step-dependent policy can be evaluated for step-bounded properties only")
@@ -146,7 +146,7 @@ def evaluate(
         if isinstance(model, IntervalMDP):
             from umdp.solve.nature import respond
 
-            paid = _paid(model, spec)
+            paid = objective_of(model, spec).paid
             respond(model.choice_ptr, model.successor, lower, upper, inner.upper[:size], paid, nature_max, prob)
         return _mdp(model, prob)
 
@@ -154,12 +154,6 @@ def evaluate(
         model, spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
         lambda: (inner.lower[:size], inner.upper[:size]), lambda: policy, nature,
     )  # fmt: skip
-
-
-def _paid(model: MDP | IntervalMDP, spec: Spec) -> Array:
-    """Return what transitions earn under a property (T,), or an empty array."""
-    paid = reward_of(model, spec).transition if spec.kind == "R" else None
-    return NOTHING if paid is None else paid
 
 
 def _check_options(precision: float, method: str) -> None:
@@ -197,8 +191,8 @@ def _unbounded(
     from umdp.solve.nature import answer, spread
     from umdp.solve.unbounded import solve_task
 
-    safety = isinstance(spec.formula, Globally)
     about = analyse(model, spec)
+    safety = about.safety
     shape, memo = about.shape, about.memo
 
     def decided(reach_max: bool) -> Decided:
@@ -306,27 +300,16 @@ def _bounded(
 
     shape = Shape.of(model)
     lower, upper = bounds_of(model)
-    frozen = np.zeros(shape.states, dtype=np.bool_)
-    reward = paid = NOTHING
-    steps = spec.steps(model)
-    assert steps is not None
-    if isinstance(spec.formula, Cumulative):
-        rewards = reward_of(model, spec)
-        x = np.zeros(shape.states)
+    objective = objective_of(model, spec)
+    steps, x, absorbing, paid = objective.steps, objective.final, objective.absorbing, objective.paid
+    assert steps is not None and x is not None and absorbing is not None  # noqa: PT018 - what a step bound comes with
+    reward = NOTHING
+    if objective.rewards is not None:
         reward = np.zeros(shape.choices)
-        if rewards.state is not None:
-            reward += rewards.state[shape.choice_state]
-        if rewards.choice is not None:
-            reward += rewards.choice
-        if rewards.transition is not None:
-            paid = rewards.transition
-    elif isinstance(spec.formula, Next):
-        x = spec.formula.operand.evaluate(model).astype(np.float64)
-    else:
-        target, left = sets(model, spec)
-        x = target.astype(np.float64)
-        # Until: the goal keeps 1 and what is neither keeps 0. Globally: the unsafe states keep 0.
-        frozen = (target | ~left) if isinstance(spec.formula, Until) else ~target
+        if objective.rewards.state is not None:
+            reward += objective.rewards.state[shape.choice_state]
+        if objective.rewards.choice is not None:
+            reward += objective.rewards.choice
     weights = None
     if policy is not None:
         if policy.steps is not None and policy.steps < steps:
@@ -339,7 +322,7 @@ def _bounded(
             "evaluate a given policy, or ask for fewer steps"
         )
     result = induct(
-        shape, lower, upper, steps, x, frozen, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
+        shape, lower, upper, steps, x, absorbing, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
         nature_max=nature_max, keep=keep, tell=lambda left: _tick(effort, left),
     )  # fmt: skip
     effort.iterations += steps

@@ -23,7 +23,7 @@ from umdp.learn import Learner
 from umdp.learn.dirichlet import Dirichlet
 from umdp.model import IntervalMDP, Policy
 from umdp.solve import Solution, evaluate, solve
-from umdp.solve.objective import reward_of, sets
+from umdp.solve.objective import objective_of
 from umdp.spec import Direction
 
 __all__ = ["PUBLISHED", "Published", "PublishedLUI", "PublishedMAP", "PublishedPAC", "PublishedUCRL2"]
@@ -174,8 +174,9 @@ class Published(Anytime):
         graph = self.source.graph
         fixed, reward = self.halt, np.zeros(graph.choices)
         if self.spec.kind == "R":
-            fixed, _ = sets(graph, self.spec)
-            given = reward_of(graph, self.spec)
+            objective = objective_of(graph, self.spec)
+            fixed, given = objective.goal, objective.rewards
+            assert given is not None
             if given.choice is not None:
                 reward = reward + given.choice
             if given.state is not None:
