@@ -113,7 +113,7 @@ def test_the_caller_leaves() -> None:
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        ({"until": ">=0.2"}, "certified"),
+        ({"until": ">=0.2"}, ">= 0.2 is reached on the learned model"),
         ({"trajectories": 33}, "33 trajectories"),
         ({"steps": 50}, "50 steps"),
         ({"seconds": 0.05}, "time is up"),

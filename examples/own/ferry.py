@@ -22,7 +22,8 @@ class Wilson(Learner):
     """Wilson's score intervals: short, and right on average rather than always."""
 
     name = "wilson"
-    guarantee = Guarantee("none")
+    claim = Guarantee("none")
+    kept = ("counts",)
 
     def __init__(self, z: float = 2.0) -> None:
         self.z = z  # how many standard deviations wide

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.explore import Explorer, Optimism, Uniform, View, doubling, reaches
+from umdp.guarantee import Guarantee, promise
 from umdp.learn import Learner
 from umdp.limits import Limits, threshold
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.snapshot import Snapshot
 from umdp.solve import Solution, propose, relevant, solve
+from umdp.solve.unseen import unseen_support
 from umdp.source import Order, Source
 from umdp.source.simulator import Simulator
 from umdp.spec import Spec, Threshold
@@ -81,7 +83,8 @@ def _reason(run: Anytime, snapshot: Snapshot, limits: Limits, over: str | None) 
     if wanted is None or (reason is None and snapshot.partial):
         return reason
     reached = wanted.holds(snapshot.bracket.lower, snapshot.bracket.upper)
-    return f"{wanted.operator} {wanted.value:g} is certified" if reached else reason
+    proved = "is certified" if snapshot.guarantee.holds else "is reached on the learned model"
+    return f"{wanted.operator} {wanted.value:g} {proved}" if reached else reason
 
 
 @dataclass(eq=False)
@@ -118,7 +121,7 @@ class Anytime:
                 "the property does not say what the policy should do", "write Pmax, Pmin, Rmax or Rmin"
             )
         known = relevant(graph, self.spec)
-        self.open = bool(known.choices.any())
+        self.open, self._favoured = bool(known.choices.any()), known.favoured
         horizon = self.horizon
         if horizon is None:
             horizon = known.steps if known.steps is not None else _horizon(graph.states)
@@ -150,8 +153,18 @@ class Anytime:
         if self.pending.any():
             return replace(self._ahead().snapshot(), partial=True)
         return Snapshot(
-            self.iteration, self.trajectories, self.steps, self._robust(), self._optimistic()[1], self.learner.guarantee,
+            self.iteration, self.trajectories, self.steps, self._robust(), self._optimistic()[1], self.guarantee(),
             self.source.truth,
+        )  # fmt: skip
+
+    def guarantee(self) -> Guarantee:
+        """Return what is promised: what the learner claims, as far as what is known of the data lets it stand."""
+        claim, unseen = self.learner.claim, 0
+        if self._favoured and claim.holds:
+            unseen = unseen_support(self.source.graph, self.spec, self._robust().policy, self.counts)
+        return promise(
+            claim, self.source.knowledge(), looks=self.iteration, whole=self.ended and not self.source.interactive,
+            discovers=self.learner.discovers, decided_unseen=unseen,
         )  # fmt: skip
 
     # -- step 2: where to look -------------------------------------------------------------------------------
@@ -240,6 +253,8 @@ class Anytime:
 
     def quota(self) -> Array:
         """Return how often each choice (C,) must be taken for an iteration to be complete; -1: it does not matter."""
+        if self.learner.claim.kind == "fixed-N" and not (self.source.interactive or self.source.eager):
+            return np.full(self.source.graph.choices, -1)  # such bounds allow for one look: at all of the data
         return doubling(self.source.graph, self.counts)
 
     def updated(self) -> None:
@@ -358,8 +373,8 @@ def anytime(
     >>> coin = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1], labels={"heads": [1]})
     >>> for snapshot in anytime(coin, 'Pmax=? [ F "heads" ]', LUI(), trajectories=1000):
     ...     pass
-    >>> 0.4 < snapshot.bracket.lower < 0.6, snapshot.trajectories, str(snapshot.guarantee)
-    (True, 1000, 'no guarantee')
+    >>> 0.4 < snapshot.bracket.lower < 0.6, snapshot.trajectories, snapshot.guarantee.kind
+    (True, 1000, 'none')
     """
     origin = Simulator(source) if isinstance(source, MDP) else source
     if not isinstance(origin, Source):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from umdp.learn import Guarantee
+from umdp.guarantee import Guarantee
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solve import Bracket, Solution, Status, evaluate
 from umdp.spec import Direction, Spec
@@ -25,7 +26,7 @@ class Snapshot:
     trajectories, steps : how much has been seen
     robust : the robust solution: bracket, policy, nature
     optimistic : the value in the best case, without a proof; None where exploration does not need it
-    guarantee : what the learned bounds promise
+    guarantee : what is promised, and under which conditions; or nothing, and why
     truth : the process itself, where it is known
     reason : why the run ends here; None while it goes on
     partial : whether the iteration was cut short: by a budget, the time, a signal or the end of the data
@@ -90,6 +91,16 @@ class Snapshot:
             return 0.0
         far = np.maximum(np.abs(true - self.model.lower), np.abs(self.model.upper - true))
         return float(far[uncertain].mean())
+
+    def row(self) -> dict[str, Any]:
+        """Return the snapshot as a row: the numbers, and what stands behind them; the guarantee as `Guarantee.as_dict`."""
+        return {
+            "trajectories": self.trajectories, "steps": self.steps, "iterations": self.iteration,
+            "lower": self.bracket.lower, "upper": self.bracket.upper, "optimistic": self.optimistic,
+            "guarantee": self.guarantee.as_dict(), "status": self.status.name.lower(),
+            "performance": self.performance, "estimation_error": self.estimation_error,
+            "model_error": self.model_error, "reason": self.reason,
+        }  # fmt: skip
 
     def __repr__(self) -> str:
         return f"Snapshot {self.iteration}: {self.bracket} after {self.trajectories} trajectories ({self.guarantee})"

@@ -29,7 +29,7 @@ def test_the_guarantee_is_said_in_words(umdp):
     assert out.startswith("at least ")
     assert "with probability 99 %, whenever you stop" in out
     out = umdp("learn", "aircraft", "--learner", "clopper-pearson", "--trajectories", "20", "--quiet").out
-    assert "if you look once" in out
+    assert "on the learned model, no guarantee: the bounds hold for one look" in out
 
 
 def test_json_has_one_object_per_snapshot_with_the_contract_keys(umdp):
@@ -46,9 +46,9 @@ def test_json_has_one_object_per_snapshot_with_the_contract_keys(umdp):
     assert rows[-1]["reason"] == "30 trajectories have been seen"
 
 
-def test_it_stops_when_a_threshold_is_certified(umdp):
+def test_it_stops_when_a_threshold_is_reached(umdp):
     out = umdp("learn", "bandit", "--until", ">=0.9", "--trajectories", "100000", "--quiet").out
-    assert "ended because >= 0.9 is certified" in out
+    assert "ended because >= 0.9 is reached on the learned model" in out
 
 
 def test_settings_reach_the_learner(umdp):

@@ -67,10 +67,10 @@ def says_what_it_promises(learner: Learner) -> None:
     assert isinstance(learner.name, str)
     assert learner.name
     for each in (learner, learner.bind(FIXED)):
-        assert isinstance(each.guarantee, Guarantee)
-        assert each.guarantee.kind in ("none", "fixed-N", "any-time")
-        assert (each.guarantee.level is None) == (each.guarantee.kind == "none")
-        assert each.guarantee.level is None or 0 < each.guarantee.level < 1
+        assert isinstance(each.claim, Guarantee)
+        assert each.claim.kind in ("none", "fixed-N", "any-time")
+        assert (each.claim.level is None) == (each.claim.kind == "none")
+        assert each.claim.level is None or 0 < each.claim.level < 1
 
 
 def binding_gives_a_fresh_start(learner: Learner) -> None:

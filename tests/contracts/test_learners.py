@@ -27,12 +27,13 @@ class Chebyshev(Learner):
     """Chebyshev's inequality around the mean, by a third party."""
 
     name: ClassVar[str] = "chebyshev"
+    kept: ClassVar[tuple[str, ...]] = ("counts",)
 
     def __init__(self, error_rate: float = 0.05) -> None:
         self.error_rate = error_rate
 
     @property
-    def guarantee(self) -> Guarantee:
+    def claim(self) -> Guarantee:
         return Guarantee("fixed-N", 1 - self.error_rate)
 
     def begin(self) -> None:
@@ -86,4 +87,4 @@ def test_learners_by_name() -> None:
 
 @pytest.mark.parametrize("learner", EACH, ids=lambda learner: repr(learner).split(":")[0])
 def test_the_label_is_shown(learner: Learner) -> None:
-    assert str(learner.guarantee) in repr(learner)
+    assert str(learner.claim) in repr(learner)

@@ -126,15 +126,15 @@ def exact_error(learner: PAC, successors: int, samples: int, p: float) -> float:
 
 def test_pac_keeps_its_promise_around_the_mean() -> None:
     learner = PAC(0.1, around="mean").bind(fan(4))
-    assert learner.guarantee.kind == "fixed-N"
-    assert learner.guarantee.level == 0.9
+    assert learner.claim.kind == "fixed-N"
+    assert learner.claim.level == 0.9
     assert max(exact_error(learner, 4, 50, p) for p in np.linspace(0, 1, 41)) <= learner.level
 
 
 def test_pac_does_not_keep_its_promise_around_the_mode() -> None:
     # The largest mode is (9 + 50) / 86 = 0.686: with half-width 0.259 no data reach 0.96.
     learner = PAC().bind(fan(4))
-    assert learner.guarantee.kind == "none"
+    assert learner.claim.kind == "none"
     assert exact_error(learner, 4, 50, 0.96) == pytest.approx(1)
     # In a graph with as many uncertain transitions as aircraft, it is still hundreds of times the promise.
     large = PAC(0.01 * 4 / 379).bind(fan(4))

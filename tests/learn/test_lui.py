@@ -240,5 +240,6 @@ def test_lower_strengths_that_differ_within_a_choice_are_refused() -> None:
 
 def test_what_it_is_shows_in_its_name() -> None:
     assert repr(LUI(([0.1, 0.2], 0.9))) == (
-        "LUI(prior=(<2 values>, 0.9), strength=(5, 10), strength_bound=None): no guarantee"
+        "LUI(prior=(<2 values>, 0.9), strength=(5, 10), strength_bound=None): no guarantee: "
+        "the intervals of LUI are not confidence intervals: they shrink faster than the error"
     )

@@ -205,7 +205,7 @@ def test_what_was_excluded_stays_excluded() -> None:
         assert (learner.upper <= high).all()
         low, high = learner.lower, learner.upper
     assert not learner.broken.any()
-    assert learner.guarantee.kind == "any-time"
+    assert learner.claim.kind == "any-time"
 
 
 def test_clopper_pearson_depends_on_the_totals_only() -> None:
@@ -225,9 +225,9 @@ def test_a_change_empties_the_intersection_and_is_told() -> None:
     assert learner.broken.tolist() == [1, 0, 0, 0]
     assert learner.lower[0] < 0.09 < learner.upper[0]  # the newest interval, 9 of 100
     assert learner.model.contains(graph.with_probability([0.09, 0.91, 0.5, 0.5, 1, 1]))
-    assert learner.guarantee.kind == "none"
+    assert learner.claim.kind == "none"
     assert "no guarantee" in repr(learner)
-    assert learner.bind(graph).guarantee.kind == "any-time"
+    assert learner.bind(graph).claim.kind == "any-time"
 
 
 def test_an_intersection_without_a_distribution_is_empty() -> None:

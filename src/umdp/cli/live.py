@@ -45,6 +45,8 @@ class Screen:
             print(f"  the policy is worth {snapshot.performance:.6g} on the process itself")
         for line in self.run.source.report():
             print(f"  {line}")
+        for line in snapshot.guarantee.reasons[1:]:  # the first is part of the label
+            print(f"  {'provided that' if snapshot.guarantee.holds else 'no guarantee:'} {line}")
         print(f"  ended because {snapshot.reason or 'it was left'}")
         if path is not None:
             print(f"  kept in {path}: umdp show {path}, umdp export {path} policy.json, umdp resume {path}")
@@ -132,7 +134,7 @@ def in_words(snapshot: Snapshot) -> str:
     side = "at least" if rises else "at most"
     if not math.isfinite(bound):
         return "no finite bound yet"
-    behind = str(snapshot.guarantee) if snapshot.guarantee.level is not None else "on the learned model, no guarantee"
+    behind = f"{snapshot.guarantee}" if snapshot.guarantee.holds else f"on the learned model, {snapshot.guarantee}"
     return f"{side} {short(bound, down=rises)} {behind}"
 
 
@@ -183,7 +185,7 @@ def curve(points: list[tuple[int, float]]) -> str:
 def stops(config: Config) -> str:
     """Return what ends a run, in words."""
     given = [
-        f"when {config.until} is certified" if config.until else "",
+        f"when {config.until} is reached" if config.until else "",
         f"after {config.trajectories:,} trajectories" if config.trajectories else "",
         f"after {config.steps:,} steps" if config.steps else "",
         f"after {config.seconds:g} s" if config.seconds else "",
@@ -194,14 +196,7 @@ def stops(config: Config) -> str:
 
 def record(snapshot: Snapshot) -> dict[str, Any]:
     """Return a snapshot for a line of JSON; infinity as text."""
-    row = {
-        "trajectories": snapshot.trajectories, "steps": snapshot.steps, "iterations": snapshot.iteration,
-        "lower": snapshot.bracket.lower, "upper": snapshot.bracket.upper, "optimistic": snapshot.optimistic,
-        "guarantee": str(snapshot.guarantee), "status": snapshot.status.name.lower(),
-        "performance": snapshot.performance, "estimation_error": snapshot.estimation_error,
-        "model_error": snapshot.model_error, "reason": snapshot.reason,
-    }  # fmt: skip
-    return {key: plain(value) for key, value in row.items()}
+    return {key: plain(value) for key, value in snapshot.row().items()}
 
 
 def plain(value: Any) -> Any:

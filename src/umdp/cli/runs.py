@@ -52,7 +52,9 @@ class Show:
                 print("  nothing learned yet")
                 return 0
             print(f"  {last['trajectories']:,} trajectories, {last['steps']:,} steps, {last['iteration']} iterations")
-            print(f"  bracket  {last['lower']:.6g} .. {last['upper']:.6g} ({last['guarantee']})")
+            print(f"  bracket  {last['lower']:.6g} .. {last['upper']:.6g} ({last['guarantee']['text']})")
+            for line in last["guarantee"]["reasons"][1:]:
+                print(f"           {line}")
             if last["performance"] is not None:
                 print(f"  the policy is worth {last['performance']:.6g} on the process itself")
             print(f"  {'ended because ' + last['reason'] if last['reason'] else 'not ended: umdp resume ' + self.path}")
@@ -122,16 +124,27 @@ def _snapshot(store: Store) -> Snapshot:
 def _write_rows(target: Path, rows: list[dict[str, Any]]) -> None:
     from umdp.run.store import COLUMNS
 
+    columns = [*COLUMNS, "level", "reasons"]
+    rows = [row | _flat(row["guarantee"]) for row in rows]
     if target.suffix == ".parquet":
         try:
             import polars
         except ImportError:
             raise MissingExtra("data", "Parquet") from None
-        polars.DataFrame(rows, schema=list(COLUMNS), orient="row", infer_schema_length=None).write_parquet(target)
+        polars.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None).write_parquet(target)
     elif target.suffix == ".csv":
         with target.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, COLUMNS)
+            writer = csv.DictWriter(file, columns)
             writer.writeheader()
             writer.writerows(rows)
     else:
         raise FormatError("snapshots are written as .csv or .parquet", path=target)
+
+
+def _flat(guarantee: dict[str, Any]) -> dict[str, Any]:
+    """Return a guarantee as columns: its kind, its level, and its reasons in one text."""
+    return {
+        "guarantee": guarantee["kind"],
+        "level": guarantee["level"],
+        "reasons": "; ".join(guarantee["reasons"]),
+    }

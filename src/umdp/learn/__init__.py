@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from umdp.learn.base import Guarantee, Learner
+from umdp.guarantee import Guarantee
+from umdp.learn.base import Learner
 from umdp.learn.clopper_pearson import ClopperPearson
 from umdp.learn.confidence_sequence import ConfidenceSequence
 from umdp.learn.lui import LUI

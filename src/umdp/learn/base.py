@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
+from umdp.guarantee import Guarantee
 from umdp.model import Graph, IntervalMDP
 
 __all__ = ["Guarantee", "Learner"]
@@ -20,50 +20,25 @@ __all__ = ["Guarantee", "Learner"]
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Guarantee:
-    """What bounds promise: nothing, something for one look after a fixed number of samples, or something at all times.
-
-    `level` is the probability with which all of them hold at once.
-
-    Examples
-    --------
-    >>> print(Guarantee("any-time", 0.99))
-    with probability 99 %, whenever you stop
-    >>> print(Guarantee("none"))
-    no guarantee
-    """
-
-    kind: Literal["none", "fixed-N", "any-time"]
-    level: float | None = None
-
-    def __str__(self) -> str:
-        if self.level is None:
-            return "no guarantee"
-        when = (
-            "whenever you stop"
-            if self.kind == "any-time"
-            else "if you look once, after a number of samples fixed before"
-        )
-        return f"with probability {100 * self.level:.10g} %, {when}"
-
-
 class Learner(ABC):
     """Learns bounds on the probabilities of a graph from counts.
 
-    A learner is made with its settings, and bound to a graph before it is used. To write one, set `name`, define
-    `guarantee`, set up arrays in `begin` and move `lower` and `upper` in `update`. Every array that is an attribute is taken
-    for something learned: `bind` starts without it, and `state`, `restore` and `clone` carry it. Settings that are arrays are
-    therefore kept as tuples.
+    A learner is made with its settings, and bound to a graph before it is used. To write one, set `name`, define `claim`, name
+    in `kept` the arrays it learns besides `lower` and `upper`, set them up in `begin` and move them in `update`. What is kept
+    is what `bind` starts without, and what `state`, `restore` and `clone` carry.
 
     Attributes
     ----------
+    kept : the names of the arrays that are learned besides the bounds; those of base classes need not be repeated
+    discovers : whether the claim also holds on a graph that was found in the data, with the outcome "anything else"
     graph : the graph it is bound to
     matters : (C,) whether the probabilities of a choice can matter for the specification
     lower, upper : (T,) the bounds; [1, 1] on the only transition of a choice
     """
 
     name: ClassVar[str]
+    kept: ClassVar[tuple[str, ...]] = ()
+    discovers: ClassVar[bool] = False
     graph: Graph
     matters: NDArray[np.bool_]
     lower: NDArray[np.float64]
@@ -71,8 +46,8 @@ class Learner(ABC):
 
     @property
     @abstractmethod
-    def guarantee(self) -> Guarantee:
-        """What the bounds promise."""
+    def claim(self) -> Guarantee:
+        """What the bounds would promise if nothing were wrong with the data; `umdp.guarantee.promise` says what they do."""
 
     @abstractmethod
     def begin(self) -> None:
@@ -87,17 +62,30 @@ class Learner(ABC):
     def bind(self, graph: Graph, matters: ArrayLike | None = None) -> Self:
         """Return a learner with these settings, at its beginning, for a graph."""
         fresh = copy.copy(self)
-        for name in fresh.arrays():
-            del fresh.__dict__[name]
-        fresh.__dict__.pop("sizes", None)
-        fresh.__dict__.pop("uncertain", None)
+        for name in (*fresh.arrays(), "sizes", "uncertain"):
+            fresh.__dict__.pop(name, None)
         fresh.graph = graph.graph
         given = np.ones(graph.choices, np.bool_) if matters is None else np.asarray(matters, dtype=np.bool_)
         if given.shape != (graph.choices,):
             raise ModelError(f"matters has shape {given.shape}, but there are {graph.choices} choices")
         fresh.matters = given
+        before = set(fresh.__dict__)
         fresh.begin()
+        fresh._check_declared(before)
         return fresh
+
+    def _check_declared(self, before: set[str]) -> None:
+        """Refuse a learner that keeps what it does not declare: a continued run would lose it."""
+        made = {n for n, v in self.__dict__.items() if isinstance(v, np.ndarray)} - before - {"sizes", "uncertain"}
+        forgotten = sorted(made - set(self.arrays()))
+        missing = [name for name in self.arrays() if not isinstance(self.__dict__.get(name), np.ndarray)]
+        if forgotten or missing:
+            kind, name = type(self).__name__, (forgotten or missing)[0]
+            raise ModelError(
+                f"{kind} makes the array {name!r} without declaring it; add it to `kept` of the class"
+                if forgotten
+                else f"{kind} declares the array {name!r} and does not make it; do so in `begin`"
+            )
 
     def learn(self, counts: ArrayLike) -> Self:
         """Check counts, take them in, and return this learner."""
@@ -138,8 +126,12 @@ class Learner(ABC):
 
     def arrays(self) -> list[str]:
         """Return the names of the arrays that make up what has been learned."""
-        ours = {"matters", "sizes", "uncertain"}
-        return sorted(n for n, v in self.__dict__.items() if isinstance(v, np.ndarray) and n not in ours)
+        declared = (name for kind in type(self).__mro__ for name in kind.__dict__.get("kept", ()))
+        return sorted({"lower", "upper", *declared})
+
+    def ledger(self) -> dict[str, Any] | None:
+        """Return what a stranger needs to compute the bounds again; None where nothing is claimed."""
+        return None
 
     def state(self) -> dict[str, Array]:
         """Return copies of everything learned, to be given to `restore`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ class Binomial(Learner):
     counts : (T,) how often each transition was seen in all
     """
 
+    kept: ClassVar[tuple[str, ...]] = ("counts",)
     counts: Ints
 
     def __init__(self, error_rate: float) -> None:

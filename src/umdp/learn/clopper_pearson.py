@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from umdp.learn.base import Guarantee
+from umdp.guarantee import Guarantee
 from umdp.learn.binomial import ULP, Binomial, Floats, lowest
 from umdp.learn.settings import describe
 
@@ -49,7 +49,7 @@ class ClopperPearson(Binomial):
         super().__init__(error_rate)
 
     @property
-    def guarantee(self) -> Guarantee:
+    def claim(self) -> Guarantee:
         """One look, after numbers of samples fixed before."""
         return Guarantee("fixed-N", 1 - self.error_rate)
 

@@ -7,11 +7,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.learn.base import Guarantee
+from umdp.guarantee import Guarantee
 from umdp.learn.binomial import ULP, Binomial, Floats, Ints, log_likelihood, lowest, tighten
 from umdp.learn.settings import as_setting, check, describe
 
 __all__ = ["ConfidenceSequence"]
+
+BROKEN = (
+    "intervals of different times exclude each other (choices: {}): the process changed, or the promised event failed"
+)
 
 
 class ConfidenceSequence(Binomial):
@@ -54,6 +58,7 @@ class ConfidenceSequence(Binomial):
     """
 
     name: ClassVar[str] = "confidence-sequence"
+    kept: ClassVar[tuple[str, ...]] = ("broken",)
     broken: NDArray[np.int64]
 
     def __init__(self, error_rate: float = 0.01, prior: float = 0.5) -> None:
@@ -67,9 +72,11 @@ class ConfidenceSequence(Binomial):
         self.broken = np.zeros(0, np.int64)
 
     @property
-    def guarantee(self) -> Guarantee:
+    def claim(self) -> Guarantee:
         """Every time at once, until it is known to have failed."""
-        return Guarantee("none") if self.broken.any() else Guarantee("any-time", 1 - self.error_rate)
+        if self.broken.any():
+            return Guarantee("none", reasons=(BROKEN.format(np.count_nonzero(self.broken)),))
+        return Guarantee("any-time", 1 - self.error_rate)
 
     def begin(self) -> None:
         """Claim nothing."""

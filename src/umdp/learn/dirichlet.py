@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +26,17 @@ class Dirichlet(Learner):
 
     Attributes
     ----------
+    prior : the parameters before any data: one for all, or an array (T,)
     excess : (T,) the parameters of the posterior, less 1
     samples : (C,) the number of samples behind it, no more than the bound
     """
 
+    kept: ClassVar[tuple[str, ...]] = ("excess", "samples")
     excess: NDArray[np.float64]
     samples: NDArray[np.float64]
 
     def __init__(self, prior: Any, strength_bound: Any = None) -> None:
-        # In a tuple: arrays that are attributes are taken for what was learned.
-        self._prior = (as_setting(prior, "prior"),)
+        self.prior: Setting = as_setting(prior, "prior")
         check(
             np.greater(self.prior, 1) & np.isfinite(self.prior),
             "a Dirichlet parameter of the prior is not above 1; give at least a little more, so that no estimate is 0",
@@ -47,11 +48,6 @@ class Dirichlet(Learner):
                 self.strength_bound > 0,
                 f"strength_bound is {strength_bound}; give at least the sum of the parameters of a choice's prior",
             )
-
-    @property
-    def prior(self) -> Setting:
-        """The parameters before any data: one for all, or an array (T,)."""
-        return self._prior[0]
 
     def begin(self) -> None:
         """Set the posterior to the prior."""

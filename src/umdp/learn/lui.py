@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.learn.base import Guarantee, Learner
+from umdp.guarantee import Guarantee
+from umdp.learn.base import Learner
 from umdp.learn.settings import as_pair, check, describe, place, spread
 from umdp.model.interval import ROUNDING
 
 __all__ = ["LUI"]
 
 TINY = np.finfo(np.float64).tiny
+NOT_CONFIDENCE = "the intervals of LUI are not confidence intervals: they shrink faster than the error"
 
 
 class LUI(Learner):
@@ -56,10 +58,11 @@ class LUI(Learner):
     >>> learner.lower, learner.upper
     (array([0.3, 0.4, 1. ]), array([0.5, 0.6, 1. ]))
     >>> LUI(strength_bound=(20, 30))
-    LUI(prior=(0.0001, 0.9999), strength=(5, 10), strength_bound=(20, 30)): no guarantee
+    LUI(prior=(0.0001, 0.9999), strength=(5, 10), strength_bound=(20, 30)): no guarantee: ...
     """
 
     name: ClassVar[str] = "lui"
+    kept: ClassVar[tuple[str, ...]] = ("strength_lower", "strength_upper")
     strength_lower: NDArray[np.float64]
     strength_upper: NDArray[np.float64]
 
@@ -82,9 +85,9 @@ class LUI(Learner):
                 )
 
     @property
-    def guarantee(self) -> Guarantee:
+    def claim(self) -> Guarantee:
         """None: the intervals are not confidence intervals."""
-        return Guarantee("none")
+        return Guarantee("none", reasons=(NOT_CONFIDENCE,))
 
     def begin(self) -> None:
         """Set the bounds to the prior, and the strengths to its strength."""

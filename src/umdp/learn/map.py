@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.learn.base import Guarantee
+from umdp.guarantee import Guarantee
 from umdp.learn.dirichlet import Dirichlet
 from umdp.learn.settings import describe
 
@@ -42,7 +42,7 @@ class MAP(Dirichlet):
     >>> learner.lower, learner.upper
     (array([0.25, 0.75, 1.  ]), array([0.25, 0.75, 1.  ]))
     >>> MAP(strength_bound=30)
-    MAP(prior=10, strength_bound=30): no guarantee
+    MAP(prior=10, strength_bound=30): no guarantee: an estimate without bounds is almost surely not the truth
     """
 
     name: ClassVar[str] = "map"
@@ -51,9 +51,9 @@ class MAP(Dirichlet):
         super().__init__(prior, strength_bound)
 
     @property
-    def guarantee(self) -> Guarantee:
+    def claim(self) -> Guarantee:
         """None: an estimate without bounds is almost surely not the truth."""
-        return Guarantee("none")
+        return Guarantee("none", reasons=("an estimate without bounds is almost surely not the truth",))
 
     def begin(self) -> None:
         """Set both bounds to the mode of the prior."""

@@ -7,11 +7,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.learn.base import Guarantee
+from umdp.guarantee import Guarantee
 from umdp.learn.dirichlet import EPSILON, Dirichlet
 from umdp.learn.settings import as_rate, check, describe
 
 __all__ = ["PAC"]
+
+BIASED = "the intervals surround a biased estimate, for which Hoeffding's inequality does not hold"
 
 
 class PAC(Dirichlet):
@@ -59,7 +61,7 @@ class PAC(Dirichlet):
     >>> PAC(around="mean")
     PAC(error_rate=0.01, prior=10, around='mean'): with probability 99 %, if you look once, ...
     >>> PAC()
-    PAC(error_rate=0.01, prior=10, around='map'): no guarantee
+    PAC(error_rate=0.01, prior=10, around='map'): no guarantee: ...
     """
 
     name: ClassVar[str] = "pac"
@@ -71,9 +73,11 @@ class PAC(Dirichlet):
         self.around = around
 
     @property
-    def guarantee(self) -> Guarantee:
+    def claim(self) -> Guarantee:
         """None around the mode; one look after fixed numbers of samples around the mean."""
-        return Guarantee("none") if self.around == "map" else Guarantee("fixed-N", 1 - self.error_rate)
+        if self.around == "map":
+            return Guarantee("none", reasons=(BIASED,))
+        return Guarantee("fixed-N", 1 - self.error_rate)
 
     @property
     def level(self) -> float:

@@ -78,7 +78,7 @@ def place(graph: Graph, choice: int) -> str:
 def describe(learner: Learner, **settings: object) -> str:
     """Return a learner's settings and what it promises, on one line."""
     shown = ", ".join(f"{name}={_shown(value)}" for name, value in settings.items())
-    return f"{type(learner).__name__}({shown}): {learner.guarantee}"
+    return f"{type(learner).__name__}({shown}): {learner.claim}"
 
 
 def _shown(value: object) -> str:

@@ -7,11 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.learn.base import Guarantee
+from umdp.guarantee import Guarantee
 from umdp.learn.dirichlet import EPSILON, Dirichlet
 from umdp.learn.settings import as_rate, describe
 
 __all__ = ["UCRL2"]
+
+NOT_THEIRS = "the intervals are not those that the guarantee of UCRL2 is about: they surround a biased estimate"
 
 
 class UCRL2(Dirichlet):
@@ -50,10 +52,11 @@ class UCRL2(Dirichlet):
     >>> learner.lower.round(4), learner.upper.round(4)
     (array([0.1986, 0.3983, 1.    ]), array([0.6017, 0.8014, 1.    ]))
     >>> UCRL2()
-    UCRL2(error_rate=0.01, prior=10, strength_bound=None): no guarantee
+    UCRL2(error_rate=0.01, prior=10, strength_bound=None): no guarantee: ...
     """
 
     name: ClassVar[str] = "ucrl2"
+    kept: ClassVar[tuple[str, ...]] = ("steps",)
     steps: NDArray[np.int64]
 
     def __init__(self, error_rate: float = 0.01, prior: Any = 10.0, strength_bound: Any = None) -> None:
@@ -61,9 +64,9 @@ class UCRL2(Dirichlet):
         self.error_rate = as_rate(error_rate)
 
     @property
-    def guarantee(self) -> Guarantee:
+    def claim(self) -> Guarantee:
         """None, as the intervals are not those that UCRL2's guarantee is about."""
-        return Guarantee("none")
+        return Guarantee("none", reasons=(NOT_THEIRS,))
 
     def begin(self) -> None:
         """Set all bounds to [epsilon, 1], which is what the formula gives before any step."""

@@ -110,7 +110,8 @@ class Store:
 
     def _rows(self, which: str) -> Iterator[dict[str, Any]]:
         for row in self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM snapshots {which}"):
-            yield dict(zip(COLUMNS, row, strict=True))
+            found = dict(zip(COLUMNS, row, strict=True))
+            yield found | {"guarantee": msgspec.json.decode(found["guarantee"])}
 
     def close(self) -> None:
         """Let go of the file."""
@@ -134,9 +135,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _row(snapshot: Snapshot) -> tuple[Any, ...]:
-    """Return a snapshot's numbers in the order of `COLUMNS`."""
-    return (
-        snapshot.iteration, snapshot.trajectories, snapshot.steps, snapshot.bracket.lower, snapshot.bracket.upper,
-        snapshot.optimistic, snapshot.status.name.lower(), str(snapshot.guarantee), snapshot.performance,
-        snapshot.estimation_error, snapshot.model_error, snapshot.reason,
-    )  # fmt: skip
+    """Return a snapshot's row in the order of `COLUMNS`, the guarantee as JSON."""
+    row = snapshot.row()
+    row |= {"iteration": row["iterations"], "guarantee": msgspec.json.encode(row["guarantee"]).decode()}
+    return tuple(row[name] for name in COLUMNS)

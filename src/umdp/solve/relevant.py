@@ -25,11 +25,13 @@ class Relevant:
     settled : (S,) states whose value the graph alone decides: nothing seen from there on can matter
     choices : (C,) choices that can be taken before a settled state is reached, and have more than one successor
     steps : the step bound of the property, None without one
+    favoured : whether the graph decides a state that can be reached, and is not the goal itself, in the agent's favour
     """
 
     settled: NDArray[np.bool_]
     choices: NDArray[np.bool_]
     steps: int | None
+    favoured: bool = False
 
 
 def relevant(graph: Graph, spec: Spec) -> Relevant:
@@ -42,16 +44,21 @@ def relevant(graph: Graph, spec: Spec) -> Relevant:
     array([False,  True,  True])
     """
     objective = objective_of(graph, spec)
+    favoured = np.zeros(graph.states, dtype=np.bool_)
     if objective.absorbing is not None and objective.steps is not None:
         settled = objective.absorbing
     else:
         agent_max = spec.deciding().agent is not Direction.MIN
         edges = Edges(Shape.of(graph))
         reach_max = agent_max != objective.safety
-        settled = ~decide(edges, objective.kind, reach_max, objective.goal, objective.through).maybe
+        decided = decide(edges, objective.kind, reach_max, objective.goal, objective.through)
+        settled = ~decided.maybe
+        if reach_max:
+            favoured = (decided.one | decided.infinite) & ~objective.goal
     reached = _reachable(graph, settled)
     open_choice = (reached & ~settled)[graph.choice_state]
-    return Relevant(settled, open_choice & (np.diff(graph.choice_ptr) > 1), objective.steps)
+    worth = open_choice & (np.diff(graph.choice_ptr) > 1)
+    return Relevant(settled, worth, objective.steps, bool((favoured & reached).any()))
 
 
 def _reachable(graph: Graph, settled: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -70,7 +70,7 @@ def work(trial: Trial) -> dict[str, Any]:
     return {
         **{name: np.array(values, np.int64) for name, values in zip(COLUMNS[:3], table[:3], strict=True)},
         **{name: np.array(values, np.float64) for name, values in zip(COLUMNS[3:], table[3:], strict=True)},
-        "guarantee": str(run.learner.guarantee),
+        "guarantee": str(run.guarantee()),
     }
 
 
