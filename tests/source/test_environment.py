@@ -332,8 +332,10 @@ def test_an_environment_without_a_seed_is_played_and_said_not_to_repeat_itself()
 
 
 def test_observed_episodes_show_the_graph() -> None:
-    seen = observe(Walk(), 500, actions=["right", "left"], labels={"middle": lambda s: s == 2, "low": [0, 1]})
+    labels = {"middle": lambda s: s == 2, "low": [0, 1]}
+    seen = observe(Walk(), 500, actions=["right", "left"], labels=labels, rest=False)
     graph = seen.graph
+    assert graph.rest is None
     assert (graph.states, graph.choices, graph.transitions) == (GRAPH.states, GRAPH.choices, GRAPH.transitions)
     assert graph.state_name(graph.initial) == "0"
     names = {name: {graph.state_name(int(s)) for s in np.flatnonzero(m)} for name, m in graph.labels.items()}
@@ -344,14 +346,77 @@ def test_observed_episodes_show_the_graph() -> None:
     assert np.unique(graph.rewards["cost"].transition).tolist() == [0, 1]
     assert seen.actions.count(None) == 1
     assert "whatever can happen but did not is missing, and no guarantee covers it" in seen.notes[0]
-    again = observe(Walk(), 500, actions=["right", "left"])
+    again = observe(Walk(), 500, actions=["right", "left"], rest=False)
     assert again.graph.successor.tolist() == graph.successor.tolist()
+
+
+def test_whatever_was_not_observed_is_anything_else() -> None:
+    seen = observe(Walk(), 500, actions=["right", "left"])
+    plain = observe(Walk(), 500, actions=["right", "left"], rest=False)
+    graph = seen.graph
+    rest = graph.rest
+    assert rest == graph.states - 1
+    assert graph.state_name(rest) == "anything else"
+    assert graph.states == plain.graph.states + 2  # the state before the episode, too: it may start elsewhere
+    assert seen.entry
+    assert graph.state_name(graph.initial) == "start"
+    for c in range(graph.choices):
+        successors = graph.successor[graph.choice_ptr[c] : graph.choice_ptr[c + 1]].tolist()
+        taken = seen.actions[c] is not None or graph.action_name(c) == "reset"
+        assert (rest in successors) == (taken or graph.choice_state[c] == rest)
+    paid = graph.rewards["cost"].transition
+    assert paid is not None
+    assert not paid[graph.successor == rest].any()
+    assert "whatever can happen but did not counts as anything else" in seen.notes[0]
+
+
+def test_steps_that_were_never_observed_are_counted_as_anything_else() -> None:
+    seen = observe(Walk(), 500, actions=["right", "left"])
+    source = begun(Stray(), seen.graph, actions=seen.actions, entry=True)
+    batch = source.collect(order(seen.graph, 2000))
+    beyond = int(batch.counts[seen.graph.successor == seen.graph.rest].sum())
+    assert beyond > 50
+    assert batch.counts.sum() == batch.steps == source.knowledge().rows
+    assert (source.knowledge().rest, source.knowledge().unlisted) == (True, 0)
+    assert source.report()[0].startswith(f"{beyond} of {batch.steps} steps led where the graph lists nothing")
+    again = begun(Stray(), seen.graph, actions=seen.actions, entry=True)
+    again.restore(source.state())
+    assert again.report() == source.report()
+
+
+def test_an_episode_that_starts_where_none_did_is_anything_else() -> None:
+    class Shifting(Walk):
+        begun = 0
+
+        def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
+            super().reset(seed)
+            self.begun += 1
+            self.at = 0 if self.begun <= 500 else 2
+            return self.at, {}
+
+    env = Shifting()
+    seen = observe(env, 500, actions=["right", "left"])
+    source = begun(env, seen.graph, actions=seen.actions, entry=True)
+    batch = source.collect(order(seen.graph, 10))
+    assert (batch.trajectories, batch.steps) == (10, 10)
+    assert batch.counts[seen.graph.successor == seen.graph.rest].sum() == 10
+
+
+def test_labels_name_states_that_exist() -> None:
+    with pytest.raises(ModelError, match='label "far": there is no state 44; the nearest is 4'):
+        observe(Walk(), 50, actions=["right", "left"], labels={"far": [44]})
+    with pytest.raises(ModelError, match=r'label "far": there is no state .*; some of the states are 0, 1'):
+        observe(Walk(), 50, actions=["right", "left"], labels={"far": ["zzz"]})
 
 
 def test_a_state_that_was_reached_but_never_left_is_unexplored() -> None:
     seen = observe(Walk(), 1, actions=["right"], horizon=1, seed=1)
-    unexplored = np.flatnonzero(seen.graph.labels["unexplored"])
-    assert [seen.graph.state_name(int(s)) for s in unexplored] in (["1"], [])
+    graph = seen.graph
+    unexplored = np.flatnonzero(graph.labels["unexplored"])
+    assert [graph.state_name(int(s)) for s in unexplored] in (["1"], [])
+    for s in unexplored:  # nobody knows what follows
+        assert graph.successor[graph.choice_ptr[graph.state_ptr[s]]] == graph.rest
+        assert graph.action_name(int(graph.state_ptr[s])) == "unknown"
     with pytest.raises(ModelError, match="no step was observed"):
         observe(Walk(), 0, actions=["right"])
     with pytest.raises(ModelError, match="the action space of Walk is None, not discrete; give actions, a list"):

@@ -158,15 +158,25 @@ def test_blackjack_has_no_table_and_is_observed() -> None:
     assert graph.state_name(graph.initial) == "start"
     assert source.report()[0].startswith("Blackjack-v1: the graph is what 3000 episodes with random actions showed")
     # Sticking ends an episode with the observation it was in: the end must not be the state itself.
-    left = {int(s) for s in graph.choice_state if graph.action_name(int(graph.state_ptr[s])) != "stay"}
+    left = {int(s) for s in graph.choice_state if graph.action_name(int(graph.state_ptr[s])) not in ("stay", "unknown")}
     assert not left & set(np.flatnonzero(graph.labels["terminated"]).tolist())
     assert min(graph.labels["goal"].sum(), graph.labels["fail"].sum()) > 50
     source.begin(0)
     batch = source.collect(uniform(source, 500))
     assert batch.trajectories == 500
     assert batch.counts.sum() == batch.steps > 500
-    assert any("led where the graph has no transition" in note for note in source.report())
-    strict = Gymnasium("gym:Blackjack-v1", episodes=50, on_error="fail")
+    known = source.knowledge()
+    assert (known.graph, known.rest, known.unlisted, known.rows) == ("observed", True, 0, batch.steps)
+    beyond = int(batch.counts[graph.successor == graph.rest].sum())
+    assert beyond > 10  # each step is counted: those that were never observed as anything else
+    assert f"{beyond} of {batch.steps} steps led where the graph lists nothing" in "\n".join(source.report())
+    careless = Gymnasium("gym:Blackjack-v1", episodes=3000, rest=False)
+    careless.begin(0)
+    careless.collect(uniform(careless, 500))
+    assert careless.knowledge().unlisted > 10
+    assert not careless.knowledge().rest
+    assert any("led where the graph has no transition" in note for note in careless.report())
+    strict = Gymnasium("gym:Blackjack-v1", episodes=50, on_error="fail", rest=False)
     strict.begin(0)
     with pytest.raises(ModelError, match="add it to the graph"):
         strict.collect(uniform(strict, 500))
@@ -178,12 +188,12 @@ def test_an_observed_lake_is_a_part_of_the_table() -> None:
     graph = seen.graph
     for c in range(graph.choices):
         action = graph.action_name(c)
-        if action == "stay":
+        if action in ("stay", "reset"):
             continue
-        for t in graph.successor[graph.choice_ptr[c] : graph.choice_ptr[c + 1]]:
+        for t in graph.successor[graph.choice_ptr[c] : graph.choice_ptr[c + 1] - 1]:
             place = table.place(graph.state_name(int(graph.choice_state[c])), action, graph.state_name(int(t)))
             assert place.transition >= 0
-    assert graph.states == 16
+    assert graph.states == 18
     assert list(graph.rewards) == ["reward"]
 
 

@@ -285,7 +285,7 @@ def test_tabs_other_columns_and_compact_json(tmp_path: Path) -> None:
             "log.csv",
             HEADER,
             {"columns": {"nxt": "x"}},
-            "the columns are trajectory, state, action, next; there is no role nxt",
+            "the columns are trajectory, state, action, next, end; there is no role nxt",
         ),
         ("log.csv", "state,state,action,next\n", {}, 'there are 2 columns "state"; rename one'),
         ("log.csv", "", {}, "the file is empty; its first line must name the columns"),
@@ -332,7 +332,7 @@ def test_options_that_make_no_sense(tmp_path: Path) -> None:
         Log(path, GRAPH, on_error="drop")  # type: ignore[arg-type]
     with pytest.raises(UmdpError, match='only passed over, and written to a file, with on_error="skip"'):
         Log(path, GRAPH, rejected=tmp_path / "rejected")
-    with pytest.raises(ModelError, match="labels are for a graph made from the log"):
+    with pytest.raises(ModelError, match="labels and terminal are for a graph made from the log"):
         Log(path, GRAPH, labels={"goal": ["a"]})
     with pytest.raises(ModelError, match="a stream needs a graph"):
         open_log("-")
@@ -349,8 +349,10 @@ def test_a_log_is_not_continued_in_another_file(tmp_path: Path, suffix: str) -> 
     log.collect(order(GRAPH, 1))
     state = log.state()
     others = {
-        "the file the run began with": write([("1", "d", "on", "a"), *rows[1:]], tmp_path / f"two{suffix}"),
-        "give the file the run began with|its contents differ": write([], tmp_path / f"three{suffix}"),
+        "this is not the data the run began with: bytes 0 to": write(
+            [("1", "d", "on", "a"), *rows[1:]], tmp_path / f"two{suffix}"
+        ),
+        "give the file the run began with|this is not the data": write([], tmp_path / f"three{suffix}"),
     }
     for message, path in others.items():
         with pytest.raises(FormatError, match=message):
@@ -401,23 +403,113 @@ def test_a_graph_of_what_the_log_shows(tmp_path: Path, suffix: str) -> None:
     rows: list[Row] = [("1", "a", "on", "b"), ("1", "b", "on", "c"), None, ("2", "a", "on", "b"), ("2", "b", "on", "a")]
     path = write(rows, tmp_path / f"log{suffix}")
     graph = graph_of_log(path, labels={"goal": ["c"], "early": lambda name: name < "b"})
-    assert graph.state_names == ("a", "b", "c")
-    assert [graph.action_name(c) for c in range(graph.choices)] == ["on", "on", "stay"]
-    assert graph.successor.tolist() == [1, 2, 0, 2]
+    assert graph.state_names == ("a", "b", "c", "anything else")
+    assert [graph.action_name(c) for c in range(graph.choices)] == ["on", "on", "unknown", "stay"]
+    assert graph.successor.tolist() == [1, 3, 2, 0, 3, 3, 3]
+    assert graph.rest == 3
     assert {name: np.flatnonzero(members).tolist() for name, members in graph.labels.items()} == {
-        "end": [2],
+        "end": [],
+        "unexplored": [2],
         "goal": [2],
         "early": [0],
+        "anything else": [3],
     }
+    told = graph_of_log(path, terminal=["c"])
+    assert told.successor.tolist() == [1, 3, 2, 0, 3, 2, 3]
+    assert np.flatnonzero(told.labels["end"]).tolist() == [2]
+    with pytest.raises(ModelError, match="terminal: the state 'b' was left, so it is not terminal"):
+        graph_of_log(path, terminal=["b"])
+    bare = graph_of_log(path, rest=False)
+    assert bare.rest is None
+    assert [bare.action_name(c) for c in range(bare.choices)] == ["on", "on", "stay"]
+    assert bare.successor.tolist() == [1, 2, 0, 2]
     assert graph_of_log(path, initial="b").initial == 1
-    with pytest.raises(ModelError, match="the initial state 'q' was not observed; some that were: a, b, c"):
+    with pytest.raises(
+        ModelError, match="the initial state 'q' was not observed; some of the states are 'a', 'b', 'c'"
+    ):
         graph_of_log(path, initial="q")
     log = Log(path, on_error="skip", labels={"goal": ["c"]})
     log.begin()
     counts, *_ = exhaust(log, order(log.graph))
-    assert counts.tolist() == [2, 1, 1, 0]
-    assert f"the graph is what {path} shows: 3 states, 4 transitions" in log.report()[0]
-    assert "no guarantee covers it" in log.report()[0]
+    assert counts.tolist() == [2, 0, 1, 1, 0, 0, 0]
+    assert f"the graph is what {path} shows: 4 states, 7 transitions" in log.report()[0]
+    assert "counts as anything else" in log.report()[0]
+    assert (log.knowledge().graph, log.knowledge().rest, log.knowledge().rejected) == ("observed", True, 1)
+
+
+def test_states_of_which_the_log_says_that_they_end_trajectories(tmp_path: Path) -> None:
+    told = [("a", "go", "b", True), ("a", "go", "c", True), ("a", "go", "c", False), ("a", "go", "d", False)]
+    (tmp_path / "log.csv").write_text(
+        "state,action,next,end\n" + "".join(f"{s},{a},{t},{str(end).lower()}\n" for s, a, t, end in told)
+    )
+    records = [{"state": s, "action": a, "next": t, "end": end} for s, a, t, end in told]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    pl = pytest.importorskip("polars")
+    pl.DataFrame(records).write_parquet(tmp_path / "log.parquet")
+    for suffix in FORMATS:
+        log = Log(tmp_path / f"log{suffix}")
+        graph = log.graph
+        assert graph.state_names == ("a", "b", "c", "d", "anything else")
+        assert np.flatnonzero(graph.labels["end"]).tolist() == [
+            1
+        ]  # c ends some trajectories, and nobody knows about others
+        assert np.flatnonzero(graph.labels["unexplored"]).tolist() == [2, 3]
+        log.begin()
+        *_, batches = exhaust(log, order(graph, 1))
+        assert [batch.trajectories for batch in batches] == [1, 1, 1, 1]
+    (tmp_path / "log.csv").write_text("state,action,next,end\na,go,b,maybe\n")
+    log = Log(tmp_path / "log.csv", GRAPH)
+    log.begin()
+    with pytest.raises(FormatError, match="line 2: the end is 'maybe'; it is true or false, 1 or 0"):
+        log.collect(order(GRAPH))
+    pl.DataFrame({"state": ["a"], "action": ["on"], "next": ["b"], "end": ["soon"]}).write_parquet(
+        tmp_path / "x.parquet"
+    )
+    with pytest.raises(FormatError, match='the column "end" must hold true and false, or 1 and 0'):
+        Log(tmp_path / "x.parquet", GRAPH)
+
+
+def test_labels_of_a_log_name_states_that_exist(tmp_path: Path) -> None:
+    path = write([("1", "street", "walk", "home")], tmp_path / "log.csv")
+    for make in (graph_of_log, Log):
+        with pytest.raises(ModelError, match="label \"goal\": there is no state 'hoem'; the nearest is 'home'"):
+            make(path, labels={"goal": ["hoem"]})
+    with pytest.raises(ModelError, match="give a list of states"):
+        Log(path, labels={"goal": "home"})
+    anything = write([("1", "street", "walk", "anything else")], tmp_path / "odd.csv")
+    with pytest.raises(ModelError, match="is the name of what was not observed; rename"):
+        Log(anything)
+    assert Log(anything, rest=False).graph.states == 2
+
+
+def test_one_wrong_row_makes_a_state_of_which_nothing_is_known(tmp_path: Path) -> None:
+    rows: list[Row] = [(str(i), "street", "walk", "home" if i % 2 else "street") for i in range(2000)]
+    rows[77] = ("77", "street", "walk", "hoem")
+    graph = Log(write(rows, tmp_path / "log.csv"), labels={"goal": ["home"]}).graph
+    typo = graph.state_index("hoem")
+    first = int(graph.choice_ptr[graph.state_ptr[typo]])
+    assert graph.successor[first] == graph.rest
+    assert not graph.labels["goal"][typo]
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_rows_that_an_observed_graph_does_not_list_are_anything_else(tmp_path: Path, suffix: str) -> None:
+    old: list[Row] = [("1", "a", "on", "b"), ("1", "b", "on", "a")]
+    graph = graph_of_log(write(old, tmp_path / "old.csv"))
+    new: list[Row] = [
+        ("1", "a", "on", "b"),
+        ("1", "b", "on", "new"),  # anything else
+        ("1", "new", "on", "a"),  # beyond what was observed
+        ("1", "a", "on", "a"),  # anything else
+        ("1", "a", "off", "b"),  # an action beyond what was observed
+    ]
+    log = open_skipping(write(new, tmp_path / f"new{suffix}"), graph)
+    counts, *_ = exhaust(log, order(graph))
+    assert counts[graph.successor == graph.rest].sum() == 2
+    assert counts.sum() == 3
+    known = log.knowledge()
+    assert (known.rest, known.unlisted, known.rejected, known.rows) == (True, 0, 0, 5)
+    assert log.report()[0] == "2 of 5 rows were rejected and not counted"
 
 
 def test_a_log_without_rows_shows_no_graph(tmp_path: Path) -> None:

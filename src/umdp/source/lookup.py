@@ -116,16 +116,22 @@ class Lookup:
     def place(self, state: Any, action: Any, successor: Any) -> Place:
         """Return where a row lies in the graph, or why nowhere."""
         source, target = self.state(state), self.state(successor)
-        for number, given in ((source, state), (target, successor)):
-            if number < 0:
-                return Place(-1, source, target, self._no_state(str(given)))
+        if source < 0:
+            return Place(-1, source, target, self._no_state(str(state)))
         choice = self.choice(source, action)
-        if choice < 0:
+        if choice < 0 and target >= 0:
             return Place(-1, source, target, self._no_action(source, str(action)))
-        transition = self.transition(choice, target)
-        if transition < 0:
-            return Place(-1, source, target, self.unlisted(choice, target))
-        return Place(transition, source, target)
+        transition = self.transition(choice, target) if choice >= 0 and target >= 0 else -1
+        if transition < 0 and choice >= 0:
+            transition = self.beyond(choice)
+        if transition >= 0:
+            return Place(transition, source, target)
+        reason = self._no_state(str(successor)) if target < 0 else self.unlisted(choice, target)
+        return Place(-1, source, target, reason)
+
+    def beyond(self, choice: int) -> int:
+        """Return the transition of a choice to "anything else", -1 if it has none."""
+        return -1 if self.graph.rest is None else self.transition(choice, self.graph.rest)
 
     # -- reasons ---------------------------------------------------------------------------------------------
 

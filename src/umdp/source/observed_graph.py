@@ -1,26 +1,33 @@
-"""A graph made of what has been observed, for want of one that is known."""
+"""The observed graph: made of what data show, for want of one that is known."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+import difflib
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.model import Graph, Rewards
+from umdp.model import REST, Graph, Rewards
 
-__all__ = ["LabelOf", "ObservedGraph", "label_members", "reward_structure"]
+__all__ = ["STAY", "UNKNOWN", "LabelOf", "ObservedGraph", "label_members", "reward_structure"]
 
 LabelOf = Callable[[Any], bool] | Collection[Hashable]
 STAY = "stay"
+UNKNOWN = "unknown"
 
 
 class ObservedGraph:
-    """Transitions that were seen, gathered into a graph.
+    """Transitions that were observed, gathered into a graph.
 
-    The graph lists what was seen and nothing else. A state that was never left has one choice, `stay`.
+    The graph lists what was seen, and for every choice one more outcome, to the absorbing state "anything else": whatever can
+    happen but did not. A state of which the data say that it ends trajectories has one choice, `stay`. Of any other state that
+    was reached and never left nothing is known: its one choice, `unknown`, leads to "anything else".
+
+    Without `rest`, there is no such state, whatever was not seen is missing, and a state that was never left is taken to be
+    absorbing.
 
     Attributes
     ----------
@@ -30,42 +37,52 @@ class ObservedGraph:
     Examples
     --------
     >>> seen = ObservedGraph()
-    >>> seen.add("a", "go", "b"); seen.add("a", "go", "a")
-    >>> seen.graph("a", labels={"goal": lambda state: state == "b"})
-    Graph with 2 states, 2 choices, 3 transitions; initial state a; labels "goal"
+    >>> seen.add("a", "go", "b", end=True); seen.add("a", "go", "a")
+    >>> graph = seen.graph("a", labels={"goal": lambda state: state == "b"})
+    >>> graph
+    Graph with 3 states, 3 choices, 5 transitions; initial state a; labels "goal", "anything else"
+    >>> graph.state_name(graph.rest)
+    'anything else'
+    >>> seen.graph("a", rest=False)
+    Graph with 2 states, 2 choices, 3 transitions; initial state a
     """
 
     def __init__(self) -> None:
         self.number: dict[Hashable, int] = {}
         self.varies = False
         self._seen: dict[int, dict[Hashable, dict[int, float]]] = {}
+        self._ended: set[int] = set()
+        self._open: set[int] = set()
 
-    def add(self, state: Hashable, action: Hashable, successor: Hashable, reward: float = 0.0) -> None:
-        """Take note of a transition, and of whether its reward is always the same."""
+    def add(
+        self, state: Hashable, action: Hashable, successor: Hashable, reward: float = 0.0, *, end: bool = False
+    ) -> None:
+        """Take note of a transition, of whether its reward is always the same, and of whether it ended a trajectory."""
         source = self.number.setdefault(state, len(self.number))
         target = self.number.setdefault(successor, len(self.number))
         outcomes = self._seen.setdefault(source, {}).setdefault(action, {})
         self.varies |= outcomes.setdefault(target, reward) != reward
+        (self._ended if end else self._open).add(target)
+
+    def make_terminal(self, given: LabelOf) -> None:
+        """Believe that some states end trajectories; those that were left are refused."""
+        for number in np.flatnonzero(label_members("terminal", given, list(self.number))).tolist():
+            if number in self._seen:
+                raise ModelError(f"terminal: the state {list(self.number)[number]!r} was left, so it is not terminal")
+            self._ended.add(number)
+            self._open.discard(number)
 
     @property
-    def unleft(self) -> NDArray[np.bool_]:
-        """Which states were never left, shape (S,)."""
-        return np.array([s not in self._seen for s in range(len(self.number))], dtype=np.bool_)
+    def terminal(self) -> NDArray[np.bool_]:
+        """Which states were never left, and every step into them said that it was the last, shape (S,)."""
+        ended = self._ended - self._open - self._seen.keys()
+        return np.array([s in ended for s in range(len(self.number))], dtype=np.bool_)
 
-    def actions(self) -> list[Hashable | None]:
-        """Return the action of every choice of the graph; None for `stay`."""
-        choices: list[Hashable | None] = []
-        for s in range(len(self.number)):
-            choices.extend(self._seen.get(s, {None: {}}))
-        return choices
-
-    def rewards(self) -> NDArray[np.float64]:
-        """Return the reward of every transition of the graph, shape (T,)."""
-        paid: list[float] = []
-        for s in range(len(self.number)):
-            for outcomes in self._seen.get(s, {None: {s: 0.0}}).values():
-                paid.extend(outcomes.values())
-        return np.array(paid, dtype=np.float64)
+    @property
+    def unexplored(self) -> NDArray[np.bool_]:
+        """Which states were never left, though nothing says that they are terminal, shape (S,)."""
+        left = np.array([s in self._seen for s in range(len(self.number))], dtype=np.bool_)
+        return ~left & ~self.terminal
 
     def graph(
         self,
@@ -74,28 +91,57 @@ class ObservedGraph:
         labels: Mapping[str, LabelOf | NDArray[np.bool_]] | None = None,
         rewards: Mapping[str, Rewards] | None = None,
         names: Callable[[Any], str] = str,
+        rest: bool = True,
     ) -> Graph:
-        """Return the graph; labels are arrays over states, functions of a state or collections of states."""
+        """Return the graph; labels are arrays over the observed states, functions of a state or collections of states."""
+        states, named = list(self.number), [names(state) for state in self.number]
         if initial not in self.number:
-            known = ", ".join(names(state) for state in list(self.number)[:5])
-            raise ModelError(f"the initial state {initial!r} was not observed; some that were: {known}")
-        state_ptr, choice_ptr, successor = [0], [0], list[int]()
-        for s in range(len(self.number)):
-            for outcomes in self._seen.get(s, {None: {s: 0.0}}).values():
-                successor.extend(outcomes)
-                choice_ptr.append(len(successor))
-            state_ptr.append(len(choice_ptr) - 1)
-        states = list(self.number)
+            raise ModelError(f"the initial state {initial!r} was not observed; {_nearest(initial, states)}")
+        marked = {name: label_members(name, given, states) for name, given in (labels or {}).items()}
+        if rest:
+            if REST in marked or REST in named:
+                raise ModelError(
+                    f'"{REST}" is the name of what was not observed; rename the label or state, or say rest=False'
+                )
+            marked = {name: np.append(members, False) for name, members in marked.items()}
+            marked[REST] = np.arange(len(states) + 1) == len(states)
+            named.append(REST)
+        rows = self._rows(rest)
+        sizes = [len(outcomes) for choices in rows for outcomes in choices.values()]
         return Graph(
-            np.array(state_ptr),
-            np.array(choice_ptr),
-            np.array(successor, dtype=np.int32),
+            np.cumsum([0, *map(len, rows)]),
+            np.cumsum([0, *sizes]),
+            np.array([t for choices in rows for outcomes in choices.values() for t in outcomes], dtype=np.int32),
             initial=self.number[initial],
-            labels={name: label_members(given, states) for name, given in (labels or {}).items()},
+            labels=marked,
             rewards=rewards or {},
-            actions=[STAY if action is None else str(action) for action in self.actions()],
-            state_names=[names(state) for state in states],
+            actions=[str(action) for choices in rows for action in choices],
+            state_names=named,
         )
+
+    def actions(self, *, rest: bool = True) -> list[Hashable | None]:
+        """Return the action of every choice of the graph; None for `stay` and `unknown`, which nobody took."""
+        own: list[Hashable | None] = []
+        for s, choices in enumerate(self._rows(rest)):
+            own.extend(choices if s in self._seen else [None])
+        return own
+
+    def rewards(self, *, rest: bool = True) -> NDArray[np.float64]:
+        """Return the reward of every transition of the graph, shape (T,); none on the way to "anything else"."""
+        rows = self._rows(rest)
+        return np.array([r for choices in rows for outcomes in choices.values() for r in outcomes.values()])
+
+    def _rows(self, rest: bool) -> list[dict[Hashable, dict[int, float]]]:
+        """Return, for every state, the outcomes of its choices and their rewards."""
+        beyond, terminal = len(self.number), self.terminal
+        rows: list[dict[Hashable, dict[int, float]]] = []
+        for s in range(beyond):
+            if s in self._seen:
+                more = {beyond: 0.0} if rest else {}
+                rows.append({action: outcomes | more for action, outcomes in self._seen[s].items()})
+            else:
+                rows.append({UNKNOWN: {beyond: 0.0}} if rest and not terminal[s] else {STAY: {s: 0.0}})
+        return [*rows, {STAY: {beyond: 0.0}}] if rest else rows
 
 
 def reward_structure(paid: NDArray[np.float64], *, varies: bool = False) -> tuple[dict[str, Rewards], str]:
@@ -125,11 +171,34 @@ def reward_structure(paid: NDArray[np.float64], *, varies: bool = False) -> tupl
     ), ""
 
 
-def label_members(given: LabelOf | NDArray[np.bool_], states: Collection[Any]) -> NDArray[np.bool_]:
-    """Return which of some states a label marks, shape (S,)."""
+def label_members(name: str, given: LabelOf | NDArray[np.bool_], states: Sequence[Any]) -> NDArray[np.bool_]:
+    """Return which of some states a label marks, shape (S,); a state that is not one of them is an error.
+
+    Examples
+    --------
+    >>> label_members("goal", ["b"], ["a", "b"])
+    array([False,  True])
+    >>> label_members("goal", ["hoem"], ["street", "home"])
+    Traceback (most recent call last):
+    ...
+    umdp.errors.ModelError: label "goal": there is no state 'hoem'; the nearest is 'home'
+    """
     if isinstance(given, np.ndarray) and given.dtype == np.bool_:
         return given
     if callable(given):
         return np.array([bool(given(state)) for state in states], dtype=np.bool_)
-    wanted = set(given)
+    if isinstance(given, str):
+        raise ModelError(f'label "{name}" is {given!r}; give a list of states, such as [{given!r}], or a function')
+    wanted, present = set(given), set(states)
+    for state in given:
+        if state not in present:
+            raise ModelError(f'label "{name}": there is no state {state!r}; {_nearest(state, states)}')
     return np.array([state in wanted for state in states], dtype=np.bool_)
+
+
+def _nearest(given: Any, states: Sequence[Any]) -> str:
+    names = {str(state): state for state in states}
+    close = difflib.get_close_matches(str(given), list(names)[:100_000], 1)
+    if close:
+        return f"the nearest is {names[close[0]]!r}"
+    return f"some of the states are {', '.join(map(repr, list(names.values())[:5]))}"

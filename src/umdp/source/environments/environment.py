@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError, UmdpError
-from umdp.model import MDP, Graph
+from umdp.model import MDP, REST, Graph
 from umdp.source.base import Batch, Knowledge, Order, Source
 from umdp.source.environments.protocol import Protocol, Step, freeze, name_of
 from umdp.source.logs.rejected import OnError
@@ -49,6 +49,7 @@ class Environment(Source):
         The process itself, where it is known, to measure by.
     on_error : {"fail", "skip"}
         Whether a step to where the graph has no transition is an error, or ends its trajectory and is reported, not counted.
+        Where the choice can lead to the graph's state "anything else", such a step is counted there, and is no error.
 
     Examples
     --------
@@ -110,7 +111,7 @@ class Environment(Source):
     def begin(self, seed: int) -> None:
         """Start from the beginning."""
         self._generator = np.random.PCG64(seed)
-        self._done = {"trajectories": 0, "steps": 0, "truncated": 0, "unlisted": 0}
+        self._done = {"trajectories": 0, "steps": 0, "truncated": 0, "rest": 0, "unlisted": 0}
         self._first: list[str] = []
         self._kept = self._state()
 
@@ -173,7 +174,11 @@ class Environment(Source):
         return found
 
     def _follow(self, choice: int, successor: int, observation: Any, path: list[int]) -> bool:
-        """Add the transition of a choice to a path; where the graph has none, raise or note it, and return False."""
+        """Add the transition of a choice to a path, and return whether the graph lists it.
+
+        Where it does not, the step is counted as "anything else", if the choice has that outcome; otherwise it is an error, or
+        noted, and counted nowhere.
+        """
         pair = (choice, successor)
         transition = self._memo.get(pair)
         if transition is None:
@@ -182,6 +187,10 @@ class Environment(Source):
         if transition >= 0:
             path.append(transition)
             return True
+        if (beyond := self._lookup.beyond(choice)) >= 0:
+            path.append(beyond)
+            self._done["rest"] += 1
+            return False
         if successor >= 0:
             reason = self._lookup.unlisted(choice, successor)
         else:
@@ -223,7 +232,12 @@ class Environment(Source):
     def knowledge(self) -> Knowledge:
         """Return how many steps were taken, and how many of them the graph does not list."""
         unlisted = self._done["unlisted"]
-        return Knowledge(graph=self._graph_from, unlisted=unlisted, rows=self._done["steps"] + unlisted)
+        return Knowledge(
+            graph=self._graph_from,
+            rest=self.graph.rest is not None,
+            unlisted=unlisted,
+            rows=self._done["steps"] + unlisted,
+        )
 
     def report(self) -> list[str]:
         """Return what was cut off, what led out of the graph, and whether a run can be repeated."""
@@ -231,6 +245,11 @@ class Environment(Source):
         if done["truncated"]:
             notes.append(
                 f"{done['truncated']} of {done['trajectories']} trajectories were cut off by the environment's time limit"
+            )
+        if done["rest"]:
+            notes.append(
+                f"{done['rest']} of {done['steps']} steps led where the graph lists nothing; each ended its trajectory and was "
+                f"counted as {REST}"
             )
         if done["unlisted"]:
             notes.append(

@@ -1,4 +1,4 @@
-"""A graph from exploratory episodes, for an environment that does not tell its own."""
+"""Exploratory episodes: the observed graph of an environment that does not tell its own."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ class Observed:
 
     Attributes
     ----------
-    graph : the transitions seen, and no others
+    graph : the transitions seen, and for every choice one to "anything else"
     actions : (C,) what to give to `step` for every choice, None where nothing can be done
     number : the state of every observation, and of every `Ended`
-    entry : whether the initial state is an extra one, whose choice is the reset
+    entry : whether the initial state is an extra one, whose choice is the reset, where episodes start in different states or
+        may start elsewhere
     notes : what was assumed
     """
 
@@ -62,10 +63,12 @@ def observe(
     horizon: int = 1000,
     state_of: Callable[[Any], Hashable] | None = None,
     labels: Mapping[str, LabelOf] | None = None,
+    rest: bool = True,
 ) -> Observed:
     """Return the graph of what is seen in some episodes with actions chosen at random.
 
-    Whatever can happen but did not is missing from the graph. An episode that terminates ends in a state of its own, apart from
+    Whatever can happen but did not is the outcome "anything else" of its choice; a state that was reached but never left, and
+    in which no episode terminated, leads nowhere else. An episode that terminates ends in a state of its own, apart from
     a state with the same observation in which episodes go on. Labels: ``terminated``, ``goal`` (terminated with positive reward),
     ``fail`` (terminated without), ``unexplored`` (reached, but never left), and those given.
 
@@ -82,6 +85,9 @@ def observe(
         Turns an observation into a hashable state.
     labels : mapping, optional
         Functions of a state, or lists of states.
+    rest : bool
+        Whether choices have the outcome "anything else". Without it, whatever was not seen is missing from the graph, a state
+        that was never left is taken to be absorbing, and nothing can be promised.
 
     Examples
     --------
@@ -92,6 +98,8 @@ def observe(
     ...         return ("heads", 1.0, True, False, {}) if action == "cheat" else ("toss", 0.0, False, False, {})
     >>> seen = observe(Coin(), 20, actions=["throw", "cheat"])
     >>> seen.graph
+    Graph with 4 states, 5 choices, 8 transitions; initial state start; labels ...; rewards "reward"
+    >>> observe(Coin(), 20, actions=["throw", "cheat"], rest=False).graph
     Graph with 2 states, 3 choices, 3 transitions; initial state toss; labels ...; rewards "reward"
     """
     protocol, rng = Protocol(env), np.random.default_rng(seed)
@@ -108,27 +116,30 @@ def observe(
             action = possible[int(rng.integers(len(possible)))]
             step = protocol.step(action)
             key = freeze(step.observation, state_of, where)
-            seen.add(state, action, Ended(key, step.reward > 0) if step.terminated else key, step.reward)
+            reached = Ended(key, step.reward > 0) if step.terminated else key
+            seen.add(state, action, reached, step.reward, end=step.terminated)
             state, info, steps = key, step.info, steps + 1
             if step.terminated or step.truncated:
                 break
     if not steps:
         raise ModelError("no step was observed; give at least one episode and a horizon of at least 1")
-    entry = len(starts) > 1
+    entry = rest or len(starts) > 1
     for start in starts if entry else ():
         seen.add(Entry(), RESET, start)
-    rewards, why = reward_structure(seen.rewards(), varies=seen.varies)
+    rewards, why = reward_structure(seen.rewards(rest=rest), varies=seen.varies)
     graph = seen.graph(
         Entry() if entry else next(iter(starts)),
         labels=_labels(seen, labels or {}),
         rewards=rewards,
         names=_namer(seen),
+        rest=rest,
     )
+    beyond = "counts as anything else" if rest else "is missing, and no guarantee covers it"
     note = (
         f"the graph is what {episodes} episodes with random actions showed ({steps} steps): {graph.states} states, "
-        f"{graph.transitions} transitions; whatever can happen but did not is missing, and no guarantee covers it"
+        f"{graph.transitions} transitions; whatever can happen but did not {beyond}"
     )
-    given = [None if action == RESET else action for action in seen.actions()]
+    given = [None if action == RESET else action for action in seen.actions(rest=rest)]
     return Observed(graph, given, dict(seen.number), entry, tuple(filter(None, (note, why))))
 
 
@@ -138,10 +149,10 @@ def _labels(seen: ObservedGraph, given: Mapping[str, LabelOf]) -> dict[str, NDAr
     goal = np.array([isinstance(state, Ended) and state.goal for state in states])
     inner = [state.observation if isinstance(state, Ended) else state for state in states]
     within = np.array([not isinstance(state, Entry) for state in states])
-    marked = {"terminated": ended, "goal": goal, "fail": ended & ~goal, "unexplored": seen.unleft & ~ended}
+    marked = {"terminated": ended, "goal": goal, "fail": ended & ~goal, "unexplored": seen.unexplored}
     for name, each in given.items():
         members = np.zeros(len(states), dtype=np.bool_)
-        members[within] = label_members(each, [state for state, own in zip(inner, within, strict=True) if own])
+        members[within] = label_members(name, each, [state for state, own in zip(inner, within, strict=True) if own])
         marked[name] = members
     return marked
 

@@ -48,9 +48,12 @@ class Gymnasium(Environment):
         For a graph that is given: as for `Environment`.
     episodes : int
         How many exploratory episodes to play if there is no other graph.
+    rest : bool
+        Whether the choices of an observed graph have the outcome "anything else", on which steps that it does not list are
+        counted; see `observe`.
     on_error : {"fail", "skip"}, optional
-        Whether a step to where the graph has no transition is an error, or ends its trajectory and is reported. By default
-        an error, unless the graph is what was observed.
+        Whether a step to where the graph has no transition, not even to "anything else", is an error, or ends its trajectory and
+        is reported. By default an error, unless the graph is what was observed.
     **options
         For `gymnasium.make`, where an id is given.
 
@@ -72,6 +75,7 @@ class Gymnasium(Environment):
         actions: Sequence[Any] | None = None,
         entry: bool = False,
         episodes: int = 1000,
+        rest: bool = True,
         on_error: OnError | None = None,
         **options: Any,
     ) -> None:
@@ -91,7 +95,7 @@ class Gymnasium(Environment):
             own = [action for s in range(len(table)) for action in table[s]]
             actions = [*own, None] if entry else own
         else:
-            seen = observe(env, episodes, actions=actions, state_of=state_of, labels=labels)
+            seen = observe(env, episodes, actions=actions, state_of=state_of, labels=labels, rest=rest)
             graph, actions, entry = seen.graph, seen.actions, seen.entry
             self._number, self._notes = seen.number, seen.notes
             on_error = on_error or "skip"
@@ -160,7 +164,7 @@ def table_model(
     positive = {
         s: {a: [(p, t, max(r, 0), end) for p, t, r, end in row] for a, row in rows.items()} for s, rows in table.items()
     }
-    members = {name: label_members(given, range(len(table))) for name, given in labels.items()}
+    members = {name: label_members(name, given, range(len(table))) for name, given in labels.items()}
     arguments = read_table(positive, int(np.argmax(starts)), {"labels": members})
     # Labels go by the rewards as they are; the structure by what was made of them, if they are of one sign.
     paid = _paid(changed, arguments["labels"]["terminated"])

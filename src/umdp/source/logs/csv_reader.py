@@ -13,6 +13,8 @@ from umdp.source.logs.reader import LineReader, Parsed, choose_columns
 
 __all__ = ["CsvReader"]
 
+FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False, "": False}
+
 
 class CsvReader(LineReader):
     """Rows of a CSV file with a header; a row is a line, so that quoted fields have no newlines.
@@ -21,7 +23,7 @@ class CsvReader(LineReader):
     ----------
     feed : FileFeed
     columns : mapping of str to str, optional
-        The names of the columns trajectory, state, action and next, where they have others.
+        The names of the columns trajectory, state, action, next and end, where they have others.
     delimiter : str
         What stands between fields.
     block : int
@@ -38,6 +40,7 @@ class CsvReader(LineReader):
         chosen = choose_columns(columns, header, self.name)
         self._width = len(header)
         self._trajectory = header.index(chosen["trajectory"]) if "trajectory" in chosen else None
+        self._end = header.index(chosen["end"]) if "end" in chosen else None
         self._triple = tuple(header.index(chosen[role]) for role in ("state", "action", "next"))
 
     def _header(self, feed: FileFeed) -> list[str]:
@@ -47,7 +50,7 @@ class CsvReader(LineReader):
         if not first.strip():
             raise FormatError("the file is empty; its first line must name the columns", path=self.name)
         line = first.split(b"\n", 1)[0]
-        self._start = min(len(line) + 1, len(first))
+        self._body = min(len(line) + 1, len(first))
         try:
             return [name.strip() for name in _fields(line.decode("utf-8-sig"), self._delimiter)]
         except (UnicodeDecodeError, csv.Error):
@@ -57,8 +60,7 @@ class CsvReader(LineReader):
 
     def begin(self) -> dict[str, int]:
         """Go to the line after the header."""
-        self._feed.seek(self._start, 1)
-        return {"offset": self._start, "line": 1}
+        return self._begin(self._body, 1)
 
     def parse(self, block: bytes) -> Parsed:
         """Return what some lines say."""
@@ -68,7 +70,13 @@ class CsvReader(LineReader):
         width = self._width
         state, action, successor = (cells[column::width] for column in self._triple)
         names = None if self._trajectory is None else cells[self._trajectory :: width]
-        return Parsed(np.arange(len(state)), zip(state, action, successor, strict=True), names)
+        over = None
+        if self._end is not None:
+            ends = [cell.strip().lower() for cell in cells[self._end :: width]]
+            if not FLAGS.keys() >= set(ends):
+                return self._careful(block)
+            over = [FLAGS[end] for end in ends]
+        return Parsed(np.arange(len(state)), zip(state, action, successor, strict=True), names, over)
 
     def _plain(self, block: bytes) -> list[str] | None:
         """Return all fields, row after row, if no line needs a second look: the same number in each, and no quotes."""
@@ -115,12 +123,16 @@ class CsvReader(LineReader):
             if len(fields) != self._width:
                 malformed[number] = f"the line has {len(fields)} fields, but the header names {self._width} columns"
                 continue
+            if self._end is not None and fields[self._end].strip().lower() not in FLAGS:
+                malformed[number] = f"the end is {fields[self._end][:60]!r}; it is true or false, 1 or 0"
+                continue
             index.append(number)
             rows.append(fields)
         state, action, successor = self._triple
         names = None if self._trajectory is None else [row[self._trajectory] for row in rows]
         triples = [(row[state], row[action], row[successor]) for row in rows]
-        return Parsed(index, triples, names, malformed=malformed)
+        over = None if self._end is None else [FLAGS[row[self._end].strip().lower()] for row in rows]
+        return Parsed(index, triples, names, over, malformed)
 
 
 def _fields(line: str, delimiter: str) -> list[str]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import select
 import time
-import zlib
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from umdp.errors import FormatError
+from umdp.source.logs.prefix import Prefix
 
-__all__ = ["BLOCK", "Feed", "FileFeed", "PipeFeed", "checksum", "opened"]
+__all__ = ["BLOCK", "Feed", "FileFeed", "PipeFeed", "blocks", "opened"]
 
 BLOCK = 1 << 20
 LONGEST_LINE = 1 << 26
-HEAD = 4096
 
 
 class Feed(ABC):
@@ -27,6 +27,7 @@ class Feed(ABC):
     name : what it is called in messages
     offset, line : the byte at which the next block starts, and the number of lines before it
     over : no more will come
+    prefix : the checksum of what its reader has taken
     """
 
     name: str
@@ -34,11 +35,16 @@ class Feed(ABC):
     def __init__(self) -> None:
         self.offset = self.line = 0
         self.over = False
+        self.prefix = Prefix()
         self._held = b""
 
     @abstractmethod
-    def seek(self, offset: int, line: int) -> None:
-        """Go on after that many bytes and lines."""
+    def seek(self, offset: int, line: int, known: Mapping[str, Any] | None = None) -> None:
+        """Go on after that many bytes and lines, which have a checksum that is known, if they were read before."""
+
+    def evidence(self) -> dict[str, Any]:
+        """Return the checksum of what its reader has taken."""
+        return self.prefix.state()
 
     @abstractmethod
     def more(self, limit: int) -> bytes:
@@ -47,10 +53,6 @@ class Feed(ABC):
     @abstractmethod
     def wait(self, seconds: float) -> None:
         """Wait for more to come, for about so long."""
-
-    def head(self, size: int) -> int:
-        """Return a checksum of the first `size` bytes, where they can still be read."""
-        return 0
 
     def lines(self, block: int = BLOCK) -> bytes:
         """Return the next whole lines, about `block` bytes of them, and move on; none if no line is complete.
@@ -98,8 +100,8 @@ class FileFeed(Feed):
         self.name, self._path, self._follow = str(path), path, follow
         self._file: BinaryIO | None = None
 
-    def seek(self, offset: int, line: int) -> None:
-        """Go on after that many bytes and lines; a file shorter than that is not the one it was."""
+    def seek(self, offset: int, line: int, known: Mapping[str, Any] | None = None) -> None:
+        """Go on after that many bytes and lines; a file that is shorter or begins otherwise is not the one it was."""
         self.offset, self.line, self.over, self._held = offset, line, False, b""
         file = self._open()
         size = os.fstat(file.fileno()).st_size
@@ -108,6 +110,13 @@ class FileFeed(Feed):
                 f"the file has {size} bytes, but {offset} had been read from it; give the file the run began with",
                 path=self.name,
             )
+        if known is None or self.prefix.offset != offset or self.prefix.digest != known["prefix"]:
+            file.seek(0)
+            self.prefix = Prefix()
+            for block in blocks(file, offset):
+                self.prefix.extend(block)
+            if known is not None:
+                self.prefix.compare(known, self.name)
         file.seek(offset)
 
     def more(self, limit: int) -> bytes:
@@ -121,11 +130,6 @@ class FileFeed(Feed):
     def wait(self, seconds: float) -> None:
         """Wait so long; files do not tell when they grow."""
         time.sleep(seconds)
-
-    def head(self, size: int) -> int:
-        """Return a checksum of the first `size` bytes, of the first 4096 at most."""
-        with opened(self._path) as file:
-            return checksum(file.read(min(size, HEAD)))
 
     def close(self) -> None:
         """Close the file."""
@@ -170,14 +174,15 @@ class PipeFeed(Feed):
         super().__init__()
         self.name, self._file, self._follow = name, file, follow
         self._skip, self._lost = 0, False
+        self._known: Mapping[str, Any] | None = None
         self._descriptor = _descriptor(file)
 
-    def seek(self, offset: int, line: int) -> None:
+    def seek(self, offset: int, line: int, known: Mapping[str, Any] | None = None) -> None:
         """Pass over so many lines; what has been read is lost to this process, and so is whatever comes after it."""
         if line != self.line and self.line:
             self._lost = True
         elif line != self.line:
-            self._skip = line
+            self._skip, self._known = line, known
 
     def more(self, limit: int) -> bytes:
         """Return what has arrived."""
@@ -197,12 +202,15 @@ class PipeFeed(Feed):
         whole = super().lines(block)
         while self._skip and whole:
             count = whole.count(b"\n") + (not whole.endswith(b"\n"))
-            if count > self._skip:
-                for _ in range(self._skip):
-                    whole = whole[whole.index(b"\n") + 1 :]
-                self._skip = 0
-            else:
-                self._skip -= count
+            passed = 0
+            for _ in range(min(count, self._skip)):
+                passed = whole.find(b"\n", passed) + 1 or len(whole)
+            self.prefix.extend(whole[:passed])
+            self._skip -= min(count, self._skip)
+            whole = whole[passed:]
+            if not self._skip and self._known is not None:
+                self.prefix.compare(self._known, self.name)
+            if not whole:
                 whole = super().lines(block)
         if self._skip and self.over:
             raise FormatError(
@@ -210,6 +218,12 @@ class PipeFeed(Feed):
                 path=self.name,
             )
         return whole
+
+    def evidence(self) -> dict[str, Any]:
+        """Return the checksum of what was taken; until that has been sent again, what is known of it."""
+        if self._skip and self._known is not None:
+            return {name: self._known[name] for name in ("prefix", "points")}
+        return super().evidence()
 
     def wait(self, seconds: float) -> None:
         """Wait until something arrives, at most so long."""
@@ -226,9 +240,11 @@ class PipeFeed(Feed):
         return bool(select.select([self._descriptor], [], [], seconds)[0])
 
 
-def checksum(data: bytes) -> int:
-    """Return a number that tells whether two files begin alike."""
-    return zlib.crc32(data)
+def blocks(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """Yield the next `size` bytes of a file, a block at a time."""
+    while size > 0 and (data := file.read(min(size, BLOCK))):
+        size -= len(data)
+        yield data
 
 
 def opened(path: Path) -> BinaryIO:

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from umdp.source.logs.feed import BLOCK, Feed
-from umdp.source.logs.reader import COLUMNS, LineReader, Parsed, choose_columns
+from umdp.source.logs.reader import LineReader, Parsed, choose_columns
 
 __all__ = ["JsonReader"]
 
@@ -33,7 +33,7 @@ class JsonReader(LineReader):
 
     def __init__(self, feed: Feed, columns: Mapping[str, str] | None = None, *, block: int = BLOCK) -> None:
         super().__init__(feed, block)
-        keys = choose_columns(columns, None, self.name, (*COLUMNS, "end"))
+        keys = choose_columns(columns, None, self.name)
         cell = str | int
         row: Any = msgspec.defstruct(
             "Row",

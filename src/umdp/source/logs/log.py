@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from umdp.errors import FormatError, ModelError
-from umdp.model import Graph
+from umdp.model import REST, Graph
 from umdp.source.logs.counting import RowCounter
 from umdp.source.logs.feed import FileFeed
-from umdp.source.logs.reader import Reader
+from umdp.source.logs.reader import Outcome, Reader
 from umdp.source.logs.recorded import Recorded
 from umdp.source.logs.rejected import OnError
 from umdp.source.observed_graph import LabelOf, ObservedGraph
@@ -23,11 +23,14 @@ MINARI = "minari:"
 
 
 class Log(Recorded):
-    r"""Counts a log of (trajectory, state, action, next state), of any length, in constant memory.
+    r"""A log of (trajectory, state, action, next state), of any length, counted in constant memory.
 
     Rows of one trajectory stand together and in order. States are given by name or number, actions by name or by
     number within their state. Where there is no column of trajectories, a new one begins with every row that does not start
-    where the row before it ended.
+    where the row before it ended. A column of ends, if there is one, says with which row a trajectory is over.
+
+    Without a graph, it is what the log shows, and for every choice one more outcome, to the state "anything else" (see
+    `graph_of_log`).
 
     Parameters
     ----------
@@ -38,13 +41,17 @@ class Log(Recorded):
         The graph, or an MDP or interval MDP with it. Without one, the graph is what the log shows (`graph_of_log`), and
         `report` says so.
     columns : mapping of str to str, optional
-        The names of the columns trajectory, state, action and next, where they have others.
+        The names of the columns trajectory, state, action, next and end, where they have others.
     on_error : {"fail", "skip"}
         Whether a row that is malformed or contradicts the graph is an error, or is rejected and reported.
     rejected : str or path, optional
         A file to which rows that are rejected are written.
     labels : mapping, optional
         For a graph made from the log: functions of a state's name, or lists of names.
+    terminal : function or list, optional
+        For a graph made from the log: the states that end trajectories, though the log does not say so.
+    rest : bool
+        For a graph made from the log: whether choices have the outcome "anything else".
     state_of : function, optional
         For Minari: turns an observation into a state.
     block : int, optional
@@ -61,10 +68,10 @@ class Log(Recorded):
     ...     _ = path.write_text(text)
     ...     log = Log(path, labels={"goal": ["b"]})
     ...     log.begin()
-    ...     batch = log.collect(Order(np.ones(2), np.zeros(2, bool), 100, np.full(2, -1), 1000))
+    ...     batch = log.collect(Order(np.ones(3), np.zeros(3, bool), 100, np.full(3, -1), 1000))
     ...     log.close()
     >>> batch.counts, batch.trajectories, batch.ended
-    (array([1, 2, 0]), 2, True)
+    (array([1, 2, 0, 0, 0]), 2, True)
     """
 
     def __init__(
@@ -76,20 +83,25 @@ class Log(Recorded):
         on_error: OnError = "fail",
         rejected: str | os.PathLike[str] | None = None,
         labels: Mapping[str, LabelOf] | None = None,
+        terminal: LabelOf | None = None,
+        rest: bool = True,
         state_of: Callable[[Any], Hashable] | None = None,
         block: int | None = None,
     ) -> None:
         reader = _reader(path, columns, state_of, block)
         self._note: list[str] = []
         if graph is None:
-            graph = _observed(reader, labels, None)
+            graph = _observed(reader, labels, None, terminal, rest)
             self._graph_from = "observed"
+            beyond = f"counts as {REST}" if rest else "is missing, and no guarantee covers it"
             self._note = [
                 f"the graph is what {reader.name} shows: {graph.states} states, {graph.transitions} transitions; whatever "
-                "can happen but is not in it is missing, and no guarantee covers it"
+                f"can happen but is not in it {beyond}"
             ]
-        elif labels:
-            raise ModelError("labels are for a graph made from the log; the graph that was given has its own")
+        elif labels or terminal is not None:
+            raise ModelError(
+                "labels and terminal are for a graph made from the log; the graph that was given has its own"
+            )
         super().__init__(reader, graph, on_error=on_error, rejected=rejected)
 
     def _fill(self, counter: RowCounter) -> bool:
@@ -122,34 +134,49 @@ def graph_of_log(
     columns: Mapping[str, str] | None = None,
     labels: Mapping[str, LabelOf] | None = None,
     initial: str | int | None = None,
+    terminal: LabelOf | None = None,
+    rest: bool = True,
     state_of: Callable[[Any], Hashable] | None = None,
 ) -> Graph:
-    """Return the graph of what a log shows; what can happen but did not is missing from it.
+    """Return the observed graph of a log: what it shows, and for every choice the outcome "anything else".
 
-    The initial state is that of the first row unless it is given. The label ``end`` marks states the log never leaves; they
-    have one choice, ``stay``. Malformed rows are passed over here, to be dealt with when the log is counted.
+    The initial state is that of the first row unless it is given. The label ``end`` marks states that are never left and of
+    which the log (every row that leads there has a true ``end``) or `terminal` says that trajectories end there; their one
+    choice is ``stay``. The label ``unexplored`` marks all others that are never left. Nobody knows what follows them: their one
+    choice, ``unknown``, leads to "anything else". With ``rest=False`` there is no such state, what was not seen is missing, and
+    a state that is never left is taken to be absorbing.
+
+    Malformed rows are passed over here, to be dealt with when the log is counted.
     """
     reader = _reader(path, columns, state_of, None)
     try:
-        return _observed(reader, labels, initial)
+        return _observed(reader, labels, initial, terminal, rest)
     finally:
         reader.close()
 
 
-def _observed(reader: Reader, labels: Mapping[str, LabelOf] | None, initial: str | int | None) -> Graph:
+def _observed(
+    reader: Reader,
+    labels: Mapping[str, LabelOf] | None,
+    initial: str | int | None,
+    terminal: LabelOf | None,
+    rest: bool,
+) -> Graph:
     reader.begin()
     seen = ObservedGraph()
-    known: set[tuple[Any, Any, Any]] = set()
-    for triple in reader.triples():
-        if triple not in known:
-            known.add(triple)
-            state, action, successor = (str(part).strip() for part in triple)
-            seen.add(state, action, successor)
+    known: set[Outcome] = set()
+    for outcome in reader.outcomes():
+        if outcome not in known:
+            known.add(outcome)
+            state, action, successor = (str(part).strip() for part in outcome[:3])
+            seen.add(state, action, successor, end=outcome[3])
     if not known:
         raise FormatError("there is no row from which a graph could be made; give a graph", path=reader.name)
     first = next(iter(seen.number)) if initial is None else str(initial)
-    marked: dict[str, Any] = {"end": seen.unleft, **(labels or {})}
-    return seen.graph(first, labels=marked)
+    if terminal is not None:
+        seen.make_terminal(terminal)
+    marked: dict[str, Any] = {"end": seen.terminal, "unexplored": seen.unexplored, **(labels or {})}
+    return seen.graph(first, labels=marked, rest=rest)
 
 
 def _reader(

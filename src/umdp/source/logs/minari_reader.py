@@ -9,7 +9,8 @@ import numpy as np
 
 from umdp.errors import FormatError, MissingExtra
 from umdp.source.environments.protocol import freeze
-from umdp.source.logs.reader import Reader, Triple
+from umdp.source.logs.prefix import Prefix
+from umdp.source.logs.reader import Outcome, Reader, Triple
 from umdp.source.logs.rows import Chunk
 from umdp.source.lookup import Memo
 
@@ -37,6 +38,7 @@ class MinariReader(Reader):
         self._episodes = int(dataset.total_episodes)
         self._episode = self._step = 0
         self._ahead: Iterator[Any] | None = None
+        self._prefix, self._summed = Prefix(), 0
 
     @property
     def over(self) -> bool:
@@ -46,6 +48,7 @@ class MinariReader(Reader):
     def begin(self) -> dict[str, int]:
         """Go to the first episode."""
         self._episode, self._step, self._ahead = 0, 0, None
+        self._prefix, self._summed = Prefix(), 0
         return {"episode": 0, "step": 0}
 
     def seek(self, position: Mapping[str, Any]) -> None:
@@ -55,18 +58,23 @@ class MinariReader(Reader):
                 f"the data set has {self._episodes} episodes; it had {position['episodes']} when the run began",
                 path=self.name,
             )
-        self._episode, self._step, self._ahead = int(position["episode"]), int(position["step"]), None
+        episode, step = int(position["episode"]), int(position["step"])
+        self.begin()
+        while self._episode < episode + (step > 0):
+            self._next()
+        self._prefix.compare(position, self.name)
+        self._episode, self._step, self._ahead = episode, step, None
 
-    def mark(self, position: Mapping[str, Any]) -> dict[str, int]:
-        """Return the number of episodes."""
-        return {"episodes": self._episodes}
+    def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the number of episodes, and the checksum of those that were read."""
+        return {"episodes": self._episodes, **self._prefix.state()}
 
     def read(self, memo: Memo) -> Chunk | None:
         """Return the steps of the next episode."""
         if self.over:
             return None
         number, first = self._episode, self._step
-        rows = self._next()[first:]
+        rows = self._next()[0][first:]
         self._step = 0
         size = len(rows)
         over = np.zeros(size, np.bool_)
@@ -87,12 +95,14 @@ class MinariReader(Reader):
             ),
         )
 
-    def triples(self) -> Iterable[Triple]:
-        """Return the triples of the episodes that follow."""
+    def outcomes(self) -> Iterable[Outcome]:
+        """Return the outcomes of the episodes that follow; the last of an episode that terminated is an end."""
         while not self.over:
-            yield from self._next()
+            rows, terminated = self._next()
+            yield from ((*row, terminated and row is rows[-1]) for row in rows)
 
-    def _next(self) -> list[Triple]:
+    def _next(self) -> tuple[list[Triple], bool]:
+        """Return the steps of the next episode, and whether it terminated."""
         if self._ahead is None:
             self._ahead = iter(self._dataset.iterate_episodes(list(range(self._episode, self._episodes))))
         episode = next(self._ahead)
@@ -105,8 +115,12 @@ class MinariReader(Reader):
                 "observation than actions",
                 path=self.name,
             )
+        rows = list(zip(states, actions, states[1:], strict=False))
         self._episode += 1
-        return list(zip(states, actions, states[1:], strict=False))
+        if self._episode > self._summed:
+            self._prefix.extend(repr(rows).encode())
+            self._summed = self._episode
+        return rows, bool(np.any(getattr(episode, "terminations", False)))
 
 
 def _load(name: str) -> Any:

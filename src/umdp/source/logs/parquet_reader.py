@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from umdp.errors import FormatError, MissingExtra
-from umdp.source.logs.feed import HEAD, checksum, opened
-from umdp.source.logs.reader import Reader, Triple, choose_columns
+from umdp.source.logs.feed import blocks, opened
+from umdp.source.logs.prefix import Prefix
+from umdp.source.logs.reader import Outcome, Reader, choose_columns
 from umdp.source.logs.rows import Chunk
 from umdp.source.lookup import Memo
 
@@ -30,7 +33,7 @@ class ParquetReader(Reader):
     ----------
     path : path
     columns : mapping of str to str, optional
-        The names of the columns trajectory, state, action and next, where they have others.
+        The names of the columns trajectory, state, action, next and end, where they have others.
     block : int
         How many rows are read at a time.
     """
@@ -40,19 +43,19 @@ class ParquetReader(Reader):
             import polars as pl
         except ImportError:
             raise MissingExtra("data", "reading Parquet files") from None
-        self.name, self._block = str(path), block
-        with opened(path) as file:
-            file.seek(max(0, file.seek(0, 2) - HEAD))
-            self._foot = checksum(file.read())
+        self.name, self._path, self._block = str(path), path, block
+        opened(path).close()
         try:
             scan = pl.scan_parquet(path, glob=False)
-            present = scan.collect_schema().names()
-            chosen = choose_columns(columns, present, path)
+            schema = scan.collect_schema()
+            chosen = choose_columns(columns, schema.names(), path)
             self._frame = scan.select(pl.col(column).alias(role) for role, column in chosen.items())
             self._rows = int(scan.select(pl.len()).collect().item())
         except pl.exceptions.PolarsError as error:
             raise FormatError(f"the file is not Parquet: {str(error).splitlines()[0]}", path=path) from None
-        self._named = "trajectory" in chosen
+        self._named, self._ends = "trajectory" in chosen, "end" in chosen
+        if self._ends and not (schema[chosen["end"]].is_integer() or schema[chosen["end"]] == pl.Boolean):
+            raise FormatError(f'the column "{chosen["end"]}" must hold true and false, or 1 and 0', path=path)
         self._row = 0
 
     @property
@@ -67,13 +70,20 @@ class ParquetReader(Reader):
 
     def seek(self, position: Mapping[str, Any]) -> None:
         """Go to a row."""
-        if self._foot != int(position["foot"]):
-            raise FormatError("this is not the file the run began with; its contents differ", path=self.name)
+        self._prefix.compare(position, self.name)
         self._row = int(position["row"])
 
-    def mark(self, position: Mapping[str, Any]) -> dict[str, int]:
-        """Return a checksum of the end of the file, where Parquet says what is in it."""
-        return {"foot": self._foot}
+    def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the checksum of the whole file."""
+        return self._prefix.state()
+
+    @cached_property
+    def _prefix(self) -> Prefix:
+        prefix = Prefix()
+        with opened(self._path) as file:
+            for block in blocks(file, os.fstat(file.fileno()).st_size):
+                prefix.extend(block)
+        return prefix
 
     def read(self, memo: Memo) -> Chunk | None:
         """Return the next slice of rows."""
@@ -99,7 +109,7 @@ class ParquetReader(Reader):
             codes,
             changes,
             named,
-            np.zeros(whole.height, np.bool_),
+            _ends(whole) if self._ends else np.zeros(whole.height, np.bool_),
             {row: _missing(frame.row(row, named=True)) for row in np.flatnonzero(missing).tolist()},
             lambda rows: _plain(whole["trajectory"], rows) if self._named else [None] * len(rows),
             lambda row: (f"row {first + row + 1}", None),
@@ -107,11 +117,15 @@ class ParquetReader(Reader):
             lambda taken: {"row": first + taken},
         )
 
-    def triples(self) -> Iterable[Triple]:
-        """Return the triples of the rows that follow, those of one slice once."""
+    def outcomes(self) -> Iterable[Outcome]:
+        """Return the outcomes of the rows that follow, those of one slice once."""
+        import polars as pl
+
         while (frame := self._slice()) is not None:
             self._row += frame.height
-            yield from frame.select(TRIPLE).drop_nulls().unique(maintain_order=True).iter_rows()
+            whole = frame.drop_nulls(TRIPLE)
+            ends = pl.Series("end", _ends(whole) if self._ends else np.zeros(whole.height, np.bool_))
+            yield from whole.select(TRIPLE).with_columns(ends).unique(maintain_order=True).iter_rows()
 
     def _slice(self) -> polars.DataFrame | None:
         import polars as pl
@@ -133,6 +147,11 @@ def _codes(frame: polars.DataFrame, memo: Memo) -> Any:
     triples = frame.select(TRIPLE).unique(maintain_order=True)
     looked_up = pl.Series("code", [memo[triple] for triple in triples.iter_rows()], dtype=pl.Int64)
     return frame.join(triples.with_columns(looked_up), on=TRIPLE, how="left", maintain_order="left")["code"].to_numpy()
+
+
+def _ends(frame: polars.DataFrame) -> Any:
+    """Return which rows say that their trajectory ends with them; a missing value says that it does not."""
+    return frame["end"].fill_null(0).cast(bool).to_numpy()
 
 
 def _plain(names: polars.Series, rows: Any) -> list[Any]:

@@ -16,12 +16,14 @@ from umdp.source.logs.feed import Feed
 from umdp.source.logs.rows import Chunk
 from umdp.source.lookup import Memo
 
-__all__ = ["COLUMNS", "LineReader", "Parsed", "Reader", "Triple", "choose_columns"]
+__all__ = ["COLUMNS", "LineReader", "Outcome", "Parsed", "Reader", "Triple", "choose_columns"]
 
 Array = NDArray[Any]
 Triple = tuple[Any, Any, Any]
+Outcome = tuple[Any, Any, Any, bool]
 
-COLUMNS = ("trajectory", "state", "action", "next")
+COLUMNS = ("trajectory", "state", "action", "next", "end")
+OPTIONAL = ("trajectory", "end")
 
 
 class Reader(ABC):
@@ -54,11 +56,14 @@ class Reader(ABC):
         """Return the next rows; None if there are none now."""
 
     @abstractmethod
-    def triples(self) -> Iterable[Triple]:
-        """Return (state, action, next state) of the rows that follow, of some of them only once; skips malformed ones."""
+    def outcomes(self) -> Iterable[Outcome]:
+        """Return (state, action, next state, whether it was the last) of the rows that follow; malformed ones are left out.
 
-    def mark(self, position: Mapping[str, Any]) -> dict[str, int]:
-        """Return what tells, at a later `seek`, whether the data is the same."""
+        Those that are alike may be returned once.
+        """
+
+    def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what tells, at a later `seek`, whether the data up to there is the same; positions only grow."""
         return {}
 
     def wait(self, seconds: float) -> None:  # noqa: B027 - only what grows is worth waiting for
@@ -76,12 +81,14 @@ class Parsed:
         index: Sequence[int] | Array,
         triples: Iterable[Triple],
         trajectories: Sequence[Any] | None,
-        over: Array | None = None,
+        over: Sequence[bool] | Array | None = None,
         malformed: Mapping[int, str] | None = None,
     ) -> None:
         self.index: Array = np.asarray(index, dtype=np.int64)
         self.triples, self.trajectories = triples, trajectories
-        self.over: Array = np.zeros(self.index.size, dtype=np.bool_) if over is None else over
+        self.over: Array = (
+            np.zeros(self.index.size, dtype=np.bool_) if over is None else np.asarray(over, dtype=np.bool_)
+        )
         self.malformed = {} if malformed is None else malformed
 
 
@@ -92,7 +99,8 @@ class LineReader(Reader):
 
     def __init__(self, feed: Feed, block: int) -> None:
         self.name, self._feed, self._block = feed.name, feed, block
-        self._head: tuple[int, int] = (-1, 0)
+        self._at_hand = b""
+        self._start = 0
 
     @abstractmethod
     def parse(self, block: bytes) -> Parsed:
@@ -105,28 +113,35 @@ class LineReader(Reader):
 
     def begin(self) -> dict[str, int]:
         """Go to the first line."""
-        self._feed.seek(0, 0)
-        return {"offset": 0, "line": 0}
+        return self._begin(0, 0)
+
+    def _begin(self, offset: int, line: int) -> dict[str, int]:
+        self._feed.seek(offset, line)
+        self._at_hand, self._start = b"", offset
+        return {"offset": offset, "line": line}
 
     def seek(self, position: Mapping[str, Any]) -> None:
         """Go on after a number of bytes and lines."""
         offset = int(position["offset"])
-        self._feed.seek(offset, int(position["line"]))
-        if self._feed.head(offset) != int(position["head"]):
-            raise FormatError("this is not the file the run began with; its beginning differs", path=self.name)
+        self._feed.seek(offset, int(position["line"]), position)
+        self._at_hand, self._start = b"", offset
 
-    def mark(self, position: Mapping[str, Any]) -> dict[str, int]:
-        """Return a checksum of what was read first."""
-        size = min(int(position["offset"]), 4096)
-        if size != self._head[0]:
-            self._head = (size, self._feed.head(size))
-        return {"head": self._head[1]}
+    def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the checksum of what was read up to a position."""
+        prefix = self._feed.prefix
+        taken = int(position["offset"]) - self._start
+        prefix.extend(memoryview(self._at_hand)[prefix.offset - self._start : taken])
+        return self._feed.evidence()
 
     def read(self, memo: Memo) -> Chunk | None:
         """Return the rows of the next whole lines."""
+        prefix = self._feed.prefix
+        prefix.extend(memoryview(self._at_hand)[max(prefix.offset - self._start, 0) :])
+        self._at_hand, self._start = b"", prefix.offset
         block = self._feed.lines(self._block)
         if not block:
             return None
+        self._at_hand, self._start = block, self._feed.offset - len(block)
         lines = block.count(b"\n") + (not block.endswith(b"\n"))
         offset, line = self._feed.offset - len(block), self._feed.line - lines
         parsed = self.parse(block)
@@ -156,10 +171,11 @@ class LineReader(Reader):
             lambda taken: {"offset": offset + text.end(taken), "line": line + taken},
         )
 
-    def triples(self) -> Iterable[Triple]:
-        """Return the triples of the lines that follow."""
+    def outcomes(self) -> Iterable[Outcome]:
+        """Return the outcomes of the lines that follow."""
         while block := self._feed.lines(self._block):
-            yield from self.parse(block).triples
+            parsed = self.parse(block)
+            yield from ((*triple, end) for triple, end in zip(parsed.triples, parsed.over.tolist(), strict=True))
 
     def wait(self, seconds: float) -> None:
         """Wait for more lines."""
@@ -175,7 +191,7 @@ def choose_columns(
 ) -> dict[str, str]:
     """Return the name of every column to be read; those not `given` are called what they are.
 
-    The column of trajectories may be missing unless it is given. What is `present` is None where rows differ in that.
+    The columns of trajectories and ends may be missing unless they are given. `present` is None where rows differ.
 
     Examples
     --------
@@ -194,7 +210,7 @@ def choose_columns(
             raise FormatError(f'there are {present.count(column)} columns "{column}"; rename one', path=name)
         if column in present:
             continue
-        if role == "trajectory" and role not in given:
+        if role in OPTIONAL and role not in given:
             del columns[role]
             continue
         raise FormatError(

@@ -15,7 +15,7 @@ from umdp.model import Graph
 from umdp.source.base import Batch, Knowledge, Order, Source
 from umdp.source.logs.counting import LONGEST, RowCounter
 from umdp.source.logs.reader import Reader
-from umdp.source.logs.rejected import OnError, RejectedRows
+from umdp.source.logs.rejected import Kind, OnError, RejectedRows
 from umdp.source.logs.rows import Carry, Rows, decode
 from umdp.source.lookup import Lookup, Memo
 
@@ -73,7 +73,7 @@ class Recorded(Source):
         if self._interrupted:
             self.restore(self._kept)
         self._interrupted = True
-        self._rejected.settle()
+        self._rejected.truncate()
         counter = RowCounter(self._memo.lookup, order, self._longest)
         ended = self._fill(counter)
         batch = counter.batch(ended=ended)
@@ -92,9 +92,10 @@ class Recorded(Source):
         rows, taken = self._rows, self._taken
         self._taken, met = counter.take(rows, taken)
         for row in rows.bad[bisect_left(rows.bad, taken) : bisect_left(rows.bad, self._taken)]:
-            self._rejected.take(
-                rows.chunk.where(row), rows.reasons[row], rows.chunk.raw(row), unlisted=row in rows.unlisted
+            kind: Kind = (
+                "malformed" if row not in rows.unlisted else "unlisted" if self.graph.rest is None else "beyond"
             )
+            self._rejected.take(rows.chunk.where(row), rows.reasons[row], rows.chunk.raw(row), kind)
         self._read += self._taken - taken
         return met
 
@@ -125,7 +126,7 @@ class Recorded(Source):
         position = self._position if at_hand is None else at_hand.chunk.position(self._taken)
         return {
             **position,
-            **self._reader.mark(position),
+            **self._reader.evidence(position),
             **self._rejected.state(),
             "read": self._read,
             "scattered": int(self._scattered),
@@ -146,11 +147,12 @@ class Recorded(Source):
 
     def knowledge(self) -> Knowledge:
         """Return how many rows were read and how many of them rejected, and what must be true of a log."""
-        unlisted = self._rejected.unlisted
+        rejected = self._rejected.counts
         return Knowledge(
             graph=self._graph_from,
-            unlisted=unlisted,
-            rejected=self._rejected.count - unlisted,
+            rest=self.graph.rest is not None,
+            unlisted=rejected["unlisted"],
+            rejected=rejected["malformed"],
             rows=self._read,
             passive=True,
             assumptions=ASSUMPTIONS,

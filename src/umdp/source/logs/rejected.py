@@ -11,14 +11,20 @@ import msgspec
 
 from umdp.errors import FormatError, UmdpError
 
-__all__ = ["OnError", "RejectedRows"]
+__all__ = ["Kind", "OnError", "RejectedRows"]
 
 OnError = Literal["fail", "skip"]
+Kind = Literal["malformed", "unlisted", "beyond"]
+KINDS: tuple[Kind, ...] = ("malformed", "unlisted", "beyond")
 SHOWN = 5
 
 
 class RejectedRows:
-    """Takes rows that are malformed or contradict the graph: raises, or counts and keeps them.
+    """Rejected rows, which are malformed or do not fit the graph: raises, or counts and keeps them.
+
+    There are three kinds: ``malformed`` rows, which cannot be read or contradict the row before them; rows that are ``unlisted``,
+    though the graph should list them; and rows ``beyond`` it, which start in a state or with an action it does not list, where
+    it has the outcome "anything else" for whatever led there.
 
     Parameters
     ----------
@@ -45,30 +51,38 @@ class RejectedRows:
         self._name, self._on_error = name, on_error
         self._path = None if path is None else Path(path)
         self._file: BinaryIO | None = None
-        self.count = self.unlisted = self._written = 0
+        self.counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
+        self._written = 0
         self._first: list[str] = []
 
     def begin(self) -> None:
         """Start with nothing rejected."""
-        self.restore({"rejected": 0, "unlisted": 0, "rejected_first": [], "rejected_bytes": 0})
+        self.restore({**dict.fromkeys(KINDS, 0), "rejected_first": [], "rejected_bytes": 0})
 
-    def take(self, where: tuple[str, int | None], reason: str, row: Any, *, unlisted: bool = False) -> None:
+    def take(self, where: tuple[str, int | None], reason: str, row: Any, kind: Kind = "malformed") -> None:
         """Reject a row, or raise `FormatError` that says where it is and what to do."""
         place, line = where
         if self._on_error == "fail":
             remedy = 'correct it, or pass over such rows with on_error="skip"'
             shown = reason if line is not None else f"{place}: {reason}"
             raise FormatError(f"{shown}; {remedy}", path=self._name, line=line)
-        self.count += 1
-        self.unlisted += unlisted
+        self.counts[kind] += 1
         if len(self._first) < SHOWN:
             self._first.append(f"{self._name}, {place}: {reason}")
         if self._path is not None:
             entry = msgspec.json.encode({"where": place, "why": reason, "row": row}, enc_hook=str) + b"\n"
-            self.settle()
+            self.truncate()
             assert self._file is not None
-            self._file.write(entry)
+            try:
+                self._file.write(entry)
+            except OSError as error:
+                raise self._unwritable(error) from None
             self._written += len(entry)
+
+    @property
+    def count(self) -> int:
+        """How many were rejected, for whatever reason."""
+        return sum(self.counts.values())
 
     def report(self, rows: int) -> list[str]:
         """Return how many of so many rows were rejected, and the first few."""
@@ -84,21 +98,20 @@ class RejectedRows:
     def state(self) -> dict[str, Any]:
         """Return what `restore` needs; whatever was written is on its way to the disk by then."""
         if self._file is not None:
-            self._file.flush()
-        return {
-            "rejected": self.count,
-            "unlisted": self.unlisted,
-            "rejected_first": list(self._first),
-            "rejected_bytes": self._written,
-        }
+            try:
+                self._file.flush()
+            except OSError as error:
+                raise self._unwritable(error) from None
+        numbers: dict[str, int] = {kind: self.counts[kind] for kind in KINDS}
+        return {**numbers, "rejected_first": list(self._first), "rejected_bytes": self._written}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go back to a state; the file follows once `settle` is called."""
+        """Go back to a state; the file follows once `truncate` is called."""
         self.close()
-        self.count, self._first = int(state["rejected"]), list(state["rejected_first"])
-        self.unlisted, self._written = int(state["unlisted"]), int(state["rejected_bytes"])
+        self.counts = {kind: int(state[kind]) for kind in KINDS}
+        self._first, self._written = list(state["rejected_first"]), int(state["rejected_bytes"])
 
-    def settle(self) -> None:
+    def truncate(self) -> None:
         """Remove from the file whatever was not rejected by now: an earlier run, or a batch that was interrupted.
 
         Not done by `restore`, because a run that is resumed begins first, and must not empty the file by that.
@@ -108,7 +121,7 @@ class RejectedRows:
         try:
             self._file = open(self._path, "r+b" if self._path.exists() else "w+b")  # noqa: SIM115 - kept open
         except OSError as error:
-            raise FormatError(f"the file cannot be written: {error.strerror}", path=self._path) from None
+            raise self._unwritable(error) from None
         size = self._file.seek(0, os.SEEK_END)
         if size < self._written:
             raise FormatError(
@@ -118,6 +131,9 @@ class RejectedRows:
             )
         self._file.truncate(self._written)
         self._file.seek(self._written)
+
+    def _unwritable(self, error: OSError) -> FormatError:
+        return FormatError(f"the file cannot be written: {error.strerror}", path=self._path)
 
     def close(self) -> None:
         """Close the file."""

@@ -109,6 +109,8 @@ def decode(chunk: Chunk, memo: Memo, before: Carry) -> Rows:
     start = np.where(listed, lookup.start[known], -1)
     ends = np.where(listed, graph.successor[known], -1).astype(np.int64)
     reasons, unlisted = dict(chunk.malformed), set[int]()
+    if graph.rest is not None:
+        ends[ends == graph.rest] = -1  # wherever such a row really led, the next one may start there
     for row in np.flatnonzero(~listed).tolist():
         place = memo.failed[-1 - int(chunk.codes[row])]
         start[row], ends[row] = place.state, place.successor
