@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from umdp import plot
-from umdp.plot.trajectory import place, unplace
+from umdp.plot.trajectory import from_log_position, log_position
 
 
 def flat(values: list[float], spread: float = np.nan) -> plot.Band:
@@ -57,7 +57,7 @@ def test_positive_values_stay_above_zero_and_a_range_is_kept() -> None:
 
 @given(st.floats(0, 1e7))
 def test_places_on_the_trajectory_axis_go_back(trajectories: float) -> None:
-    assert unplace(place(trajectories)) == pytest.approx(trajectories, rel=1e-9, abs=1e-9)
+    assert from_log_position(log_position(trajectories)) == pytest.approx(trajectories, rel=1e-9, abs=1e-9)
 
 
 def test_positions_go_from_limit_to_limit() -> None:

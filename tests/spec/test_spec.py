@@ -65,7 +65,7 @@ def test_readings(kind: str, agent: Direction) -> None:
 def test_the_reward_and_the_place_survive_a_reading() -> None:
     spec = Spec.parse('R{"time"}min=? [ C<=3 ]').robust()
     assert str(spec) == 'R{"time"}minmax=? [ C<=3 ]'
-    assert spec.mark is not None
+    assert spec.location is not None
 
 
 @pytest.mark.parametrize("text", ['P>=0.3 [ F "goal" ]', 'P=? [ F "goal" ]', "R<=3 [ C<=3 ]"])

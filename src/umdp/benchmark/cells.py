@@ -1,4 +1,4 @@
-"""What stands beside the symbol in a drawn cell: a short number, and a shade that says how often it was visited."""
+"""Cells of a drawing: a symbol, a short number, and a shade that says how often the state was visited."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Cells:
     legend: str | None
 
 
-def cells(mdp: Graph, marks: Sequence[str], values: ArrayLike | None, visits: ArrayLike | None, room: int) -> Cells:
-    """Return the text of each cell: its mark, a shade for its visits, and its value or else the number of visits.
+def cells(mdp: Graph, symbols: Sequence[str], values: ArrayLike | None, visits: ArrayLike | None, room: int) -> Cells:
+    """Return the text of each cell: its symbol, a shade for its visits, and its value or else the number of visits.
 
     Parameters
     ----------
     mdp : Graph
-    marks : sequence of str, shape (S,)
+    symbols : sequence of str, shape (S,)
     values : array_like of float, shape (S,), optional
     visits : array_like of float, shape (S,) or (T,), optional
         One of `values` and `visits` is given.
@@ -50,10 +50,10 @@ def cells(mdp: Graph, marks: Sequence[str], values: ArrayLike | None, visits: Ar
     assert shown is not None
     shades = [" "] * mdp.states if visited is None else _shaded(visited)
     numbers = [short(float(value)) for value in shown]
-    mark, number = max(map(len, marks)), max(map(len, numbers))
-    if visited is not None and mark + number + 3 <= room:
+    width, number = max(map(len, symbols)), max(map(len, numbers))
+    if visited is not None and width + number + 3 <= room:
         number += 1
-    texts = [f"{m:{mark}}{shade}{n:>{number}}" for m, shade, n in zip(marks, shades, numbers, strict=True)]
+    texts = [f"{m:{width}}{shade}{n:>{number}}" for m, shade, n in zip(symbols, shades, numbers, strict=True)]
     return Cells(texts, None if visited is None else _legend(visited, shades))
 
 

@@ -1,4 +1,4 @@
-"""A policy of the grid or the chain as text, and what is known about its states."""
+"""Text drawings of policies on the grid and the chain, with values and visit counts of their states."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def draw_grid(
     rows = [[0] * width for _ in range(height)]
     for state, (x, y) in enumerate(places):
         rows[y][x] = state
-    marks = [_symbol(mdp, state, None if taken is None else taken[state]) for state in range(mdp.states)]
+    symbols = [_symbol(mdp, state, None if taken is None else taken[state]) for state in range(mdp.states)]
     if values is None and visits is None:
-        return _bare(mdp, marks, rows)
-    return "\n".join(_annotated(mdp, cells(mdp, marks, values, visits, WIDTH // width), rows))
+        return _bare(mdp, symbols, rows)
+    return "\n".join(_annotated(mdp, cells(mdp, symbols, values, visits, WIDTH // width), rows))
 
 
 def draw_chain(
@@ -96,13 +96,13 @@ def draw_chain(
     if "goal" not in mdp.labels or [mdp.state_name(s) for s in range(mdp.states)] != [*map(str, range(mdp.states))]:
         raise _refusal("chain", 'its states are not the positions 0, 1, 2, ... with a label "goal"')
     actions = [_PLAIN] * mdp.states if taken is None else taken
-    marks = [_GOAL if mdp.labels["goal"][state] else action for state, action in enumerate(actions)]
+    symbols = [_GOAL if mdp.labels["goal"][state] else action for state, action in enumerate(actions)]
     if values is None and visits is None:
-        return _bare(mdp, marks, [range(mdp.states)])
+        return _bare(mdp, symbols, [range(mdp.states)])
     margin = len(str(mdp.states - 1)) + 1
     for count in (10, 5, 2, 1):
         room = (WIDTH - margin) // count
-        drawn = cells(mdp, marks, values, visits, room)
+        drawn = cells(mdp, symbols, values, visits, room)
         if len(drawn.texts[0]) < room:
             break
     firsts = range(0, mdp.states, count)
@@ -111,9 +111,9 @@ def draw_chain(
     return "\n".join([*numbered, *lines[len(numbered) :]])
 
 
-def _bare(mdp: Graph, marks: list[str], rows: Sequence[Sequence[int]]) -> str:
-    """Return the marks alone, three characters for each."""
-    return "\n".join("".join(_framed(marks[state], state == mdp.initial) for state in row).rstrip() for row in rows)
+def _bare(mdp: Graph, symbols: list[str], rows: Sequence[Sequence[int]]) -> str:
+    """Return the symbols alone, three characters for each."""
+    return "\n".join("".join(_framed(symbols[state], state == mdp.initial) for state in row).rstrip() for row in rows)
 
 
 def _annotated(mdp: Graph, drawn: Cells, rows: Sequence[Sequence[int]]) -> list[str]:

@@ -15,7 +15,7 @@ from umdp.errors import ModelError
 from umdp.model import MDP
 from umdp.spec import Direction, Reach, Spec, Until
 from umdp.spec.expression import Label, Unary
-from umdp.spec.mark import listed, suggestion
+from umdp.spec.names import listed, suggestion
 
 __all__ = ["BENCHMARKS", "Benchmark", "load"]
 

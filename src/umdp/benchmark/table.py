@@ -1,4 +1,4 @@
-"""From a rule to a model: reachable states in a chosen order, probabilities exact to the last decimal."""
+"""Building an MDP from a transition function: reachable states in a chosen order, probabilities exact to the last decimal."""
 
 from __future__ import annotations
 

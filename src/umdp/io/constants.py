@@ -1,4 +1,4 @@
-"""Values for a program's undefined constants, as given on the command line."""
+"""Undefined constants of a program: their values, as given on the command line."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ from umdp.io.files import Model, build, load, sentence
 from umdp.io.tokens import decode_text, intervals, ints, show
 from umdp.model import Rewards
 
-__all__ = ["MARK", "NO_LABEL", "read_drn"]
+__all__ = ["NO_LABEL", "TAG", "read_drn"]
 
-MARK = "// umdp: "  # a comment with what the format has no place for
+TAG = "// umdp: "  # a comment with what the format has no place for
 NO_LABEL = "__NOLABEL__"
 
 _BRACKETS = rb"\[(?:[^\[\]]|\[[^\[\]]*\])*\]"
@@ -102,9 +102,9 @@ def _header(lines: list[bytes], path: Path) -> _Header:
     while i < len(lines):
         line = decode_text(lines[i], path).strip()
         key, _, value = line.partition(":")
-        if line.startswith(MARK):
+        if line.startswith(TAG):
             try:
-                header.own = msgspec.json.decode(line[len(MARK) :], type=dict[str, Any])
+                header.own = msgspec.json.decode(line[len(TAG) :], type=dict[str, Any])
             except msgspec.DecodeError as error:
                 raise FormatError(f"the comment cannot be read: {sentence(error)}", path=path, line=i + 1) from None
         elif not line or line.startswith("//"):

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from umdp.errors import FormatError
-from umdp.io.drn_read import MARK, NO_LABEL
+from umdp.io.drn_read import NO_LABEL, TAG
 from umdp.io.files import Model, check_init_label, store
 from umdp.model import IntervalMDP
 
@@ -28,7 +28,7 @@ def write_drn(model: Model, path: Path) -> None:
     interval = isinstance(model, IntervalMDP)
     lines = [
         "// Exported by umdp",
-        MARK + msgspec.json.encode(_own(model)).decode(),
+        TAG + msgspec.json.encode(_extension(model)).decode(),
         f"@type: {'DTMC' if model.is_chain else 'MDP'}",
         f"@value_type: {'double-interval' if interval else 'double'}",
         "@parameters",
@@ -72,7 +72,7 @@ def _check(model: Model, path: Path) -> None:
         raise FormatError(f"an action is called {NO_LABEL}, which means none in DRN; rename it", path=path)
 
 
-def _own(model: Model) -> dict[str, Any]:
+def _extension(model: Model) -> dict[str, Any]:
     own: dict[str, Any] = {
         "labels": [name for name in model.labels if name != "init"],
         "actions": None if model.actions is None else model.action_names,

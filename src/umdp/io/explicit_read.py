@@ -15,9 +15,9 @@ from umdp.io.files import Model, build, load
 from umdp.io.tokens import decode_text, floats, intervals, ints, show
 from umdp.model import Rewards
 
-__all__ = ["CHOICE_MARK", "companions", "read_explicit"]
+__all__ = ["CHOICE_TAG", "companions", "read_explicit"]
 
-CHOICE_MARK = "# Choice rewards"  # in a .trew file: the rewards belong to choices
+CHOICE_TAG = "# Choice rewards"  # in a .trew file: the rewards belong to choices
 
 _REWARD_NAME = re.compile(r'# Reward structure:?\s+"([^"]*)"')
 _LABEL = re.compile(r'(\d+)="([^"]*)"')
@@ -212,17 +212,17 @@ def _labels(path: Path, states: int) -> tuple[int, dict[str, NDArray[np.int64]]]
             raise FormatError('the first line should read 0="init" 1="deadlock" 2="NAME"', path=path, line=first + 1)
     members: dict[str, list[int]] = {name: [] for name in names.values()}
     for number, line in enumerate(lines[first + 1 :], first + 2):
-        head, *marks = line.replace(":", " ", 1).split() or ("#",)
+        head, *carried = line.replace(":", " ", 1).split() or ("#",)
         if head.startswith("#"):
             continue
         if not head.isdigit() or int(head) >= states:
             raise FormatError(
                 f'there is no state "{head}"; states are numbered 0 to {states - 1}', path=path, line=number
             )
-        for mark in marks:
-            if mark not in names:
-                raise FormatError(f'label "{mark}" is not declared in the first line', path=path, line=number)
-            members[names[mark]].append(int(head))
+        for label in carried:
+            if label not in names:
+                raise FormatError(f'label "{label}" is not declared in the first line', path=path, line=number)
+            members[names[label]].append(int(head))
     initial = members.pop("init", None)
     if initial is None or len(initial) != 1:
         listed = f"the states {', '.join(map(str, initial[:5]))} are" if initial else "no state is"
@@ -326,7 +326,7 @@ def _transition_rewards(table: _Table, shape: _Shape) -> tuple[str, NDArray[np.f
     values = np.zeros(known.size)
     values[order[at]] = given
     first = values[shape.choice_ptr[:-1]]
-    marked = CHOICE_MARK in table.comments
+    marked = CHOICE_TAG in table.comments
     same = np.array_equal(np.repeat(first, np.diff(shape.choice_ptr)), values)
     if same and (marked or shape.nondeterministic) and "# Branch rewards" not in table.comments:
         return "choice", first

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.io.explicit_read import CHOICE_MARK, companions
+from umdp.io.explicit_read import CHOICE_TAG, companions
 from umdp.io.files import Model, check_init_label, store
 from umdp.model import IntervalMDP, Rewards
 
@@ -35,14 +35,14 @@ def write_explicit(model: Model, path: Path) -> None:
     if model.variables:
         store(path.with_suffix(".sta"), _text(_state_lines(model)))
     for number, (name, reward) in enumerate(model.rewards.items(), 1):
-        mark = str(number) if len(model.rewards) > 1 else ""
+        suffix = str(number) if len(model.rewards) > 1 else ""
         on_state = reward.state
         if on_state is None and reward.choice is None and reward.transition is None:
             on_state = np.zeros(model.states)
         if on_state is not None:
-            store(path.with_name(f"{path.stem}{mark}.srew"), _text(_state_rewards(name, on_state)))
+            store(path.with_name(f"{path.stem}{suffix}.srew"), _text(_state_rewards(name, on_state)))
         if reward.choice is not None or reward.transition is not None:
-            store(path.with_name(f"{path.stem}{mark}.trew"), _text(_transition_rewards(model, name, reward)))
+            store(path.with_name(f"{path.stem}{suffix}.trew"), _text(_transition_rewards(model, name, reward)))
 
 
 def _check(model: Model, path: Path) -> None:
@@ -105,12 +105,12 @@ def _label_lines(model: Model) -> Iterable[str]:
     labels: dict[str, NDArray[np.int64]] = {"init": np.array([model.initial])}
     labels |= {name: np.flatnonzero(members) for name, members in model.labels.items() if name != "init"}
     yield " ".join(f'{i}="{name}"' for i, name in enumerate(labels))
-    marks: dict[int, list[str]] = {}
+    carried: dict[int, list[str]] = {}
     for i, members in enumerate(labels.values()):
         for state in members.tolist():
-            marks.setdefault(state, []).append(str(i))
-    for state in sorted(marks):
-        yield f"{state}: {' '.join(marks[state])}"
+            carried.setdefault(state, []).append(str(i))
+    for state in sorted(carried):
+        yield f"{state}: {' '.join(carried[state])}"
 
 
 def _state_lines(model: Model) -> Iterable[str]:
@@ -138,12 +138,12 @@ def _state_rewards(name: str, values: NDArray[np.float64]) -> list[str]:
 
 def _transition_rewards(model: Model, name: str, reward: Rewards) -> list[str]:
     if reward.transition is not None:
-        values, mark = reward.transition, "# Branch rewards"
+        values, kind = reward.transition, "# Branch rewards"
     else:
         assert reward.choice is not None
-        values, mark = np.repeat(reward.choice, np.diff(model.choice_ptr)), CHOICE_MARK
+        values, kind = np.repeat(reward.choice, np.diff(model.choice_ptr)), CHOICE_TAG
     paid = np.flatnonzero(values).tolist()
     places = _places(model)
     lines = [f"{places[t]} {values[t].item()!r}" for t in paid]
     counts = (model.states, len(paid)) if model.is_chain else (model.states, model.choices, len(paid))
-    return [_title(name), "# Transition rewards", mark, " ".join(map(str, counts)), *lines]
+    return [_title(name), "# Transition rewards", kind, " ".join(map(str, counts)), *lines]

@@ -1,4 +1,4 @@
-"""What all formats share: opening files with kind errors, and building a model out of what was read."""
+"""File access for all formats: opening with helpful errors, atomic writing, and building a model out of what was read."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def _read_csv(path: Path) -> Iterator[tuple[str, Decision]]:
             raise FormatError(sentence(error), path=path, line=line) from None
 
 
-class _Places:
+class _NameIndex:
     """Finds states and choices by name, or by number where names are missing or shared."""
 
     def __init__(self, graph: Graph, path: Path) -> None:
@@ -164,19 +164,19 @@ class _Places:
 def _assemble(
     placed: list[tuple[str, Decision]], graph: Graph, steps: int | None, randomised: bool, path: Path
 ) -> Policy:
-    places = _Places(graph, path)
+    index = _NameIndex(graph, path)
     if randomised and steps is not None:
         raise FormatError("a policy cannot be both randomised and step-dependent", path=path)
     weight = np.zeros(graph.choices)
     chosen = np.full((steps or 1, graph.states), -1, dtype=np.int64)
     for place, decision in placed:
-        state = places.state(decision, place)
-        choice = places.choice(decision, state, place)
+        state = index.state(decision, place)
+        choice = index.choice(decision, state, place)
         step = decision.step or 0
         if not 0 <= step < (steps or 1):
-            places.fail(place, f"step {step} is outside the policy's {steps or 1} steps")
+            index.fail(place, f"step {step} is outside the policy's {steps or 1} steps")
         if not randomised and chosen[step, state] >= 0 and decision.weight > 0:
-            places.fail(place, f"state {graph.state_name(state)} has a second decision at step {step}")
+            index.fail(place, f"state {graph.state_name(state)} has a second decision at step {step}")
         chosen[step, state] = choice
         weight[choice] += decision.weight
     if (chosen < 0).any():

@@ -1,4 +1,4 @@
-"""Numbers in text files, a column at a time; only a column with a mistake is walked to find the line."""
+"""Tokenising text formats: numbers a column at a time; only a column with an error is walked to find the line."""
 
 from __future__ import annotations
 

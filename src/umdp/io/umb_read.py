@@ -175,7 +175,7 @@ def _model(archive: _Archive, zero: str, more: dict[str, Any]) -> Model:
         "actions": _actions(archive, choices, int(system.get("#choice-actions", 0))),
         "variables": _variables(archive, states),
     }
-    own = _own(archive)
+    own = _extension(archive)
     annotations |= {key: own[key] for key in ("constants", "formulas", "state_names") if key in own}
     for name, table in own.get("strings", {}).items():
         codes = annotations["variables"][name]
@@ -193,7 +193,7 @@ def _model(archive: _Archive, zero: str, more: dict[str, Any]) -> Model:
     )
 
 
-def _own(archive: _Archive) -> dict[str, Any]:
+def _extension(archive: _Archive) -> dict[str, Any]:
     """Return what this package stores beyond the format."""
     data = archive.index.get("file-data", {})
     parameters = data.get("parameters")

@@ -155,7 +155,7 @@ def _explore(
     extra.setdefault("actions", [str(name) for name in names])
     owners = np.repeat(np.arange(len(reached)), np.diff(state_ptr))
     extra["labels"] = {n: _members(f, reached) for n, f in extra.get("labels", {}).items()}
-    extra["rewards"] = {n: _earned(f, reached, names, owners) for n, f in extra.get("rewards", {}).items()}
+    extra["rewards"] = {n: _reward(f, reached, names, owners) for n, f in extra.get("rewards", {}).items()}
     return arrays, extra
 
 
@@ -166,7 +166,7 @@ def _members(given: Any, reached: list[Hashable]) -> NDArray[np.bool_]:
     return np.array([state in wanted for state in reached], dtype=np.bool_)
 
 
-def _earned(given: Any, reached: list[Hashable], names: list[Any], owners: NDArray[np.int64]) -> Any:
+def _reward(given: Any, reached: list[Hashable], names: list[Any], owners: NDArray[np.int64]) -> Any:
     if not callable(given):
         return given
     if getattr(getattr(given, "__code__", None), "co_argcount", 1) >= 2:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
+from umdp.model.display import as_html, as_text
 from umdp.model.rewards import Rewards
-from umdp.model.show import as_html, as_text
 from umdp.model.structure import Compaction, compact, frozen, owner, pointer, read_only
 
 if TYPE_CHECKING:

@@ -64,7 +64,7 @@ class IntervalMDP(IntervalBuilders, Graph):
                 raise ModelError(f"{name} has shape {bound.shape}, but there are {self.transitions} transitions")
         bad = np.flatnonzero(~((lower >= 0) & (lower <= upper) & (upper <= 1 + ROUNDING)))
         if bad.size:
-            state, action, successor = self._place(int(bad[0]))
+            state, action, successor = self._names_of(int(bad[0]))
             raise ModelError(
                 f"state {state}, action {action}, successor {successor}: [{lower[bad[0]]}, {upper[bad[0]]}] is not an "
                 "interval of probabilities; bounds must satisfy 0 <= lower <= upper <= 1"
@@ -72,7 +72,7 @@ class IntervalMDP(IntervalBuilders, Graph):
         low, high = row_sums(self.choice_ptr, lower), row_sums(self.choice_ptr, upper)
         off = np.flatnonzero((low > 1 + ROUNDING) | (high < 1 - ROUNDING))
         if off.size:
-            state, action, _ = self._place(int(self.choice_ptr[off[0]]))
+            state, action, _ = self._names_of(int(self.choice_ptr[off[0]]))
             raise InfeasibleChoice(
                 state=state, action=action, lower_sum=float(low[off[0]]), upper_sum=float(high[off[0]])
             )
@@ -85,7 +85,7 @@ class IntervalMDP(IntervalBuilders, Graph):
         self._set("lower", read_only(np.minimum(lower, 1.0)))
         self._set("upper", read_only(np.minimum(upper, 1.0)))
 
-    def _place(self, transition: int) -> tuple[str, str, str]:
+    def _names_of(self, transition: int) -> tuple[str, str, str]:
         choice = int(owner(self.choice_ptr)[transition])
         state = int(self.choice_state[choice])
         return (

@@ -59,12 +59,12 @@ class MDP(Builders, Graph):
             raise ModelError(f"probability has shape {p.shape}, but there are {self.transitions} transitions")
         bad = np.flatnonzero(~((p >= 0) & (p <= 1 + ROUNDING)))
         if bad.size:
-            state, action = self._place(int(bad[0]))
+            state, action = self._names_of(int(bad[0]))
             raise ModelError(f"state {state}, action {action}: {p[bad[0]]} is not a probability")
         sums = row_sums(self.choice_ptr, p)
         off = np.flatnonzero(np.abs(sums - 1) > ROUNDING)
         if off.size:
-            state, action = self._place(int(self.choice_ptr[off[0]]))
+            state, action = self._names_of(int(self.choice_ptr[off[0]]))
             raise ModelError(f"state {state}, action {action}: probabilities sum to {sums[off[0]]:.12g}, not to 1")
         self._set("probability", p)
         if compacting:
@@ -83,7 +83,7 @@ class MDP(Builders, Graph):
         single = np.bincount(change.group[change.group >= 0], minlength=change.first.size) == 1
         return reward.with_transition(np.where(single, reward.transition[change.first], weighted))
 
-    def _place(self, transition: int) -> tuple[str, str]:
+    def _names_of(self, transition: int) -> tuple[str, str]:
         choice = int(owner(self.choice_ptr)[transition])
         return self.state_name(int(self.choice_state[choice])), self.action_name(choice)
 

@@ -1,4 +1,4 @@
-"""Checks and clean-up of the arrays behind a model, vectorised over transitions."""
+"""Compressed sparse rows: checks and clean-up of the arrays behind a model, vectorised over transitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The axis of values: linear, logarithmic, or logarithmic on both sides of zero, with limits that keep curves readable."""
+"""The value axis: linear, logarithmic, or logarithmic on both sides of zero, with limits that keep curves readable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs as step functions of the number of trajectories, and what many of them have in common."""
+"""Learning curves: runs as step functions of the number of trajectories, their means and confidence intervals."""
 
 from __future__ import annotations
 

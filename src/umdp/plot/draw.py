@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from umdp.plot.curves import Run, grid, last
-from umdp.plot.figure import blank, legend
+from umdp.plot.figure import legend, new_figure
+from umdp.plot.lines import draw_bands
 from umdp.plot.metric import ESTIMATION_ERROR, MODEL_ERROR, PERFORMANCE, Metric
-from umdp.plot.paint import paint
 from umdp.plot.style import Style, settings
 from umdp.plot.style import styles as choose
 
@@ -122,11 +122,11 @@ def _draw(
     dashed = [value for value in (optimum, later) if value is not None and metric is PERFORMANCE]
     axis = metric.axis(bands.values(), logarithmic=logarithmic, optimum=optimum, show=dashed)
     looks = choose(runs) if styles is None else styles
-    figure = blank(*COLUMN) if ax is None else None
+    figure = new_figure(*COLUMN) if ax is None else None
     with settings() if figure is not None else nullcontext():
         target = figure.add_subplot() if ax is None and figure is not None else ax
         assert target is not None
-        paint(target, bands, axis, looks, optimum=optimum if dashed else None, change=change, zero=metric.signed)
+        draw_bands(target, bands, axis, looks, optimum=optimum if dashed else None, change=change, zero=metric.signed)
         target.set_xlabel("trajectories")
         target.set_ylabel(metric.title)
         if figure is not None:

@@ -8,14 +8,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from umdp.plot.paint import MARK, OPTIMUM, look
-from umdp.plot.slim import slim
+from umdp.plot.lines import MARKER, OPTIMUM, line_style
 from umdp.plot.style import Style, settings
+from umdp.plot.svg import minify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["blank", "legend", "save"]
+__all__ = ["legend", "new_figure", "save"]
 
 ENTRY, LETTER = 0.45, 0.062  # inches of a legend: an entry without its text, and a letter of it
 LEGEND_ROW = 0.16  # inches
@@ -36,8 +36,8 @@ _SETTINGS: Any = {
 }
 
 
-def blank(width: float, height: float) -> Figure:
-    """Return an empty figure of so many inches that belongs to no window.
+def new_figure(width: float, height: float) -> Figure:
+    """Return a new, empty figure of so many inches that belongs to no window.
 
     Raises
     ------
@@ -63,7 +63,8 @@ def legend(figure: Figure, styles: Mapping[str, Style], *, optimum: str = "", ti
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], marker=style.marker, label=label, **look(style), **MARK) for label, style in styles.items()
+        Line2D([], [], marker=style.marker, label=label, **line_style(style), **MARKER)
+        for label, style in styles.items()
     ]
     if optimum:
         handles.append(Line2D([], [], label=optimum, **OPTIMUM))
@@ -110,5 +111,5 @@ def save(figure: Figure, stem: str | PathLike[str]) -> list[Path]:
                 figure.savefig(file, **options)
         finally:
             figure.set_layout_engine(engine)
-    files[1].write_text(slim(files[1].read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+    files[1].write_text(minify(files[1].read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
     return files

@@ -1,4 +1,4 @@
-"""What is measured of a run: its column, its name on an axis, and the scale it is drawn on."""
+"""Metrics of learning runs: the column, its name on an axis, and the scale it is drawn on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a curve looks: colours that colour-blind readers tell apart, and dashes and markers for print without colour."""
+"""Line styles: colours that colour-blind readers tell apart, and dashes and markers for print without colour."""
 
 from __future__ import annotations
 

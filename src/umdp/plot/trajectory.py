@@ -1,4 +1,4 @@
-"""The axis of trajectories: logarithmic, and with the prior, which has seen none, at its left end."""
+"""The trajectory axis: logarithmic, and with the prior, which has seen none, at its left end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from umdp.plot.style import GUIDE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["place", "power", "trajectory_axis", "unplace"]
+__all__ = ["from_log_position", "log_position", "power", "trajectory_axis"]
 
 PRIOR = 0.5  # the room between 0 and 1, in decades
 INCHES_PER_LABEL = 0.24
@@ -39,13 +39,13 @@ def power(value: float) -> str:
     return f"{sign}{size:g}"
 
 
-def place(trajectories: ArrayLike) -> NDArray[np.float64]:
+def log_position(trajectories: ArrayLike) -> NDArray[np.float64]:
     """Return where numbers of trajectories are on the axis, in decades from 1; 0 is half a decade to the left of it."""
     numbers = np.asarray(trajectories, dtype=np.float64)
     return np.where(numbers < 1, (numbers - 1) * PRIOR, np.log10(np.maximum(numbers, 1)))
 
 
-def unplace(positions: ArrayLike) -> NDArray[np.float64]:
+def from_log_position(positions: ArrayLike) -> NDArray[np.float64]:
     """Return the numbers of trajectories at positions on the axis."""
     where = np.asarray(positions, dtype=np.float64)
     return np.where(where < 0, 1 + where / PRIOR, 10 ** np.maximum(where, 0))

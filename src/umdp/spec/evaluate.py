@@ -1,4 +1,4 @@
-"""Evaluate expressions in all states of a model at once."""
+"""Evaluation of state formulas in all states of a model at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from umdp.spec.expression import (
     StateSpace,
     Unary,
 )
-from umdp.spec.mark import listed, suggestion
+from umdp.spec.names import listed, suggestion
 
 Values: TypeAlias = NDArray[Any]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import SpecError
-from umdp.spec.mark import Mark
+from umdp.spec.location import SourceLocation
 
 Scalar: TypeAlias = bool | int | float
 
@@ -66,7 +66,7 @@ class Expression:
     Expression.parse('(x + 1) * 2 > k & !"trap"')
     """
 
-    mark: Mark | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: SourceLocation | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def level(self) -> int:
@@ -111,7 +111,7 @@ class Expression:
 
     def error(self, problem: str, remedy: str = "") -> SpecError:
         """Return the error that points at this expression where it was written."""
-        return (self.mark or Mark(str(self), 0)).error(problem, remedy)
+        return (self.location or SourceLocation(str(self), 0)).error(problem, remedy)
 
     def __repr__(self) -> str:
         return f"Expression.parse({str(self)!r})"

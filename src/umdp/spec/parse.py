@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
+from umdp.spec.diagnosis import diagnose
 from umdp.spec.expression import (
     FUNCTIONS,
     TRUE,
@@ -20,8 +21,8 @@ from umdp.spec.expression import (
     Unary,
 )
 from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, StepBound, Until
-from umdp.spec.mark import Mark, listed
-from umdp.spec.mistake import explain
+from umdp.spec.location import SourceLocation
+from umdp.spec.names import listed
 from umdp.spec.spec import Direction, Spec, Threshold
 
 if TYPE_CHECKING:
@@ -58,13 +59,13 @@ def _parser() -> Lark:
 def _read(text: str, start: str, origin: str) -> object:
     from lark.exceptions import UnexpectedInput
 
-    mark = Mark(text, 0, origin)
+    location = SourceLocation(text, 0, origin)
     try:
-        return _Builder(mark).build(_parser().parse(text, start=start))
+        return _Builder(location).build(_parser().parse(text, start=start))
     except UnexpectedInput as error:
-        raise explain(error, mark, start, _before(text, error)) from None
+        raise diagnose(error, location, start, _before(text, error)) from None
     except RecursionError:
-        raise mark.error("the expression is nested too deeply", "split it into formulas of the model") from None
+        raise location.error("the expression is nested too deeply", "split it into formulas of the model") from None
 
 
 def _before(text: str, error: UnexpectedInput) -> list[Token]:
@@ -87,55 +88,55 @@ def _before(text: str, error: UnexpectedInput) -> list[Token]:
 class _Builder:
     """Turns the tree of one text into a specification or an expression, node by node."""
 
-    def __init__(self, mark: Mark) -> None:
-        self.mark = mark
+    def __init__(self, location: SourceLocation) -> None:
+        self.location = location
 
     def build(self, node: Any) -> Any:
         if hasattr(node, "data"):
             return getattr(self, node.data)(*map(self.build, node.children))
         return node
 
-    def at(self, token: Token) -> Mark:
-        return self.mark.moved(token.start_pos or 0)
+    def at(self, token: Token) -> SourceLocation:
+        return self.location.moved(token.start_pos or 0)
 
     # Expressions
 
     def truth(self, token: Token) -> Expression:
-        return Literal(token == "true", mark=self.at(token))
+        return Literal(token == "true", location=self.at(token))
 
     def integer(self, token: Token) -> Expression:
         if len(token) > 18:
             raise self.at(token).error("the integer is too large", "integers have 64 bits")
-        return Literal(int(token), mark=self.at(token))
+        return Literal(int(token), location=self.at(token))
 
     def decimal(self, token: Token) -> Expression:
         value = float(token)
         if value == float("inf"):
             raise self.at(token).error("the number is too large", "the largest is about 1.8e308")
-        return Literal(value, mark=self.at(token))
+        return Literal(value, location=self.at(token))
 
     def label(self, token: Token) -> Expression:
-        return Label(token[1:-1], mark=self.at(token))
+        return Label(token[1:-1], location=self.at(token))
 
     def name(self, token: Token) -> Expression:
-        return Name(str(token), mark=self.at(token))
+        return Name(str(token), location=self.at(token))
 
     def unary(self, token: Token, operand: Expression) -> Expression:
-        return Unary(str(token), operand, mark=self.at(token))
+        return Unary(str(token), operand, location=self.at(token))
 
     def binary(self, left: Expression, token: Token, right: Expression) -> Expression:
-        return Binary(str(token), left, right, mark=self.at(token))
+        return Binary(str(token), left, right, location=self.at(token))
 
     def junction(self, *parts: Any) -> Expression:
-        return Junction(str(parts[1]), tuple(parts[::2]), mark=self.at(parts[1]))
+        return Junction(str(parts[1]), tuple(parts[::2]), location=self.at(parts[1]))
 
     def conditional(self, condition: Expression, token: Token, yes: Expression, no: Expression) -> Expression:
-        return Conditional(condition, yes, no, mark=self.at(token))
+        return Conditional(condition, yes, no, location=self.at(token))
 
     def call(self, token: Token, *arguments: Expression) -> Expression:
         if token not in FUNCTIONS:
             raise self.at(token).error(f"unknown function {token}", f"there are {listed(FUNCTIONS)}")
-        return Call(str(token), arguments, mark=self.at(token))
+        return Call(str(token), arguments, location=self.at(token))
 
     # Path formulas; those of R are told apart in `property`, which knows the kind
 
@@ -146,7 +147,7 @@ class _Builder:
             if value.value == 0:
                 raise value.error("no number of steps is less than 0", "write <=0 for no step at all")
             return value.value - 1
-        return Binary("-", value, Literal(1), mark=value.mark)
+        return Binary("-", value, Literal(1), location=value.location)
 
     def eventually(self, token: Token, *parts: Any) -> tuple[Token, PathFormula]:
         return token, Until(TRUE, parts[-1], parts[0] if len(parts) == 2 else None)
@@ -193,7 +194,7 @@ class _Builder:
         number = constant(value, {}, {})
         if isinstance(number, bool):
             raise value.error("the threshold is a truth value", "a threshold is a number, such as 0.3")
-        return Threshold(cast("Any", str(token)), float(number), mark=value.mark)
+        return Threshold(cast("Any", str(token)), float(number), location=value.location)
 
     def property(self, *parts: Any) -> Spec:
         (kind, reward, players), threshold, (token, formula) = parts[-3:]
@@ -203,7 +204,7 @@ class _Builder:
             raise self.at(token).error("C<=k is a reward", "for a probability ask F, G, X or U, or write R for P")
         agent, nature = (*players, None, None)[:2]
         name = None if reward is None else str(reward[1:-1])
-        return Spec(cast("Any", kind[0]), agent, nature, formula, threshold, name, mark=self.at(kind))
+        return Spec(cast("Any", kind[0]), agent, nature, formula, threshold, name, location=self.at(kind))
 
     def rewarded(self, token: Token, formula: PathFormula) -> PathFormula:
         if isinstance(formula, Cumulative):

@@ -11,7 +11,8 @@ from typing import Literal
 from umdp.errors import SpecError
 from umdp.spec.expression import StateSpace
 from umdp.spec.formula import Cumulative, PathFormula, Reach, steps
-from umdp.spec.mark import Mark, listed, suggestion
+from umdp.spec.location import SourceLocation
+from umdp.spec.names import listed, suggestion
 
 _RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
 _UNNAMED = ("", "default")
@@ -50,7 +51,7 @@ class Threshold:
 
     operator: Literal["<", "<=", ">", ">="]
     value: float
-    mark: Mark | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: SourceLocation | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         # A zero has no sign, or equal thresholds would read differently.
@@ -117,7 +118,7 @@ nature choosing the least favourable probabilities'
     formula: PathFormula
     threshold: Threshold | None = None
     reward: str | None = None
-    mark: Mark | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: SourceLocation | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         rewarding = isinstance(self.formula, Reach | Cumulative)
@@ -134,8 +135,10 @@ nature choosing the least favourable probabilities'
             value = self.threshold.value
             if not math.isfinite(value) or (self.kind == "P" and not 0 <= value <= 1):
                 domain = "between 0 and 1" if self.kind == "P" else "a finite number"
-                mark = self.threshold.mark or self.mark or Mark(str(self), 0)
-                raise mark.error(f"the threshold {value:.12g} is not {domain}", "compare with a value that can occur")
+                location = self.threshold.location or self.location or SourceLocation(str(self), 0)
+                raise location.error(
+                    f"the threshold {value:.12g} is not {domain}", "compare with a value that can occur"
+                )
 
     @staticmethod
     def parse(text: str) -> Spec:
@@ -184,9 +187,11 @@ nature choosing the least favourable probabilities'
         if self.reward is not None:
             if self.reward in names:
                 return self.reward
-            place = self.mark and self.mark.moved(max(0, self.mark.text.find(f'"{self.reward}"', self.mark.position)))
+            place = self.location and self.location.moved(
+                max(0, self.location.text.find(f'"{self.reward}"', self.location.position))
+            )
             remedy = f"the model has: {listed(names, quoted=True)}" + suggestion(self.reward, names, quoted=True)
-            raise replace(self, mark=place).error(f'unknown reward "{self.reward}"', remedy)
+            raise replace(self, location=place).error(f'unknown reward "{self.reward}"', remedy)
         if len(names) == 1:
             return names[0]
         unnamed = next((name for name in _UNNAMED if name in names), None)
@@ -218,7 +223,7 @@ nature choosing the least favourable probabilities'
 
     def error(self, problem: str, remedy: str = "") -> SpecError:
         """Return the error that points at this property where it was written."""
-        return (self.mark or Mark(str(self), 0)).error(problem, remedy)
+        return (self.location or SourceLocation(str(self), 0)).error(problem, remedy)
 
     def _agent(self, reading: str) -> Direction:
         if self.agent is None:

@@ -16,7 +16,7 @@ from umdp.paper.results import Cell
 from umdp.paper.running.trial import Trial
 from umdp.run import Config
 from umdp.run.plugin import is_plugin, plugin_file
-from umdp.spec.mark import listed, suggestion
+from umdp.spec.names import listed, suggestion
 
 __all__ = ["EXPERIMENTS", "EnvironmentEntry", "Experiment", "LearnerEntry"]
 

@@ -106,10 +106,10 @@ def _one_metric(stem: str, shown: Sequence[Panel], metric: plot.Metric, looks: M
     """Draw one metric, a panel per environment."""
     columns = 2 if len(shown) in {2, 4} else 3
     rows = -(-len(shown) // columns)
-    sheet = Sheet(stem, plot.blank(WIDTH * min(1.0, columns / 2.6), 0.45 + 1.7 * rows), [])
+    sheet = Sheet(stem, plot.new_figure(WIDTH * min(1.0, columns / 2.6), 0.45 + 1.7 * rows), [])
     for index, panel in enumerate(shown):
         ax = sheet.figure.add_subplot(rows, columns, index + 1)
-        _paint(sheet, ax, panel, metric, looks)
+        _draw_panel(sheet, ax, panel, metric, looks)
         ax.set_title(
             panel.title + (", less is better" if metric is plot.PERFORMANCE and panel.problem.minimise else "")
         )
@@ -123,11 +123,11 @@ def _one_metric(stem: str, shown: Sequence[Panel], metric: plot.Metric, looks: M
 
 def _all_metrics(stem: str, shown: Sequence[Panel], looks: Mapping[str, plot.Style]) -> Sheet:
     """Draw all metrics, a row per environment."""
-    sheet = Sheet(stem, plot.blank(WIDTH, 0.6 + (1.4 if len(shown) > 1 else 1.7) * len(shown)), [])
+    sheet = Sheet(stem, plot.new_figure(WIDTH, 0.6 + (1.4 if len(shown) > 1 else 1.7) * len(shown)), [])
     for row, panel in enumerate(shown):
         for column, metric in enumerate(plot.METRICS):
             ax = sheet.figure.add_subplot(len(shown), len(plot.METRICS), row * len(plot.METRICS) + column + 1)
-            _paint(sheet, ax, panel, metric, looks)
+            _draw_panel(sheet, ax, panel, metric, looks)
             if row == 0:
                 ax.set_title(metric.title)
             if row == len(shown) - 1:
@@ -146,11 +146,11 @@ def _changing(stem: str, shown: Sequence[Panel], looks: Mapping[str, plot.Style]
     afters = sorted({panel.after for panel in shown if panel.after is not None})
     axis = shown[0].axis(plot.PERFORMANCE, [band for panel in shown for band in panel.bands(plot.PERFORMANCE).values()])
     width = min(WIDTH, 1.3 + 1.6 * len(afters)) if len(afters) > 1 else 3.4
-    sheet = Sheet(stem, plot.blank(width, 0.75 + (1.35 if len(rows) > 1 else 1.7) * len(rows)), [])
+    sheet = Sheet(stem, plot.new_figure(width, 0.75 + (1.35 if len(rows) > 1 else 1.7) * len(rows)), [])
     for panel in shown:
         row, column = rows.index(panel.row), afters.index(panel.after or 0)
         ax = sheet.figure.add_subplot(len(rows), len(afters), row * len(afters) + column + 1)
-        _paint(sheet, ax, panel, plot.PERFORMANCE, looks, axis)
+        _draw_panel(sheet, ax, panel, plot.PERFORMANCE, looks, axis)
         if row == 0:
             ax.set_title(f"change after {plot.power(panel.after or 0)}")
         if row == len(rows) - 1:
@@ -166,7 +166,7 @@ def _changing(stem: str, shown: Sequence[Panel], looks: Mapping[str, plot.Style]
     return sheet
 
 
-def _paint(
+def _draw_panel(
     sheet: Sheet,
     ax: Axes,
     panel: Panel,
@@ -179,7 +179,7 @@ def _paint(
     axis = panel.axis(metric, bands.values()) if axis is None else axis
     optimum = panel.problem.optimum if metric is plot.PERFORMANCE else None
     turn = None if panel.after is None else (panel.after, panel.problem.later)
-    plot.paint(ax, bands, axis, looks, optimum=optimum, change=turn, zero=metric.signed)
+    plot.draw_bands(ax, bands, axis, looks, optimum=optimum, change=turn, zero=metric.signed)
     sheet.drawn.append((panel, metric, axis))
 
 

@@ -1,4 +1,4 @@
-"""Curves onto a plot: steps, bands, markers, and the lines that guide the eye."""
+"""Line plots with confidence bands: step curves, bands, markers, and the lines that guide the eye."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 from umdp.plot.axis import ValueAxis
 from umdp.plot.curves import Band
 from umdp.plot.style import GUIDE, Style
-from umdp.plot.trajectory import place, trajectory_axis, unplace
+from umdp.plot.trajectory import from_log_position, log_position, trajectory_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["BAND", "LINE", "OPTIMUM", "look", "paint"]
+__all__ = ["BAND", "LINE", "OPTIMUM", "draw_bands", "line_style"]
 
 LINE: dict[str, Any] = {"linewidth": 1.15, "solid_capstyle": "butt", "dash_capstyle": "butt"}
-MARK: dict[str, Any] = {"markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.4}
+MARKER: dict[str, Any] = {"markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.4}
 OPTIMUM: dict[str, Any] = {"color": GUIDE, "linewidth": 0.8, "linestyle": (0, (5, 3))}
 BAND = 0.14
 MARKERS = 5  # along a curve
 FINE = 2000  # steps smaller than this part of the height are not drawn
 
 
-def paint(
+def draw_bands(
     ax: Axes,
     bands: Mapping[str, Band],
     axis: ValueAxis,
@@ -36,7 +36,7 @@ def paint(
     change: tuple[int, float | None] | None = None,
     zero: bool = False,
 ) -> None:
-    """Draw bands as curves, the first label on top.
+    """Draw means as step curves with their confidence bands, the first label on top.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def paint(
         _curve(ax, label, band, axis, styles[label], 2 + (len(bands) - index) / 100, (index + 0.5) / len(bands))
 
 
-def look(style: Style) -> dict[str, Any]:
+def line_style(style: Style) -> dict[str, Any]:
     """Return a style as matplotlib's arguments of a line without markers."""
     return {"color": style.colour, "linestyle": (0, style.dashes) if style.dashes else "solid", **LINE}
 
@@ -74,12 +74,12 @@ def _curve(ax: Axes, label: str, band: Band, axis: ValueAxis, style: Style, orde
             at, lower[keep], upper[keep], where=~np.isnan(lower[keep]), step="post", color=style.colour, alpha=BAND, linewidth=0,
             zorder=order - 1,
         )  # fmt: skip
-    ax.step(at, mean[keep], where="post", zorder=order, label=label, **look(style))
-    positions = place(band.at)
-    spots = unplace(positions[0] + (np.arange(MARKERS) + shift) / MARKERS * (positions[-1] - positions[0]))
+    ax.step(at, mean[keep], where="post", zorder=order, label=label, **line_style(style))
+    positions = log_position(band.at)
+    spots = from_log_position(positions[0] + (np.arange(MARKERS) + shift) / MARKERS * (positions[-1] - positions[0]))
     rows = np.searchsorted(band.at, spots, side="right") - 1
     ax.plot(
-        spots, mean[rows], linestyle="none", marker=style.marker, color=style.colour, zorder=order, label=f"_{label}", **MARK
+        spots, mean[rows], linestyle="none", marker=style.marker, color=style.colour, zorder=order, label=f"_{label}", **MARKER
     )  # fmt: skip
 
 

@@ -1,22 +1,22 @@
-"""SVG files of half the size: coordinates as fine as printers are, and steps as steps."""
+"""Minification of SVG files to half their size: coordinates as fine as printers are, and steps as steps."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["slim"]
+__all__ = ["minify"]
 
 _PATH = re.compile(r'(?<= d=")[^"]*(?=")')
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 _POLYGON = re.compile(r"[MLzZ\d.\s-]*")
 
 
-def slim(text: str) -> str:
-    r"""Return an SVG file without decimals beyond the second (a hundredth of a point) and without repeated coordinates.
+def minify(text: str) -> str:
+    r"""Minify an SVG file: no decimals beyond the second (a hundredth of a point), no repeated coordinates.
 
     Examples
     --------
-    >>> slim('<path d="M 1.23456 2 \nL 7.5 2 \nL 7.5 9 \n"/>')
+    >>> minify('<path d="M 1.23456 2 \nL 7.5 2 \nL 7.5 9 \n"/>')
     '<path d="M1.23 2H7.5V9"/>\n'
     """
     text = _PATH.sub(lambda match: _shorter(_DECIMALS.sub(r"\1", match[0])), text)

@@ -1,4 +1,4 @@
-"""How a model presents itself in a terminal and in a notebook."""
+"""Representations of a model: one line in a terminal, a small table in a notebook."""
 
 from __future__ import annotations
 

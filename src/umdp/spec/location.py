@@ -1,20 +1,17 @@
-"""Where in a property a piece of it stands, so that errors can point at it."""
+"""Source locations: where in a property a piece of it stands, so that errors can point at it."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from umdp.errors import SpecError
 
-_LISTED = 15
 _WINDOW = 70
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A position in a text: of a property, or of a formula of the model.
+class SourceLocation:
+    """A source location: a position in the text of a property, or of a formula of the model.
 
     Parameters
     ----------
@@ -27,7 +24,7 @@ class Mark:
 
     Examples
     --------
-    >>> print(Mark('Pmax=? [ F "gaol" ]', 11).error('unknown label "gaol"', 'did you mean "goal"?'))
+    >>> print(SourceLocation('Pmax=? [ F "gaol" ]', 11).error('unknown label "gaol"', 'did you mean "goal"?'))
     unknown label "gaol" at column 12; did you mean "goal"?
       Pmax=? [ F "gaol" ]
                  ^
@@ -47,9 +44,9 @@ class Mark:
         """Line of the character, from 1."""
         return self.text.count("\n", 0, self.position) + 1
 
-    def moved(self, position: int) -> Mark:
-        """Return the mark of another position in the same text."""
-        return Mark(self.text, position, self.origin)
+    def moved(self, position: int) -> SourceLocation:
+        """Return the location of another position in the same text."""
+        return SourceLocation(self.text, position, self.origin)
 
     def error(self, problem: str, remedy: str = "") -> SpecError:
         """Return the error whose message names the column, the remedy, the line, and has a caret under it."""
@@ -72,36 +69,3 @@ class Mark:
         return lead + line[first : first + 2 * _WINDOW] + tail, (lead + line[first : self.column - 1]).ljust(
             len(lead) + self.column - 1 - first
         )
-
-
-def listed(names: Iterable[str], *, quoted: bool = False) -> str:
-    """Return the names as a list for people, cut short when there are many.
-
-    Examples
-    --------
-    >>> listed(["goal", "trap"], quoted=True)
-    '"goal", "trap"'
-    >>> listed([f"s{i}" for i in range(27)]).endswith("s14 ... and 12 more")
-    True
-    """
-    every = [f'"{name}"' if quoted else name for name in names]
-    head = ", ".join(every[:_LISTED])
-    return head if len(every) <= _LISTED else f"{head} ... and {len(every) - _LISTED} more"
-
-
-def suggestion(name: str, names: Iterable[str], *, quoted: bool = False) -> str:
-    """Return ``. Did you mean ...?`` for the closest of the names, or nothing when none is close.
-
-    Examples
-    --------
-    >>> suggestion("gaol", ["goal", "trap"], quoted=True)
-    '. Did you mean "goal"?'
-    >>> suggestion("gaol", ["trap"])
-    ''
-    """
-    folded = {other.casefold(): other for other in names}
-    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    if not close:
-        return ""
-    best = folded[close[0]]
-    return f'. Did you mean "{best}"?' if quoted else f". Did you mean {best}?"
