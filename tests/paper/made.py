@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.learn import Guarantee
-from umdp.paper.results import COLUMNS, Cell, LearningProblem, Outcome, Results
+from umdp.paper.results import COLUMNS, Cell, LearningProblem, Results, TrialResult
 
 NEVER = float("inf")
 SEEDS = 5
@@ -30,7 +30,7 @@ SIX = tuple(PROBLEMS)[:6]
 Row = tuple[float, float, float]  # trajectories, performance, estimation error
 
 
-def outcome(cell: Cell, seed: int, rows: Sequence[Row]) -> Outcome:
+def outcome(cell: Cell, seed: int, rows: Sequence[Row]) -> TrialResult:
     """A run with these rows."""
     table = np.array(rows, float)
     sign = -1 if PROBLEMS[cell.environment].minimise else 1
@@ -42,10 +42,10 @@ def outcome(cell: Cell, seed: int, rows: Sequence[Row]) -> Outcome:
         "estimate": table[:, 1] + sign * table[:, 2],
     }
     kinds = {"Confidence sequence": Guarantee("any-time", 0.99), "Clopper-Pearson": Guarantee("fixed-N", 0.99)}
-    return Outcome(cell, seed, columns, str(kinds.get(cell.learner, Guarantee("none"))))
+    return TrialResult(cell, seed, columns, str(kinds.get(cell.learner, Guarantee("none"))))
 
 
-def results(name: str, outcomes: Sequence[Outcome], trajectories: int, published: bool = False) -> Results:
+def results(name: str, outcomes: Sequence[TrialResult], trajectories: int, published: bool = False) -> Results:
     """Results of these runs."""
     return Results(name, name, published, trajectories, SEEDS, PROBLEMS, tuple(outcomes), {})
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.paper.results import Cell, LearningProblem, Outcome, Results
+from umdp.paper.results import Cell, LearningProblem, Results, TrialResult
 
 PROBLEMS = {
     "chain": LearningProblem("Chain", True, False, 73.1798135276, 73.1798135276, 'Rmin=? [ F "goal" ]'),
@@ -29,7 +29,7 @@ SPEED = {"LUI": 40.0, "PAC": 150.0, "MAP": 90.0, "UCRL2": 3e4, "Confidence seque
 STRENGTHS = ("[5, 15]", "[10, 15]", "[15, 20]", "[20, 30]", "[30, 40]", "[40, 50]")
 
 
-def outcome(cell: Cell, seed: int, problem: LearningProblem, trajectories: int, rows: int = 300) -> Outcome:
+def outcome(cell: Cell, seed: int, problem: LearningProblem, trajectories: int, rows: int = 300) -> TrialResult:
     """Return a made-up run: it approaches the optimum, is thrown back by a change, and has errors to match."""
     names = [cell.environment, cell.learner, cell.panel, str(cell.xi), str(cell.after)]
     rng = np.random.default_rng([seed, *"".join(names).encode()])
@@ -50,7 +50,7 @@ def outcome(cell: Cell, seed: int, problem: LearningProblem, trajectories: int, 
         columns = _small(left, width, optimum, cell, rng)
     columns["model_error"] = width * rng.uniform(0.95, 1.0)
     count = np.arange(len(at), dtype=np.int64)
-    return Outcome(cell, seed, {"iteration": count, "trajectories": at, "steps": at * 20, **columns})
+    return TrialResult(cell, seed, {"iteration": count, "trajectories": at, "steps": at * 20, **columns})
 
 
 def _wander(count: int, rng: np.random.Generator) -> NDArray[Any]:

@@ -10,7 +10,7 @@ Examples
 """
 
 from umdp.paper.reproduction import Reproduction, collect, reproduce
-from umdp.paper.results import Cell, LearningProblem, Outcome, Results
+from umdp.paper.results import Cell, LearningProblem, Results, TrialResult
 from umdp.paper.running.archive import Archive
 from umdp.paper.running.experiment import EXPERIMENTS, Experiment
 from umdp.paper.running.sweep import cluster, processes, sweep
@@ -21,9 +21,9 @@ __all__ = [
     "Cell",
     "Experiment",
     "LearningProblem",
-    "Outcome",
     "Reproduction",
     "Results",
+    "TrialResult",
     "cluster",
     "collect",
     "processes",

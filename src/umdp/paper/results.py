@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-__all__ = ["COLUMNS", "Cell", "LearningProblem", "Outcome", "Results"]
+__all__ = ["COLUMNS", "Cell", "LearningProblem", "Results", "TrialResult"]
 
 COLUMNS = (
     "iteration", "trajectories", "steps", "performance", "estimate", "estimation_error", "model_error", "lower", "upper",
@@ -36,7 +36,7 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class TrialResult:
     """One run of a cell.
 
     Attributes
@@ -94,14 +94,14 @@ class Results:
     trajectories: int
     seeds: int
     problems: Mapping[str, LearningProblem]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TrialResult, ...]
     settings: Mapping[str, Any]
 
     def cells(self) -> list[Cell]:
         """Return the cells, in order."""
         return list(dict.fromkeys(outcome.cell for outcome in self.outcomes))
 
-    def of(self, cell: Cell) -> list[Outcome]:
+    def of(self, cell: Cell) -> list[TrialResult]:
         """Return the runs of a cell, by seed."""
         return [outcome for outcome in self.outcomes if outcome.cell == cell]
 
@@ -111,7 +111,7 @@ class Results:
         Examples
         --------
         >>> chain, grid = Cell("chain", "LUI"), Cell("grid", "LUI")
-        >>> found = Results("basic", "", False, 1, 1, {}, (Outcome(chain, 0, {}), Outcome(grid, 0, {})), {})
+        >>> found = Results("basic", "", False, 1, 1, {}, (TrialResult(chain, 0, {}), TrialResult(grid, 0, {})), {})
         >>> found.where(environment="grid") == [grid]
         True
         """

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.paper.results import Cell, LearningProblem, Outcome, Results
+from umdp.paper.results import Cell, LearningProblem, Results, TrialResult
 
 __all__ = ["EXACT", "OPTIMAL", "Evidence", "Runs", "good", "logarithmic_grid", "significance", "step"]
 
@@ -102,7 +102,7 @@ class Runs:
     trajectories : (runs, rows + 1) float64, inf where there is no row; the last column is inf
     """
 
-    def __init__(self, outcomes: Sequence[Outcome], problem: LearningProblem) -> None:
+    def __init__(self, outcomes: Sequence[TrialResult], problem: LearningProblem) -> None:
         self.outcomes, self.problem = outcomes, problem
         lengths = np.array([len(outcome.columns["trajectories"]) for outcome in outcomes])
         rows = np.arange(lengths.max())
@@ -171,7 +171,7 @@ class Evidence:
     def __init__(self, results: Results) -> None:
         self.results = results
         self.trajectories = results.trajectories
-        self._outcomes: dict[Cell, list[Outcome]] = {}
+        self._outcomes: dict[Cell, list[TrialResult]] = {}
         for outcome in results.outcomes:
             self._outcomes.setdefault(outcome.cell, []).append(outcome)
         self._runs: dict[Cell, Runs] = {}

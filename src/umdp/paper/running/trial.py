@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from umdp.anytime import Anytime, Limits, proceed
 from umdp.errors import ModelError
 from umdp.model import MDP
-from umdp.paper.results import COLUMNS, Cell, LearningProblem, Outcome
+from umdp.paper.results import COLUMNS, Cell, LearningProblem, TrialResult
 from umdp.run import Config
 from umdp.snapshot import Snapshot
 from umdp.solve import solve
@@ -55,9 +55,9 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
         plain = msgspec.to_builtins([told, self.ties, self.published, FORMAT, __version__])
         return hashlib.sha256(msgspec.json.encode(plain, order="deterministic")).hexdigest()
 
-    def outcome(self, found: dict[str, Any]) -> Outcome:
+    def outcome(self, found: dict[str, Any]) -> TrialResult:
         """Return what `work` returned as an outcome of this trial's cell."""
-        return Outcome(self.cell, self.number, {name: found[name] for name in COLUMNS}, found["guarantee"])
+        return TrialResult(self.cell, self.number, {name: found[name] for name in COLUMNS}, found["guarantee"])
 
 
 def work(trial: Trial) -> dict[str, Any]:
