@@ -44,7 +44,6 @@ _TYPOGRAPHIC = {
 }
 _DOUBLED = {"&&": "&", "||": "|", "==": "="}
 
-_OPERANDS = {"LABEL", "NAME", "INTEGER", "DECIMAL", "TRUE", "FALSE", "FUNCTION", "MINUS", "LPAR"}
 _ENDS = {"LABEL", "NAME", "INTEGER", "DECIMAL", "TRUE", "FALSE", "RPAR"}
 _COMPARISONS = {"EQ", "NE", "LT", "LE", "GT", "GE"}
 _OPERATORS = _COMPARISONS | {"PLUS", "TIMES", "DIVIDE", "AND", "OR", "IMPLIES", "IFF", "QUESTION"}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from umdp import plot
+from umdp.paper.judging.verdict import series
 from umdp.paper.results import Results
 from umdp.paper.showing.panels import Panel
 
@@ -53,7 +54,7 @@ def _changing(shown: Sequence[Panel]) -> str:
     by_row = f"; the rows are: {', '.join(rows)}" if rows else ""
     return (
         f"The performance of robust policies in {_titles(shown)} against the number of trajectories processed, where the "
-        f"environment changes after {_listed([f'{after:,}' for after in afters])} trajectories (vertical line){by_row}."
+        f"environment changes after {series([f'{after:,}' for after in afters])} trajectories (vertical line){by_row}."
     )  # fmt: skip
 
 
@@ -64,7 +65,7 @@ def _made(results: Results, shown: Sequence[Panel]) -> str:
     fewest, most = min(counts), max(counts)
     seeds = "one seed" if most == 1 else f"{most} seeds" if fewest == most else f"{fewest} to {most} seeds"
     uniform = dict.fromkeys(label for panel in shown for label, xi in panel.weights.items() if xi is None)
-    alone = f"; {_listed(list(uniform))} explore{'s' if len(uniform) == 1 else ''} uniformly" if uniform else ""
+    alone = f"; {series(list(uniform))} explore{'s' if len(uniform) == 1 else ''} uniformly" if uniform else ""
     return f"The runs follow {rules}, with {seeds}{_weights(shown)}{alone}."
 
 
@@ -79,7 +80,7 @@ def _weights(shown: Sequence[Panel]) -> str:
         return ""
     if len(found) == 1:
         return f" and exploration weight ξ = {usual:g}"
-    rest = [f"ξ = {xi:g} in {_listed(list(dict.fromkeys(places)))}" for xi, places in found.items() if xi != usual]
+    rest = [f"ξ = {xi:g} in {series(list(dict.fromkeys(places)))}" for xi, places in found.items() if xi != usual]
     return f" and exploration weight {', '.join(rest)}, and ξ = {usual:g} elsewhere"
 
 
@@ -101,7 +102,7 @@ def _lines(drawn: Drawn) -> str:
 def _of_kind(drawn: Drawn, kind: str) -> str:
     several = len({metric for _, metric, _ in drawn}) > 1
     some = [(panel, metric) for panel, metric, axis in drawn if axis.kind == kind]
-    return _listed(
+    return series(
         list(dict.fromkeys(panel.problem.title + (f", {metric.title}" if several else "") for panel, metric in some))
     )
 
@@ -113,8 +114,4 @@ def _leaves(panel: Panel, metric: plot.Metric, axis: plot.ValueAxis) -> bool:
 
 
 def _titles(shown: Iterable[Panel]) -> str:
-    return _listed(list(dict.fromkeys(panel.problem.title for panel in shown)))
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+    return series(list(dict.fromkeys(panel.problem.title for panel in shown)))

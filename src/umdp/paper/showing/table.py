@@ -39,6 +39,7 @@ def write_table(results: Results, folder: Path, kind: str) -> list[Path]:
     if kind == "parquet":
         _parquet(columns, path, settings)
     else:
+        # By the standard library: CSV is what there is without polars, and its numbers are read back unchanged.
         with path.open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file, lineterminator="\n")
             rows.writerow(columns)
