@@ -114,24 +114,32 @@ def test_without_minari_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_real_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     minari = pytest.importorskip("minari")
     pytest.importorskip("h5py")
-    pytest.importorskip("jax")
     gymnasium = pytest.importorskip("gymnasium")
     from umdp.source import Gymnasium
     from umdp.source.lookup import Lookup
 
     monkeypatch.setitem(os.environ, "MINARI_DATASETS_PATH", str(tmp_path))
-    env = minari.DataCollector(gymnasium.make("FrozenLake-v1"))
+    env = gymnasium.make("FrozenLake-v1")
     graph = Gymnasium("FrozenLake-v1").graph
     lookup, expected = Lookup(graph), np.zeros(graph.transitions, dtype=np.int64)
     rng = np.random.default_rng(0)
+    episodes = []
     for seed in range(20):
+        episode = minari.data_collector.EpisodeBuffer(id=seed, seed=seed, observations=[], actions=[])
         state, over = env.reset(seed=seed)[0], False
+        episode.observations.append(state)
         while not over:
             action = int(rng.integers(4))
-            successor, _, terminated, truncated, _ = env.step(action)
+            successor, reward, terminated, truncated, _ = env.step(action)
             expected[lookup.place(state, action, successor).transition] += 1
             state, over = successor, terminated or truncated
-    env.create_dataset("frozen/random-v0")
+            episode.observations.append(state)
+            episode.actions.append(action)
+            episode.rewards.append(reward)
+            episode.terminations.append(terminated)
+            episode.truncations.append(truncated)
+        episodes.append(episode)
+    minari.create_dataset_from_buffers("frozen/random-v0", episodes, env=env)
     log = Log("minari:frozen/random-v0", graph)
     log.begin()
     counts, trajectories, _, _ = exhaust(log, order(graph, 3))
