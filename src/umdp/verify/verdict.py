@@ -17,7 +17,7 @@ from umdp.verify.inductive import Arena, Refused
 from umdp.verify.numbers import Number
 from umdp.verify.objective import Objective, objective
 
-__all__ = ["Verdict", "verify", "verify_content"]
+__all__ = ["Verdict", "judge", "verify", "verify_content"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Verdict:
 def verify(path: str | Path) -> Verdict:
     """Check a certificate in exact arithmetic; `FormatError` where the file is not one."""
     try:
-        return _judge(read(path))
+        return judge(read(path))
     except (FormatError, SpecError) as error:
         if isinstance(error, FormatError) and error.path is not None:
             raise
@@ -80,10 +80,11 @@ def verify(path: str | Path) -> Verdict:
 
 def verify_content(content: dict[str, Any]) -> Verdict:
     """Check the parsed JSON of a certificate."""
-    return _judge(parse(content))
+    return judge(parse(content))
 
 
-def _judge(document: Document) -> Verdict:
+def judge(document: Document) -> Verdict:
+    """Return whether what a certificate claims is proved."""
     spec = Spec.parse(document.property)
     asked = objective(document.model, spec)
     agent_max = asked.agent_max != asked.complement

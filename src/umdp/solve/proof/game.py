@@ -85,6 +85,10 @@ class Game:
     def _options(self, state: int) -> Iterable[int]:
         return (self.choice[state],) if self.agent_leads else self.rows[state]
 
+    def find_traps(self) -> None:
+        """Fill in the trap levels alone."""
+        self._force()
+
     def _force(self) -> None:
         """Find where the leader can reach the goal with probability 1, how, and how it is missed elsewhere."""
         arena, region, level = self.arena, set(self.states), 0

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from umdp.solve.proof.certificate import Certificate, skeleton
 from umdp.solve.proof.chain import solve_exactly
 from umdp.solve.proof.game import Game
-from umdp.verify.document import Bound, make_model, parse
+from umdp.solve.proof.outward import move_outward
+from umdp.verify.bounded import induct
+from umdp.verify.document import Bound, Model, digest, make_model
 from umdp.verify.graph import Graph, decide
 from umdp.verify.inductive import Arena, Refused
-from umdp.verify.numbers import Number, vector, written
+from umdp.verify.numbers import Number, number, vector, written
 from umdp.verify.objective import Objective, objective
 from umdp.verify.verdict import verify_content
 
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["prove"]
 
-EXACT = 48  # undecided states up to which values are found in rationals
+EXACT = 40  # undecided states up to which values are found in rationals
+LAST_RESORT = 100  # and up to which they are where nothing else works
 
 
 def prove(solution: Solution) -> Certificate:
@@ -33,36 +36,78 @@ def prove(solution: Solution) -> Certificate:
     choice = solution.policy.choice
     if choice is not None:
         content["policy"] = choice.tolist()
-    lower, upper = solution.bracket.lower, solution.bracket.upper
-    content["claim"] = {"lower": written(_exact(lower)), "upper": written(_exact(upper)), "policy": choice is not None}
-    content["claim"]["status"] = solution.status.name.lower()
-    content["claim"]["level"] = None
-    if asked.steps is not None:
-        return _settle(content, ())
-    return _unbounded(solution, content, model, asked)
+    bracket = solution.bracket
+    content["claim"] = {
+        "lower": written(_exact(bracket.lower)),
+        "upper": written(_exact(bracket.upper)),
+        "policy": choice is not None,
+        "status": solution.status.name.lower(),
+        "level": None,
+    }
+    if asked.steps is None:
+        _prove_unbounded(solution, content, model, asked)
+    return _settle(content, model, asked)
 
 
 def _exact(value: float) -> Number:
     return value if math.isinf(value) else Fraction(value)
 
 
-def _unbounded(solution: Solution, content: dict[str, Any], model: Any, asked: Objective) -> Certificate:
+def _prove_unbounded(solution: Solution, content: dict[str, Any], model: Model, asked: Objective) -> None:
+    """Add the vectors, and the policy that goes with them."""
     decided = decide(Graph(model), asked.kind, asked.agent_max, asked.goal, asked.left)
     policy = content.get("policy")
     arena = Arena(model, asked, decided, policy)
-    whole = sum(arena.open)
-    if whole > EXACT:
-        raise NotImplementedError
+    size = sum(arena.open)
+    sides: dict[bool, Bound] = {}
+    if size > EXACT:
+        for lower in (True, False):
+            bound = move_outward(arena, solution, lower=lower)
+            if bound is not None:
+                bound = replace(bound, rank=_ranks(arena, bound, lower=lower))
+                if _holds(arena, bound, lower=lower):
+                    sides[lower] = bound
+    if len(sides) < 2 and size <= LAST_RESORT:
+        sides = _exactly(arena, content) | sides
+    for lower, name in ((True, "lower"), (False, "upper")):
+        if lower in sides:
+            content[name] = _written(sides[lower])
+
+
+def _exactly(arena: Arena, content: dict[str, Any]) -> dict[bool, Bound]:
+    """Return both sides in rationals: the game's value on one, that of the policy on the other."""
+    asked, policy = arena.objective, arena.policy
     best = Game(arena, solve_exactly).run()
     below = above = best
-    if policy is not None and all(decided.usable[c] for s, c in enumerate(policy) if arena.open[s]):
+    if policy is not None and all(arena.decided.usable[c] for s, c in enumerate(policy) if arena.open[s]):
         own = Game(arena, solve_exactly, policy).run()
+        if _falls_short(content["claim"], asked, own.value[arena.model.initial]):
+            # The returned policy does not keep its side of the bracket, though some policy does: that one is the proof.
+            arena.policy = [best.choice.get(s, c) for s, c in enumerate(policy)]
+            own = Game(arena, solve_exactly, arena.policy).run()
+            content["policy"], content["claim"]["policy"] = arena.policy, False
         below, above = (own, best) if asked.agent_max else (best, own)
-    low = Bound(below.value, [-1] * model.states, below.trap)
-    high = Bound(above.value, [-1] * model.states, above.trap)
-    low, high = replace(low, rank=_ranks(arena, low, lower=True)), replace(high, rank=_ranks(arena, high, lower=False))
-    content["lower"], content["upper"] = _written(low), _written(high)
-    return _settle(content, ())
+    bounds = {}
+    for lower, outcome in ((True, below), (False, above)):
+        bound = Bound(outcome.value, [-1] * arena.model.states, outcome.trap)
+        bounds[lower] = replace(bound, rank=_ranks(arena, bound, lower=lower))
+    return bounds
+
+
+def _falls_short(claim: dict[str, Any], asked: Objective, own: Number) -> bool:
+    """Whether a policy's value does not reach the bound that it should prove."""
+    ends = [number(claim[side], "claim") for side in ("lower", "upper")]
+    if asked.complement:
+        ends = [1 - ends[1], 1 - ends[0]]
+    return own < ends[0] if asked.agent_max else own > ends[1]
+
+
+def _holds(arena: Arena, bound: Bound, *, lower: bool) -> bool:
+    try:
+        arena.check_lower(bound) if lower else arena.check_upper(bound)
+    except Refused:
+        return False
+    return True
 
 
 def _written(bound: Bound) -> dict[str, Any]:
@@ -83,7 +128,8 @@ def _ranks(arena: Arena, bound: Bound, *, lower: bool) -> list[int]:
     x = vector(bound.value, "proof", arena.unit)
     all_rows = asked.agent_max != lower
     favour = asked.nature_max == lower
-    waiting = [s for s in range(model.states) if arena.open[s] and x.top[s] not in (None, 0 if lower else None)]
+    skipped = (None, 0) if lower else (None,)
+    waiting = [s for s in range(model.states) if arena.open[s] and x.top[s] not in skipped]
     ranked = [not arena.open[s] or (lower and x.top[s] == 0) for s in range(model.states)]
     step = 0
     while waiting:
@@ -98,15 +144,57 @@ def _ranks(arena: Arena, bound: Bound, *, lower: bool) -> list[int]:
             else:
                 fresh.append(s)
         if not fresh:
-            return rank
+            break
         for s in fresh:
             rank[s], ranked[s] = step, True
         waiting = [s for s in waiting if not ranked[s]]
         step += 1
-    return rank
+    return rank if step > 1 else [-1] * model.states
 
 
-def _settle(content: dict[str, Any], notes: tuple[str, ...]) -> Certificate:
-    """Return the certificate if it passes the checker; otherwise claim what does."""
-    certificate = Certificate(content, notes)
-    return certificate
+def _settle(content: dict[str, Any], model: Model, asked: Objective) -> Certificate:
+    """Return the certificate if it passes the checker; otherwise one that claims what does."""
+    notes: list[str] = []
+    for _ in range(6):
+        verdict = verify_content({**content, "digest": digest(content)})
+        if verdict.valid:
+            return Certificate(content, tuple(notes))
+        notes.append(_weaken(content, model, asked, verdict.reason))
+    raise ArithmeticError(f"the certificate does not pass: {verdict.reason}")
+
+
+def _weaken(content: dict[str, Any], model: Model, asked: Objective, reason: str) -> str:
+    """Claim less, for a reason; return it in words."""
+    claim = content["claim"]
+    if reason.startswith("policy"):
+        claim["policy"] = False
+        return "nothing is claimed of the policy itself"
+    side = reason.split(" ")[0].strip(",:")
+    if "bound:" not in reason:  # the vector itself does not hold
+        content.pop(side, None)
+        if asked.complement:
+            side = {"lower": "upper", "upper": "lower"}[side]
+    computed = {"lower": "upper", "upper": "lower"}[side] if asked.complement else side
+    if asked.steps is not None:
+        policy = content.get("policy") if claim["policy"] and asked.agent_max == (computed == "lower") else None
+        found: Number = induct(model, asked, up=computed == "upper", policy=policy, bits=1300)
+    elif computed in content:
+        found = number(content[computed]["value"][model.initial], "proof")
+    else:
+        found = Fraction(0) if computed == "lower" else math.inf if asked.kind == "R" else Fraction(1)
+    found = 1 - found if asked.complement else found
+    claim[side] = written(_rounded(found, up=side == "upper"))
+    return f"the {side} bound claimed is {claim[side]}, which is what could be proved"
+
+
+def _rounded(value: Number, *, up: bool) -> Number:
+    """Return the nearest double on the safe side."""
+    if not isinstance(value, Fraction):
+        return value
+    try:
+        double = float(value)
+    except OverflowError:
+        return math.inf if up else Fraction(math.nextafter(math.inf, 0))
+    if Fraction(double) < value if up else Fraction(double) > value:
+        double = math.nextafter(double, math.inf if up else 0)
+    return _exact(double)
