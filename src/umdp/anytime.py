@@ -20,13 +20,14 @@ from umdp.explore import Explorer, Optimism, Uniform, View, doubling, reaches
 from umdp.guarantee import Guarantee, promise
 from umdp.learn import Learner
 from umdp.limits import Limits, threshold
-from umdp.model import MDP, IntervalMDP, Policy
+from umdp.model import MDP, REST, IntervalMDP, Policy
 from umdp.snapshot import Snapshot
 from umdp.solve import Solution, propose, relevant, solve
 from umdp.solve.unseen import unseen_support
 from umdp.source import Order, Source
+from umdp.source.listed import Listed
 from umdp.source.simulator import Simulator
-from umdp.spec import Spec, Threshold
+from umdp.spec import Direction, Spec, Threshold
 
 __all__ = ["Anytime", "Limits", "anytime", "proceed", "threshold"]
 
@@ -120,7 +121,14 @@ class Anytime:
             raise self.spec.error(
                 "the property does not say what the policy should do", "write Pmax, Pmin, Rmax or Rmin"
             )
-        known = relevant(graph, self.spec)
+        self.costly = self.spec.kind == "R" and self.spec.deciding().agent is Direction.MIN
+        if graph.rest is not None and (self.costly or not self.learner.discovers):
+            self.source = Listed(self.source)  # for bounds that say nothing of what is not listed, or no use for them
+            graph = self.source.graph
+        self.rest = graph.rest is not None and not isinstance(self.source, Listed)
+        # What the graph does not list is the worst that can happen.
+        self.reading = self.spec.pessimistic(REST) if self.rest else self.spec
+        known = relevant(graph, self.reading)
         self.open, self._favoured = bool(known.choices.any()), known.favoured
         horizon = self.horizon
         if horizon is None:
@@ -161,10 +169,10 @@ class Anytime:
         """Return what is promised: what the learner claims, as far as what is known of the data lets it stand."""
         claim, unseen = self.learner.claim, 0
         if self._favoured and claim.holds:
-            unseen = unseen_support(self.source.graph, self.spec, self._robust().policy, self.counts)
+            unseen = unseen_support(self.source.graph, self.reading, self._robust().policy, self.counts)
         return promise(
             claim, self.source.knowledge(), looks=self.iteration, whole=self.ended and not self.source.interactive,
-            discovers=self.learner.discovers, decided_unseen=unseen,
+            discovers=self.learner.discovers, costly=self.costly, decided_unseen=unseen,
         )  # fmt: skip
 
     # -- step 2: where to look -------------------------------------------------------------------------------
@@ -241,11 +249,12 @@ class Anytime:
 
     def solve_robust(self, model: IntervalMDP) -> Solution:
         """Solve the learned model for the worst case."""
-        return solve(model, self.spec.robust(), start=self._start("robust"), **self._options)
+        return solve(model, self.reading.robust(), start=self._start("robust"), **self._options)
 
     def solve_optimistic(self, model: IntervalMDP) -> tuple[Policy, float]:
         """Find what is best in the best case, and its value; without a proof."""
-        return propose(model, self.spec.optimistic(), start=self._start("optimistic"), **self._options)
+        hopeful = self.spec.hopeful(REST) if self.rest else self.spec
+        return propose(model, hopeful.optimistic(), start=self._start("optimistic"), **self._options)
 
     def towards(self, optimistic: Array | None) -> Array | None:
         """Return the choices (S,) that exploration is told are best, given those of the model as it is now."""

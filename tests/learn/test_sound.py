@@ -233,10 +233,10 @@ def test_a_change_empties_the_intersection_and_is_told() -> None:
 def test_an_intersection_without_a_distribution_is_empty() -> None:
     # Each of the three keeps an interval, but their lower ends come from different times and sum to more than 1.
     learner = ConfidenceSequence(0.5).bind(fan(3))
-    learner.lower = np.array([0.4, 0.0, 0.0, 1, 1, 1])
+    learner.least = np.array([0.4, 0.0, 0.0, 1, 1, 1])
     learner.learn(counted(learner.graph, [36, 40, 34]))
     assert learner.broken[0] == 0
-    learner.lower = np.array([0.4, 0.38, 0.25, 1, 1, 1])
+    learner.least = np.array([0.4, 0.38, 0.25, 1, 1, 1])
     learner.learn(counted(learner.graph, [1, 1, 1]))
     assert learner.broken[0] == 1
     assert learner.model.lower[:3].sum() <= 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ __all__ = ["Binomial", "log_likelihood", "lowest", "tighten"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Level = float | Floats
 
 ULP = 2.0**-52
 
@@ -49,8 +50,8 @@ class Binomial(Learner):
         return self.error_rate / max(self.bounds, 1)
 
     @abstractmethod
-    def end(self, hits: Floats, misses: Floats) -> Floats:
-        """Return the lower end of the interval after so many hits (at least 1) and misses; too low rather than too high."""
+    def end(self, hits: Floats, misses: Floats, level: Level) -> Floats:
+        """Return the lower end of the interval after so many hits (at least 1) and misses, at a level; rather too low."""
 
     def begin(self) -> None:
         """Claim nothing."""
@@ -68,28 +69,58 @@ class Binomial(Learner):
             self.adopt(choice, transition, *self._intervals(self.counts[transition], self.sizes[choice]))
 
     def adopt(self, choice: Ints, transition: Ints, lower: Floats, upper: Floats) -> None:
-        """Take over new bounds for some choices and their transitions."""
+        """Take over new bounds for some choices and their transitions, tightened by what the other successors leave."""
+        low, high = tighten(lower, upper, self.sizes[choice])
         self.lower, self.upper = self.lower.copy(), self.upper.copy()
-        self.lower[transition], self.upper[transition] = lower, upper
+        self.lower[transition], self.upper[transition] = low, high
+
+    @property
+    def claimed(self) -> NDArray[np.bool_]:
+        """Which transitions the claim is about, shape (T,)."""
+        claimed: NDArray[np.bool_] = self.uncertain & self.per_transition(self.matters)
+        return claimed
+
+    def witnesses(self) -> dict[str, Ints]:
+        """Return the counts (T,) that the ends of every interval follow from, before they were tightened."""
+        samples = self.per_transition(self.per_choice(self.counts))
+        names = ("lower_hits", "lower_samples", "upper_hits", "upper_samples")
+        return dict(zip(names, (self.counts, samples, self.counts, samples), strict=True))
+
+    def ledger(self) -> dict[str, Any] | None:
+        """Return how the error rate is spent, and the counts that the bounds follow from.
+
+        Two successors share one bound, more have one each: the levels of these bounds sum to the error rate at most. The
+        interval of a transition is that of its counts at its level; tightened with those of its choice it is what is
+        learned.
+        """
+        if not self.claim.holds:
+            return None
+        level = np.where(self.claimed, self.level, 0.0)
+        return {
+            "method": self.name, "error_rate": self.error_rate, "prior": getattr(self, "prior", None), "graph": "listed",
+            "levels": level, "lower_levels": level, "upper_levels": level, "claimed": self.claimed,
+            **{name: counts.copy() for name, counts in self.witnesses().items()},
+        }  # fmt: skip
 
     def _intervals(self, counts: Ints, sizes: Ints) -> tuple[Floats, Floats]:
         start = np.cumsum(sizes) - sizes
         hits = counts.astype(np.float64)
         misses = (np.repeat(np.add.reduceat(counts, start), sizes) - counts).astype(np.float64)
-        lower = self._ends(hits, misses)
+        lower = self.ends(hits, misses, self.level)
         # The probability of a miss has the same kind of interval; among two successors it is the other's.
         missed = np.empty_like(lower)
         first = start[sizes == 2]
         missed[first], missed[first + 1] = lower[first + 1], lower[first]
         many = np.repeat(sizes > 2, sizes)
-        missed[many] = self._ends(misses[many], hits[many])
-        return tighten(lower, np.minimum(1 - missed + ULP, 1.0), sizes)
+        missed[many] = self.ends(misses[many], hits[many], self.level)
+        return lower, np.minimum(1 - missed + ULP, 1.0)
 
-    def _ends(self, hits: Floats, misses: Floats) -> Floats:
+    def ends(self, hits: Floats, misses: Floats, level: Level) -> Floats:
+        """Return the lower ends of intervals, 0 where there is no hit."""
         ends = np.zeros(hits.size)
         some = np.flatnonzero(hits > 0)
         if some.size:
-            ends[some] = self.end(hits[some], misses[some])
+            ends[some] = self.end(hits[some], misses[some], level if isinstance(level, float) else level[some])
         return ends
 
 

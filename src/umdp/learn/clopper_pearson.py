@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from umdp.guarantee import Guarantee
-from umdp.learn.binomial import ULP, Binomial, Floats, lowest
+from umdp.learn.binomial import ULP, Binomial, Floats, Level, lowest
 from umdp.learn.settings import describe
 
 __all__ = ["ClopperPearson"]
@@ -53,12 +53,12 @@ class ClopperPearson(Binomial):
         """One look, after numbers of samples fixed before."""
         return Guarantee("fixed-N", 1 - self.error_rate)
 
-    def end(self, hits: Floats, misses: Floats) -> Floats:
+    def end(self, hits: Floats, misses: Floats, level: Level) -> Floats:
         """Return the p at which so many hits or more have probability level / 2."""
         from scipy.special import betainc, betaln
 
         noise = (hits + misses) * ULP + 1e-10  # the logarithm of the tail is known no better
-        goal = np.log(self.level / 2) - noise
+        goal = np.log(level / 2) - noise
         # The tail is a log-concave function of log p: Newton's method from below, as in `lowest`, and Chernoff's bound is
         # below. Beyond 1e14 samples the density is so inexact that steps may lead astray; those are taken back.
         safe = ahead = lowest(hits, misses, -goal)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from umdp.guarantee import Guarantee
-from umdp.learn.binomial import ULP, Binomial, Floats, Ints, log_likelihood, lowest, tighten
+from umdp.learn.binomial import ULP, Binomial, Floats, Ints, Level, log_likelihood, lowest
 from umdp.learn.settings import as_setting, check, describe
+from umdp.model import Graph
 
 __all__ = ["ConfidenceSequence"]
+
+WITNESSES = ("lower_hits", "lower_samples", "upper_hits", "upper_samples")
 
 BROKEN = (
     "intervals of different times exclude each other (choices: {}): the process changed, or the promised event failed"
@@ -45,6 +49,8 @@ class ConfidenceSequence(Binomial):
     ----------
     counts : (T,) how often each transition was seen in all
     broken : (C,) how often the intersection was empty
+    least, most : (T,) the intersection of all intervals, before they were tightened
+    lower_hits, lower_samples, upper_hits, upper_samples : (T,) the counts from which its ends follow
 
     Examples
     --------
@@ -58,8 +64,15 @@ class ConfidenceSequence(Binomial):
     """
 
     name: ClassVar[str] = "confidence-sequence"
-    kept: ClassVar[tuple[str, ...]] = ("broken",)
+    kept: ClassVar[tuple[str, ...]] = ("broken", "least", "most", *WITNESSES)
+    discovers: ClassVar[bool] = True
     broken: NDArray[np.int64]
+    least: Floats
+    most: Floats
+    lower_hits: Ints
+    lower_samples: Ints
+    upper_hits: Ints
+    upper_samples: Ints
 
     def __init__(self, error_rate: float = 0.01, prior: float = 0.5) -> None:
         super().__init__(error_rate)
@@ -78,12 +91,23 @@ class ConfidenceSequence(Binomial):
             return Guarantee("none", reasons=(BROKEN.format(np.count_nonzero(self.broken)),))
         return Guarantee("any-time", 1 - self.error_rate)
 
+    def bind(self, graph: Graph, matters: ArrayLike | None = None) -> Self:
+        """Return a learner with these settings for a graph; with the outcome "anything else", it finds outcomes itself."""
+        from umdp.learn.observed_sequence import ObservedSequence
+
+        if graph.rest is not None and not isinstance(self, ObservedSequence):
+            return ObservedSequence(self.error_rate, self.prior).bind(graph, matters)  # type: ignore[return-value]
+        return super().bind(graph, matters)
+
     def begin(self) -> None:
         """Claim nothing."""
         super().begin()
         self.broken = np.zeros(self.graph.choices, np.int64)
+        self.least, self.most = self.lower.copy(), self.upper.copy()
+        for name in WITNESSES:
+            setattr(self, name, np.zeros(self.graph.transitions, np.int64))
 
-    def end(self, hits: Floats, misses: Floats) -> Floats:
+    def end(self, hits: Floats, misses: Floats, level: Level) -> Floats:
         """Return the lowest p that the data do not rule out."""
         from scipy.special import betaln, gammaln
 
@@ -91,26 +115,46 @@ class ConfidenceSequence(Binomial):
         mixture = gammaln(self.prior + hits) + gammaln(self.prior + misses) - gammaln(2 * self.prior + samples)
         # The logarithms of gamma functions are known to a few units in the last place, and much of them cancels.
         slack = 16 * ULP * (samples + self.prior) * np.log(samples + self.prior + 2)
-        room = log_likelihood(hits, misses) - (mixture - betaln(self.prior, self.prior)) - np.log(self.level) + slack
+        room = log_likelihood(hits, misses) - (mixture - betaln(self.prior, self.prior)) - np.log(level) + slack
         end: Floats = np.exp(lowest(hits, misses, room))
         return end
 
     def adopt(self, choice: Ints, transition: Ints, lower: Floats, upper: Floats) -> None:
-        """Intersect with the bounds so far, where anything is left."""
+        """Intersect with the bounds so far, where anything is left, and note which counts each end follows from."""
+        hits, samples = self.counts[transition], self.per_transition(self.per_choice(self.counts))[transition]
+        self.intersect(
+            choice, transition, lower, upper, dict(zip(WITNESSES, (hits, samples, hits, samples), strict=True))
+        )
+
+    def intersect(
+        self, choice: Ints, transition: Ints, lower: Floats, upper: Floats, witness: Mapping[str, NDArray[Any]]
+    ) -> None:
+        """Intersect what was not tightened; where nothing is left, keep the newest and say so; then tighten.
+
+        A witness of an end, by the name of the array in which it is kept, is taken over with the end.
+        """
         sizes = self.sizes[choice]
         start = np.cumsum(sizes) - sizes
-        low, high = np.maximum(lower, self.lower[transition]), np.minimum(upper, self.upper[transition])
+        low, high = np.maximum(lower, self.least[transition]), np.minimum(upper, self.most[transition])
         rounding = (sizes + 2) * ULP
         empty = (
             (np.add.reduceat(low > high, start) > 0)
             | (np.add.reduceat(low, start) > 1 + rounding)
             | (np.add.reduceat(high, start) < 1 - rounding)
         )
-        self.broken = self.broken.copy()
-        self.broken[choice[empty]] += 1
         newest = np.repeat(empty, sizes)
-        low, high = tighten(np.where(newest, lower, low), np.where(newest, upper, high), sizes)
-        super().adopt(choice, transition, low, high)
+        raised = newest | (lower > self.least[transition])
+        lowered = newest | (upper < self.most[transition])
+        self.broken[choice[empty]] += 1
+        self.least[transition[raised]], self.most[transition[lowered]] = lower[raised], upper[lowered]
+        for name, given in witness.items():
+            moved = raised if name.startswith("lower") else lowered
+            getattr(self, name)[transition[moved]] = given[moved]
+        super().adopt(choice, transition, self.least[transition], self.most[transition])
+
+    def witnesses(self) -> dict[str, Ints]:
+        """Return the counts at the time when each end was adopted."""
+        return {name: getattr(self, name) for name in WITNESSES}
 
     def __repr__(self) -> str:
         return describe(self, error_rate=self.error_rate, prior=self.prior)

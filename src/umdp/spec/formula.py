@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from umdp.errors import SpecError
-from umdp.spec.expression import TRUE, Expression, Label, Literal, Name, Scalar, StateSpace
+from umdp.spec.expression import TRUE, Expression, Junction, Label, Literal, Name, Scalar, StateSpace, Unary
 
 StepBound: TypeAlias = int | Expression | None
 """A number of steps; an expression over the constants of the model; None where there is no bound."""
@@ -107,6 +107,26 @@ class Cumulative:
 
 
 PathFormula: TypeAlias = Until | Globally | Next | Reach | Cumulative
+
+
+def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
+    """Return a formula whose aim holds in the states of a label too, or does not hold there.
+
+    Examples
+    --------
+    >>> print(marked(Globally(Expression.parse('x > 0')), "lost", holds=True))
+    G x > 0 | "lost"
+    """
+    if isinstance(formula, Cumulative):
+        return formula
+    if isinstance(formula, Until):
+        return replace(formula, right=_marked(formula.right, label, holds))
+    return replace(formula, operand=_marked(formula.operand, label, holds))
+
+
+def _marked(aim: Expression, label: str, holds: bool) -> Expression:
+    there = Label(label)
+    return Junction("|", (aim, there)) if holds else Junction("&", (aim, Unary("!", there)))
 
 
 def steps(formula: PathFormula, model: StateSpace) -> int | None:

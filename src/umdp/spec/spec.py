@@ -10,7 +10,7 @@ from typing import Literal
 
 from umdp.errors import SpecError
 from umdp.spec.expression import StateSpace
-from umdp.spec.formula import Cumulative, PathFormula, Reach, steps
+from umdp.spec.formula import Cumulative, PathFormula, Reach, marked, steps
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed, suggestion
 
@@ -154,6 +154,37 @@ nature choosing the least favourable probabilities'
     def optimistic(self) -> Spec:
         """Return the optimistic reading: nature pulls with the agent."""
         return replace(self, nature=self._agent("optimistic"))
+
+    def pessimistic(self, label: str) -> Spec:
+        """Return the property in which a state that is never left, known by its label, is the worst that can happen.
+
+        The state stands for what nobody has listed. What is to be reached is not reached there, what is to be avoided happens;
+        a sum that should be large ends there, one that should be small never does (`C<=k` cannot say that and stays as it is).
+
+        Examples
+        --------
+        >>> print(Spec.parse('Pmax=? [ F "goal" ]').pessimistic("lost"))
+        Pmax=? [ F "goal" & !"lost" ]
+        >>> print(Spec.parse('Rmax=? [ F "goal" ]').pessimistic("lost"))
+        Rmax=? [ F "goal" | "lost" ]
+        """
+        agent = self.deciding().agent
+        if self.kind == "R":
+            return replace(self, formula=marked(self.formula, label, holds=agent is not Direction.MIN))
+        return replace(self, formula=marked(self.formula, label, holds=agent is Direction.MIN))
+
+    def hopeful(self, label: str) -> Spec:
+        """Return the property in which a state that is never left, known by its label, is good, so that it is worth a visit.
+
+        Sums end there, whichever way they are wanted.
+
+        Examples
+        --------
+        >>> print(Spec.parse('Pmax=? [ !"trap" U "goal" ]').hopeful("lost"))
+        Pmax=? [ !"trap" U "goal" | "lost" ]
+        """
+        holds = self.kind == "R" or self.deciding().agent is not Direction.MIN
+        return replace(self, formula=marked(self.formula, label, holds=holds))
 
     def deciding(self) -> Spec:
         """Return the specification whose value decides a bare threshold; any other is returned unchanged.

@@ -1,0 +1,80 @@
+"""A source without its outcome "anything else": what was listed, as if nothing else could happen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from umdp.model import Graph, Rewards
+from umdp.source.base import Batch, Knowledge, Order, Source
+
+__all__ = ["Listed", "listed"]
+
+
+class Listed(Source):
+    """Gives the trajectories of another source, steps to "anything else" left out of counts and graph.
+
+    For learners that promise nothing, whose bounds on what was never seen would be made up. States and choices stay; a choice
+    that leads nowhere else still leads there.
+
+    Examples
+    --------
+    >>> from umdp.model import REST
+    >>> listed(Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 2, 2], labels={REST: [2]}))[0].successor
+    array([1, 2, 2], dtype=int32)
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.inner = source
+        self.graph, self._kept = listed(source.graph)
+        self.interactive = source.interactive  # type: ignore[misc]
+        self.eager = source.eager
+
+    def begin(self, seed: int) -> None:
+        """Start from the beginning."""
+        self.inner.begin(seed)
+
+    def collect(self, order: Order) -> Batch:
+        """Collect what the source collects."""
+        batch = self.inner.collect(order)
+        return replace(batch, counts=batch.counts[self._kept])
+
+    def knowledge(self) -> Knowledge:
+        """Return what the source knows."""
+        return self.inner.knowledge()
+
+    def state(self) -> dict[str, Any]:
+        """Return the state of the source."""
+        return self.inner.state()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        self.inner.restore(state)
+
+    def report(self) -> list[str]:
+        """Return what the source reports."""
+        return self.inner.report()
+
+    def close(self) -> None:
+        """Let go of what the source holds."""
+        self.inner.close()
+
+
+def listed(graph: Graph) -> tuple[Graph, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """Return a graph without transitions to "anything else", and which of its transitions (T,) are left."""
+    sizes = np.diff(graph.choice_ptr)
+    kept = (graph.successor != graph.rest) | np.repeat(sizes == 1, sizes)
+    left = np.add.reduceat(kept.astype(np.int64), graph.choice_ptr[:-1])
+
+    def paid(rewards: Rewards) -> Rewards:
+        return rewards if rewards.transition is None else rewards.with_transition(rewards.transition[kept])
+
+    found = Graph(
+        graph.state_ptr, np.concatenate([[0], np.cumsum(left)]), graph.successor[kept], initial=graph.initial,
+        labels=graph.labels, rewards={name: paid(each) for name, each in graph.rewards.items()}, actions=graph.actions,
+        state_names=graph.state_names, variables=graph.variables, constants=graph.constants, formulas=graph.formulas,
+    )  # fmt: skip
+    return found, kept
