@@ -14,11 +14,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from umdp import FormatError
+from umdp.run.codec import unpack
 from umdp.source import Stream, open_log
 from umdp.source.logs.feed import FileFeed, PipeFeed
 
@@ -213,20 +215,24 @@ def test_a_line_without_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, t
 # -- kills ---------------------------------------------------------------------------------------------------
 
 READER = """
-import json, os, sys
+import io, os, sys
 import numpy as np
+from umdp.run.codec import pack, unpack
 from tests.source.recordings import order, small_graph
 from umdp.source import Stream
 
 path, store, last = sys.argv[1], sys.argv[2], int(sys.argv[3])
 graph = small_graph()
+first = Stream(io.BytesIO(b'{"state": "a", "action": "on", "next": "b"}'), graph)  # has kernels loaded
+first.begin(0)
+first.collect(order(graph, 1))
 source = Stream(path, graph, follow=path != "-", patience=0.02, poll=0.001, on_error="skip", rejected=store + ".rejected")
 source.begin(0)
 counts, trajectories = np.zeros(graph.transitions, dtype=np.int64), 0
 if os.path.exists(store):
-    kept = json.load(open(store))
+    kept = unpack(open(store, "rb").read())
     source.restore(kept["state"])
-    counts, trajectories = np.array(kept["counts"]), kept["trajectories"]
+    counts, trajectories = kept["counts"], kept["trajectories"]
 print("up", flush=True)
 quota = 1
 while True:
@@ -234,8 +240,8 @@ while True:
     quota = quota * 3 % 1001
     counts, trajectories = counts + batch.counts, trajectories + batch.trajectories
     state = source.state()
-    with open(store + ".part", "w") as file:
-        json.dump({"state": state, "counts": counts.tolist(), "trajectories": trajectories}, file)
+    with open(store + ".part", "wb") as file:
+        file.write(pack({"state": state, "counts": counts, "trajectories": trajectories}))
     os.replace(store + ".part", store)
     if batch.ended or state["read"] >= last:
         break
@@ -273,9 +279,9 @@ def start(path: str, store: Path, last: int, **options: Any) -> subprocess.Popen
 
 
 def check(store: Path, rows: list[Row]) -> None:
-    kept = json.loads(store.read_text())
+    kept = unpack(store.read_bytes())
     plain = count_plainly(rows, GRAPH)
-    assert kept["counts"] == plain.array(GRAPH).tolist()
+    assert kept["counts"].tolist() == plain.array(GRAPH).tolist()
     assert kept["trajectories"] == plain.trajectories
     assert kept["state"]["read"] == len(rows)
     rejected = Path(f"{store}.rejected").read_text().splitlines()
@@ -314,7 +320,7 @@ def test_every_record_of_a_growing_file_is_counted_once_whenever_the_reader_is_k
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
-        seen.append(json.loads(store.read_text())["state"]["read"] if store.exists() else 0)
+        seen.append(unpack(store.read_bytes())["state"]["read"] if store.exists() else 0)
     writer.join()
     assert any(0 < read < number for read in seen), "no kill fell into the middle of the stream"
     process = start(str(path), store, number)
@@ -338,14 +344,14 @@ def test_every_record_of_standard_input_is_counted_once_if_it_is_sent_again(tmp_
         process.wait()
         process.stdin.close()
         process.stdout.close()
-    assert json.loads(store.read_text())["state"]["read"] > 1000
+    assert unpack(store.read_bytes())["state"]["read"] > 1000
     process = start("-", store, len(rows), stdin=subprocess.PIPE)
     process.communicate(data)
     assert process.returncode == 0
     check(store, rows)
 
 
-def test_a_state_is_made_of_numbers_text_and_lists() -> None:
+def test_a_state_is_made_of_numbers_text_lists_and_arrays() -> None:
     source = stream(io.BytesIO(line((7, "a", "on", "b"))))
     source.collect(order(GRAPH))
-    assert all(isinstance(value, int | str | list) for value in source.state().values())
+    assert all(isinstance(value, int | str | list | np.ndarray) for value in source.state().values())

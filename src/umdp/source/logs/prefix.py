@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from hashlib import blake2b
+from hashlib import sha256
 
 from umdp.errors import FormatError
 
@@ -14,7 +14,7 @@ FIRST = 1 << 12
 
 
 class Prefix:
-    r"""The checksum (BLAKE2) of the first `offset` bytes, extended as they are read.
+    r"""The checksum (SHA-256) of the first `offset` bytes, extended as they are read.
 
     On the way it is kept at some points, few and ever farther apart, to tell where other data begin to differ.
 
@@ -32,7 +32,7 @@ class Prefix:
 
     def __init__(self) -> None:
         self.offset = 0
-        self._sum = blake2b(digest_size=16)
+        self._sum = sha256()
         self._points: list[tuple[int, str]] = []
         self._step = FIRST
 

@@ -14,6 +14,7 @@ from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.source.base import Batch, Knowledge, Order, Source
 from umdp.source.logs.counting import LONGEST, RowCounter
+from umdp.source.logs.data_tests import DataTests
 from umdp.source.logs.reader import Reader
 from umdp.source.logs.rejected import Kind, OnError, RejectedRows
 from umdp.source.logs.rows import Carry, Rows, decode
@@ -51,6 +52,7 @@ class Recorded(Source):
         self._reader = reader
         self._rejected = RejectedRows(reader.name, on_error, rejected)
         self._memo = Memo(Lookup(self.graph))
+        self._tests = DataTests(self._memo.lookup)
         self._longest = longest
         self._kept: dict[str, Any] | None = None
         self._read = 0
@@ -59,6 +61,7 @@ class Recorded(Source):
     def begin(self, seed: int = 0) -> None:
         """Start with the first row; what is recorded is the same for every seed."""
         self._rejected.begin()
+        self._tests.begin()
         self._position: dict[str, int] = self._reader.begin()
         self._carry = Carry()
         self._rows: Rows | None = None
@@ -76,6 +79,8 @@ class Recorded(Source):
         self._rejected.truncate()
         counter = RowCounter(self._memo.lookup, order, self._longest)
         ended = self._fill(counter)
+        if ended:
+            self._tests.end()
         batch = counter.batch(ended=ended)
         self._kept = self._state()
         self._interrupted = False
@@ -96,6 +101,7 @@ class Recorded(Source):
                 "malformed" if row not in rows.unlisted else "unlisted" if self.graph.rest is None else "beyond"
             )
             self._rejected.take(rows.chunk.where(row), rows.reasons[row], rows.chunk.raw(row), kind)
+        self._tests.take(rows.transition[taken : self._taken], rows.begins[taken : self._taken])
         self._read += self._taken - taken
         return met
 
@@ -128,6 +134,7 @@ class Recorded(Source):
             **position,
             **self._reader.evidence(position),
             **self._rejected.state(),
+            **self._tests.state(),
             "read": self._read,
             "scattered": int(self._scattered),
             "trajectory": msgspec.json.encode(carry.trajectory).decode(),
@@ -139,6 +146,7 @@ class Recorded(Source):
         """Go on after the last row that was counted in a state, no row counted twice or left out."""
         self._reader.seek(state)
         self._rejected.restore(state)
+        self._tests.restore(state)
         self._position = {name: int(state[name]) for name in self._position}
         self._carry = Carry(msgspec.json.decode(state["trajectory"]), int(state["successor"]), bool(state["over"]))
         self._rows, self._taken, self._read = None, 0, int(state["read"])
@@ -156,6 +164,7 @@ class Recorded(Source):
             rows=self._read,
             passive=True,
             assumptions=ASSUMPTIONS,
+            findings=self._tests.findings,
         )
 
     def report(self) -> list[str]:
@@ -166,7 +175,7 @@ class Recorded(Source):
                 f"{self._reader.name}: rows of one trajectory stand apart from each other; each run of rows was counted as a "
                 "trajectory of its own. Sort the rows by trajectory and time"
             )
-        return notes
+        return [*notes, *(f"{self._reader.name}: {finding}" for finding in self._tests.findings)]
 
     def close(self) -> None:
         """Close the files."""

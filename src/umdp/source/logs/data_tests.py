@@ -1,0 +1,177 @@
+"""Tests of a log's assumptions: no row twice, and one process, whatever the position in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.source.logs.drift import drift
+from umdp.source.lookup import Lookup
+
+__all__ = ["DataTests"]
+
+Array = NDArray[Any]
+
+LEVEL = 1e-6  # probability that a log which is as it should be is said not to be
+FIRST = 256  # rows before the first look for drift; each look comes after twice as many rows as the one before
+LOOKS = 64  # so many looks share the level
+KEPT = 4096  # fingerprints kept: a sample of all, in which what is alike is either kept or left out together
+
+
+class DataTests:
+    r"""Tests of drift and of repetition, in one pass and in memory that does not grow with the log.
+
+    Drift: when a log has become twice as long, and at its end, the outcomes of every choice before and after are compared by
+    Fisher's exact test.
+
+    Repetition: fingerprints of whole trajectories, and of pieces of about 256 rows cut where their contents say so, are
+    compared. Two that are alike are a finding only if chance would hardly have made them so: if the outcomes in one of them have
+    a probability of at most :math:`\alpha / n^2`, with :math:`n` stretches so far, estimated from counts on the safe side. Short
+    or nearly deterministic trajectories repeat by chance and are no finding. Of a long log a sample is compared, so that copies
+    of less than about a thousandth of it may stay unnoticed.
+
+    All tests together are wrong about a log without copies and drift with a probability of about 1e-6.
+
+    Examples
+    --------
+    >>> from umdp import Graph
+    >>> tests = DataTests(Lookup(Graph([0, 1, 2], [0, 2, 3], [0, 1, 1])))
+    >>> rows, begins = np.random.default_rng(1).integers(0, 2, 1000), np.arange(1000) % 100 == 0
+    >>> tests.take(rows, begins); tests.findings
+    ()
+    >>> tests.take(rows, begins); tests.findings
+    ('rows occur more than once: at least ... rows stand in copies of other rows, too long to be chance; ...',)
+    """
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self.begin()
+
+    def begin(self) -> None:
+        """Start with no rows."""
+        graph = self._lookup.graph
+        self._counts: Array = np.zeros((2, graph.transitions), dtype=np.int64)
+        self._choices: Array = np.zeros(graph.choices, dtype=np.int64)
+        self._words: Array = np.zeros(19, dtype=np.uint64)
+        self._numbers: Array = np.zeros(4, dtype=np.int64)
+        self._surprise: Array = np.zeros(2)
+        self._known: Array = np.zeros(0, dtype=np.uint64)
+        self._limit = np.uint64(2**64 - 1)  # fingerprints above it are not kept
+        self._rows, self._next, self._looks = 0, FIRST, 0
+        self._stretches = self._copied = 0
+        self._drift, self._over = "", False
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What speaks against the assumptions, a sentence each."""
+        copied = (
+            f"rows occur more than once: at least {self._copied:,} rows stand in copies of other rows, too long to be chance; "
+            "remove the copies"
+        )
+        return tuple(filter(None, (copied if self._copied else "", self._drift)))
+
+    def take(self, transition: Array, begins: Array) -> None:
+        """Take in rows, in order: the transition of each (-1: none), and whether a trajectory begins with it."""
+        at = 0
+        while at < transition.size:
+            end = min(at + self._next - self._rows, transition.size)
+            self._pass(transition[at:end], begins[at:end])
+            self._rows += end - at
+            at = end
+            if self._rows == self._next:
+                self._look()
+                self._counts[0] += self._counts[1]
+                self._counts[1] = 0
+                self._next *= 2
+
+    def end(self) -> None:
+        """Look once more, at the end of the log."""
+        if self._over:
+            return
+        self._over = True
+        self._look()
+        # An imagined row completes what goes on.
+        self._numbers[3] = 1
+        self._pass(np.array([-1]), np.array([True]))
+
+    def _pass(self, transition: Array, begins: Array) -> None:
+        from umdp.source.logs.kernels import fingerprints
+
+        most = 2 * transition.size
+        prints, sizes, unlikely = np.empty(most, np.uint64), np.empty(most, np.int64), np.empty(most)
+        found = fingerprints(
+            np.ascontiguousarray(transition, dtype=np.int64), np.ascontiguousarray(begins), self._lookup.choice_of,
+            self._counts[0], self._counts[1], self._choices, self._words, self._numbers, self._surprise, prints, sizes,
+            unlikely,
+        )  # fmt: skip
+        self._stretches += found
+        enough = 2 * np.log(max(self._stretches, 2)) - np.log(LEVEL / 2)
+        chosen = np.flatnonzero((unlikely[:found] > enough) & (prints[:found] <= self._limit))
+        if not chosen.size:
+            return
+        fresh, index, times = np.unique(prints[chosen], return_index=True, return_counts=True)
+        copies = times - 1 + np.isin(fresh, self._known, assume_unique=True)
+        # Trajectories and pieces cover the same rows, so that each copied row is counted up to twice.
+        self._copied += -int(-(copies * sizes[chosen][index]).sum() // 2)
+        self._known = np.union1d(self._known, fresh)
+        if self._known.size > KEPT:
+            self._known = self._known[: KEPT // 2]
+            self._limit = self._known[-1]
+
+    def _look(self) -> None:
+        """Compare the outcomes before the last look with those since."""
+        self._looks += 1
+        if self._drift or self._looks > LOOKS:
+            return
+        first, second = self._counts
+        found = drift(self._lookup, first, second)
+        if found is None or found[1] >= LEVEL / 2 / LOOKS:
+            return
+        transition, graph = found[0], self._lookup.graph
+        choice = int(self._lookup.choice_of[transition])
+        own = slice(graph.choice_ptr[choice], graph.choice_ptr[choice + 1])
+        self._drift = (
+            f"outcomes depend on the position in the log: state {graph.state_name(int(graph.choice_state[choice]))}, action "
+            f"{graph.action_name(choice)} led to {graph.state_name(int(graph.successor[transition]))} in "
+            f"{int(first[transition]):,} of {int(first[own].sum()):,} rows before row {self._next // 2:,}, and in "
+            f"{int(second[transition]):,} of {int(second[own].sum()):,} after it (p = {found[1]:.1g}); rows are sorted or "
+            "selected, or the process changes"
+        )
+
+    # -- going on --------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Return what `restore` needs."""
+        return {
+            "tests_counts": self._counts.copy(),
+            "tests_choices": self._choices.copy(),
+            "tests_words": np.concatenate([self._words, self._known]),
+            "tests_numbers": [
+                *self._numbers.tolist(),
+                self._rows,
+                self._next,
+                self._looks,
+                self._stretches,
+                self._copied,
+            ],
+            "tests_surprise": self._surprise.tolist(),
+            "tests_limit": str(self._limit),
+            "tests_drift": self._drift,
+            "tests_over": int(self._over),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go back to a state."""
+        self._counts = np.array(state["tests_counts"], dtype=np.int64)
+        self._choices = np.array(state["tests_choices"], dtype=np.int64)
+        words = np.array(state["tests_words"], dtype=np.uint64)
+        self._words, self._known = words[:19].copy(), words[19:].copy()
+        numbers = [int(number) for number in state["tests_numbers"]]
+        self._numbers = np.array(numbers[:4])
+        self._rows, self._next, self._looks, self._stretches, self._copied = numbers[4:]
+        self._surprise = np.array(state["tests_surprise"], dtype=np.float64)
+        self._limit = np.uint64(int(state["tests_limit"]))
+        self._drift, self._over = str(state["tests_drift"]), bool(state["tests_over"])

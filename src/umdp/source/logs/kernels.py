@@ -1,0 +1,86 @@
+"""The compiled pass over rows: counts, and fingerprints of trajectories and of pieces cut where their contents say so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["OFTEN", "WINDOW", "fingerprints"]
+
+Array = NDArray[Any]
+
+WINDOW = 16  # rows that decide where a piece ends, so that a copy is cut into the same pieces wherever it stands
+OFTEN = 256  # rows of an average piece
+
+
+@njit(cache=True, nogil=True)
+def _mixed(x: Any) -> Any:
+    """Return the finalizer of SplitMix64."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def fingerprints(
+    transition: Array,
+    begins: Array,
+    choice_of: Array,
+    first: Array,
+    second: Array,
+    choices: Array,
+    words: Array,
+    numbers: Array,
+    surprise: Array,
+    prints: Array,
+    sizes: Array,
+    unlikely: Array,
+) -> int:
+    """Count rows, and return how many stretches of rows were completed by them.
+
+    Parameters
+    ----------
+    transition, begins : (n,) the transition of each row (-1: none), and whether a trajectory begins with it
+    first, second : (T,) counts before and since the last look; the second is added to
+    choices : (C,) counts of choices; added to
+    words, numbers, surprise : (19,), (4,), (2,) the trajectory and the piece that go on, and the last rows; changed
+    prints, sizes, unlikely : (2n,) of every stretch that was completed: its fingerprint, its rows, and the negative logarithm of
+        a bound on the probability of its outcomes
+    """
+    golden, one = np.uint64(0x9E3779B97F4A7C15), np.uint64(1)
+    found = 0
+    for i in range(transition.size):
+        t = transition[i]
+        code = _mixed(np.uint64(t + 2) * golden)
+        rare = 0.0
+        if t >= 0:
+            c = choice_of[t]
+            second[t] += 1
+            choices[c] += 1
+            seen = first[t] + second[t]
+            bound = (seen + 3.0 * np.sqrt(seen) + 3.0) / choices[c]
+            if bound < 1.0:
+                rare = -np.log(bound)
+        for kind in range(2):
+            starts = begins[i] if kind == 0 else numbers[3] != 0
+            size = numbers[kind]
+            if starts and size > 0:
+                prints[found] = _mixed(words[kind] ^ _mixed((np.uint64(size) << one) | np.uint64(kind)))
+                sizes[found] = size
+                unlikely[found] = surprise[kind]
+                found += 1
+                words[kind] = np.uint64(0)
+                surprise[kind] = 0.0
+                size = 0
+            words[kind] += _mixed(code + np.uint64(size) * golden)
+            surprise[kind] += rare
+            numbers[kind] = size + 1
+        at = 3 + numbers[2]
+        words[2] += code - words[at]
+        words[at] = code
+        numbers[2] = (numbers[2] + 1) % WINDOW
+        numbers[3] = _mixed(words[2]) % np.uint64(OFTEN) == np.uint64(0)
+    return found
