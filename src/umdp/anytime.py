@@ -232,7 +232,9 @@ class Anytime:
 
     def update(self) -> None:
         """Learn from what was seen since the last update; that completes an iteration."""
-        self.learner.update(self.pending)
+        learner = self.learner.clone()  # one that fails half-way must not leave half an update behind
+        learner.update(self.pending)
+        self.learner = learner
         self.counts = self.counts + self.pending
         self.pending = np.zeros_like(self.counts)
         self.iteration += 1
@@ -305,7 +307,6 @@ class Anytime:
         """Return this run as it would be if the iteration were complete; the run itself goes its own way."""
         self._robust(), self._optimistic()  # its solves start from the policies found here
         ahead = copy.copy(self)
-        ahead.learner = self.learner.clone()
         ahead.update()
         return ahead
 

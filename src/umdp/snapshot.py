@@ -99,7 +99,7 @@ class Snapshot:
             "lower": self.bracket.lower, "upper": self.bracket.upper, "optimistic": self.optimistic,
             "guarantee": self.guarantee.as_dict(), "status": self.status.name.lower(),
             "performance": self.performance, "estimation_error": self.estimation_error,
-            "model_error": self.model_error, "reason": self.reason,
+            "model_error": self.model_error, "reason": self.reason, "partial": self.partial,
         }  # fmt: skip
 
     def __repr__(self) -> str:

@@ -202,6 +202,10 @@ def test_a_model_and_a_learner_of_ones_own(umdp, folder):
     result = umdp(*arguments, "--set", "z=2.6", "--trajectories", "300", "--out", "own.run", "--quiet")
     assert result.code == 0, result.err
     assert "after 300 trajectories" in result.out
-    assert umdp("resume", "own.run", "--quiet").out == result.out
+    asked = umdp("resume", "own.run", "--quiet")
+    assert asked.code == 2
+    assert "the learner Wilson" in asked.err
+    assert "the file here is the same" in asked.err
+    assert umdp("resume", "own.run", "--quiet", "--trust").out == result.out
     missing = umdp("learn", "examples/own/ferry.py:boat", 'Pmax=? [ F "home" ]')
     assert missing.err == "error: examples/own/ferry.py: there is no 'boat' in this file\n"

@@ -41,7 +41,7 @@ def progress(path: Path) -> int:
             last = store.last()
     except Exception:  # the file is just being made
         return -1
-    return -1 if last is None else int(last["iteration"])
+    return -1 if last is None else int(last["iterations"])
 
 
 def same(one: object, other: object) -> bool:
@@ -92,7 +92,7 @@ def test_a_signal_gives_a_valid_result(tmp_path: Path, number: signal.Signals) -
     assert "at least" in out
     assert "stopped" in out
     with Store.open(path) as store:
-        assert [s["iteration"] for s in store.snapshots()] == list(range(len(store.snapshots())))
+        assert [s["iterations"] for s in store.snapshots()] == list(range(len(store.snapshots())))
     assert "policy written" in finish("export", path, tmp_path / "policy.json")
 
 
@@ -102,7 +102,7 @@ def test_it_can_be_looked_into_while_it_is_going_on(tmp_path: Path) -> None:
     try:
         while progress(path) < 5:
             time.sleep(0.02)
-        assert "not ended" in finish("show", path)
+        assert f"running now: process {process.pid} on " in finish("show", path)
         for name, kind in (("a.csv", "snapshots"), ("a.umb", "model"), ("a.json", "policy")):
             assert f"{kind} written" in finish("export", path, tmp_path / name)
         assert process.poll() is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +21,7 @@ def two() -> tuple[Snapshot, Snapshot]:
 def committed(path: Path) -> tuple[list[int], object]:
     """Return what another process would find."""
     with Store.open(path) as store:
-        return [row["iteration"] for row in store.snapshots()], store.state()
+        return [row["iterations"] for row in store.snapshots()], store.state()
 
 
 def test_a_state_that_cannot_be_kept_leaves_no_snapshot(tmp_path: Path) -> None:
@@ -45,7 +44,7 @@ def test_a_snapshot_that_cannot_be_kept_leaves_the_state_before(tmp_path: Path) 
     first, second = two()
     with Store.create(path, {}) as store:
         store.keep(first, {"n": 0})
-        with pytest.raises(sqlite3.Error):
+        with pytest.raises(ModelError, match="cannot be kept"):
             store.keep(replace(second, reason=object()), {"n": 1})  # type: ignore[arg-type]
         assert committed(path) == ([0], {"n": 0})
 

@@ -125,7 +125,7 @@ def _check(
         typer.Argument(
             metavar="MODEL",
             help="A file: PRISM language (.prism .nm .pm) or JANI (.jani), both with the extra storm; PRISM explicit "
-            "(.tra, with .lab .sta .srew .trew beside it); DRN (.drn); UMB (.umb).",
+            "(.tra, with .lab .sta .srew .trew beside it); DRN (.drn); UMB (.umb); or a run, for the model it has learned.",
             show_default=False,
         ),
     ],
@@ -197,13 +197,6 @@ def _check(
     )
 
 
-class Explore(enum.StrEnum):
-    """How to move while learning."""
-
-    OPTIMISM = "optimism"
-    UNIFORM = "uniform"
-
-
 class OnError(enum.StrEnum):
     """What to do with a row that is malformed or contradicts the model."""
 
@@ -225,13 +218,19 @@ _LEARN_HELP = (
     "the result is printed, and kept with --out.\n\n"
     "Exit status: 0 done, 2 bad input or usage, 130 interrupted after saying what was learned."
 )
-_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object per snapshot and line.")]
-_QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")]
-_RUN = Annotated[str, typer.Argument(metavar="RUN", help="A file written by umdp learn --out.", show_default=False)]
 
 
 def _maybe(metavar: str, text: str, *, whole: bool = True) -> Any:
     return typer.Option(parser=_integer if whole else _number, metavar=metavar, help=text, show_default=False)
+
+
+_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object per snapshot and line.")]
+_QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")]
+_TRAJECTORIES = Annotated[int | None, _maybe("N", "Stop after so many trajectories.")]
+_STEPS = Annotated[int | None, _maybe("N", "Stop after so many steps.")]
+_SECONDS = Annotated[float | None, _maybe("SECONDS", "Stop after this time.", whole=False)]
+_UNTIL = Annotated[str | None, typer.Option(metavar='">=0.3"', help="Stop when this is reached.", show_default=False)]
+_RUN = Annotated[str, typer.Argument(metavar="RUN", help="A file written by umdp learn --out.", show_default=False)]
 
 
 @app.command(name="learn", help=_LEARN_HELP)
@@ -265,13 +264,13 @@ def _learn(
             "--set", metavar="NAME=VALUE", help="A setting of the learner; may be repeated.", show_default=False
         ),
     ] = None,
-    trajectories: Annotated[int | None, _maybe("N", "Stop after so many trajectories.")] = None,
-    steps: Annotated[int | None, _maybe("N", "Stop after so many steps.")] = None,
-    seconds: Annotated[float | None, _maybe("SECONDS", "Stop after this time.", whole=False)] = None,
-    until: Annotated[
-        str | None, typer.Option(metavar='">=0.3"', help="Stop when this is certified.", show_default=False)
-    ] = None,
-    explore: Annotated[Explore, typer.Option(help="How to move while learning.")] = Explore.OPTIMISM,
+    trajectories: _TRAJECTORIES = None,
+    steps: _STEPS = None,
+    seconds: _SECONDS = None,
+    until: _UNTIL = None,
+    explore: Annotated[
+        str, typer.Option(metavar="NAME", help="How to move while learning: optimism, uniform, or FILE.py:NAME.")
+    ] = "optimism",
     xi: Annotated[float, typer.Option(parser=_number, metavar="NUMBER", help="Weight on the optimistic action.")] = 1.0,
     horizon: Annotated[int | None, _maybe("N", "The longest a trajectory may be.")] = None,
     seed: Annotated[int, typer.Option(parser=_integer, metavar="N", help="Equal seeds give equal runs.")] = 0,
@@ -313,7 +312,7 @@ def _learn(
 
     config = Config(
         model=model, constants=",".join(const or ()), question=property, learner=learner,
-        settings=dict(_setting(text) for text in set or ()), explore=explore.value, xi=xi, seed=seed, horizon=horizon,
+        settings=dict(_setting(text) for text in set or ()), explore=explore, xi=xi, seed=seed, horizon=horizon,
         precision=precision, switch=switch, after=after, log=log, follow=follow, on_error=on_error.value, until=until,
         trajectories=trajectories, steps=steps, seconds=seconds,
     )  # fmt: skip
@@ -338,13 +337,30 @@ def _plain_value(text: str) -> Any:
     return text.strip()
 
 
-@app.command(name="resume", help="Go on with a run where it was when it ended, however it ended.")
-def _resume(run: _RUN, json: _JSON = False, quiet: _QUIET = False) -> Resume:
+@app.command(
+    name="resume",
+    help="Go on with a run where it was when it ended, however it ended. Limits that are given replace all there were, so that "
+    "a run goes on beyond its end.\n\n"
+    "A run with code of somebody's own (FILE.py:NAME, gym:MODULE:ID) executes it: what that is, is said, and done with --trust.",
+)
+def _resume(
+    run: _RUN,
+    trajectories: _TRAJECTORIES = None,
+    steps: _STEPS = None,
+    seconds: _SECONDS = None,
+    until: _UNTIL = None,
+    trust: Annotated[bool, typer.Option("--trust", help="Execute the code that the run names.")] = False,
+    json: _JSON = False,
+    quiet: _QUIET = False,
+) -> Resume:
     """Return what `umdp resume` was asked for."""
-    return Resume(run, json, quiet)
+    limits = {"trajectories": trajectories, "steps": steps, "seconds": seconds, "until": until}
+    return Resume(run, json, quiet, trust, limits)
 
 
-@app.command(name="show", help="Show what a run is and what it knows; also while it is going on.")
+@app.command(
+    name="show", help="Show what a run is and what it knows; also while it is going on. Nothing in it is executed."
+)
 def _show(run: _RUN, json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False) -> Show:
     """Return what `umdp show` was asked for."""
     return Show(run, json)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 
 if TYPE_CHECKING:
+    from umdp.cli.learned import Origin
     from umdp.model import MDP, IntervalMDP, Policy
     from umdp.solve import Solution
     from umdp.spec import Spec
@@ -45,7 +46,7 @@ class Check:
         self._check_order()
         specs = [_parse(number, text, len(self.properties)) for number, text in enumerate(self.properties, 1)]
         with Progress(f"reading {self.model}"):
-            model = self._read()
+            model, origin = self._read()
         policy = self._read_policy(model)
         for number, spec in enumerate(specs, 1):
             with _numbered(number, len(specs)):
@@ -53,7 +54,7 @@ class Check:
 
         from umdp.cli.show import Report
 
-        report = Report(self, model)
+        report = Report(self, model, origin)
         try:
             for number, solution in enumerate(self._answers(model, specs, policy), 1):
                 written = None
@@ -120,12 +121,19 @@ class Check:
             if text.endswith(SUFFIXES) and Path(text).is_file():
                 raise FormatError(f"MODEL comes first, then the properties: umdp check {text} '{self.model}'")
 
-    def _read(self) -> MDP | IntervalMDP:
+    def _read(self) -> tuple[MDP | IntervalMDP, Origin | None]:
+        """Return the model in a file, or what a run has learned and where that is from."""
         from umdp.io import read
         from umdp.io.files import SUFFIXES
 
+        if Path(self.model).is_file() and not self.model.endswith(SUFFIXES):
+            from umdp.cli.learned import read_run
+
+            found = read_run(self.model)
+            if found is not None:
+                return found
         try:
-            return read(self.model, constants=self.constants)
+            return read(self.model, constants=self.constants), None
         except FormatError as error:
             if Path(self.model).exists() or Path(self.model).suffix in SUFFIXES:
                 raise

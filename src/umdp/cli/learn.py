@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from umdp.errors import FormatError
+from umdp.errors import FormatError, ModelError, UmdpError
 
 if TYPE_CHECKING:
     from umdp.anytime import Anytime
     from umdp.run import Config, Store
+    from umdp.snapshot import Snapshot
 
-__all__ = ["Learn", "Resume"]
+__all__ = ["Learn", "Resume", "configuration"]
 
 INTERRUPTED = 130
+TRACEBACK = "UMDP_TRACEBACK"  # set in the environment, errors in users' code come with their traceback
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,15 @@ class Learn:
     def run(self) -> int:
         """Learn until something ends it; return the exit status."""
         from umdp.run import Store
+        from umdp.run.fingerprint import fingerprint
 
-        limits = self.config.limits()
-        run = self.config.build()
+        self.config.limits()
+        config = self.config.signed()
+        run = config.build()
         if self.out is None:
-            return _learn(run, self.config, None, json=self.json, quiet=self.quiet)
-        assert limits is not None
-        config = self.config.signed(run)
-        with Store.create(self.out, _plain(config)) as store:
+            return _learn(run, config, None, json=self.json, quiet=self.quiet)
+        more = {"property": str(run.spec), "fingerprint": fingerprint(config, run)}
+        with Store.create(self.out, _plain(config), run.source.graph, **more) as store:
             return _learn(run, config, store, json=self.json, quiet=self.quiet)
 
 
@@ -52,17 +55,35 @@ class Resume:
     path: str
     json: bool = False
     quiet: bool = False
+    trust: bool = False
+    limits: dict[str, Any] = field(default_factory=dict)
 
     def run(self) -> int:
-        """Go on with a run where it was when it ended, however it ended."""
+        """Go on with a run where it was when it ended, however it ended; with other limits, beyond its end."""
         from umdp.run import Store
+        from umdp.run.fingerprint import compare, fingerprint
+        from umdp.run.trust import require
 
-        with Store.open(self.path) as store:
-            config = configuration(store)
+        with Store.resume(self.path) as store:
+            before = configuration(store)
+            config = before.with_limits(**self.limits)
+            config.limits()
+            require(config, self.path, trusted=self.trust)
+            _tell_version(config)
             run = config.build()
+            now = fingerprint(config, run)
+            found = store.fingerprint()
+            if found is None:
+                config = config.signed()
+                store.upgrade(_plain(config), run.source.graph, property=str(run.spec), fingerprint=now)
+            else:
+                compare(found, now, self.path)
             state = store.state()
             if state is not None:
-                run.restore(state)
+                _restore(run, state, store)
+            if config != before:
+                run.ended = False  # a log may have grown since
+                store.amend(_plain(config))
             return _learn(run, config, store, json=self.json, quiet=self.quiet)
 
 
@@ -85,29 +106,89 @@ def _plain(config: Config) -> dict[str, object]:
     return plain
 
 
+def _restore(run: Anytime, state: dict[str, Any], store: Store) -> None:
+    try:
+        run.restore(state)
+    except UmdpError as error:
+        raise FormatError(f"this run cannot go on: {error}", path=store.path) from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(
+            f"the state of this run does not fit it ({type(error).__name__}: {error})", path=store.path
+        ) from None
+
+
+def _tell_version(config: Config) -> None:
+    from umdp import __version__
+
+    made = config.versions.get("umdp")
+    if made != __version__:
+        print(
+            f"note: this run was made by umdp {made or 'of an unknown version'}; this is {__version__}", file=sys.stderr
+        )
+
+
 def _learn(run: Anytime, config: Config, store: Store | None, *, json: bool, quiet: bool) -> int:
     """Go through a run, keep and show its snapshots; return the exit status."""
     from umdp.anytime import proceed
     from umdp.cli.kernels import announce
     from umdp.cli.live import display
-    from umdp.snapshot import Snapshot
 
     announce()
 
     def keep(snapshot: Snapshot) -> None:
         if store is not None:
-            store.keep(snapshot, run.state())
+            store.keep(snapshot, run.state(), tuple(run.source.report()))
 
-    snapshot = None
-    with _signals() as signals, display(run, config, json=json, quiet=quiet) as screen:
-        try:
-            for snapshot in proceed(run, config.limits(), signals.is_set, keep):
-                screen.show(snapshot)
-        finally:
-            run.source.close()
-    if snapshot is not None:
-        screen.result(snapshot, str(store.path) if store is not None else None)
+    snapshot, failure = None, None
+    path = str(store.path) if store is not None else None
+    try:
+        with _signals() as signals, display(run, config, json=json, quiet=quiet) as screen:
+            try:
+                for snapshot in proceed(run, config.limits(), signals.is_set, keep):
+                    screen.show(snapshot)
+            except BrokenPipeError:
+                raise
+            except Exception as error:
+                if TRACEBACK in os.environ:
+                    raise
+                failure, snapshot = error, _save(run, snapshot, keep, error)
+                if snapshot is not None:
+                    screen.show(snapshot)
+        if snapshot is not None:
+            screen.result(snapshot, path)
+            sys.stdout.flush()
+    finally:
+        run.source.close()
+    if failure is not None:
+        raise _said(failure, config)
     return INTERRUPTED if signals.is_set() else 0
+
+
+def _save(run: Anytime, last: Snapshot | None, keep: Callable[[Snapshot], None], failure: Exception) -> Snapshot | None:
+    """Keep what was learned before something failed, as far as that can still be done, and return it."""
+    from umdp.run import WriteError
+
+    now: Snapshot | None
+    try:
+        now = replace(run.snapshot(), reason="something failed")
+        if not isinstance(failure, WriteError):
+            keep(now)
+    except Exception:  # what was shown last is then all there is
+        now = None if last is None else replace(last, reason="something failed")
+    return now if now is not None and now.trajectories else None
+
+
+def _said(failure: Exception, config: Config) -> UmdpError:
+    """Return what failed in one message."""
+    from umdp.run.plugin import where
+
+    if isinstance(failure, UmdpError):
+        return failure
+    if isinstance(failure, MemoryError):
+        return ModelError("there is not enough memory to go on")
+    return ModelError(
+        f"the run of {config.learner} on {config.model} failed: {where(failure)}; set {TRACEBACK}=1 to see where"
+    )
 
 
 class _Signals:

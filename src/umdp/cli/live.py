@@ -40,7 +40,7 @@ class Screen:
     def result(self, snapshot: Snapshot, path: str | None) -> None:
         """Say how it ended."""
         print(in_words(snapshot))
-        print(f"  after {_amount(snapshot)}")
+        print(f"  after {_amount(snapshot)}{', the last iteration incomplete' if snapshot.partial else ''}")
         if snapshot.performance is not None:
             print(f"  the policy is worth {snapshot.performance:.6g} on the process itself")
         for line in self.run.source.report():

@@ -1,4 +1,4 @@
-"""`umdp show` and `umdp export`: look into a run, also while it is going on."""
+"""`umdp show` and `umdp export`: look into a run, also while it is going on. Nothing in it is executed or changed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from umdp.cli.learn import configuration
 from umdp.cli.live import plain
-from umdp.errors import FormatError, MissingExtra
+from umdp.errors import FormatError, MissingExtra, ModelError
 
 if TYPE_CHECKING:
     from umdp.run import Store
-    from umdp.snapshot import Snapshot
 
 __all__ = ["Export", "Show"]
 
@@ -40,40 +39,60 @@ class Show:
         from umdp.run import Store
 
         with Store.open(self.path) as store:
-            last = store.last()
+            last, writer = store.last(), store.writer()
             if self.json:
                 shown = None if last is None else {k: plain(v) for k, v in last.items()}
-                print(json.dumps({"config": store.config, "last": shown}))
+                running = None if writer is None else vars(writer)
+                print(json.dumps({"config": store.config, "format": store.version, "running": running, "last": shown}))
                 return 0
             config = configuration(store)
-            print(f"{self.path}: {config.wording()} with {config.learner} on {config.model}")
-            print(f"  seed {config.seed}, umdp {config.versions.get('umdp', 'unknown')}")
-            if last is None:
+            print(f"{self.path}: {store.question or config.wording()} with {config.learner} on {config.model}")
+            print(f"  seed {config.seed}, {_made(config.versions.get('umdp'))}")
+            if last is not None:
+                _show(last)
+            else:
                 print("  nothing learned yet")
-                return 0
-            print(f"  {last['trajectories']:,} trajectories, {last['steps']:,} steps, {last['iteration']} iterations")
-            print(f"  bracket  {last['lower']:.6g} .. {last['upper']:.6g} ({last['guarantee']['text']})")
-            for line in last["guarantee"]["reasons"][1:]:
-                print(f"           {line}")
-            if last["performance"] is not None:
-                print(f"  the policy is worth {last['performance']:.6g} on the process itself")
-            print(f"  {'ended because ' + last['reason'] if last['reason'] else 'not ended: umdp resume ' + self.path}")
-            picture = _picture(config.model, store)
-            if picture is not None:
-                print(f"\n{picture}")
+            if writer is not None:
+                print(f"  running now: {writer}")
+            elif last is None or not last["reason"]:
+                print(f"  not ended: umdp resume {self.path}")
+            else:
+                print(f"  ended because {last['reason']}")
+            if last is not None and store.version > 1:
+                _show_learned(store, config.model)
         return 0
 
 
-def _picture(name: str, store: Store) -> str | None:
-    """Return the policy of a run as a picture, for the benchmarks that have one."""
+def _made(version: str | None) -> str:
+    from umdp import __version__
+
+    return f"umdp {version or 'unknown'}" + ("" if version == __version__ else f" (this is {__version__})")
+
+
+def _show(last: dict[str, Any]) -> None:
+    partial = ", the last one incomplete" if last.get("partial") else ""
+    print(f"  {last['trajectories']:,} trajectories, {last['steps']:,} steps, {last['iterations']} iterations{partial}")
+    print(f"  bracket  {last['lower']:.6g} .. {last['upper']:.6g} ({last['guarantee']['text']})")
+    for line in last["guarantee"]["reasons"][1:]:
+        print(f"           {line}")
+    if last["performance"] is not None:
+        print(f"  the policy is worth {last['performance']:.6g} on the process itself")
+
+
+def _show_learned(store: Store, name: str) -> None:
+    """Print what the source said, and the policy as a picture for the benchmarks that have one."""
     from umdp.benchmark import draw_chain, draw_grid
 
+    learned = store.learned()
+    for line in learned.report:
+        print(f"  {line}")
     draw = {"grid": draw_grid, "chain": draw_chain, "chain-switched": draw_chain}.get(name)
-    if draw is None:
-        return None
-    snapshot = _snapshot(store)
-    assert snapshot.truth is not None
-    return draw(snapshot.truth, snapshot.policy)
+    if draw is not None and learned.policy is not None:
+        try:
+            picture = draw(learned.model, learned.policy)
+        except ModelError:  # with parameters of its own it may be none of these
+            return
+        print(f"\n{picture}")
 
 
 @dataclass(frozen=True)
@@ -100,51 +119,41 @@ class Export:
             elif what == "model":
                 from umdp.io import write
 
-                write(_snapshot(store).model, target)
+                write(store.learned().model, target)
             else:
                 from umdp.io import write_policy
 
-                write_policy(_snapshot(store).policy, target)
+                policy = store.learned().policy
+                if policy is None:
+                    raise FormatError(
+                        "the policy depends on the step and was too large to be kept; `umdp check RUN PROPERTY --policy FILE` "
+                        "finds it again",
+                        path=self.path,
+                    )
+                write_policy(policy, target)
         print(f"{what} written to {target}")
         return 0
 
 
-def _snapshot(store: Store) -> Snapshot:
-    """Return what a run knows now, worked out from its state."""
-    run = configuration(store).build()
-    state = store.state()
-    if state is not None:
-        run.restore(state)
-    try:
-        return run.snapshot()
-    finally:
-        run.source.close()
-
-
 def _write_rows(target: Path, rows: list[dict[str, Any]]) -> None:
-    from umdp.run.store import COLUMNS
-
-    columns = [*COLUMNS, "level", "reasons"]
-    rows = [row | _flat(row["guarantee"]) for row in rows]
+    flat = [_flat(row) for row in rows]
+    columns = list(dict.fromkeys(name for row in flat for name in row))
     if target.suffix == ".parquet":
         try:
             import polars
         except ImportError:
             raise MissingExtra("data", "Parquet") from None
-        polars.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None).write_parquet(target)
+        polars.DataFrame(flat, schema=columns, orient="row", infer_schema_length=None).write_parquet(target)
     elif target.suffix == ".csv":
         with target.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, columns)
             writer.writeheader()
-            writer.writerows(rows)
+            writer.writerows(flat)
     else:
         raise FormatError("snapshots are written as .csv or .parquet", path=target)
 
 
-def _flat(guarantee: dict[str, Any]) -> dict[str, Any]:
-    """Return a guarantee as columns: its kind, its level, and its reasons in one text."""
-    return {
-        "guarantee": guarantee["kind"],
-        "level": guarantee["level"],
-        "reasons": "; ".join(guarantee["reasons"]),
-    }
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with its guarantee as columns: its kind, its level, and its reasons in one text."""
+    given = row["guarantee"]
+    return {**row, "guarantee": given["kind"], "level": given["level"], "reasons": "; ".join(given["reasons"])}

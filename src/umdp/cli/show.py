@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from umdp.cli.check import Check
+    from umdp.cli.learned import Origin
     from umdp.model import MDP, IntervalMDP
     from umdp.solve import Solution
 
@@ -36,16 +37,21 @@ class Answer:
 class Report:
     """Collects answers; JSON lines appear at once, the table when it is closed."""
 
-    def __init__(self, request: Check, model: MDP | IntervalMDP) -> None:
+    def __init__(self, request: Check, model: MDP | IntervalMDP, origin: Origin | None = None) -> None:
         self.answers: list[Answer] = []
-        self._request = request
+        self._request, self._origin = request, origin
         self._title = f"{request.model}: {kind(model)} with {sizes(model)}"
+        if origin is not None:
+            self._title += f", learned from {origin.trajectories:,} trajectories"
 
     def add(self, text: str, solution: Solution, policy: str | None) -> None:
         """Take in the answer to a property, and where its policy was written."""
         self.answers.append(Answer(text, solution, policy))
         if self._request.json:
-            print(json.dumps(record(text, solution, self._request.model), ensure_ascii=False), flush=True)
+            row = record(text, solution, self._request.model)
+            if self._origin is not None:
+                row["guarantee"] = self._origin.promised(solution.spec)
+            print(json.dumps(row, ensure_ascii=False), flush=True)
 
     def close(self) -> None:
         """Print what is left to print."""
@@ -68,8 +74,13 @@ class Report:
                 facts.append(("holds", holds))
             for name, fact in facts:
                 yield f"  {name:<9}{fact}{' relative' if name == 'width' else ''}"
-            for note in _notes(answer):
+            for note in self._notes(answer):
                 yield f"  {note}"
+
+    def _notes(self, answer: Answer) -> Iterator[str]:
+        if self._origin is not None:
+            yield f"of the learned model; of the process, {self._origin.promised(answer.solution.spec)['text']}"
+        yield from _notes(answer)
 
     def _table(self) -> str | None:
         """Return the table for this terminal, or nothing where it is too narrow for one."""
@@ -87,7 +98,7 @@ class Report:
         for answer in self.answers:
             cell = Text(str(answer.solution.spec), style="bold")
             cell.append(f"\n{describe(answer.solution, self._request.evaluate)}", style="not bold dim")
-            for note in _notes(answer):
+            for note in self._notes(answer):
                 cell.append(f"\n{note}", style="not bold yellow" if note != _written(answer) else "not bold green")
             table.add_row(cell, _answer(answer.solution))
         with console.capture() as capture:

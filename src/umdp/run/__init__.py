@@ -1,6 +1,7 @@
-"""Durable runs: one SQLite file that survives being killed."""
+"""Durable runs: one SQLite file that survives being killed, and that executes nothing when it is opened."""
 
+from umdp.run.access import format_of
 from umdp.run.config import Config
-from umdp.run.store import Store
+from umdp.run.store import Learned, Store, WriteError
 
-__all__ = ["Config", "Store"]
+__all__ = ["Config", "Learned", "Store", "WriteError", "format_of"]

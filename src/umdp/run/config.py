@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 from pathlib import Path
 from typing import Any, Self
@@ -10,12 +9,14 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
-from umdp.anytime import Anytime, Limits, threshold
-from umdp.errors import FormatError, ModelError
-from umdp.explore import Explorer, Optimism, Uniform
+from umdp.anytime import Anytime
+from umdp.errors import FormatError, ModelError, UmdpError
+from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import LEARNERS, Learner
-from umdp.model import MDP, Graph, IntervalMDP
-from umdp.run.plugin import is_plugin, plugin
+from umdp.limits import Limits, threshold
+from umdp.model import MDP, IntervalMDP
+from umdp.run.fingerprint import graph_digest
+from umdp.run.plugin import is_plugin, plugin, plugin_file, read_plugin, where
 from umdp.source import Source
 from umdp.spec import Spec
 
@@ -32,11 +33,13 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     constants : for programs
     question : the property; a benchmark has its own
     learner, settings : the learner's name, or ``FILE.py:NAME``, a class, and its settings
-    explore, xi : ``optimism`` or ``uniform``, and the weight on the optimistic action
+    explore, xi : an explorer's name, or ``FILE.py:NAME``, a class; and the weight on the optimistic action
     seed, horizon, precision : see `anytime`
     switch, after : what the process becomes, and after how many trajectories
     log, follow, on_error : a log or stream to learn from instead of simulating the model; - is standard input
     until, trajectories, steps, seconds : what ends the run
+    graph : a digest of the graph, in runs of format 1
+    versions : what the run was made with
     plugins : the text of Python files named above; files that are not here are read when needed
     """
 
@@ -73,7 +76,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             If something named is missing or does not fit; a model that has changed since is an error.
         """
         source, spec, horizon = self.build_source()
-        if self.graph and self.graph != fingerprint(source.graph):
+        if self.graph and self.graph != graph_digest(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
         return Anytime(source, spec, self.build_learner(), self.build_explorer(), self.seed, horizon, self.precision)
 
@@ -95,12 +98,20 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             None if self.until is None else threshold(self.until), self.trajectories, self.steps, self.seconds
         )
 
-    def signed(self, run: Anytime) -> Self:
-        """Return this configuration with what it was built from: the graph's fingerprint and the versions."""
+    def signed(self) -> Self:
+        """Return this configuration with what it is made with: versions, and the text of every Python file it names."""
         from umdp import __version__
 
         versions = {"umdp": __version__, "python": platform.python_version(), "numpy": np.__version__}
-        return msgspec.structs.replace(self, graph=fingerprint(run.source.graph), versions=versions)
+        named = [name for name in (self.model, self.switch, self.learner, self.explore) if name and is_plugin(name)]
+        texts = {path: self.plugins.get(path) or read_plugin(path) for path in map(plugin_file, named)}
+        return msgspec.structs.replace(self, graph="", versions=versions, plugins=texts)
+
+    def with_limits(self, **limits: Any) -> Self:
+        """Return this configuration with other limits; if any is given, they replace all there were."""
+        if all(value is None for value in limits.values()):
+            return self
+        return msgspec.structs.replace(self, **limits)
 
     def build_learner(self) -> Learner:
         """Return the learner, not yet bound."""
@@ -116,14 +127,24 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             return kind(**self.settings)
         except TypeError as error:
             raise ModelError(f"the learner {self.learner} does not take these settings: {error}") from None
+        except UmdpError:
+            raise
+        except Exception as error:
+            raise ModelError(f"the learner {self.learner} fails: {where(error)}") from error
 
     def build_explorer(self) -> Explorer:
         """Return how to explore."""
-        if self.explore == "uniform":
-            return Uniform()
-        if self.explore != "optimism":
-            raise ModelError(f"there is no way to explore called {self.explore!r}; there are optimism and uniform")
-        return Optimism(self.xi)
+        if is_plugin(self.explore):
+            kind = plugin(self.explore, self.plugins)
+            if not (isinstance(kind, type) and issubclass(kind, Explorer)):
+                raise ModelError(
+                    f"{self.explore} is not an explorer; it must be a class derived from umdp.explore.Explorer"
+                )
+        elif self.explore in EXPLORERS:
+            kind = EXPLORERS[self.explore]
+        else:
+            raise ModelError(f"there is no way to explore called {self.explore!r}; there are {', '.join(EXPLORERS)}")
+        return Optimism(self.xi) if kind is Optimism else kind()
 
     def build_source(self) -> tuple[Source, Spec, int | None]:
         """Return the source, the property and the horizon."""
@@ -186,21 +207,11 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         try:
             made = make(**self.parameters)
         except TypeError as error:
-            raise ModelError(f"{name} cannot be called with {self.parameters}: {error}") from error
+            raise ModelError(f"{name} cannot be called with {self.parameters}: {where(error)}") from error
+        except UmdpError as error:
+            raise ModelError(f"{name}: {error}") from error
+        except Exception as error:
+            raise ModelError(f"{name} fails: {where(error)}") from error
         if not isinstance(made, MDP):
             raise ModelError(f"{name} returned {type(made).__name__}; it must return an umdp.MDP")
         return made
-
-
-def fingerprint(graph: Graph) -> str:
-    """Return a digest of a graph's arrays and initial state.
-
-    Examples
-    --------
-    >>> fingerprint(Graph([0, 1], [0, 1], [0]))[:8]
-    '...'
-    """
-    digest = hashlib.sha256(str(graph.initial).encode())
-    for array in (graph.state_ptr, graph.choice_ptr, graph.successor):
-        digest.update(np.ascontiguousarray(array, dtype=np.int64).tobytes())
-    return digest.hexdigest()

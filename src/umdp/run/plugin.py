@@ -11,7 +11,7 @@ from typing import Any
 
 from umdp.errors import FormatError
 
-__all__ = ["is_plugin", "plugin", "plugin_file"]
+__all__ = ["is_plugin", "plugin", "plugin_file", "read_plugin", "where"]
 
 
 def is_plugin(name: str) -> bool:
@@ -47,14 +47,42 @@ def plugin(name: str, texts: Mapping[str, str] | None = None) -> Any:
     path, _, wanted = name.rpartition(":")
     text = (texts or {}).get(path)
     if text is None:
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise FormatError(f"this file cannot be read ({error})", path=path) from None
+        text = read_plugin(path)
     module = _module(path, text)
     if not hasattr(module, wanted):
         raise FormatError(f"there is no {wanted!r} in this file", path=path)
     return getattr(module, wanted)
+
+
+def read_plugin(path: str) -> str:
+    """Return the text of a Python file."""
+    try:
+        return Path(path).read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"this file cannot be read ({error})", path=path) from None
+
+
+def where(error: BaseException) -> str:
+    """Return an exception in one line, with the last line outside of this package that led to it.
+
+    Examples
+    --------
+    >>> try:
+    ...     exec(compile("x = 1 / 0", "mine.py", "exec"))
+    ... except ZeroDivisionError as error:
+    ...     print(where(error))
+    ZeroDivisionError: division by zero (mine.py, line 1)
+    """
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    said = " ".join(said.split())
+    own = str(Path(__file__).parents[1])
+    found, trace = "", error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith(own):
+            found = f" ({file}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    return said + found
 
 
 def _module(path: str, text: str) -> types.ModuleType:

@@ -1,0 +1,51 @@
+"""A run as MODEL: the interval model it has learned, and what is promised of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from umdp.model import IntervalMDP
+    from umdp.spec import Spec
+
+__all__ = ["Origin", "read_run"]
+
+OTHER = "the bounds were learned for another property, and promise something for that one only"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a learned model is from.
+
+    Attributes
+    ----------
+    question : the property it was learned for
+    trajectories : from how many
+    guarantee : what is promised for that property
+    """
+
+    question: str
+    trajectories: int
+    guarantee: dict[str, Any]
+
+    def promised(self, spec: Spec) -> dict[str, Any]:
+        """Return what is promised for a property of the learned model."""
+        from umdp.spec import Spec
+
+        if self.guarantee["kind"] == "none" or spec == Spec.parse(self.question).robust():
+            return self.guarantee
+        return {"kind": "none", "level": None, "reasons": [OTHER], "text": f"no guarantee: {OTHER}"}
+
+
+def read_run(path: str) -> tuple[IntervalMDP, Origin] | None:
+    """Return the learned model of a run; None if the file is no run. Nothing in it is executed or changed."""
+    from umdp.run import Store, format_of
+
+    if format_of(Path(path)) is None:
+        return None
+    with Store.open(path) as store:
+        learned, last = store.learned(), store.last()
+        assert last is not None
+        return learned.model, Origin(store.question or "", last["trajectories"], last["guarantee"])

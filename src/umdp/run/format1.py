@@ -1,0 +1,66 @@
+"""Runs of format 1, as umdp 0.1 first wrote them: read as they are, and brought up to date when they go on."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from typing import Any
+
+import msgspec
+
+from umdp.errors import FormatError
+from umdp.run.codec import unpack
+
+__all__ = ["config", "rows", "state"]
+
+COLUMNS = (
+    "iteration", "trajectories", "steps", "lower", "upper", "optimistic", "status", "guarantee", "performance",
+    "estimation_error", "model_error", "reason",
+)  # fmt: skip
+
+
+def config(db: sqlite3.Connection) -> dict[str, Any]:
+    """Return what was asked for."""
+    row = _read(db, "SELECT value FROM meta WHERE key = 'config'")
+    try:
+        found: dict[str, Any] = msgspec.json.decode(row[0][0])
+    except (IndexError, TypeError, msgspec.MsgspecError, RecursionError) as error:
+        raise FormatError(f"the configuration of this run cannot be read ({error})") from None
+    return found
+
+
+def rows(db: sqlite3.Connection) -> list[dict[str, Any]]:
+    """Return all snapshots as rows, oldest first, as this version has them."""
+    found = _read(db, f"SELECT {', '.join(COLUMNS)} FROM snapshots ORDER BY iteration")
+    named = [dict(zip(COLUMNS, row, strict=True)) for row in found]
+    return [
+        {"iterations": row.pop("iteration"), **row, "guarantee": _guarantee(str(row["guarantee"])), "partial": False}
+        for row in named
+    ]
+
+
+def state(db: sqlite3.Connection) -> dict[str, Any] | None:
+    """Return the state to go on from."""
+    found = _read(db, "SELECT value FROM state")
+    return unpack(found[0][0]) if found else None
+
+
+def _read(db: sqlite3.Connection, statement: str) -> list[tuple[Any, ...]]:
+    try:
+        return db.execute(statement).fetchall()
+    except sqlite3.Error as error:
+        raise FormatError(f"this run is damaged: {error}") from None
+
+
+def _guarantee(text: str) -> dict[str, Any]:
+    """Return the label of format 1, a text, as the object it stands for.
+
+    Examples
+    --------
+    >>> _guarantee("with probability 99 %, whenever you stop")["kind"], _guarantee("no guarantee")["level"]
+    ('any-time', None)
+    """
+    match = re.match(r"with probability ([\d.]+) %", text)
+    level = float(match[1]) / 100 if match else None
+    kind = "none" if level is None else "any-time" if "whenever" in text else "fixed-N"
+    return {"kind": kind, "level": level, "reasons": [], "text": text}

@@ -1,0 +1,81 @@
+"""A graph as plain data, names, labels and rewards included, and back: what a run needs to be read without its model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from umdp.errors import FormatError, ModelError
+from umdp.model import Graph, Rewards
+
+__all__ = ["graph_from_data", "graph_to_data"]
+
+
+def graph_to_data(graph: Graph) -> dict[str, Any]:
+    """Return everything a graph is.
+
+    Examples
+    --------
+    >>> graph = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1], labels={"goal": [1]}, actions=["try", "stay"], state_names="ab")
+    >>> again = graph_from_data(graph_to_data(graph))
+    >>> again, again.action_name(1), again.state_name(1)
+    (Graph with 2 states, 2 choices, 3 transitions; initial state a; labels "goal", 'stay', 'b')
+    """
+    return {
+        "state_ptr": graph.state_ptr,
+        "choice_ptr": graph.choice_ptr,
+        "successor": graph.successor,
+        "initial": graph.initial,
+        "labels": dict(graph.labels),
+        "rewards": {
+            name: {"state": each.state, "choice": each.choice, "transition": each.transition}
+            for name, each in graph.rewards.items()
+        },
+        "action_codes": graph.action_codes,
+        "action_names": _joined(graph.action_names),
+        "state_names": None if graph.state_names is None else _joined(graph.state_names),
+        "variables": {name: _column(values) for name, values in graph.variables.items()},
+        "constants": dict(graph.constants),
+        "formulas": dict(graph.formulas),
+    }
+
+
+def graph_from_data(data: Mapping[str, Any]) -> Graph:
+    """Return the graph that `graph_to_data` was given; everything is checked again."""
+    try:
+        codes = data["action_codes"]
+        return Graph(
+            data["state_ptr"],
+            data["choice_ptr"],
+            data["successor"],
+            initial=int(data["initial"]),
+            labels=data["labels"],
+            rewards={
+                name: Rewards.of({part: values for part, values in each.items() if values is not None})
+                for name, each in data["rewards"].items()
+            },
+            actions=None if codes is None else (codes, tuple(_apart(data["action_names"]))),
+            state_names=None if data["state_names"] is None else _apart(data["state_names"]),
+            variables={name: np.asarray(values) for name, values in data["variables"].items()},
+            constants=data["constants"],
+            formulas=data["formulas"],
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ModelError) as error:
+        raise FormatError(f"the graph in this run does not fit together ({error})") from None
+
+
+def _column(values: Any) -> Any:
+    return values if values.dtype.kind in "biuf" else [str(value) for value in values]
+
+
+def _joined(names: Sequence[str]) -> dict[str, Any]:
+    """Return texts as one text and where each ends: a million names are then two values, not a million."""
+    ends = np.cumsum([len(name) for name in names], dtype=np.int64)
+    return {"text": "".join(names), "ends": ends}
+
+
+def _apart(joined: Mapping[str, Any]) -> list[str]:
+    text, ends = joined["text"], joined["ends"].tolist()
+    return [text[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
