@@ -1,6 +1,6 @@
 """Objectives: a property, lowered to what the solver knows: who decides what, over which states, at what price.
 
-This is the one place that asks a formula for its class; whatever comes later reads the arrays of an `Objective`.
+A formula says of itself how it is a matter of reachability; whatever comes later reads the arrays of an `Objective`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Rewards
-from umdp.spec import Cumulative, Direction, Globally, Next, Reach, Spec, Until
+from umdp.spec import Direction, Spec
 
 if TYPE_CHECKING:
     from umdp.model import Graph
@@ -60,22 +60,15 @@ class Objective:
 
 def objective_of(model: Graph, spec: Spec) -> Objective:
     """Return the objective a property stands for on a model, or raise `SpecError` where it names what is not there."""
-    formula, steps = spec.formula, spec.steps(model)
-    none, every = np.zeros(model.states, dtype=np.bool_), np.ones(model.states, dtype=np.bool_)
-    if isinstance(formula, Until):
-        goal, through = formula.right.evaluate(model), formula.left.evaluate(model)
-        return Objective("P", steps, goal, through, final=goal.astype(np.float64), absorbing=goal | ~through)
-    if isinstance(formula, Globally):
-        safe = formula.operand.evaluate(model)
-        return Objective("P", steps, ~safe, every, safety=True, final=safe.astype(np.float64), absorbing=~safe)
-    if isinstance(formula, Next):
-        goal = formula.operand.evaluate(model)
-        return Objective("P", 1, goal, every, final=goal.astype(np.float64), absorbing=none)
-    rewards = _rewards(model, spec)
-    if isinstance(formula, Cumulative):
-        return Objective("R", steps, none, every, final=np.zeros(model.states), absorbing=none, rewards=rewards)
-    assert isinstance(formula, Reach)
-    return Objective("R", None, formula.operand.evaluate(model), every, rewards=rewards)
+    asked, steps = spec.formula.reachability(), spec.steps(model)
+    goal, through = asked.goal.evaluate(model), asked.through.evaluate(model)
+    absorbing = np.zeros(model.states, dtype=np.bool_) if asked.exact else goal | ~through
+    if spec.kind == "R":
+        return Objective(
+            "R", steps, goal, through, final=np.zeros(model.states), absorbing=absorbing, rewards=_rewards(model, spec)
+        )
+    final = (~goal if asked.safety else goal).astype(np.float64)
+    return Objective("P", steps, goal, through, asked.safety, final, absorbing)
 
 
 def bounds_of(model: MDP | IntervalMDP) -> tuple[Array, Array]:

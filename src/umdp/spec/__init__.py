@@ -10,7 +10,7 @@ Until(left=Expression.parse('true'), right=Expression.parse('"goal"'), bound=10)
 from __future__ import annotations
 
 from umdp.spec.expression import TRUE, Expression, StateSpace
-from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Until
+from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Reachability, Until
 from umdp.spec.spec import Direction, Spec, Threshold
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Next",
     "PathFormula",
     "Reach",
+    "Reachability",
     "Spec",
     "StateSpace",
     "Threshold",

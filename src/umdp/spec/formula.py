@@ -1,4 +1,8 @@
-"""Path formulas: what a run of the model is asked to do, or over how much of it reward is summed."""
+"""Path formulas: what a run of the model is asked to do, or over how much of it reward is summed.
+
+Every formula says of itself how it is a matter of reachability (`Reachability`). Nothing outside this package asks for its
+class, so that a new one touches the grammar, the parser and this module.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,32 @@ from umdp.spec.expression import TRUE, Expression, Junction, Label, Literal, Nam
 
 StepBound: TypeAlias = int | Expression | None
 """A number of steps; an expression over the constants of the model; None where there is no bound."""
+
+
+FALSE = Literal(False)
+
+
+@dataclass(frozen=True)
+class Reachability:
+    """Reachability: what a path formula comes to, whatever its operators are.
+
+    Attributes
+    ----------
+    goal : the states to reach; rewards are summed until then
+    through : the states that may be passed on the way
+    safety : whether staying away from `goal` is what is asked for
+    exact : whether `goal` counts at the last step only, and not when it is reached before
+
+    Examples
+    --------
+    >>> Globally(Label("safe")).reachability().goal
+    Expression.parse('!"safe"')
+    """
+
+    goal: Expression = FALSE
+    through: Expression = TRUE
+    safety: bool = False
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,6 +67,10 @@ class Until:
         staying = "" if self.left == TRUE else f" while {self.left.at_level(5)} holds until then"
         return f"reaching {self.right.at_level(5)}{_within(self.bound)}{staying}"
 
+    def reachability(self) -> Reachability:
+        """Return ``right``, to be reached through ``left``."""
+        return Reachability(self.right, self.left)
+
     def __str__(self) -> str:
         prefix = "F" if self.left == TRUE else f"{self.left} U"
         return f"{prefix}{_shown(self.bound)} {_operand(self.right, self.bound)}"
@@ -57,6 +91,10 @@ class Globally:
         span = " always" if self.bound is None else f" through{_first(self.bound)}"
         return f"staying where {self.operand.at_level(5)} holds{span}"
 
+    def reachability(self) -> Reachability:
+        """Return what must not be reached: where ``operand`` does not hold."""
+        return Reachability(Unary("!", self.operand), safety=True)
+
     def __str__(self) -> str:
         return f"G{_shown(self.bound)} {_operand(self.operand, self.bound)}"
 
@@ -71,6 +109,10 @@ class Next:
         """Return the event in words."""
         return f"being where {self.operand.at_level(5)} holds after one step"
 
+    def reachability(self) -> Reachability:
+        """Return ``operand``, at the first step."""
+        return Reachability(self.operand, exact=True)
+
     def __str__(self) -> str:
         return f"X {self.operand}"
 
@@ -84,6 +126,10 @@ class Reach:
     def describe(self) -> str:
         """Return what is summed, in words."""
         return f"until reaching {self.operand.at_level(5)}"
+
+    def reachability(self) -> Reachability:
+        """Return ``operand``, where summing ends."""
+        return Reachability(self.operand)
 
     def __str__(self) -> str:
         return f"F {self.operand}"
@@ -101,6 +147,10 @@ class Cumulative:
     def describe(self) -> str:
         """Return what is summed, in words."""
         return f"over{_first(self.bound)}"
+
+    def reachability(self) -> Reachability:
+        """Return that nothing ends the sum but the step bound."""
+        return Reachability()
 
     def __str__(self) -> str:
         return f"C{_shown(self.bound)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from umdp.spec import Cumulative, Direction, Globally, Next, Reach, Spec, Until
+from umdp.spec import Direction, Spec
 from umdp.verify.document import Model
 
 __all__ = ["Objective", "objective"]
@@ -38,23 +38,13 @@ def objective(model: Model, spec: Spec) -> Objective:
     """Return what a property asks, or raise `SpecError` where it does not fit the model."""
     agent_max, nature_max = _players(model, spec)
     steps = spec.steps(model)
-    every = [True] * model.states
-    formula = spec.formula
+    asked = spec.formula.reachability()
     if spec.kind == "R":
         spec.resolve_reward([] if model.reward_name is None else [model.reward_name])
-    if isinstance(formula, Cumulative):
-        return Objective("R", agent_max, nature_max, [False] * model.states, every, steps=steps)
-    if isinstance(formula, Next):
-        goal = formula.operand.evaluate(model).tolist()
-        return Objective("P", agent_max, nature_max, goal, every, steps=1, frozen=False)
-    if isinstance(formula, Globally):
-        unsafe = (~formula.operand.evaluate(model)).tolist()
-        return Objective("P", not agent_max, not nature_max, unsafe, every, complement=True, steps=steps)
-    if isinstance(formula, Reach):
-        return Objective("R", agent_max, nature_max, formula.operand.evaluate(model).tolist(), every)
-    assert isinstance(formula, Until)
-    goal, left = formula.right.evaluate(model).tolist(), formula.left.evaluate(model).tolist()
-    return Objective("P", agent_max, nature_max, goal, left, steps=steps)
+    goal, left = asked.goal.evaluate(model).tolist(), asked.through.evaluate(model).tolist()
+    if asked.safety:
+        agent_max, nature_max = not agent_max, not nature_max
+    return Objective(spec.kind, agent_max, nature_max, goal, left, asked.safety, steps, not asked.exact)
 
 
 def _players(model: Model, spec: Spec) -> tuple[bool, bool]:
