@@ -81,7 +81,7 @@ def test_the_suite_finds_what_is_wrong() -> None:
 
 
 def test_learners_by_name() -> None:
-    assert list(LEARNERS) == ["lui", "pac", "map", "ucrl2", "clopper-pearson", "confidence-sequence"]
+    assert {"lui", "pac", "map", "ucrl2", "clopper-pearson", "confidence-sequence"} <= set(LEARNERS)
     assert all(name == each.name for name, each in LEARNERS.items())
 
 

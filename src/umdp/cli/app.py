@@ -14,6 +14,7 @@ from umdp.cli.check_env import CheckEnv
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.reproduce import Reproduce, declare
 from umdp.cli.runs import Export, Show
+from umdp.learn import LEARNERS
 
 __all__ = ["EXAMPLES", "UsageError", "parse"]
 
@@ -254,9 +255,7 @@ def _learn(
     ] = None,
     learner: Annotated[
         str,
-        typer.Option(
-            metavar="NAME", help="lui, pac, map, ucrl2, clopper-pearson, confidence-sequence, or FILE.py:NAME."
-        ),
+        typer.Option(metavar="NAME", help=f"{', '.join(LEARNERS)}, or FILE.py:NAME."),
     ] = "lui",
     set: Annotated[
         list[str] | None,
