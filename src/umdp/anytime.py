@@ -125,7 +125,7 @@ class Anytime:
         if graph.rest is not None and (self.costly or not self.learner.discovers):
             self.source = Listed(self.source)  # for bounds that say nothing of what is not listed, or no use for them
             graph = self.source.graph
-        self.rest = graph.rest is not None and not isinstance(self.source, Listed)
+        self.rest = graph.rest is not None
         # What the graph does not list is the worst that can happen.
         self.reading = self.spec.pessimistic(REST) if self.rest else self.spec
         known = relevant(graph, self.reading)
@@ -135,7 +135,9 @@ class Anytime:
             horizon = known.steps if known.steps is not None else _horizon(graph.states)
         if horizon < 1:
             raise ModelError(f"the horizon is a number of steps and must be at least 1, not {horizon}")
-        self.halt, self.horizon = self.trajectory_ends(known.settled, horizon)
+        # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
+        settled = known.settled & (self.source.interactive or not self.rest)
+        self.halt, self.horizon = self.trajectory_ends(settled, horizon)
         self.learner = self.learner.bind(graph, known.choices)
         self.counts = np.zeros(graph.transitions, dtype=np.int64)
         self.pending = np.zeros_like(self.counts)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from umdp.model import Graph, Rewards
+from umdp.model import REST, Graph, Rewards
 from umdp.source.base import Batch, Knowledge, Order, Source
 
 __all__ = ["Listed", "listed"]
@@ -18,7 +18,7 @@ class Listed(Source):
     """Gives the trajectories of another source, steps to "anything else" left out of counts and graph.
 
     For learners that promise nothing, whose bounds on what was never seen would be made up. States and choices stay; a choice
-    that leads nowhere else still leads there.
+    that leads nowhere else still leads there, to a state like others.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def listed(graph: Graph) -> tuple[Graph, np.ndarray[Any, np.dtype[np.bool_]]]:
 
     found = Graph(
         graph.state_ptr, np.concatenate([[0], np.cumsum(left)]), graph.successor[kept], initial=graph.initial,
-        labels=graph.labels, rewards={name: paid(each) for name, each in graph.rewards.items()}, actions=graph.actions,
+        labels={name: each for name, each in graph.labels.items() if name != REST}, rewards={name: paid(each) for name, each in graph.rewards.items()}, actions=graph.actions,
         state_names=graph.state_names, variables=graph.variables, constants=graph.constants, formulas=graph.formulas,
     )  # fmt: skip
     return found, kept
