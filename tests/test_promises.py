@@ -1,14 +1,15 @@
-"""Promises where nobody gave a graph: false no more often than they say, at all looks together; and false without the outcome
-"anything else". `python -m bench.promises` does the same with 2000 runs each."""
+"""Promises where nobody gave a graph: false no more often than they say, at all looks together.
+
+`python -m bench.promises` does the same with 2000 runs each.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import pytest
-from scipy.stats import binom
-
 from bench.promises import ERROR_RATE, batches, environment, kept, log
+from scipy.stats import binom
 
 
 def most(runs: int) -> int:

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from umdp.model import MDP, Graph
 
-__all__ = ["Batch", "Knowledge", "Order", "Source"]
+__all__ = ["MARKOV", "Batch", "Knowledge", "Order", "Source"]
+
+MARKOV = "what happens next depends on the state and the action alone"
 
 
 @dataclass(frozen=True, eq=False)

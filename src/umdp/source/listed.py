@@ -72,9 +72,10 @@ def listed(graph: Graph) -> tuple[Graph, np.ndarray[Any, np.dtype[np.bool_]]]:
     def paid(rewards: Rewards) -> Rewards:
         return rewards if rewards.transition is None else rewards.with_transition(rewards.transition[kept])
 
+    labels = {name: members for name, members in graph.labels.items() if name != REST}
     found = Graph(
         graph.state_ptr, np.concatenate([[0], np.cumsum(left)]), graph.successor[kept], initial=graph.initial,
-        labels={name: each for name, each in graph.labels.items() if name != REST}, rewards={name: paid(each) for name, each in graph.rewards.items()}, actions=graph.actions,
+        labels=labels, rewards={name: paid(each) for name, each in graph.rewards.items()}, actions=graph.actions,
         state_names=graph.state_names, variables=graph.variables, constants=graph.constants, formulas=graph.formulas,
     )  # fmt: skip
     return found, kept

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError, UmdpError
 from umdp.model import MDP, REST, Graph
-from umdp.source.base import Batch, Knowledge, Order, Source
+from umdp.source.base import MARKOV, Batch, Knowledge, Order, Source
 from umdp.source.environments.protocol import Protocol, Step, freeze, name_of
 from umdp.source.logs.rejected import OnError
 from umdp.source.lookup import Lookup
@@ -237,6 +237,7 @@ class Environment(Source):
             rest=self.graph.rest is not None,
             unlisted=unlisted,
             rows=self._done["steps"] + unlisted,
+            assumptions=() if self._truth is not None else (MARKOV,),
         )
 
     def report(self) -> list[str]:

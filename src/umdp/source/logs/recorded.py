@@ -12,7 +12,7 @@ import msgspec
 
 from umdp.errors import ModelError
 from umdp.model import Graph
-from umdp.source.base import Batch, Knowledge, Order, Source
+from umdp.source.base import MARKOV, Batch, Knowledge, Order, Source
 from umdp.source.logs.counting import LONGEST, RowCounter
 from umdp.source.logs.data_tests import DataTests
 from umdp.source.logs.reader import Reader
@@ -27,6 +27,7 @@ ASSUMPTIONS = (
     "rows were not selected or left out by their outcome",
     "no row was recorded twice",
     "all rows come from one process that does not change",
+    MARKOV,
 )
 
 
