@@ -73,8 +73,6 @@ def _show(last: dict[str, Any]) -> None:
     partial = ", the last one incomplete" if last.get("partial") else ""
     print(f"  {last['trajectories']:,} trajectories, {last['steps']:,} steps, {last['iterations']} iterations{partial}")
     print(f"  bracket  {last['lower']:.6g} .. {last['upper']:.6g} ({last['guarantee']['text']})")
-    for line in last["guarantee"]["reasons"][1:]:  # the first is part of the text
-        print(f"           {line}")
     for line in last["guarantee"]["reasons"][1:]:
         print(f"           {line}")
     if last["performance"] is not None:
