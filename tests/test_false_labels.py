@@ -192,3 +192,18 @@ def test_anything_else_is_the_worst_that_can_happen(text: str, worst: float, bes
     spec = Spec.parse(text)
     assert solve(model, spec.pessimistic(REST)).value == pytest.approx(worst)
     assert solve(model, spec.hopeful(REST)).value == pytest.approx(best)
+
+
+def test_a_run_is_checked_with_anything_else_as_the_worst(tmp_path: Path) -> None:
+    from umdp.cli.learned import Origin
+
+    path = write(tmp_path / "log.csv", tosses(200))
+    *_, last = anytime(Log(path, labels={"goal": ["goal"]}), 'Pmin=? [ F<=1 "goal" ]', ConfidenceSequence(0.05))
+    question = 'Pmin=? [ F<=1 "goal" ]'
+    origin = Origin(question, 200, last.guarantee.as_dict())
+    read = origin.reading(last.model, Spec.parse(question).robust())
+    assert read == last.robust.spec
+    assert origin.promised(read)["kind"] == "any-time"
+    assert origin.promised(Spec.parse('Pminmax=? [ F<=2 "goal" ]').pessimistic(REST))["kind"] == "none"
+    best = Spec.parse(question).optimistic()
+    assert origin.reading(last.model, best) == best

@@ -47,6 +47,8 @@ class Check:
         specs = [_parse(number, text, len(self.properties)) for number, text in enumerate(self.properties, 1)]
         with Progress(f"reading {self.model}"):
             model, origin = self._read()
+        if origin is not None:
+            specs = [origin.reading(model, spec) for spec in specs]
         policy = self._read_policy(model)
         for number, spec in enumerate(specs, 1):
             with _numbered(number, len(specs)):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from umdp.model import IntervalMDP
+    from umdp.model import Graph, IntervalMDP
     from umdp.spec import Spec
 
 __all__ = ["Origin", "read_run"]
@@ -30,11 +30,20 @@ class Origin:
     trajectories: int
     guarantee: dict[str, Any]
 
+    def reading(self, model: Graph, spec: Spec) -> Spec:
+        """Return a property as learning reads it: in the worst case, what the graph does not list is the worst, too."""
+        from umdp.model import REST
+
+        worst = spec.agent is not None and spec.nature is spec.agent.flipped
+        return spec.pessimistic(REST) if worst and model.rest is not None else spec
+
     def promised(self, spec: Spec) -> dict[str, Any]:
-        """Return what is promised for a property of the learned model."""
+        """Return what is promised for a property of the learned model, as it is read."""
+        from umdp.model import REST
         from umdp.spec import Spec
 
-        if self.guarantee["kind"] == "none" or spec == Spec.parse(self.question).robust():
+        asked = Spec.parse(self.question).robust()
+        if self.guarantee["kind"] == "none" or spec in (asked, asked.pessimistic(REST)):
             return self.guarantee
         return {"kind": "none", "level": None, "reasons": [OTHER], "text": f"no guarantee: {OTHER}"}
 
