@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +14,7 @@ from scipy.stats import chi2
 from umdp import MDP, ModelError, benchmark, switch
 from umdp.source import Order
 from umdp.source.simulator import Simulator
+from umdp.source.simulator.kernels import cumulative
 
 COIN = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.3, 0.7, 1, 1])
 ENDS = np.array([False, True, True])
@@ -106,6 +110,59 @@ def test_the_switch_comes_after_exactly_so_many_trajectories() -> None:
         batch = source.collect(Order(np.ones(3), ENDS, 10, np.full(3, -1), 100))
         assert batch.counts[0] == min(cut, 100)
         assert source.truth is (never if cut <= 100 else always)
+
+
+def cumulated(ptr: list[int], values: list[float]) -> np.ndarray:
+    out = np.empty(len(values))
+    cumulative(np.array(ptr), np.array(values), out)
+    return out
+
+
+def test_rare_outcomes_keep_their_probability_in_large_models() -> None:
+    choices, rare = 1_000_000, 1e-12
+    ptr = 2 * np.arange(choices + 1)
+    for row in ([rare, 1 - rare], [1 - rare, rare]):
+        out = np.empty(2 * choices)
+        cumulative(ptr, np.tile(row, choices), out)
+        assert (out[1::2] == 2.0).all()
+        share = out[::2] if row[0] == rare else 1 - out[::2]
+        np.testing.assert_allclose(share, rare, rtol=2e-4)  # numbers below 1 are 1.1e-16 apart
+
+
+def test_a_rare_outcome_far_back_in_a_large_model_is_drawn_as_often_as_it_should_be() -> None:
+    # A million states before it, each of which costs a sum over the whole model some digits.
+    states, rare = 1_000_000, 3e-6
+    state_ptr = np.arange(states + 3)
+    choice_ptr = np.concatenate([2 * np.arange(states + 2), [2 * states + 3]])
+    last = states
+    successor = np.concatenate([np.repeat([[last, last + 1]], states + 1, axis=0).ravel(), [last + 1]])
+    probability = np.concatenate([np.tile([1 - 1e-12, 1e-12], states), [rare, 1 - rare, 1.0]])
+    mdp = MDP(state_ptr, choice_ptr, successor, probability, initial=last)
+    halt = np.zeros(states + 2, bool)
+    halt[-1] = True
+    draws = 30_000_000
+    batch = begun(Simulator(mdp), 2).collect(Order(np.ones(states + 2), halt, 1, np.full(states + 2, -1), draws))
+    assert batch.counts[2 * states] == pytest.approx(draws * rare, abs=6 * np.sqrt(draws * rare))
+
+
+def test_cumulative_sums_of_each_row_are_those_of_exact_arithmetic() -> None:
+    rng = np.random.default_rng(1)
+    sizes = rng.integers(1, 60, 200)
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    values = np.concatenate([np.power(10.0, -rng.integers(0, 15, n)) * rng.random(n) + 1e-300 for n in sizes])
+    found = cumulated(ptr.tolist(), values.tolist())
+    for begin, end in pairwise(ptr.tolist()):
+        exact = list(map(Fraction, values[begin:end].tolist()))
+        total = sum(exact)
+        for i in range(begin, end - 1):
+            assert abs(Fraction(found[i]) - sum(exact[: i + 1 - begin]) / total) < Fraction(1, 2**51)
+
+
+def test_a_choice_without_weight_is_never_taken() -> None:
+    for weights in ([0.1] * 10 + [0.0], [1 / 3] * 3 + [0.0, 0.0], [0.7, 0.2, 0.1, 0.0]):
+        edges = cumulated([0, len(weights)], weights)
+        positive = int(np.flatnonzero(weights)[-1])
+        assert edges[positive] >= 1.0  # all numbers drawn are below 1
 
 
 def test_a_switch_keeps_the_graph() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from umdp.kernel import kernel
 
 __all__ = ["OFTEN", "WINDOW", "fingerprints"]
 
@@ -16,7 +17,7 @@ WINDOW = 16  # rows that decide where a piece ends, so that a copy is cut into t
 OFTEN = 256  # rows of an average piece
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mixed(x: Any) -> Any:
     """Return the finalizer of SplitMix64."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -24,7 +25,7 @@ def _mixed(x: Any) -> Any:
     return x ^ (x >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fingerprints(
     transition: Array,
     begins: Array,

@@ -9,9 +9,33 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 
-__all__ = ["simulate"]
+__all__ = ["cumulative", "simulate"]
 
 Array = NDArray[Any]
+
+
+@kernel
+def cumulative(ptr: Array, values: Array, out: Array) -> None:
+    """Write the cumulative distribution of every range of `ptr` into `out`, each for itself.
+
+    Sums are compensated (Neumaier) and divided by their range's total, so that an entry's share is right to about 1e-16
+    wherever it stands; that of the last positive entry ends at 1, and the last entry of a range is above any number drawn.
+    """
+    for row in range(ptr.size - 1):
+        total, lost = 0.0, 0.0
+        for i in range(ptr[row], ptr[row + 1]):
+            value = values[i]
+            next_total = total + value
+            if total >= value:
+                lost += (total - next_total) + value
+            else:
+                lost += (value - next_total) + total
+            total = next_total
+            out[i] = total + lost
+        whole = total + lost
+        for i in range(ptr[row], ptr[row + 1]):
+            out[i] /= whole
+        out[ptr[row + 1] - 1] = 2.0
 
 
 @kernel

@@ -18,7 +18,10 @@ Array = NDArray[Any]
 
 
 class Simulator(Source):
-    """Plays an MDP as the unknown process; it may change into another one on the way.
+    """A simulator of an MDP, which plays the unknown process; it may change into another one on the way.
+
+    Outcomes are drawn with numbers of 53 bits, so that a probability is right to about 1e-16, in models of any size. Outcomes
+    rarer than that are either never drawn or with that probability.
 
     Parameters
     ----------
@@ -65,7 +68,7 @@ class Simulator(Source):
         self.graph = mdp.graph
         self.stages = (mdp,) if later is None else (mdp, later)
         self.after = after
-        self._edges = tuple(_edges(m) for m in self.stages)
+        self._edges: list[Array | None] = [None] * len(self.stages)
         self._random: Array = np.zeros(4, dtype=np.uint64)
         self._done = self._steps = 0
 
@@ -85,12 +88,14 @@ class Simulator(Source):
 
     def collect(self, order: Order) -> Batch:
         """Draw trajectories until the order is met."""
-        from umdp.source.simulator.kernels import simulate
+        from umdp.source.simulator.kernels import cumulative, simulate
 
         graph = self.graph
         counts = np.zeros(graph.transitions, dtype=np.int64)
         taken = np.zeros(graph.choices, dtype=np.int64)
-        only, share = _acting(graph.state_ptr, order.weight)
+        share = np.empty(graph.choices)
+        cumulative(graph.state_ptr, order.weight, share)
+        only = _only(graph.state_ptr, order.weight)
         drawn = steps = 0
         full = False
         while drawn < order.trajectories and not full:
@@ -98,12 +103,22 @@ class Simulator(Source):
             if self._stage == 0 and len(self.stages) > 1:
                 most = min(most, self.after - self._done)
             some, walked, full = simulate(
-                graph.state_ptr, graph.choice_ptr, graph.successor, self._edges[self._stage], graph.initial, only, share,
+                graph.state_ptr, graph.choice_ptr, graph.successor, self._cumulative(self._stage), graph.initial, only, share,
                 order.halt, order.horizon, order.quota, most, self._random, counts, taken,
             )  # fmt: skip
             drawn, steps, self._done = drawn + some, steps + walked, self._done + some
         self._steps += steps
         return Batch(counts, drawn, steps)
+
+    def _cumulative(self, stage: int) -> Array:
+        """Return the cumulative probabilities of every choice's outcomes, shape (T,)."""
+        from umdp.source.simulator.kernels import cumulative
+
+        edges = self._edges[stage]
+        if edges is None:
+            edges = self._edges[stage] = np.empty(self.graph.transitions)
+            cumulative(self.graph.choice_ptr, self.stages[stage].probability, edges)
+        return edges
 
     def knowledge(self) -> Knowledge:
         """Return how much was drawn, and whether the process changes on the way."""
@@ -133,22 +148,9 @@ def switch(first: MDP, second: MDP, after: int) -> Simulator:
     return Simulator(first, later=second, after=after)
 
 
-def _edges(mdp: MDP) -> Array:
-    """Return, per transition, the sum of the probabilities up to it within its choice; the last is more than 1."""
-    sums = np.cumsum(mdp.probability)
-    before = np.concatenate([[0.0], sums])[mdp.choice_ptr[:-1]]
-    edges: Array = sums - np.repeat(before, np.diff(mdp.choice_ptr))
-    edges[mdp.choice_ptr[1:] - 1] = 2.0
-    return edges
-
-
-def _acting(state_ptr: Array, weight: Array) -> tuple[Array, Array]:
-    """Return (the only choice of each state or -1, the sums of weights up to each choice within its state)."""
-    sums = np.cumsum(weight)
-    before = np.concatenate([[0.0], sums])[state_ptr[:-1]]
-    share = sums - np.repeat(before, np.diff(state_ptr))
-    share[state_ptr[1:] - 1] = 2.0
+def _only(state_ptr: Array, weight: Array) -> Array:
+    """Return the choice that a state takes for sure, -1 where it draws one, shape (S,)."""
     sure = np.flatnonzero(weight >= 1.0)
     only = np.full(state_ptr.size - 1, -1, dtype=np.int64)
     only[np.searchsorted(state_ptr, sure, side="right") - 1] = sure
-    return only, share
+    return only
