@@ -421,3 +421,77 @@ def test_a_state_that_was_reached_but_never_left_is_unexplored() -> None:
         observe(Walk(), 0, actions=["right"])
     with pytest.raises(ModelError, match="the action space of Walk is None, not discrete; give actions, a list"):
         observe(Walk(), 5)
+
+
+# -- environments that fail ----------------------------------------------------------------------------------
+
+
+class Breaking(Walk):
+    """Raises in the 30th step, or the 5th reset, if it is told to."""
+
+    steps_left, resets_left = 30, 10**9
+
+    def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
+        self.resets_left -= 1
+        if self.resets_left == 0:
+            raise RuntimeError("no\nmore")
+        return super().reset(seed)
+
+    def step(self, action: str) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.steps_left -= 1
+        if self.steps_left == 0:
+            raise ZeroDivisionError
+        return super().step(action)
+
+
+def test_an_exception_in_an_environment_is_one_error_with_its_place_and_nothing_is_lost() -> None:
+    source = begun(Breaking())
+    first = source.collect(only_right(2))
+    state = source.state()
+    with pytest.raises(
+        ModelError, match=r"^step\('right'\) of Breaking raised ZeroDivisionError \(episode \d, step \d+\)$"
+    ) as caught:
+        source.collect(only_right(1000))
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert source.state() == state  # as after the batch before, so that the run goes on from there
+    assert source.knowledge().rows == first.steps
+    expected = begun(Walk())
+    expected.restore(state)
+    assert source.collect(only_right(10)).counts.tolist() == expected.collect(only_right(10)).counts.tolist()
+
+    class Tired(Breaking):
+        resets_left = 5
+
+    with pytest.raises(ModelError, match=r"reset of Tired raised RuntimeError: no more \(episode 5, reset\)"):
+        begun(Tired()).collect(only_right(1000, horizon=1))
+    with pytest.raises(ModelError, match=r"raised ZeroDivisionError \(episode \d+, step \d+\)"):
+        observe(Breaking(), 100, actions=["right"])
+
+
+@pytest.mark.parametrize(
+    ("observation", "reward", "message"),
+    [
+        (float("nan"), 0.0, r"observations of Odd: nan is not a number and cannot be a state"),
+        (np.float64("nan"), 0.0, r"observations of Odd: nan is not a number"),
+        ((1, float("nan")), 0.0, r"observations of Odd: \(1, nan\) is not a number"),
+        (0, float("nan"), r"step of Odd returned the reward nan; a reward is a finite number \(episode 1, step 1\)"),
+        (0, float("inf"), r"returned the reward inf; a reward is a finite number"),
+        (0, "ten", r"returned the reward 'ten'; a reward is a finite number"),
+        (0, None, r"returned the reward None; a reward is a finite number"),
+    ],
+)
+def test_what_is_not_a_number_is_refused(observation: Any, reward: Any, message: str) -> None:
+    class Odd(Walk):
+        def step(self, action: str) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+            return observation, reward, False, False, {}
+
+    with pytest.raises(ModelError, match=message):
+        begun(Odd()).collect(only_right(10))
+    with pytest.raises(ModelError, match=message):
+        observe(Odd(), 10, actions=["right"])
+
+
+def test_a_state_of_that_fails_is_named() -> None:
+    source = begun(Walk(), state_of=lambda o: o["place"])
+    with pytest.raises(ModelError, match=r"observations of Walk: state_of raised TypeError: .*, for 0"):
+        source.collect(only_right(1))

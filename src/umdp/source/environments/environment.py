@@ -116,8 +116,14 @@ class Environment(Source):
         self._kept = self._state()
 
     def collect(self, order: Order) -> Batch:
-        """Protocol episodes until the order is met."""
-        self.restore(self._kept)  # a batch that was interrupted did not happen
+        """Play episodes until the order is met."""
+        try:
+            return self._collect(order)
+        except BaseException:
+            self.restore(self._kept)  # a batch that was interrupted did not happen
+            raise
+
+    def _collect(self, order: Order) -> Batch:
         rng = np.random.Generator(self._generator)
         choose = _chooser(self.graph, np.where(self._takeable, order.weight, 0.0), rng.random)
         halt = order.halt | self._stuck
@@ -125,6 +131,7 @@ class Environment(Source):
         taken: dict[int, int] = {}
         full, played = False, 0
         while played < order.trajectories and not full:
+            self._protocol.episode = self._done["trajectories"] + played
             path = self._episode(int(rng.random() * 2**31), choose, halt, order.horizon)
             played += 1
             for transition in path:
@@ -138,7 +145,7 @@ class Environment(Source):
         return Batch(counts, played, int(counts.sum()))
 
     def _episode(self, seed: int, choose: Callable[[int], int], halt: NDArray[np.bool_], horizon: int) -> list[int]:
-        """Protocol one and return the transitions taken."""
+        """Play an episode and return the transitions taken."""
         observation, _ = self._protocol.reset(seed)
         graph, state, path = self.graph, self.graph.initial, list[int]()
         start = self._locate(freeze(observation, self._state_of, self._where), None)

@@ -1,14 +1,15 @@
-"""Playing an environment by Gymnasium's rules, with errors that say which rule was broken."""
+"""The protocol of environments, `reset` and `step` as in Gymnasium, with errors that say which rule was broken, and where."""
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from umdp.errors import ModelError
+from umdp.errors import ModelError, UmdpError
 
 __all__ = ["Protocol", "Step", "allowed", "freeze", "name_of"]
 
@@ -24,7 +25,9 @@ class Step(NamedTuple):
 
 
 class Protocol:
-    """An object with `reset` and `step`, held to what Gymnasium promises of them.
+    """The protocol of an environment: its `reset` and `step`, held to what Gymnasium promises of them.
+
+    Whatever they raise becomes a `ModelError` that says in which episode, and with which step of it.
 
     Every trajectory starts with `reset`, so that the step with which `gymnasium.wrappers.Autoreset` starts a new episode is
     never taken for a transition. Where the environment resets within the last step of an episode, that step's own last
@@ -33,6 +36,7 @@ class Protocol:
     Attributes
     ----------
     seeded : whether `reset` takes a seed
+    episode, steps : the number of the episode, from 1, and the steps taken in it
     """
 
     def __init__(self, env: Any) -> None:
@@ -47,10 +51,17 @@ class Protocol:
             )
         self.env = env
         self.seeded = _takes_seed(env.reset)
+        self.episode = self.steps = 0
 
     def reset(self, seed: int | None = None) -> tuple[Any, Mapping[str, Any]]:
         """Start an episode; return the first observation and the info."""
-        given = self.env.reset(seed=seed) if self.seeded and seed is not None else self.env.reset()
+        self.episode, self.steps = self.episode + 1, 0
+        try:
+            given = self.env.reset(seed=seed) if self.seeded and seed is not None else self.env.reset()
+        except UmdpError:
+            raise
+        except Exception as error:
+            raise self._failed("reset", error) from error
         if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[1], Mapping):
             raise ModelError(
                 f"reset of {name_of(self.env)} returned {_brief(given)}; it must return (observation, info), info being a dict"
@@ -59,7 +70,13 @@ class Protocol:
 
     def step(self, action: Any) -> Step:
         """Take an action."""
-        given = self.env.step(action)
+        self.steps += 1
+        try:
+            given = self.env.step(action)
+        except UmdpError:
+            raise
+        except Exception as error:
+            raise self._failed(f"step({_brief(action)})", error) from error
         if not isinstance(given, tuple) or len(given) != 5 or not isinstance(given[4], Mapping):
             four = isinstance(given, tuple) and len(given) == 4
             old = "; four values are the rules of Gym before Gymnasium" if four else ""
@@ -71,7 +88,26 @@ class Protocol:
         if terminated or truncated:
             for key in ("final_obs", "final_observation"):
                 observation = info.get(key, observation)
-        return Step(observation, float(reward), bool(terminated), bool(truncated), info)
+        try:
+            paid = float(reward)
+        except (TypeError, ValueError):
+            paid = math.nan
+        if not math.isfinite(paid):
+            raise ModelError(
+                f"step of {name_of(self.env)} returned the reward {_brief(reward)}; a reward is a finite number ({self.place})"
+            )
+        return Step(observation, paid, bool(terminated), bool(truncated), info)
+
+    @property
+    def place(self) -> str:
+        """Where the environment is, in words."""
+        return f"episode {self.episode}, " + (f"step {self.steps}" if self.steps else "reset")
+
+    def _failed(self, call: str, error: Exception) -> ModelError:
+        said = " ".join(str(error).split())
+        return ModelError(
+            f"{call} of {name_of(self.env)} raised {type(error).__name__}{': ' if said else ''}{said} ({self.place})"
+        )
 
     def actions(self) -> list[Any]:
         """Return the actions of a discrete action space."""
@@ -87,7 +123,10 @@ class Protocol:
         """Close the environment, if it can be closed."""
         close = getattr(self.env, "close", None)
         if callable(close):
-            close()
+            try:
+                close()
+            except Exception as error:
+                raise self._failed("close", error) from error
 
 
 def name_of(env: Any) -> str:
@@ -114,7 +153,18 @@ def freeze(observation: Any, state_of: Callable[[Any], Hashable] | None, where: 
     >>> freeze(np.array([1, 2]), lambda o: tuple(o.tolist()), "here")
     (1, 2)
     """
-    value: Hashable = _plain(observation if state_of is None else state_of(observation))
+    try:
+        value: Hashable = _plain(observation if state_of is None else state_of(observation))
+    except UmdpError:
+        raise
+    except Exception as error:
+        raise ModelError(
+            f"{where}: state_of raised {type(error).__name__}: {error}, for {_brief(observation)}"
+        ) from error
+    if _undefined(value):
+        raise ModelError(
+            f"{where}: {_brief(value)} is not a number and cannot be a state, since it does not equal itself"
+        )
     try:
         hash(value)
     except TypeError:
@@ -132,6 +182,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_plain, value))
     return value
+
+
+def _undefined(value: Any) -> bool:
+    """Whether a value is not a number, or has a part that is not."""
+    return any(map(_undefined, value)) if isinstance(value, tuple) else isinstance(value, float) and math.isnan(value)
 
 
 def _takes_seed(reset: Callable[..., Any]) -> bool:

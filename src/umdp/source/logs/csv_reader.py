@@ -13,6 +13,7 @@ from umdp.source.logs.reader import LineReader, Parsed, choose_columns
 
 __all__ = ["CsvReader"]
 
+LONGEST_HEADER = 4 * BLOCK
 FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False, "": False}
 
 
@@ -47,6 +48,10 @@ class CsvReader(LineReader):
         first = b""
         while b"\n" not in first and (data := feed.more(BLOCK)):
             first += data
+            if len(first) > LONGEST_HEADER and b"\n" not in first:
+                raise FormatError(
+                    f"the first line has more than {LONGEST_HEADER} bytes; is this CSV?", path=self.name, line=1
+                )
         if not first.strip():
             raise FormatError("the file is empty; its first line must name the columns", path=self.name)
         line = first.split(b"\n", 1)[0]

@@ -61,7 +61,7 @@ class JsonReader(LineReader):
             return self._careful(block)
         try:
             rows = self._decoder.decode_lines(block)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return self._careful(block)
         return _parsed(np.arange(lines), rows, {}) if len(rows) == lines else self._careful(block)
 
@@ -77,6 +77,8 @@ class JsonReader(LineReader):
                 rows.append(self._decoder.decode(line))
             except UnicodeDecodeError:
                 malformed[number] = "the line is not text in UTF-8"
+            except RecursionError:
+                malformed[number] = "the object is nested too deeply"
             except msgspec.DecodeError as error:
                 malformed[number] = _reason(error)
             else:

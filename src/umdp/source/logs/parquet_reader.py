@@ -53,6 +53,11 @@ class ParquetReader(Reader):
             self._rows = int(scan.select(pl.len()).collect().item())
         except pl.exceptions.PolarsError as error:
             raise FormatError(f"the file is not Parquet: {str(error).splitlines()[0]}", path=path) from None
+        for role, column in chosen.items():
+            if schema[column].is_nested() or schema[column] in (pl.Binary, pl.Object, pl.Null):
+                raise FormatError(
+                    f'the column "{column}", the {role}, must hold text or numbers, not {schema[column]}', path=path
+                )
         self._named, self._ends = "trajectory" in chosen, "end" in chosen
         if self._ends and not (schema[chosen["end"]].is_integer() or schema[chosen["end"]] == pl.Boolean):
             raise FormatError(f'the column "{chosen["end"]}" must hold true and false, or 1 and 0', path=path)
