@@ -42,7 +42,7 @@ def outcome(cell: Cell, seed: int, rows: Sequence[Row]) -> TrialResult:
         "estimate": table[:, 1] + sign * table[:, 2],
     }
     kinds = {"Confidence sequence": Guarantee("any-time", 0.99), "Clopper-Pearson": Guarantee("fixed-N", 0.99)}
-    return TrialResult(cell, seed, columns, str(kinds.get(cell.learner, Guarantee("none"))))
+    return TrialResult(cell, seed, columns, kinds.get(cell.learner, Guarantee("none")))
 
 
 def results(name: str, outcomes: Sequence[TrialResult], trajectories: int, published: bool = False) -> Results:

@@ -21,7 +21,8 @@ def test_rows_are_the_metrics_of_the_snapshots() -> None:
     bench = umdp.benchmark.BENCHMARKS["aircraft"]
     snapshots = list(umdp.anytime(bench.build(), bench.spec, umdp.PAC(), seed=7, horizon=1000, trajectories=300))
     assert set(found) == {*COLUMNS, "guarantee"}
-    assert found["guarantee"].startswith("no guarantee")
+    assert found["guarantee"]["kind"] == "none"
+    assert found["guarantee"]["reasons"]
     assert found["iteration"].tolist() == [s.iteration for s in snapshots]
     assert found["trajectories"].tolist() == [s.trajectories for s in snapshots]
     assert found["steps"].tolist() == [s.steps for s in snapshots]

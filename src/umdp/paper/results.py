@@ -8,12 +8,17 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from umdp.guarantee import Guarantee
+
 __all__ = ["COLUMNS", "Cell", "LearningProblem", "Results", "TrialResult"]
 
 COLUMNS = (
     "iteration", "trajectories", "steps", "performance", "estimate", "estimation_error", "model_error", "lower", "upper",
 )  # fmt: skip
 """The columns of a run: three whole numbers, then values; a row per iteration."""
+
+
+NONE = Guarantee("none")
 
 
 @dataclass(frozen=True)
@@ -44,13 +49,13 @@ class TrialResult:
     seed : 0, 1, 2, ...
     columns : the arrays of `COLUMNS`, of equal length; what a row says holds until the next one. Where the environment changes
         there is a row at that very number of trajectories, with the performance on what it has become.
-    guarantee : what the learner's bounds promise, in words
+    guarantee : what is promised at the end of the run
     """
 
     cell: Cell
     seed: int
     columns: Mapping[str, NDArray[Any]]
-    guarantee: str = ""
+    guarantee: Guarantee = NONE
 
 
 @dataclass(frozen=True)

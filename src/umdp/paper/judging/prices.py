@@ -13,8 +13,8 @@ from umdp.paper.results import Results
 
 __all__ = ["GUARANTEES", "Price", "price_rows", "price_table", "prices"]
 
-GUARANTEES = {"whenever you stop": "any-time", "if you look once": "one look"}
-"""What the bounds of a learner promise, by what it says of itself; those that say something else promise nothing."""
+GUARANTEES = {"none": "none", "fixed-N": "one look", "any-time": "any-time"}
+"""Kinds of guarantees as the table calls them, the weakest first."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Price:
     ----------
     environment : its title
     learner : its label
-    guarantee : "any-time", "one look" or "none"
+    guarantee : "any-time", "one look" or "none": what is promised at the end of every run
     promised : the median over seeds of the estimate at the end, the worst-case value on the learned model, as a share of the
         optimum; optimum / estimate where small values are better, so that more is better everywhere, and above 1 is too much
     misleading : the share of runs in which the estimate was better than the performance (by more than 1e-6) at some iteration
@@ -59,8 +59,8 @@ def prices(results: Results) -> list[Price]:
         else:
             promised = estimate / optimum if optimum > 0 else float("inf")
         wrong = (runs.column("estimation_error") > runs.misleading()).any(1)
-        said = runs.outcomes[0].guarantee
-        guarantee = next((short for words, short in GUARANTEES.items() if words in said), "none")
+        said = {outcome.guarantee.kind for outcome in runs.outcomes}
+        guarantee = next(short for kind, short in GUARANTEES.items() if kind in said)
         found.append(Price(problem.title, cell.learner, guarantee, promised, float(wrong.mean())))
     return found
 

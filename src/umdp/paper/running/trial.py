@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from umdp.anytime import Anytime, Limits, proceed
 from umdp.errors import ModelError
+from umdp.guarantee import Guarantee
 from umdp.model import MDP
 from umdp.paper.results import COLUMNS, Cell, LearningProblem, TrialResult
 from umdp.run import Config
@@ -26,7 +27,7 @@ __all__ = ["Trial", "describe", "work"]
 
 Array = NDArray[Any]
 _DEFAULTS = msgspec.structs.asdict(Config(model=""))
-FORMAT = 1  # changes when the same trial would give other numbers
+FORMAT = 2  # changes when the same trial would give other numbers
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,11 +58,12 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
     def outcome(self, found: dict[str, Any]) -> TrialResult:
         """Return what `work` returned as an outcome of this trial's cell."""
-        return TrialResult(self.cell, self.number, {name: found[name] for name in COLUMNS}, found["guarantee"])
+        guarantee = Guarantee.from_dict(found["guarantee"])
+        return TrialResult(self.cell, self.number, {name: found[name] for name in COLUMNS}, guarantee)
 
 
 def work(trial: Trial) -> dict[str, Any]:
-    """Do a run; return its columns as arrays, and the guarantee in words.
+    """Do a run; return its columns as arrays, and what is promised at its end as plain data.
 
     Nothing but the trial decides the result: neither which process does it, nor what that process did before.
     """
@@ -70,7 +72,7 @@ def work(trial: Trial) -> dict[str, Any]:
     return {
         **{name: np.array(values, np.int64) for name, values in zip(COLUMNS[:3], table[:3], strict=True)},
         **{name: np.array(values, np.float64) for name, values in zip(COLUMNS[3:], table[3:], strict=True)},
-        "guarantee": str(run.guarantee()),
+        "guarantee": run.guarantee().as_dict(),
     }
 
 

@@ -16,7 +16,7 @@ PRICE = (
     "How much of the optimum each learner promises at the end of the basic experiment, by definition (the median worst-case "
     "value on the learned model; optimum over value where less is better; above 100 % it promises too much), and the share of "
     "runs in which it promised more than its policy kept at some iteration. A guarantee “any-time” holds whenever one stops; "
-    "“one look” only for a single look; “none” for none."
+    "“one look” only for a single look; “none” promises nothing, and the tables say why."
 )
 ORDER = (
     "Among equally good actions the first is taken. This is after how many trajectories the median run first has a policy "

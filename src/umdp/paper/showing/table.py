@@ -14,7 +14,7 @@ from umdp.paper.results import COLUMNS, Results
 
 __all__ = ["AXES", "write_table"]
 
-AXES = ("environment", "learner", "panel", "xi", "after", "seed", "guarantee")
+AXES = ("environment", "learner", "panel", "xi", "after", "seed", "guarantee", "level", "reasons")
 """What comes before the metrics in every row."""
 
 
@@ -53,7 +53,11 @@ def _columns(results: Results) -> dict[str, Any]:
     columns: dict[str, Any] = {name: [] for name in AXES}
     for outcome in results.outcomes:
         cell, rows = outcome.cell, len(outcome.columns["iteration"])
-        values = (cell.environment, cell.learner, cell.panel, cell.xi, cell.after, outcome.seed, outcome.guarantee)
+        promised = outcome.guarantee
+        values = (
+            cell.environment, cell.learner, cell.panel, cell.xi, cell.after, outcome.seed,
+            promised.kind, promised.level, "; ".join(promised.reasons),
+        )  # fmt: skip
         for name, value in zip(AXES, values, strict=True):
             columns[name] += [value] * rows
     for name in COLUMNS:
@@ -73,7 +77,7 @@ def _parquet(columns: dict[str, Any], path: Path, settings: str) -> None:
         import polars as pl
     except ImportError:
         raise MissingExtra("data", "writing Parquet") from None
-    kinds = {"xi": pl.Float64, "after": pl.Int64, "seed": pl.Int64}
-    words = dict.fromkeys(("environment", "learner", "panel", "guarantee"), pl.Categorical)
+    kinds = {"xi": pl.Float64, "after": pl.Int64, "seed": pl.Int64, "level": pl.Float64}
+    words = dict.fromkeys(("environment", "learner", "panel", "guarantee", "reasons"), pl.Categorical)
     frame = pl.DataFrame(columns, schema_overrides=kinds).with_columns(pl.col(n).cast(k) for n, k in words.items())
     frame.write_parquet(path, compression="zstd", metadata={"umdp": settings})
