@@ -26,7 +26,7 @@ from umdp.verify.numbers import Number, Vector
 __all__ = ["Iteration", "NotProved", "Side"]
 
 ROUNDS = 60
-DIRECT = 4000  # unknowns up to which systems are factorised
+DIRECT = 1500  # unknowns up to which systems are factorised at once
 
 
 class NotProved(Exception):
@@ -96,51 +96,55 @@ class Iteration:
         self.x = Vector(tops, self.unit)
         self.pick: list[tuple[int, list[int]] | None] = [None] * side.size
         self.extra = 0
+        self.direct = False
 
     def worth(self, unknown: int, choice: int) -> tuple[int, int, list[int]] | None:
         """Return (numerator, denominator, distribution) of a choice's value, once it leaves the unknown's states."""
         found = self.arena.backup(choice, self.x, None, True)
         if found is None:
             return None
-        total, whole, _, given = found
-        own = 0
+        given = found[3]
         row = self.arena.model.rows[choice]
-        for p, t in zip(given, row.target, strict=True):
-            if p and self.side.of[t] == unknown:
-                own += p
-        if own == whole:
-            return None
-        here = self.x.top[self.side.members[unknown][0]]
-        assert here is not None
-        return total - own * here, whole - own, given
+        top, below = self.fixed_worth(unknown, choice, given)
+        if below == 0:  # nature would rather stay: the least it has to let go
+            order = sorted(range(len(given)), key=lambda k: self.side.of[row.target[k]] == unknown)
+            given = row.fill(order)
+            top, below = self.fixed_worth(unknown, choice, given)
+        return (top, below, given) if below else None
 
-    def improve(self, tolerance: int) -> bool:
-        """Switch to better choices and answers; return whether there were any."""
-        agent_max = self.arena.objective.agent_max
+    def improve(self, tolerance: int, *, agent: bool) -> bool:
+        """Switch to better answers of nature, and to better choices of the agent; return whether there were any."""
+        agent_max, nature_max = self.arena.objective.agent_max, self.arena.objective.nature_max
         changed = False
         for i, rows in enumerate(self.side.rows):
+            old = self.pick[i]
+            worth = None if old is None else self.fixed_worth(i, *old)
             best: tuple[int, int, list[int]] | None = None
             taken = -1
-            for c in rows:
+            for c in (self._start(i) if old is None else rows if agent else (old[0],)):
                 found = self.worth(i, c)
-                if found is None:
-                    continue
-                if best is None:
-                    best, taken = found, c
-                    continue
-                a, b = found[0] * best[1], best[0] * found[1]
-                if a > b if agent_max else a < b:
+                if old is not None and worth is not None and c == old[0]:
+                    held = (*worth, old[1])
+                    if found is None or not _better(found, held, nature_max, tolerance):
+                        found = held
+                if found is not None and (best is None or _better(found, best, agent_max, 0)):
                     best, taken = found, c
             if best is None:
                 raise NotProved("a state cannot be left")
-            old = self.pick[i]
-            if old is None:
+            if old is None or worth is None:
                 self.pick[i], changed = (taken, best[2]), True
-            elif old != (taken, best[2]):
-                above, below = self.fixed_worth(i, *old)
-                if below == 0 or abs(best[0] * below - above * best[1]) > tolerance * best[1] * below:
-                    self.pick[i], changed = (taken, best[2]), True
+            elif taken == old[0]:
+                changed = changed or best[2] is not old[1]
+                self.pick[i] = (taken, best[2])
+            elif _better(best, (*worth, old[1]), agent_max, tolerance):
+                self.pick[i], changed = (taken, best[2]), True
         return changed
+
+    def _start(self, unknown: int) -> list[int]:
+        """Return the rows to start from: the policy's, unless states share a value."""
+        members, policy = self.side.members[unknown], self.arena.policy
+        own = [] if policy is None or len(members) > 1 else [policy[members[0]]]
+        return own if own and own[0] in self.side.rows[unknown] else self.side.rows[unknown]
 
     def fixed_worth(self, unknown: int, choice: int, given: list[int]) -> tuple[int, int]:
         """Return the value of a choice under a given distribution, as a fraction over the unit."""
@@ -189,24 +193,26 @@ class Iteration:
             system = Elimination(rows, exits, self.digits)
             return lambda right: system.solve([r * whole for r, whole in zip(right, sums, strict=True)])
         import scipy.sparse as sp
-        from scipy.sparse.linalg import bicgstab, splu
+        from scipy.sparse.linalg import LinearOperator, bicgstab, spilu, splu
 
         size = self.side.size
         of = [i for i, row in enumerate(rows) for _ in row]
         to = [j for row in rows for j in row]
         entries = [-(p / sums[i]) for i, row in enumerate(rows) for p in row.values()]
         matrix = sp.csr_matrix((entries, (of, to)), shape=(size, size)) + sp.identity(size, format="csr")
-        direct: Any = None
-        if size <= DIRECT:
-            try:
+        direct, around = None, None
+        try:
+            if size <= DIRECT or self.direct:
                 direct = splu(matrix.tocsc()).solve
-            except RuntimeError:
-                raise NotProved("a chain cannot be solved") from None
+            else:
+                around = LinearOperator((size, size), spilu(matrix.tocsc(), drop_tol=1e-3, fill_factor=8).solve)
+        except (RuntimeError, MemoryError):
+            raise NotProved("a chain cannot be solved") from None
 
         def solve(right: list[int]) -> list[int]:
             worst = max(map(abs, right))
             scaled = np.array([float((r << 60) // worst) * 2.0**-60 for r in right])
-            found = direct(scaled) if direct is not None else bicgstab(matrix, scaled, rtol=1e-6, maxiter=3000)[0]
+            found = direct(scaled) if direct else bicgstab(matrix, scaled, M=around, rtol=1e-8, maxiter=300)[0]
             if not (np.abs(found) < 1e200).all():
                 raise NotProved("a chain cannot be solved")
             return [int(part * 2.0**60) * worst >> 60 for part in found.tolist()]
@@ -234,7 +240,11 @@ class Iteration:
             if worst <= tolerance:
                 return
             if last is not None and worst * 2 > last:
-                raise NotProved("values do not settle")
+                if self.direct or self.digits or self.side.size <= DIRECT:
+                    raise NotProved("values do not settle")
+                self.direct, last = True, None
+                solve = self.factorise()
+                continue
             last = worst
             for members, part in zip(self.side.members, solve(missing), strict=True):
                 for s in members:
@@ -247,11 +257,25 @@ class Iteration:
             raise NotProved("a chain cannot be solved")
         return found
 
-    def run(self, extra: int, tolerance: int) -> None:
-        """Find the value of the game that pays `extra` per step, to within `tolerance`."""
+    def run(self, extra: int, tolerance: int, exactness: int) -> None:
+        """Find the value of the game that pays `extra` per step; strategies may fall short by `tolerance` per step.
+
+        Nature answers the agent's choices until it has nothing better, then the agent improves them.
+        """
         self.extra = extra
-        for _ in range(ROUNDS):
-            if not self.improve(tolerance) and _ > 0:
+        together = self.arena.objective.agent_max == self.arena.objective.nature_max
+        for turn in range(ROUNDS):
+            if not self.improve(tolerance, agent=True) and turn > 0:
                 return
-            self.evaluate(tolerance)
+            self.evaluate(exactness)
+            for _ in range(0 if together else ROUNDS):
+                if not self.improve(tolerance, agent=False):
+                    break
+                self.evaluate(exactness)
         raise NotProved("strategies do not settle")
+
+
+def _better(found: tuple[int, int, Any], held: tuple[int, int, Any], largest: bool, margin: int) -> bool:
+    """Whether a fraction exceeds another (falls below it) by more than `margin`."""
+    gain = found[0] * held[1] - held[0] * found[1]
+    return (gain if largest else -gain) > margin * found[1] * held[1]

@@ -64,7 +64,7 @@ def _move(arena: Arena, solution: Solution, lower: bool) -> Bound:
         work = Iteration(side, middle.tolist(), bits, digits)
         try:
             extra = _pay(work, model.initial, end, width, lower)
-        except NotProved:
+        except (NotProved, ArithmeticError):
             if attempt == len(attempts) - 1:
                 raise
             continue
@@ -74,19 +74,25 @@ def _move(arena: Arena, solution: Solution, lower: bool) -> Bound:
 
 def _pay(work: Iteration, initial: int, end: Fraction, width: Fraction, lower: bool) -> int:
     """Move the values outwards as far as the bracket allows; return what is paid per step for it."""
-    work.run(0, max(int(width * work.unit) >> 40, 1))
+    fine = int(width * work.unit) >> 20
+    work.run(0, fine, fine >> (80 if work.digits else 44))
     here = work.x.top[initial]
     assert here is not None
-    steps = work.steps()
-    own = work.side.of[initial]
-    many = (steps[own] if own >= 0 else max(steps)) + 1
     room = here - int(end * work.unit) if lower else int(end * work.unit) - here
     if room <= 0:
         room = max(here >> 58, int(width * work.unit))
-    extra = room // (2 * many)
-    if extra < 1 << 20:
-        raise NotProved("more digits are needed")
-    work.run(-extra if lower else extra, extra >> 2)
+    many = 1
+    for _ in range(5):  # what is paid may make strategies better that take more steps
+        own, steps = work.side.of[initial], work.steps()
+        many = max(many * 2, (steps[own] if own >= 0 else max(steps)) + 1)
+        extra = room // (2 * many)
+        if extra < many << 20:
+            raise NotProved("more digits are needed")
+        work.run(-extra if lower else extra, extra >> 2, (extra >> 6) // many)
+        there = work.x.top[initial]
+        assert there is not None
+        if abs(there - here) <= room:
+            return extra
     return extra
 
 
