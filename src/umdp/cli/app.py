@@ -14,6 +14,7 @@ from umdp.cli.check_env import CheckEnv
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.reproduce import Reproduce, declare
 from umdp.cli.runs import Export, Show
+from umdp.cli.verify import Verify
 from umdp.learn import LEARNERS
 
 __all__ = ["EXAMPLES", "UsageError", "parse"]
@@ -75,7 +76,7 @@ class Method(enum.StrEnum):
     VALUE = "value"
 
 
-Request = Check | CheckEnv | Learn | Resume | Show | Export | Reproduce
+Request = Check | CheckEnv | Learn | Resume | Show | Export | Reproduce | Verify
 
 
 def parse(arguments: Sequence[str]) -> Request | int:
@@ -159,6 +160,14 @@ def _check(
             show_default=False,
         ),
     ] = None,
+    certificate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a proof of the bracket, for umdp verify; with several properties put {n} in the name.",
+            show_default=False,
+        ),
+    ] = None,
     evaluate: Annotated[
         str | None,
         typer.Option(
@@ -190,6 +199,7 @@ def _check(
         constants=",".join(const or ()),
         precision=precision,
         policy=policy,
+        certificate=certificate,
         evaluate=evaluate,
         json=json,
         method=method.value,
@@ -387,6 +397,21 @@ def _export(
 
 
 declare(app)
+
+
+@app.command(
+    name="verify",
+    help="Check a certificate in exact rational arithmetic, without the solver, and say what it proves.\n\n"
+    "Exit status: 0 proved, 1 not proved, and which part fails, 2 not a certificate.",
+)
+def _verify(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Written by umdp check --certificate.", show_default=False)
+    ],
+    json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
+) -> Verify:
+    """Return what `umdp verify` was asked for."""
+    return Verify(file, json)
 
 
 @app.command(

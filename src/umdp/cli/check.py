@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ class Check:
     constants: str = ""
     precision: float = 1e-6
     policy: str | None = None
+    certificate: str | None = None
     evaluate: str | None = None
     json: bool = False
     method: str = "auto"
@@ -62,6 +64,7 @@ class Check:
                 written = None
                 try:
                     written = self._write_policy(solution, number)
+                    self._write_certificate(solution, number)
                 finally:  # a policy that cannot be written does not cost the answer
                     report.add(self.properties[number - 1], solution, written)
         except KeyboardInterrupt:
@@ -100,6 +103,8 @@ class Check:
             raise ModelError(f"--threads must be at least 1, not {self.threads}")
         if self.time_limit is not None and not self.time_limit > 0:
             raise ModelError(f"--time-limit must be more than 0 seconds, not {self.time_limit}")
+        if self.evaluate is not None and self.certificate is not None:
+            raise ModelError("--evaluate and --certificate do not go together; leave out one of them")
         if self.evaluate is not None and (self.policy is not None or self.time_limit is not None):
             other = "--policy" if self.policy is not None else "--time-limit"
             raise ModelError(f"--evaluate and {other} do not go together: the policy is given; leave out one of them")
@@ -115,6 +120,18 @@ class Check:
                 raise FormatError("a policy is written as .json or .csv", path=f"--policy {path}")
             if not path.parent.is_dir():
                 raise FormatError(f"the folder {path.parent} does not exist; create it first", path=f"--policy {path}")
+
+        if self.certificate is not None:
+            if len(self.properties) > 1 and "{n}" not in self.certificate:
+                raise ModelError(
+                    f"--certificate {self.certificate}: one file for {len(self.properties)} properties; ask one property, "
+                    "or write {n} in the name for the property's number, as in proof{n}.json"
+                )
+            folder = Path(self.certificate).parent
+            if not folder.is_dir():
+                raise FormatError(
+                    f"the folder {folder} does not exist; create it first", path=f"--certificate {self.certificate}"
+                )
 
     def _check_order(self) -> None:
         from umdp.io.files import SUFFIXES
@@ -162,6 +179,19 @@ class Check:
             raise ModelError(f"--policy {path}: a policy for {steps} steps was not kept; ask for fewer steps")
         write_policy(solution.policy, path)
         return path
+
+
+    def _write_certificate(self, solution: Solution, number: int) -> None:
+        if self.certificate is None:
+            return
+        path = self.certificate.replace("{n}", str(number))
+        certificate = solution.certificate()
+        try:
+            certificate.write(path)
+        except OSError as error:
+            raise FormatError(f"cannot be written: {error.strerror}", path=f"--certificate {path}") from None
+        for note in certificate.notes:
+            print(f"{path}: {note}", file=sys.stderr)
 
 
 def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None) -> None:

@@ -201,13 +201,16 @@ class Iteration:
         entries = [-(p / sums[i]) for i, row in enumerate(rows) for p in row.values()]
         matrix = sp.csr_matrix((entries, (of, to)), shape=(size, size)) + sp.identity(size, format="csr")
         direct, around = None, None
-        try:
-            if size <= DIRECT or self.direct:
-                direct = splu(matrix.tocsc()).solve
-            else:
+        if size > DIRECT and not self.direct:
+            try:
                 around = LinearOperator((size, size), spilu(matrix.tocsc(), drop_tol=1e-3, fill_factor=8).solve)
-        except (RuntimeError, MemoryError):
-            raise NotProved("a chain cannot be solved") from None
+            except RuntimeError:
+                self.direct = True
+        if around is None:
+            try:
+                direct = splu(matrix.tocsc()).solve
+            except (RuntimeError, MemoryError):
+                raise NotProved("a chain cannot be solved") from None
 
         def solve(right: list[int]) -> list[int]:
             worst = max(map(abs, right))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["move_outward"]
 
+FAINT = 64  # what is paid is smaller by that many bits than it could be, so that few strategies change for it
 SEARCHED = 3000  # undecided states up to which traps are searched for
 ELIMINATED = 600  # unknowns up to which chains that floating point does not solve are solved by elimination
 
@@ -58,7 +59,7 @@ def _move(arena: Arena, solution: Solution, lower: bool) -> Bound:
         middle = np.where(np.isfinite(high), low + 0.5 * (high - low), low)
     width = Fraction(solution.bracket.upper) - Fraction(solution.bracket.lower)
     width = max(width, abs(end) / 2**60, Fraction(1, 2**1100)) / 2**12
-    bits = 220 + max(0, math.ceil(-_log2(width)))
+    bits = 300 + max(0, math.ceil(-_log2(width)))
     attempts = [(bits, 0)] + ([(bits, 80), (2 * bits, 160), (6 * bits, 400)] if side.size <= ELIMINATED else [])
     for attempt, (bits, digits) in enumerate(attempts):
         work = Iteration(side, middle.tolist(), bits, digits)
@@ -85,7 +86,7 @@ def _pay(work: Iteration, initial: int, end: Fraction, width: Fraction, lower: b
     for _ in range(5):  # what is paid may make strategies better that take more steps
         own, steps = work.side.of[initial], work.steps()
         many = max(many * 2, (steps[own] if own >= 0 else max(steps)) + 1)
-        extra = room // (2 * many)
+        extra = room // (2 * many) >> FAINT
         if extra < many << 20:
             raise NotProved("more digits are needed")
         work.run(-extra if lower else extra, extra >> 2, (extra >> 6) // many)
