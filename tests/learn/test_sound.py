@@ -146,7 +146,8 @@ def test_error_is_spent_on_what_matters(kind: type[Binomial]) -> None:
     assert kind(0.01).bind(graph).bounds == 1 + 3 + 3 + 1
     learner = kind(0.01).bind(graph, matters=[True, True, False, False, True, True, True])
     assert learner.bounds == 1 + 3
-    assert learner.level == 0.01 / 4
+    assert learner.level == pytest.approx(0.01 / 4)
+    assert 4 * F(learner.level) <= F(0.01)
     learner.learn(np.full(graph.transitions, 50))
     assert learner.lower[5:10].tolist() == [0] * 5
     assert learner.upper[5:10].tolist() == [1] * 5

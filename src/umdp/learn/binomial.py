@@ -46,8 +46,8 @@ class Binomial(Learner):
 
     @property
     def level(self) -> float:
-        """The share of the error rate that each bound gets."""
-        return self.error_rate / max(self.bounds, 1)
+        """The share of the error rate that each bound gets; rounded down, so that all of them together are not more."""
+        return self.error_rate / max(self.bounds, 1) * (1 - ULP)
 
     @abstractmethod
     def end(self, hits: Floats, misses: Floats, level: Level) -> Floats:

@@ -145,8 +145,10 @@ class ObservedSequence(ConfidenceSequence):
     def ledger(self) -> dict[str, Any] | None:
         """Return how the error rate is spent, and the counts that the bounds follow from.
 
-        The level of an end is that of the interval it follows from, at least one part of which belongs to no other: the share of
-        the `rank` of the choice, half of it, and the share of the `order` of the transition, or of a restart.
+        The level of an end is that of the interval it follows from: with `SHARE` c, ``error_rate * c / rank**2 / 2 * c / j**2``,
+        where j is the `order` of the transition; or, for an upper end, the number of a restart, if it is that of what was
+        not found. Ranks are different for all choices, orders for all transitions of a choice; so all levels that can ever
+        occur sum to the error rate at most.
         """
         found = super().ledger()
         if found is None:
