@@ -12,10 +12,11 @@ from typer.core import TyperCommand
 from umdp.cli.check import Check
 from umdp.cli.check_env import CheckEnv
 from umdp.cli.learn import Learn, Resume
+from umdp.cli.numbers import integer, number
 from umdp.cli.reproduce import Reproduce, declare
 from umdp.cli.runs import Export, Show
+from umdp.cli.runs_app import declare_runs
 from umdp.cli.verify import Verify
-from umdp.learn import LEARNERS
 
 __all__ = ["EXAMPLES", "UsageError", "parse"]
 
@@ -91,20 +92,6 @@ def parse(arguments: Sequence[str]) -> Request | int:
     return 0 if request is None else request
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(f'"{text}" is not a number') from None
-
-
-def _integer(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f'"{text}" is not a whole number') from None
-
-
 @app.callback(invoke_without_command=True)
 def _umdp(
     context: typer.Context,
@@ -150,7 +137,7 @@ def _check(
         ),
     ] = None,
     precision: Annotated[
-        float, typer.Option(parser=_number, metavar="NUMBER", help="The relative width the bracket should have.")
+        float, typer.Option(parser=number, metavar="NUMBER", help="The relative width the bracket should have.")
     ] = 1e-6,
     policy: Annotated[
         str | None,
@@ -181,11 +168,11 @@ def _check(
         Method,
         typer.Option(help="Policy iteration, value iteration with inductive bounds, or the solver's choice."),
     ] = Method.AUTO,
-    threads: Annotated[int, typer.Option(parser=_integer, metavar="N", help="Threads for large models.")] = 1,
+    threads: Annotated[int, typer.Option(parser=integer, metavar="N", help="Threads for large models.")] = 1,
     time_limit: Annotated[
         float | None,
         typer.Option(
-            parser=_number,
+            parser=number,
             metavar="SECONDS",
             help="Give the bracket reached after this time, for each property.",
             show_default=False,
@@ -208,194 +195,7 @@ def _check(
     )
 
 
-class OnError(enum.StrEnum):
-    """What to do with a row that is malformed or contradicts the model."""
-
-    FAIL = "fail"
-    SKIP = "skip"
-
-
-class What(enum.StrEnum):
-    """What to export."""
-
-    SNAPSHOTS = "snapshots"
-    MODEL = "model"
-    POLICY = "policy"
-
-
-_LEARN_HELP = (
-    "Learn a model from trajectories and give, at any time, a robust policy with its worst-case value.\n\n"
-    "MODEL plays the unknown process: only its graph is known to the learner. Stop with Ctrl-C whenever it is good enough: "
-    "the result is printed, and kept with --out.\n\n"
-    "Exit status: 0 done, 2 bad input or usage, 130 interrupted after saying what was learned."
-)
-
-
-def _maybe(metavar: str, text: str, *, whole: bool = True) -> Any:
-    return typer.Option(parser=_integer if whole else _number, metavar=metavar, help=text, show_default=False)
-
-
-_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object per snapshot and line.")]
-_QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")]
-_TRAJECTORIES = Annotated[int | None, _maybe("N", "Stop after so many trajectories.")]
-_STEPS = Annotated[int | None, _maybe("N", "Stop after so many steps.")]
-_SECONDS = Annotated[float | None, _maybe("SECONDS", "Stop after this time.", whole=False)]
-_UNTIL = Annotated[str | None, typer.Option(metavar='">=0.3"', help="Stop when this is reached.", show_default=False)]
-_RUN = Annotated[str, typer.Argument(metavar="RUN", help="A file written by umdp learn --out.", show_default=False)]
-
-
-@app.command(name="learn", help=_LEARN_HELP)
-def _learn(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="A benchmark (chain, chain-switched, aircraft, grid, bandit, betting-favourable, betting-unfavourable), a "
-            "file as for check, gym:ID, or FILE.py:NAME, a function of yours that returns an MDP.",
-            show_default=False,
-        ),
-    ],
-    property: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[PROPERTY]",
-            help='What for, such as Pmax=? \\[ F "goal" ]; benchmarks have their own.',
-            show_default=False,
-        ),
-    ] = None,
-    learner: Annotated[
-        str,
-        typer.Option(metavar="NAME", help=f"{', '.join(LEARNERS)}, or FILE.py:NAME."),
-    ] = "lui",
-    set: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="A setting of the learner; may be repeated.", show_default=False
-        ),
-    ] = None,
-    trajectories: _TRAJECTORIES = None,
-    steps: _STEPS = None,
-    seconds: _SECONDS = None,
-    until: _UNTIL = None,
-    explore: Annotated[
-        str, typer.Option(metavar="NAME", help="How to move while learning: optimism, uniform, or FILE.py:NAME.")
-    ] = "optimism",
-    xi: Annotated[float, typer.Option(parser=_number, metavar="NUMBER", help="Weight on the optimistic action.")] = 1.0,
-    horizon: Annotated[int | None, _maybe("N", "The longest a trajectory may be.")] = None,
-    seed: Annotated[int, typer.Option(parser=_integer, metavar="N", help="Equal seeds give equal runs.")] = 0,
-    const: Annotated[
-        list[str] | None,
-        typer.Option("--const", metavar="K=2,err=.2", help="Values for a program's constants.", show_default=False),
-    ] = None,
-    switch: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL", help="What the process becomes, with --after; the learner is not told.", show_default=False
-        ),
-    ] = None,
-    after: Annotated[int, typer.Option(parser=_integer, metavar="N", help="Trajectories before the switch.")] = 0,
-    log: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Learn from a log (.csv .jsonl .parquet) or - for standard input instead of simulating.",
-            show_default=False,
-        ),
-    ] = None,
-    follow: Annotated[bool, typer.Option("--follow", help="Wait for more records at the end of the log.")] = False,
-    on_error: Annotated[
-        OnError, typer.Option(help="A record that does not fit: stop, or reject it and go on.")
-    ] = OnError.FAIL,
-    precision: Annotated[
-        float, typer.Option(parser=_number, metavar="NUMBER", help="The relative width of brackets.")
-    ] = 1e-6,
-    out: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help="Keep the run in this file; umdp resume goes on with it.", show_default=False),
-    ] = None,
-    json: _JSON = False,
-    quiet: _QUIET = False,
-) -> Learn:
-    """Return what `umdp learn` was asked for."""
-    from umdp.run import Config
-
-    config = Config(
-        model=model, constants=",".join(const or ()), question=property, learner=learner,
-        settings=dict(_setting(text) for text in set or ()), explore=explore, xi=xi, seed=seed, horizon=horizon,
-        precision=precision, switch=switch, after=after, log=log, follow=follow, on_error=on_error.value, until=until,
-        trajectories=trajectories, steps=steps, seconds=seconds,
-    )  # fmt: skip
-    return Learn(config, out, json, quiet)
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """Return the name and value of a learner's setting: a number, a pair of numbers, or a word."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise typer.BadParameter(f'--set "{text}": write NAME=VALUE, such as strength=5,10 or error_rate=0.01')
-    parts = [_plain_value(part) for part in value.split(",")]
-    return name.strip(), parts[0] if len(parts) == 1 else tuple(parts)
-
-
-def _plain_value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text.strip()
-
-
-@app.command(
-    name="resume",
-    help="Go on with a run where it was when it ended, however it ended. Limits that are given replace all there were, so that "
-    "a run goes on beyond its end.\n\n"
-    "A run with code of somebody's own (FILE.py:NAME, gym:MODULE:ID) executes it: what that is, is said, and done with --trust.",
-)
-def _resume(
-    run: _RUN,
-    trajectories: _TRAJECTORIES = None,
-    steps: _STEPS = None,
-    seconds: _SECONDS = None,
-    until: _UNTIL = None,
-    trust: Annotated[bool, typer.Option("--trust", help="Execute the code that the run names.")] = False,
-    json: _JSON = False,
-    quiet: _QUIET = False,
-) -> Resume:
-    """Return what `umdp resume` was asked for."""
-    limits = {"trajectories": trajectories, "steps": steps, "seconds": seconds, "until": until}
-    return Resume(run, json, quiet, trust, limits)
-
-
-@app.command(
-    name="show", help="Show what a run is and what it knows; also while it is going on. Nothing in it is executed."
-)
-def _show(run: _RUN, json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False) -> Show:
-    """Return what `umdp show` was asked for."""
-    return Show(run, json)
-
-
-@app.command(
-    name="export", help="Write a run's snapshots, learned model or policy to a file; also while it is going on."
-)
-def _export(
-    run: _RUN,
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help=".csv .parquet: snapshots; .drn .umb .tra: the model; .json: the policy.",
-            show_default=False,
-        ),
-    ],
-    what: Annotated[
-        What | None, typer.Option(help="What to write, if the name does not say.", show_default=False)
-    ] = None,
-) -> Export:
-    """Return what `umdp export` was asked for."""
-    return Export(run, file, None if what is None else what.value)
-
-
+declare_runs(app)
 declare(app)
 
 
@@ -420,8 +220,8 @@ def _verify(
 )
 def _check_env(
     environment: Annotated[str, typer.Argument(metavar="ID", help="Such as gym:FrozenLake-v1.", show_default=False)],
-    steps: Annotated[int, typer.Option(parser=_integer, metavar="N", help="How long to play.")] = 20_000,
-    seed: Annotated[int, typer.Option(parser=_integer, metavar="N", help="Equal seeds give equal findings.")] = 0,
+    steps: Annotated[int, typer.Option(parser=integer, metavar="N", help="How long to play.")] = 20_000,
+    seed: Annotated[int, typer.Option(parser=integer, metavar="N", help="Equal seeds give equal findings.")] = 0,
 ) -> CheckEnv:
     """Return what `umdp check-env` was asked for."""
     return CheckEnv(environment, steps, seed)

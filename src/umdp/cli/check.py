@@ -180,7 +180,6 @@ class Check:
         write_policy(solution.policy, path)
         return path
 
-
     def _write_certificate(self, solution: Solution, number: int) -> None:
         if self.certificate is None:
             return

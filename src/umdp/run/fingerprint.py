@@ -33,6 +33,7 @@ PARTS = {
     "seed": "the seed",
     "code": "the code that is run",
 }
+PLURAL = ("the states", "the labels", "the rewards", "the names", "the probabilities")
 
 
 def fingerprint(config: Config, run: Anytime) -> dict[str, str]:
@@ -65,7 +66,7 @@ def compare(found: Mapping[str, str], now: Mapping[str, str], path: object) -> N
     """Raise `FormatError` that says what has changed since a run began, if anything has."""
     changed = [PARTS.get(name, name) for name in now if found.get(name) != now[name]]
     if changed:
-        verb = "has" if len(changed) == 1 and not changed[0].startswith("the states") else "have"
+        verb = "have" if len(changed) > 1 or changed[0].startswith(PLURAL) else "has"
         said = ", ".join(changed[:-1]) + (" and " if len(changed) > 1 else "") + changed[-1]
         raise FormatError(
             f"what this run depends on has changed since it began: {said} {verb} changed; bring back what was there, or start "

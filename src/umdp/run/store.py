@@ -45,13 +45,11 @@ class Learned:
     model : the interval MDP
     policy : the robust policy; None where it was too large to be kept
     report : what the source said about the data, a line each
-    ledger : what a stranger needs to recompute the bounds; None where nothing is claimed
     """
 
     model: IntervalMDP
     policy: Policy | None
     report: tuple[str, ...] = ()
-    ledger: Mapping[str, Any] | None = None
 
 
 class Store:
@@ -232,7 +230,7 @@ class Store:
         try:
             model = graph.with_bounds(found["lower"], found["upper"])
             policy = None if found["choice"] is None else Policy(graph, found["choice"])
-            return Learned(model, policy, tuple(map(str, found["report"])), found["ledger"])
+            return Learned(model, policy, tuple(map(str, found["report"])))
         except (ModelError, KeyError, TypeError, ValueError) as error:
             raise FormatError(
                 f"what was learned in this run does not fit its graph ({error})", path=self.path
@@ -240,19 +238,13 @@ class Store:
 
     # -- writing ---------------------------------------------------------------------------------------------
 
-    def keep(
-        self,
-        snapshot: Snapshot,
-        state: Mapping[str, Any],
-        report: tuple[str, ...] = (),
-        ledger: Mapping[str, Any] | None = None,
-    ) -> None:
+    def keep(self, snapshot: Snapshot, state: Mapping[str, Any], report: tuple[str, ...] = ()) -> None:
         """Commit a snapshot, what it has learned and the state to go on from: all of them or none."""
         choice = snapshot.policy.choice
         learned = {
             "lower": snapshot.model.lower, "upper": snapshot.model.upper,
             "choice": None if choice is None or choice.size > max(LARGEST, snapshot.model.states) else choice,
-            "report": list(report), "ledger": ledger,
+            "report": list(report),
         }  # fmt: skip
         packed: list[tuple[str, str | int, bytes]] = [
             ("snapshots", snapshot.iteration, pack(snapshot.row())), ("latest", "learned", pack(learned)),
