@@ -154,6 +154,6 @@ def test_nothing_is_said_about_kernels_when_unsure(monkeypatch, capsys):
 
 def test_progress_line():
     progress = Progress("property 2 of 3")
-    assert progress.line(2) == "property 2 of 3, 2 s"
+    assert progress.line() == "property 2 of 3"
     progress.tell("certifying", 2.5e-4)
-    assert progress.line(75) == "property 2 of 3: certifying, relative width 0.0003, 75 s"
+    assert progress.line() == "property 2 of 3: certifying, relative width 0.0003"

@@ -211,3 +211,34 @@ def test_a_learner_that_fails_costs_nothing(capsys) -> None:
     finally:
         del umdp.fails  # type: ignore[attr-defined]
     assert rows("a.run")[0] == rows("whole.run")[0]
+
+
+def test_an_environment_that_fails_costs_nothing(capsys) -> None:
+    gymnasium = pytest.importorskip("gymnasium")
+    from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
+
+    class Brittle(FrozenLakeEnv):
+        left = 10**9
+
+        def step(self, action):
+            Brittle.left -= 1
+            if Brittle.left < 0:
+                raise OSError("the robot fell over")
+            return super().step(action)
+
+    gymnasium.register("Brittle-v0", entry_point=Brittle, max_episode_steps=100)
+    try:
+        learn = ("learn", "gym:Brittle-v0", 'Pmax=? [ F "goal" ]', "--trajectories", "40", "-q", "--out")
+        assert command([*learn, "whole.run"]) == 0
+        Brittle.left = 150
+        capsys.readouterr()
+        assert command([*learn, "a.run"]) == 2
+        said = capsys.readouterr()
+        assert "at least" in said.out
+        assert "OSError: the robot fell over" in said.err
+        assert said.err.count("\n") == 1
+        Brittle.left = 10**9
+        assert command(["resume", "a.run", "-q"]) == 0
+    finally:
+        gymnasium.registry.pop("Brittle-v0")
+    assert rows("a.run")[0] == rows("whole.run")[0]

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 import sys
 import threading
-import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.live import Live
-    from rich.spinner import Spinner
+    from rich.progress import Progress as Bar
 
 __all__ = ["Progress"]
 
@@ -30,33 +28,39 @@ class Progress:
     --------
     >>> with Progress("solving") as progress:
     ...     progress.tell("value iteration", 0.01)
-    ...     print(progress.line(seconds=3))
-    solving: value iteration, relative width 0.01, 3 s
+    ...     print(progress.line())
+    solving: value iteration, relative width 0.01
     """
 
     def __init__(self, title: str) -> None:
         self.title = title
         self._what, self._width = "", math.nan
-        self._begun = time.monotonic()
-        self._lock = threading.Lock()
-        self._live: Live | None = None
+        self._bar: Bar | None = None
         self._timer: threading.Timer | None = None
-        self._over = False
 
     def tell(self, what: str, width: float) -> None:
         """Note what the solver is doing and how wide the bracket is now."""
         self._what, self._width = what, width
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], description=self.line())
 
-    def line(self, seconds: float) -> str:
-        """Return the text to show."""
+    def line(self) -> str:
+        """Return the text to show, before the time."""
         text = f"{self.title}: {self._what}" if self._what else self.title
-        if math.isfinite(self._width):
-            text += f", relative width {self._width:.1g}"
-        return f"{text}, {seconds:.0f} s"
+        return f"{text}, relative width {self._width:.1g}" if math.isfinite(self._width) else text
 
     def __enter__(self) -> Progress:
         if sys.stderr.isatty():
-            self._timer = threading.Timer(DELAY, self._show)
+            from rich.console import Console
+            from rich.progress import Progress as Bar
+            from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+            columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+            self._bar = Bar(
+                *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
+            )
+            self._bar.add_task(self.line(), total=None)
+            self._timer = threading.Timer(DELAY, self._bar.start)
             self._timer.daemon = True
             self._timer.start()
         return self
@@ -64,32 +68,7 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._timer is not None:
+        if self._timer is not None and self._bar is not None:
             self._timer.cancel()
-        with self._lock:
-            self._over = True
-            if self._live is not None:
-                self._live.stop()
-
-    def _show(self) -> None:
-        from rich.console import Console
-        from rich.live import Live
-        from rich.spinner import Spinner
-
-        spinner = Spinner("line", style="cyan")
-
-        def render() -> Spinner:
-            spinner.update(text=self.line(time.monotonic() - self._begun))
-            return spinner
-
-        with self._lock:
-            if not self._over:
-                self._live = Live(
-                    get_renderable=render,
-                    console=Console(stderr=True),
-                    transient=True,
-                    refresh_per_second=5,
-                    redirect_stdout=False,
-                    redirect_stderr=False,
-                )
-                self._live.start()
+            self._timer.join()  # it may just be starting the line
+            self._bar.stop()
