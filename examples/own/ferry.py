@@ -21,8 +21,7 @@ def ferry(current: float = 0.3) -> MDP:
 class Wilson(Learner):
     """Wilson's score intervals: short, and right on average rather than always."""
 
-    name = "wilson"
-    claim = Guarantee("none")
+    name, claim = "wilson", Guarantee("none")
     kept = ("counts",)
 
     def __init__(self, z: float = 2.0) -> None:
