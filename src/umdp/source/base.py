@@ -19,7 +19,7 @@ MARKOV = "what happens next depends on the state and the action alone"
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """What to collect next.
+    """The order for a batch: what to collect next.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Order:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """What was collected.
+    """A batch of trajectories: how often each transition was seen in them.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What a source knows of its data, and what must be true of it for anything to be promised.
+    """Data provenance: what a source knows of its data, and what must be true of it for anything to be promised.
 
     By default everything is given and clean, as with a simulator.
 
@@ -91,7 +91,7 @@ class Knowledge:
 
 
 class Source(ABC):
-    """Gives trajectories through one graph, in batches of whole trajectories.
+    """A source of trajectories through one graph, in batches of whole trajectories.
 
     Attributes
     ----------

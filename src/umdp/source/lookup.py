@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
 
 class Lookup:
-    """Finds what data names: states by name or number, actions by name or by number within their state.
+    """An index of a graph, which finds what data names: states by name or number, actions by name or by number within their state.
 
     A name comes first. A number counts only where no name looks like one, so that it is never taken for another state.
 
@@ -164,7 +164,7 @@ class Lookup:
 
 
 class Memo(dict[Any, int]):
-    """Maps (state, action, successor) to a transition, at the speed of a dictionary.
+    """A cache of look-ups, from (state, action, successor) to a transition, at the speed of a dictionary.
 
     What lies nowhere in the graph maps to ``-1 - i``, where `failed[i]` says why. It is looked at anew each time, so that bad
     data cannot fill the memory; whoever reads the codes empties `failed`.

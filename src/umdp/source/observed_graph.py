@@ -20,7 +20,7 @@ UNKNOWN = "unknown"
 
 
 class ObservedGraph:
-    """Transitions that were observed, gathered into a graph.
+    """The observed graph: transitions that were seen, gathered.
 
     The graph lists what was seen, and for every choice one more outcome, to the absorbing state "anything else": whatever can
     happen but did not. A state of which the data say that it ends trajectories has one choice, `stay`. Of any other state that

@@ -114,7 +114,9 @@ def parse(content: Any) -> Document:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FormatError(f'is not a certificate: "format" must be "{FORMAT}"')
     if content.get("version") != VERSION:
-        raise FormatError(f"is a certificate of version {str(content.get('version'))[:20]}; this checker knows {VERSION}")
+        raise FormatError(
+            f"is a certificate of version {str(content.get('version'))[:20]}; this checker knows {VERSION}"
+        )
     model = make_model(_object(content, "model"))
     claim = _object(content, "claim")
     level = claim.get("level")

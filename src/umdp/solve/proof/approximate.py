@@ -44,9 +44,7 @@ class Side:
     group : (S,) states with the same number share a value; -1 for a state of its own
     """
 
-    def __init__(
-        self, arena: Arena, *, all_rows: bool, known: list[Number | None], group: NDArray[Any] | None
-    ) -> None:
+    def __init__(self, arena: Arena, *, all_rows: bool, known: list[Number | None], group: NDArray[Any] | None) -> None:
         self.arena = arena
         model = arena.model
         self.known = known

@@ -128,9 +128,7 @@ def _known(
     return Fraction(low) if exact else None
 
 
-def _groups(
-    arena: Arena, solution: Solution, known: list[Number | None], lower: bool
-) -> NDArray[Any] | None:
+def _groups(arena: Arena, solution: Solution, known: list[Number | None], lower: bool) -> NDArray[Any] | None:
     """Return the end components in which a value is shared, -1 elsewhere; None where there can be none."""
     asked, model = arena.objective, solution.model
     rewards = asked.kind == "R"

@@ -20,10 +20,11 @@ from umdp.source.lookup import Lookup
 __all__ = ["Environment"]
 
 SHOWN = 5
+MARKOV = "what comes next depends on the state and the action alone, and not on time"
 
 
 class Environment(Source):
-    """Plays an environment that follows Gymnasium's rules: ``reset(seed=...)`` and ``step(action)``.
+    """An environment that follows Gymnasium's rules: ``reset(seed=...)`` and ``step(action)``.
 
     A trajectory ends where the environment terminates or truncates, in a state of ``order.halt`` or after ``order.horizon``
     steps. The step with which the environment truncates is counted like any other; what follows it, a reset, is not a transition.
@@ -240,6 +241,7 @@ class Environment(Source):
         """Return how many steps were taken, and how many of them the graph does not list."""
         unlisted = self._done["unlisted"]
         return Knowledge(
+            assumptions=(MARKOV,),
             graph=self._graph_from,
             rest=self.graph.rest is not None,
             unlisted=unlisted,

@@ -22,7 +22,7 @@ PREFIX = "gym:"
 
 
 class Gymnasium(Environment):
-    """Plays a Gymnasium environment.
+    """A Gymnasium environment, by its id or as it is.
 
     The graph is that of the environment's table ``P`` where it has one; the table is then also the `truth`. Otherwise it is
     the one given, or what is seen in exploratory episodes, which `report` says. Where an episode can start in several

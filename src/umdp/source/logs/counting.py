@@ -20,7 +20,7 @@ WINDOW = 1_024  # rows looked at first; an early order must not cost a look at a
 
 
 class RowCounter:
-    """Counts of rows taken for one order: whole trajectories, until one of the order's limits is reached.
+    """Transition counts of the rows taken for one order: whole trajectories, until one of the order's limits is reached.
 
     What is recorded does not follow an exploration policy, so weights, halting states and horizon do not matter. A
     trajectory of more than `LONGEST` rows is given in pieces, over several batches.

@@ -20,7 +20,7 @@ LONGEST_LINE = 1 << 26
 
 
 class Feed(ABC):
-    """Gives blocks of whole lines.
+    """A stream of bytes, cut into blocks of whole lines.
 
     Attributes
     ----------

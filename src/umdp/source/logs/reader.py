@@ -27,7 +27,7 @@ OPTIONAL = ("trajectory", "end")
 
 
 class Reader(ABC):
-    """Gives the rows of recorded data, a chunk at a time, from any position on.
+    """A reader of recorded rows, a chunk at a time, from any position on.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Parsed:
 
 
 class LineReader(Reader):
-    """Reads rows that are lines of text; what a line means is left to `parse`."""
+    """A reader of rows that are lines of text; what a line means is left to `parse`."""
 
     noun = "line"
 
@@ -205,6 +205,8 @@ def choose_columns(
     columns = {role: role for role in roles} | dict(given)
     if present is None:
         return columns
+    if not any(present):
+        raise FormatError("the first line names no columns; is this a log?", path=name)
     for role, column in list(columns.items()):
         if present.count(column) > 1:
             raise FormatError(f'there are {present.count(column)} columns "{column}"; rename one', path=name)

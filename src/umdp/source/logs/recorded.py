@@ -20,10 +20,10 @@ from umdp.source.logs.rejected import Kind, OnError, RejectedRows
 from umdp.source.logs.rows import Carry, Rows, decode
 from umdp.source.lookup import Lookup, Memo
 
-__all__ = ["ASSUMPTIONS", "Recorded"]
+__all__ = ["ASSUMPTIONS", "LISTED", "Recorded"]
 
+LISTED = "the graph lists every outcome that can happen"
 ASSUMPTIONS = (
-    "every outcome that can happen is listed by the graph or counted as anything else",
     "rows were not selected or left out by their outcome",
     "no row was recorded twice",
     "all rows come from one process that does not change",
@@ -32,7 +32,7 @@ ASSUMPTIONS = (
 
 
 class Recorded(Source):
-    """What logs and streams share: rows are decoded in chunks, counted for one order after the other, and rejected if bad.
+    """A data set that others recorded, a log or a stream: rows are decoded in chunks, and counted or rejected.
 
     A batch that was interrupted did not happen: `state` is that of the last batch returned, and collecting again starts there.
     """
@@ -164,7 +164,7 @@ class Recorded(Source):
             rejected=rejected["malformed"],
             rows=self._read,
             passive=True,
-            assumptions=ASSUMPTIONS,
+            assumptions=ASSUMPTIONS if self.graph.rest is not None else (LISTED, *ASSUMPTIONS),
             findings=self._tests.findings,
         )
 

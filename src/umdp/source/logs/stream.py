@@ -22,7 +22,7 @@ STANDARD_INPUT = "-"
 
 
 class Stream(Recorded):
-    r"""Counts records as they come in, one JSON object a line, each exactly once also after a kill.
+    r"""A stream of records, one JSON object a line, each counted exactly once as it comes in, also after a kill.
 
     A record is ``{"state": ..., "action": ..., "next": ...}``, and may have ``"trajectory"``, a name, and ``"end"``, true
     with the last record of a trajectory. A new trajectory begins after such an end, where the name changes and, without
