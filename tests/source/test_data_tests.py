@@ -14,6 +14,7 @@ from umdp.run.codec import pack, unpack
 from umdp.source import Log
 from umdp.source.logs.data_tests import FIRST, DataTests
 from umdp.source.logs.drift import drift
+from umdp.source.logs.same_name import numbers_of
 from umdp.source.lookup import Lookup
 
 from .recordings import Row, exhaust, order, small_graph, write
@@ -87,6 +88,35 @@ def test_single_trajectories_that_occur_twice_are_noticed() -> None:
     assert "rows occur more than once" in findings(RING, (transition[rows], begins[rows]))[0]
 
 
+def test_short_trajectories_that_occur_twice_under_the_same_name_are_noticed() -> None:
+    rng = np.random.default_rng(4)
+    rows, begins = walk(RING, 3000, 1, 1)
+    names = numbers_of([f"run {i}" for i in range(3000)])
+    copies = rng.choice(3000, 300, replace=False)
+    order_ = rng.permutation(np.concatenate([np.arange(3000), copies]))
+    tests, half = DataTests(RING), order_.size // 2
+    tests.take(rows[order_[:half]], begins[order_[:half]], names[order_[:half]])
+    other = DataTests(RING)
+    other.restore(unpack(pack(tests.state())))
+    other.take(rows[order_[half:]], begins[order_[half:]], names[order_[half:]])
+    other.end()
+    assert other.findings[0].startswith("trajectories of the same name are the same, ")
+    assert not other.names.apart
+
+
+def test_names_that_are_used_again_are_no_copies() -> None:
+    rows, begins = walk(RING, 6000, 2, 1)
+    tests = DataTests(RING)
+    tests.take(rows, begins, numbers_of([i % 1500 for i in range(3000)]))  # two files, each numbered from 0
+    tests.end()
+    assert tests.findings == ()
+    assert tests.names.apart
+    many = DataTests(RING)
+    many.take(rows, np.ones(6000, np.bool_), numbers_of(list(range(6000))))
+    assert len(many.names._known) <= 2048
+    assert not many.names.apart
+
+
 def test_what_is_kept_does_not_grow_and_copies_are_still_found() -> None:
     rng = np.random.default_rng(0)
     tests = DataTests(RING)
@@ -94,7 +124,7 @@ def test_what_is_kept_does_not_grow_and_copies_are_still_found() -> None:
     begins = np.arange(rows.size) % 50 == 0
     tests.take(rows, begins)
     assert tests.findings == ()
-    assert tests._known.size <= 4096
+    assert tests._known.size <= 2048
     tests.take(rows[:50_000], begins[:50_000])
     assert "rows occur more than once" in tests.findings[0]
 

@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
 
 class Lookup:
-    """An index of a graph, which finds what data names: states by name or number, actions by name or by number within their state.
+    """An index of a graph by what data names: states by name or number, actions by name or by number within their state.
 
     A name comes first. A number counts only where no name looks like one, so that it is never taken for another state.
 

@@ -20,7 +20,6 @@ from umdp.source.lookup import Lookup
 __all__ = ["Environment"]
 
 SHOWN = 5
-MARKOV = "what comes next depends on the state and the action alone, and not on time"
 
 
 class Environment(Source):
@@ -241,7 +240,6 @@ class Environment(Source):
         """Return how many steps were taken, and how many of them the graph does not list."""
         unlisted = self._done["unlisted"]
         return Knowledge(
-            assumptions=(MARKOV,),
             graph=self._graph_from,
             rest=self.graph.rest is not None,
             unlisted=unlisted,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.source.logs.drift import drift
+from umdp.source.logs.same_name import SameName
 from umdp.source.lookup import Lookup
 
 __all__ = ["DataTests"]
@@ -18,7 +19,7 @@ Array = NDArray[Any]
 LEVEL = 1e-6  # probability that a log which is as it should be is said not to be
 FIRST = 256  # rows before the first look for drift; each look comes after twice as many rows as the one before
 LOOKS = 64  # so many looks share the level
-KEPT = 4096  # fingerprints kept: a sample of all, in which what is alike is either kept or left out together
+KEPT = 2048  # fingerprints kept: a sample of all, in which what is alike is either kept or left out together
 
 
 class DataTests:
@@ -30,8 +31,8 @@ class DataTests:
     Repetition: fingerprints of whole trajectories, and of pieces of about 256 rows cut where their contents say so, are
     compared. Two that are alike are a finding only if chance would hardly have made them so: if the outcomes in one of them have
     a probability of at most :math:`\alpha / n^2`, with :math:`n` stretches so far, estimated from counts on the safe side. Short
-    or nearly deterministic trajectories repeat by chance and are no finding. Of a long log a sample is compared, so that copies
-    of less than about a thousandth of it may stay unnoticed.
+    or nearly deterministic trajectories repeat by chance and are no finding, unless under the same name. Of a long log a sample
+    is compared, so that copies of less than about a thousandth of it may stay unnoticed.
 
     All tests together are wrong about a log without copies and drift with a probability of about 1e-6.
 
@@ -55,7 +56,7 @@ class DataTests:
         graph = self._lookup.graph
         self._counts: Array = np.zeros((2, graph.transitions), dtype=np.int64)
         self._choices: Array = np.zeros(graph.choices, dtype=np.int64)
-        self._words: Array = np.zeros(19, dtype=np.uint64)
+        self._words: Array = np.zeros(20, dtype=np.uint64)
         self._numbers: Array = np.zeros(4, dtype=np.int64)
         self._surprise: Array = np.zeros(2)
         self._known: Array = np.zeros(0, dtype=np.uint64)
@@ -63,6 +64,7 @@ class DataTests:
         self._rows, self._next, self._looks = 0, FIRST, 0
         self._stretches = self._copied = 0
         self._drift, self._over = "", False
+        self.names = SameName()
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -71,14 +73,22 @@ class DataTests:
             f"rows occur more than once: at least {self._copied:,} rows stand in copies of other rows, too long to be chance; "
             "remove the copies"
         )
-        return tuple(filter(None, (copied if self._copied else "", self._drift)))
+        return tuple(filter(None, (copied if self._copied else "", self.names.finding, self._drift)))
 
-    def take(self, transition: Array, begins: Array) -> None:
-        """Take in rows, in order: the transition of each (-1: none), and whether a trajectory begins with it."""
-        at = 0
+    def take(self, transition: Array, begins: Array, names: Array | None = None) -> None:
+        """Take in rows, in order.
+
+        Parameters
+        ----------
+        transition, begins : (n,) the transition of each row (-1: none), and whether a trajectory begins with it
+        names : a number (uint64) for the name of each trajectory that begins; None without names
+        """
+        at, begun = 0, 0
+        names = np.zeros(0, np.uint64) if names is None else names
         while at < transition.size:
             end = min(at + self._next - self._rows, transition.size)
-            self._pass(transition[at:end], begins[at:end])
+            self._pass(transition[at:end], begins[at:end], names[begun:])
+            begun += int(np.count_nonzero(begins[at:end]))
             self._rows += end - at
             at = end
             if self._rows == self._next:
@@ -95,20 +105,23 @@ class DataTests:
         self._look()
         # An imagined row completes what goes on.
         self._numbers[3] = 1
-        self._pass(np.array([-1]), np.array([True]))
+        self._pass(np.array([-1]), np.array([True]), np.zeros(0, np.uint64))
 
-    def _pass(self, transition: Array, begins: Array) -> None:
+    def _pass(self, transition: Array, begins: Array, names: Array) -> None:
         from umdp.source.logs.kernels import fingerprints
 
         most = 2 * transition.size
         prints, sizes, unlikely = np.empty(most, np.uint64), np.empty(most, np.int64), np.empty(most)
+        named = np.empty(most, np.uint64)
         found = fingerprints(
-            np.ascontiguousarray(transition, dtype=np.int64), np.ascontiguousarray(begins), self._lookup.choice_of,
+            np.ascontiguousarray(transition, dtype=np.int64), np.ascontiguousarray(begins), names, self._lookup.choice_of,
             self._counts[0], self._counts[1], self._choices, self._words, self._numbers, self._surprise, prints, sizes,
-            unlikely,
+            unlikely, named,
         )  # fmt: skip
         self._stretches += found
-        enough = 2 * np.log(max(self._stretches, 2)) - np.log(LEVEL / 2)
+        if names.size or self.names:
+            self.names.take(named[:found], prints[:found], unlikely[:found])
+        enough = 2 * np.log(max(self._stretches, 2)) - np.log(LEVEL / 3)
         chosen = np.flatnonzero((unlikely[:found] > enough) & (prints[:found] <= self._limit))
         if not chosen.size:
             return
@@ -128,7 +141,7 @@ class DataTests:
             return
         first, second = self._counts
         found = drift(self._lookup, first, second)
-        if found is None or found[1] >= LEVEL / 2 / LOOKS:
+        if found is None or found[1] >= LEVEL / 3 / LOOKS:
             return
         transition, graph = found[0], self._lookup.graph
         choice = int(self._lookup.choice_of[transition])
@@ -161,6 +174,7 @@ class DataTests:
             "tests_limit": str(self._limit),
             "tests_drift": self._drift,
             "tests_over": int(self._over),
+            **self.names.state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -168,10 +182,11 @@ class DataTests:
         self._counts = np.array(state["tests_counts"], dtype=np.int64)
         self._choices = np.array(state["tests_choices"], dtype=np.int64)
         words = np.array(state["tests_words"], dtype=np.uint64)
-        self._words, self._known = words[:19].copy(), words[19:].copy()
+        self._words, self._known = words[:20].copy(), words[20:].copy()
         numbers = [int(number) for number in state["tests_numbers"]]
         self._numbers = np.array(numbers[:4])
         self._rows, self._next, self._looks, self._stretches, self._copied = numbers[4:]
         self._surprise = np.array(state["tests_surprise"], dtype=np.float64)
         self._limit = np.uint64(int(state["tests_limit"]))
         self._drift, self._over = str(state["tests_drift"]), bool(state["tests_over"])
+        self.names.restore(state)

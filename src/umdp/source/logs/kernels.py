@@ -29,6 +29,7 @@ def _mixed(x: Any) -> Any:
 def fingerprints(
     transition: Array,
     begins: Array,
+    names: Array,
     choice_of: Array,
     first: Array,
     second: Array,
@@ -39,20 +40,22 @@ def fingerprints(
     prints: Array,
     sizes: Array,
     unlikely: Array,
+    named: Array,
 ) -> int:
     """Count rows, and return how many stretches of rows were completed by them.
 
     Parameters
     ----------
     transition, begins : (n,) the transition of each row (-1: none), and whether a trajectory begins with it
+    names : a number for the name of each trajectory that begins, in order; none, or 0 for those without a name
     first, second : (T,) counts before and since the last look; the second is added to
     choices : (C,) counts of choices; added to
-    words, numbers, surprise : (19,), (4,), (2,) the trajectory and the piece that go on, and the last rows; changed
-    prints, sizes, unlikely : (2n,) of every stretch that was completed: its fingerprint, its rows, and the negative logarithm of
-        a bound on the probability of its outcomes
+    words, numbers, surprise : (20,), (4,), (2,) the trajectory and the piece that go on, and the last rows; changed
+    prints, sizes, unlikely, named : (2n,) of every stretch that was completed: its fingerprint, its rows, the negative logarithm
+        of a bound on the probability of its outcomes, and for trajectories the number of its name, otherwise 0
     """
     golden, one = np.uint64(0x9E3779B97F4A7C15), np.uint64(1)
-    found = 0
+    found, begun = 0, 0
     for i in range(transition.size):
         t = transition[i]
         code = _mixed(np.uint64(t + 2) * golden)
@@ -72,6 +75,7 @@ def fingerprints(
                 prints[found] = _mixed(words[kind] ^ _mixed((np.uint64(size) << one) | np.uint64(kind)))
                 sizes[found] = size
                 unlikely[found] = surprise[kind]
+                named[found] = words[19] if kind == 0 else np.uint64(0)
                 found += 1
                 words[kind] = np.uint64(0)
                 surprise[kind] = 0.0
@@ -79,6 +83,9 @@ def fingerprints(
             words[kind] += _mixed(code + np.uint64(size) * golden)
             surprise[kind] += rare
             numbers[kind] = size + 1
+        if begins[i]:
+            words[19] = names[begun] if begun < names.size else np.uint64(0)
+            begun += 1
         at = 3 + numbers[2]
         words[2] += code - words[at]
         words[at] = code

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import msgspec
+import numpy as np
 
 from umdp.errors import ModelError
 from umdp.model import Graph
@@ -18,6 +19,7 @@ from umdp.source.logs.data_tests import DataTests
 from umdp.source.logs.reader import Reader
 from umdp.source.logs.rejected import Kind, OnError, RejectedRows
 from umdp.source.logs.rows import Carry, Rows, decode
+from umdp.source.logs.same_name import numbers_of
 from umdp.source.lookup import Lookup, Memo
 
 __all__ = ["ASSUMPTIONS", "LISTED", "Recorded"]
@@ -102,9 +104,18 @@ class Recorded(Source):
                 "malformed" if row not in rows.unlisted else "unlisted" if self.graph.rest is None else "beyond"
             )
             self._rejected.take(rows.chunk.where(row), rows.reasons[row], rows.chunk.raw(row), kind)
-        self._tests.take(rows.transition[taken : self._taken], rows.begins[taken : self._taken])
+        self._test(rows, taken, self._taken)
         self._read += self._taken - taken
         return met
+
+    def _test(self, rows: Rows, start: int, stop: int) -> None:
+        """Have rows tested for what would speak against the data."""
+        begins, chunk = rows.begins[start:stop], rows.chunk
+        names = None
+        if chunk.named.any():
+            first = np.searchsorted(chunk.index, start + np.flatnonzero(begins))
+            names = numbers_of(chunk.trajectories(first.tolist()))
+        self._tests.take(rows.transition[start:stop], begins, names)
 
     def _next(self) -> bool:
         """Have the next rows at hand; return whether there are any."""
@@ -171,7 +182,7 @@ class Recorded(Source):
     def report(self) -> list[str]:
         """Return what was rejected, and what is unusual about the data."""
         notes = self._rejected.report(self._read)
-        if self._scattered:
+        if self._scattered or self._tests.names.apart:
             notes.append(
                 f"{self._reader.name}: rows of one trajectory stand apart from each other; each run of rows was counted as a "
                 "trajectory of its own. Sort the rows by trajectory and time"
