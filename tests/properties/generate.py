@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
 from numpy.random import Generator
 
 from oracles.exact import Choice, Model
@@ -81,6 +82,42 @@ def _tiny(rng: Generator, successors: list[int]) -> list[Entry]:
     return [(t, tiny, 1 - tiny) for t in successors]
 
 
+def _hard(rng: Generator, state: int, successors: list[int]) -> list[Entry]:
+    """Numbers that rounding finds hard: sizes from 1e-300 to 1, slack that all but cancels, self-loops of almost 1."""
+    count = len(successors)
+    sizes = rng.choice([1.0, 1.0, 1e-2, 1e-12, 1e-17, 1e-30, 1e-160, 1e-290, 1e-300], size=count)
+    sizes[int(rng.integers(count))] = 1.0
+    if state in successors and rng.random() < 0.5:
+        sizes[:] = np.minimum(sizes, rng.choice([1e-6, 1e-12, 1e-15, 1e-100]))
+        sizes[successors.index(state)] = 1.0
+    p = sizes * (0.1 + rng.random(count))
+    p = p / p.sum()
+    kind = rng.random()
+    if kind < 0.35:  # one distribution, its sum off by rounding
+        return [(t, float(q), float(q)) for t, q in zip(successors, p, strict=True)]
+    width = float(rng.choice([1e-15, 1e-12, 1e-6, 0.1, 0.6]))
+    low, high = p * (1 - width * rng.random(count)), np.minimum(p * (1 + width * rng.random(count)), 1.0)
+    if kind < 0.55:  # nearly all is handed out
+        low = np.where(rng.random(count) < 0.6, p, low)
+        high = np.where(rng.random(count) < 0.3, p, np.maximum(high, low))
+    high[int(np.argmax(p))] = 1.0
+    if sum(map(Fraction, low)) > 1:
+        low[int(np.argmax(p))] *= 0.999
+    return [(t, float(a), float(max(a, b))) for t, a, b in zip(successors, low, high, strict=True)]
+
+
+def _wide(rng: Generator, successors: list[int]) -> list[Entry]:
+    """Many entries without freedom, and at most three with."""
+    p = rng.random(len(successors)) ** int(rng.choice([1, 8, 40])) + 1e-300
+    p = p / p.sum()
+    low, high = p.copy(), p.copy()
+    for i in rng.choice(len(successors), size=min(3, len(successors)), replace=False):
+        low[i], high[i] = p[i] * 0.5, min(1.0, p[i] * 1.5 + 1e-3)
+    if sum(map(Fraction, low)) > 1:
+        low[:], high[:] = p, p
+    return [(t, float(a), float(b)) for t, a, b in zip(successors, low, high, strict=True)]
+
+
 def _cut(rng: Generator, row: list[Entry]) -> list[Entry]:
     """Lower some bounds to 0, so that nature may cut these edges, but keep every edge possible."""
     every = rng.random() < 0.3
@@ -92,11 +129,15 @@ def _cut(rng: Generator, row: list[Entry]) -> list[Entry]:
     return cut
 
 
-def _row(rng: Generator, state: int, successors: list[int], zero_lower: bool) -> list[Entry]:
+def _row(rng: Generator, state: int, successors: list[int], zero_lower: bool, hard: bool = False) -> list[Entry]:
     if len(successors) == 1:
         return [(successors[0], 1.0, 1.0)]
     kind = rng.random()
-    if kind < 0.55:
+    if hard and len(successors) > 5:
+        return _wide(rng, successors)
+    if hard and rng.random() < 0.6:
+        row = _hard(rng, state, successors)
+    elif kind < 0.55:
         row = _dyadic(rng, successors)
     elif kind < 0.7:
         row = _plain(rng, successors)
@@ -111,17 +152,19 @@ def _row(rng: Generator, state: int, successors: list[int], zero_lower: bool) ->
     return row
 
 
-def _reward(rng: Generator, active: bool) -> float:
+def _reward(rng: Generator, active: bool, hard: bool = False) -> float:
     if not active or rng.random() < 0.4:
         return 0.0
+    if hard and rng.random() < 0.5:
+        return float(rng.choice([1e-300, 1e-160, 1e-17, 1e17, 1e160, 1e300, 3e-310, 1.7e308]))
     return float(rng.choice([1.0, 1.0, 2.0, 0.5, 3.0, 1000.0, 2.0**-10, 1e-3, float(rng.random())]))
 
 
 def _check(row: Sequence[Entry]) -> None:
     low = sum((Fraction(lower) for _, lower, _ in row), Fraction(0))
     high = sum((Fraction(upper) for _, _, upper in row), Fraction(0))
-    plain = all(lower == upper for _, lower, upper in row) and abs(low - 1) < Fraction(1, 10**12)
-    if not (plain or low <= 1 <= high) or any(not 0 <= lower <= upper <= 1 for _, lower, upper in row):
+    rounding = Fraction(1, 10**12)  # within it, a row is one distribution: the bounds divided by their sum
+    if low > 1 + rounding or high < 1 - rounding or any(not 0 <= lower <= upper <= 1 for _, lower, upper in row):
         raise AssertionError(f"infeasible row {row}")
 
 
@@ -132,6 +175,7 @@ def random_model(
     states: tuple[int, int] = (3, 8),
     choices: tuple[int, int] = (1, 3),
     successors: tuple[int, int] = (1, 4),
+    hard: bool = False,
 ) -> Instance:
     """Draw a model whose rows are all feasible.
 
@@ -141,6 +185,8 @@ def random_model(
         The only source of randomness.
     zero_lower : bool
         Whether some lower bounds are 0. Every listed edge can have positive probability in any case.
+    hard : bool
+        Whether numbers are chosen to be hard on rounding, and some rows are as wide as the model.
     states, choices, successors : (int, int)
         Smallest and largest number of states, choices per state and successors per choice.
 
@@ -214,13 +260,16 @@ def random_model(
                 t = s if draw < 0.16 else int(rng.choice(popular))
                 listed.append(Choice([(t, 1.0, 1.0)], reward=_reward(rng, bool(uses[1] and rng.random() < 0.3))))
                 continue
-            row = _row(rng, s, successors_of(s, forward), zero_lower)
+            reached = successors_of(s, forward)
+            if hard and rng.random() < 0.08:
+                reached = list(range(size))
+            row = _row(rng, s, reached, zero_lower, hard)
             _check(row)
-            rewards = [_reward(rng, bool(uses[2])) for _ in row]
-            listed.append(Choice(row, reward=_reward(rng, bool(uses[1])), transition_rewards=rewards))
+            rewards = [_reward(rng, bool(uses[2]), hard) for _ in row]
+            listed.append(Choice(row, reward=_reward(rng, bool(uses[1]), hard), transition_rewards=rewards))
         order = rng.permutation(len(listed))
         table.append([listed[int(i)] for i in order])
-    state_rewards = [_reward(rng, bool(uses[0])) for _ in range(size)]
+    state_rewards = [_reward(rng, bool(uses[0]), hard) for _ in range(size)]
     left = [True] * size if rng.random() < 0.5 else [bool(x) for x in rng.random(size) < 0.8]
     safe = [s != trap if trap >= 0 else not goal[s] for s in range(size)]
     return Instance(Model(table, state_rewards), goal, left, safe)

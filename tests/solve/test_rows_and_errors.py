@@ -102,7 +102,7 @@ def test_enclosed_values_are_inductive_where_nature_has_no_choice(
 
 def desk_of(problem: Problem, *, kind: str = "P", agent_max: bool = True, nature_max: bool = True) -> Desk:
     """Return where a problem is solved, as the solver sets it up."""
-    task: Any = SimpleNamespace(kind=kind, agent_max=agent_max, nature_max=nature_max)
+    task: Any = SimpleNamespace(kind=kind, agent_max=agent_max, nature_max=nature_max, blur=0.0)
     return Desk(problem, task, Effort(precision=1e-6), None)
 
 
@@ -131,7 +131,7 @@ SOLVERS: dict[str, Callable[[Desk], Any]] = {
     "sweeps": lambda desk: desk.settle(1, 48),
     "large": lambda desk: large.solve_large(desk, 1, swept=False),
     "newton": lambda desk: large.solve_large(desk, 1, swept=True),
-    "rationals": lambda desk: unbounded._settle_exactly(desk, 1),
+    "rationals": lambda desk: unbounded._solve_exactly(desk, 1),
 }
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from umdp.model import MDP, IntervalMDP, Rewards
 from umdp.solve.objective import bounds_of, objective_of
 from umdp.solve.qualitative import Decided, Edges, decide
+from umdp.solve.rounding import EPS, compose, row_error
 from umdp.solve.shape import Shape
 from umdp.spec import Spec
 
@@ -22,40 +23,52 @@ NOTHING: Array = np.empty(0)
 
 @dataclass(frozen=True, eq=False)
 class Gated:
-    """A model whose rewards are all on choices: those on transitions moved to extra states in between."""
+    """A model whose rewards are all on choices: those on transitions moved to extra states in between.
+
+    Rewards are the model's up to a factor in ``[1 - error, 1 + error]``.
+    """
 
     shape: Shape
     lower: Array
     upper: Array
     reward: Array
+    error: float = 0.0
 
 
 def gate(model: MDP | IntervalMDP, rewards: Rewards) -> Gated:
     """Move all rewards to choices.
 
     On a row without freedom, or with the same reward on all transitions, the expectation is known. Elsewhere a
-    transition with a reward leads through a state of its own, so that the reward takes part in nature's choice.
+    transition with a reward leads through a state of its own, so that the reward takes part in nature's choice. So does one
+    whose share of an expectation might underflow. Adding up is rounded once a sum, an expectation as a row is.
     """
     lower, upper = bounds_of(model)
     shape = Shape.of(model)
-    reward = np.zeros(shape.choices)
+    reward, error = np.zeros(shape.choices), 0.0
     if rewards.state is not None:
         reward += rewards.state[shape.choice_state]
     if rewards.choice is not None:
-        reward += rewards.choice
+        error = EPS if reward.any() and rewards.choice.any() else 0.0
+        with np.errstate(over="ignore"):
+            reward += rewards.choice
     paid = rewards.transition
     if paid is None or not paid.any():
-        return Gated(shape, lower, upper, reward)
+        return Gated(shape, lower, upper, reward, error)
     starts, sizes = shape.choice_ptr[:-1], np.diff(shape.choice_ptr)
     row = np.repeat(np.arange(shape.choices), sizes)
-    fixed = np.logical_and.reduceat(lower >= upper, starts)
+    with np.errstate(under="ignore"):
+        earned = lower * paid
+    faint = (lower > 0) & (paid > 0) & (earned < 1e-290)
+    fixed = np.logical_and.reduceat((lower >= upper) & ~faint, starts)
     same = np.minimum.reduceat(paid, starts) == np.maximum.reduceat(paid, starts)
     sums = np.add.reduceat(lower, starts)
-    expected = np.add.reduceat(lower * paid, starts) / np.where(sums > 0, sums, 1)
-    reward += np.where(same, paid[starts], np.where(fixed, expected, 0))
+    expected = np.add.reduceat(earned, starts) / np.where(sums > 0, sums, 1)
+    with np.errstate(over="ignore"):
+        reward += np.where(same, paid[starts], np.where(fixed, expected, 0))
+    error = float(compose(error, row_error(int(sizes[fixed & ~same].max(initial=1)))))
     gated = np.flatnonzero(~(fixed | same)[row] & (paid > 0))
     if gated.size == 0:
-        return Gated(shape, lower, upper, reward)
+        return Gated(shape, lower, upper, reward, error)
     pairs, which = np.unique(
         np.stack([shape.successor[gated].astype(np.float64), paid[gated]], axis=1), axis=0, return_inverse=True
     )
@@ -71,6 +84,7 @@ def gate(model: MDP | IntervalMDP, rewards: Rewards) -> Gated:
         np.concatenate([lower, np.ones(len(pairs))]),
         np.concatenate([upper, np.ones(len(pairs))]),
         np.concatenate([reward, pairs[:, 1]]),
+        error,
     )
 
 
@@ -87,6 +101,7 @@ class Analysis:
     left: Array
     memo: dict[Any, Any]
     safety: bool = False
+    reward_error: float = 0.0
 
     def decided(self, kind: str, reach_max: bool) -> Decided:
         """Return what the graph decides when the goal is to be reached more (or less) often."""
@@ -108,16 +123,16 @@ def analyse(model: MDP | IntervalMDP, spec: Spec) -> Analysis:
         return replace(known, lower=lower, upper=upper)
     objective = objective_of(model, spec)
     goal, left = objective.goal, objective.through
-    shape, reward = Shape.of(model), NOTHING
+    shape, reward, error = Shape.of(model), NOTHING, 0.0
     keep = True
     if objective.rewards is not None:
         gated = gate(model, objective.rewards)
         keep = objective.rewards.transition is None  # which transitions need a state of their own depends on the bounds
-        shape, lower, upper, reward = gated.shape, gated.lower, gated.upper, gated.reward
+        shape, lower, upper, reward, error = gated.shape, gated.lower, gated.upper, gated.reward, gated.error
         extra = shape.states - model.states
         goal = np.concatenate([goal, np.zeros(extra, dtype=np.bool_)])
         left = np.concatenate([left, np.ones(extra, dtype=np.bool_)])
-    found = Analysis(shape, Edges(shape), lower, upper, reward, goal, left, {}, objective.safety)
+    found = Analysis(shape, Edges(shape), lower, upper, reward, goal, left, {}, objective.safety, error)
     if keep:
         shared[key] = found
     return found

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.solve.rounding import EPS, LEAST, row_error, share_error, underflow
 
 __all__ = [
     "certify",
@@ -25,12 +26,9 @@ __all__ = [
 ]
 
 Array = NDArray[Any]
-EPS = 2.0**-53
-# Kernels called in loops: without `_nrt` they count no references to their arrays, which would cost more than the work.
-INNER: dict[str, Any] = {"_nrt": False}
 
 
-@kernel(**INNER)
+@kernel
 def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) -> None:
     """Sort ``order[begin:begin+size]`` by `key` (one key per entry of the row, in the row's own order)."""
     sign = 1.0 if descending else -1.0
@@ -44,15 +42,16 @@ def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) 
         order[begin + j + 1] = moved
 
 
-@kernel(**INNER)
-def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order: Array, probe: Array) -> None:
+@kernel
+def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order: Array, probe: Array) -> float:
     """Write into `probe` the distribution that hands the slack out in the order given.
 
-    Each entry is accurate relative to itself, to about 64 roundings: where little is left for the last entry served, the sums
-    are done again in twice the working precision.
+    Each entry is accurate relative to itself (`rounding.row_error`): where less than half of the slack is left for the last
+    entry served, or hardly less than it has room for, the sums are done again in twice the working precision. What that may be
+    off, absolutely, is returned; 0 if it was not necessary, or exact.
     """
     rest = slack
-    delicate = False
+    delicate = slack < 2.0**-40
     for i in range(size):
         k = order[begin + i]
         low, room = lower[begin + k], upper[begin + k] - lower[begin + k]
@@ -61,20 +60,24 @@ def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order:
             if room < rest:
                 probe[k] = upper[begin + k]
                 rest -= room
-                delicate = delicate or rest < 2.0**-6
+                delicate = delicate or rest < 0.5 * slack
             else:
                 probe[k] = low + rest
-                delicate = delicate or rest < 2.0**-6 or room - rest < 2.0**-30
+                delicate = delicate or room - rest < 2.0**-30 * slack
                 rest = 0.0
     if not delicate or slack <= 0.0:
-        return
-    high, tail = 1.0, 0.0  # 1 - sum of lower bounds, as an unevaluated sum of two numbers
+        return 0.0
+    high, tail, lost = 1.0, 0.0, 0.0  # 1 - sum of lower bounds, as an unevaluated sum of two numbers
     for i in range(size):
         v = -lower[begin + i]
         total = high + v
         shift = total - high
-        tail += (high - (total - shift)) + (v - shift)
+        error = (high - (total - shift)) + (v - shift)
         high = total
+        total = tail + error
+        shift = total - tail
+        lost += abs((tail - (total - shift)) + (error - shift))
+        tail = total
     for i in range(size):
         k = order[begin + i]
         probe[k] = lower[begin + k]
@@ -84,16 +87,21 @@ def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order:
         for v in (-upper[begin + k], lower[begin + k]):
             total = high + v
             shift = total - high
-            tail += (high - (total - shift)) + (v - shift)
+            error = (high - (total - shift)) + (v - shift)
             high = total
+            total = tail + error
+            shift = total - tail
+            lost += abs((tail - (total - shift)) + (error - shift))
+            tail = total
         if high + tail >= 0.0:
             probe[k] = upper[begin + k]
         else:
             probe[k] = lower[begin + k] + (before_high + before_tail)
             high, tail = 0.0, 0.0
+    return share_error(size) if lost > 0.0 else 0.0
 
 
-@kernel(**INNER)
+@kernel
 def gain(
     s: int,
     row: int,
@@ -109,25 +117,39 @@ def gain(
     x: Array,
     tail: Array,
     nature_max: bool,
+    sign: float,
 ) -> tuple[float, float]:
     """Return (what a step by a row gains over the value of its state, a bound on the rounding error of that).
 
     Values are sums of two numbers, `x` and `tail`, and the gain is ``reward + sum p (x_j - x_s)``: its error is relative to the
     differences, not to the values. `probe` receives nature's distribution, best for these differences.
+
+    A difference ``(x_j - x_s) + (tail_j - tail_s)`` takes three roundings, each of at most |key| + |tail_j - tail_s|: where the
+    parts cancel, the error is relative to the parts. With a `sign` every difference is moved that way by its error, so that
+    nature's best distribution for what is computed collects at least (at most) what any collects for what is meant.
     """
     lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+    whole = 0.0
     for i in range(size):
         j = target[lo + i]
-        key[i] = (x[j] - x[s]) + (tail[j] - tail[s])
+        lag = tail[j] - tail[s]
+        step = (x[j] - x[s]) + lag
+        off = 4.0 * EPS * (abs(step) + abs(lag))
+        key[i] = step + sign * (off + LEAST) if j != s else 0.0
+        whole += abs(key[i])
         probe[i] = lower[lo + i]
+    blur = 0.0
     if slack[row] > 0.0 and size > 1:
         sort_row(lo, size, key, order, nature_max)
-        fill(lo, size, lower, upper, slack[row], order, probe)
+        blur = fill(lo, size, lower, upper, slack[row], order, probe)
     total, scale = reward[row], abs(reward[row])
     for i in range(size):
         total += probe[i] * key[i]
         scale += probe[i] * abs(key[i])
-    return total, (4.0 * size + 96.0) * EPS * scale
+    error = row_error(size) * scale + blur * whole
+    if whole > 0.0 or scale > 0.0:
+        error += underflow(size) * (1.0 + whole)
+    return total, error
 
 
 @kernel
@@ -153,30 +175,34 @@ def certify(
     """Count the states at which `x` is not inductive: one step must not raise (lower) it, rounding included.
 
     The gain of a step must be at most 0 from above and at least 0 from below, its rounding error on the unfavourable side.
-    `choice` receives the row that passes where one is enough; it is not touched where all must.
+    From below, all values must be at least 0. `choice` receives the row that passes where one is enough; it is not touched
+    where all must.
     """
     bad = 0
     one_is_enough = agent_max != from_above
     sign = 1.0 if from_above else -1.0
     probe = np.empty(key.size)
     for s in range(begin, end):
+        if not from_above and x[s] == 0.0 and tail[s] == 0.0:
+            continue  # nothing is ever below 0
         best, worst, passing = np.inf, -np.inf, -1
         for row in range(row_ptr[s], row_ptr[s + 1]):
             step, error = gain(
-                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max
-            )
+                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max,
+                sign,
+            )  # fmt: skip
             excess = sign * step + error
             if excess < best:
                 best, passing = excess, row
             worst = max(worst, excess)
-        if (best if one_is_enough else worst) > 0.0:
+        if not (best if one_is_enough else worst) <= 0.0:
             bad += 1
         elif one_is_enough:
             choice[s] = passing
     return bad
 
 
-@kernel(**INNER)
+@kernel
 def chain_of(
     begin: int,
     end: int,
@@ -241,11 +267,12 @@ def loads(
         best, error_of_best = -np.inf, 0.0
         for row in range(row_ptr[s], row_ptr[s + 1]):
             step, error = gain(
-                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max
-            )
+                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max,
+                0.0,
+            )  # fmt: skip
             if (step if agent_max else -step) > best:
                 best, error_of_best = (step if agent_max else -step), error
-        out[s] = 2.0 * abs(best) + 4.0 * error_of_best + 8.0 * EPS * (EPS * abs(x[s]) + abs(tail[s]))
+        out[s] = 2.0 * abs(best) + 4.0 * error_of_best + 32.0 * EPS * (EPS * abs(x[s]) + abs(tail[s]))
 
 
 @kernel
@@ -280,8 +307,9 @@ def improve(
         best, best_row, reference, unsure = -np.inf, current, -np.inf, 0.0
         for row in range(row_ptr[s], row_ptr[s + 1]):
             step, error = gain(
-                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max
-            )
+                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max,
+                0.0,
+            )  # fmt: skip
             if not agent_max:
                 step = -step
             if row == current:
@@ -348,11 +376,14 @@ def relax(
     one_is_enough = agent_max != from_above
     sign = 1.0 if from_above else -1.0
     for s in range(begin, end):
+        if not from_above and x[s] == 0.0 and tail[s] == 0.0:
+            continue
         chosen, leave = np.inf if one_is_enough else -np.inf, 1.0
         for row in range(row_ptr[s], row_ptr[s + 1]):
             step, error = gain(
-                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max
-            )
+                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max,
+                sign,
+            )  # fmt: skip
             excess = sign * step + error
             if (excess < chosen) if one_is_enough else (excess > chosen):
                 chosen, leave = excess, 0.0
@@ -364,5 +395,7 @@ def relax(
             total = x[s] + by
             tail[s] = by - (total - x[s])
             x[s] = total
+            if not from_above and x[s] + tail[s] < 0.0:
+                x[s] = tail[s] = 0.0
             moved += 1
     return moved

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solve.bellman import EPS, fill, sort_row
+from umdp.solve.bellman import fill, sort_row
+from umdp.solve.rounding import LEAST, MOST, excess, repeated, row_error, underflow
 
 __all__ = ["Horizon", "induct"]
 
@@ -24,17 +25,18 @@ class Horizon:
     Attributes
     ----------
     x : (S,) values with all steps to go
-    rel : relative error bound
+    rel, off : relative and absolute error bounds
     choice : (K, S) the choice at every step, or (0, S) where none was asked for
     trace : (S,) the values with one step less to go (what nature answered at the first step)
-    faint : whether some value came close to the smallest numbers there are
+    capped : whether some value exceeded the largest number there is, and was replaced by that
     """
 
     x: Array
     rel: float
+    off: float
     choice: Array
     trace: Array
-    faint: bool
+    capped: bool
 
 
 @kernel
@@ -59,12 +61,13 @@ def _step(
     agent_max: bool,
     nature_max: bool,
     tie: float,
-) -> bool:
+) -> tuple[float, float]:
     """One step backwards over a range of states; `frozen` states keep their value, `weight` fixes the policy.
 
-    Returns whether a value came close to the smallest numbers there are.
+    Nothing positive becomes 0, and nothing infinite. Returns the largest value, infinity if it had to be capped, and the largest
+    absolute error of a row.
     """
-    faint = False
+    top, off = 0.0, 0.0
     probe = np.empty(key.size)
     for s in range(begin, end):
         if frozen[s]:
@@ -77,31 +80,40 @@ def _step(
                 continue
             lo, hi = choice_ptr[c], choice_ptr[c + 1]
             size = hi - lo
+            whole = 0.0
             for i in range(size):
                 key[i] = x[successor[lo + i]]
                 if paid.size > 0:
                     key[i] += paid[lo + i]
-            value = 0.0
+                    top = max(top, key[i])
+                    key[i] = min(key[i], MOST)
+                whole += key[i]
+                probe[i] = lower[lo + i]
+            blur = 0.0
             if slack[c] > 0.0 and size > 1:
                 sort_row(lo, size, key, order, nature_max)
-                fill(lo, size, lower, upper, slack[c], order, probe)
-                for i in range(size):
-                    value += probe[i] * key[i]
-            else:
-                for i in range(size):
-                    value += lower[lo + i] * key[i]
-            if reward.size > 0:
-                value += reward[c]
+                blur = fill(lo, size, lower, upper, slack[c], order, probe)
+            value = reward[c] if reward.size > 0 else 0.0
+            positive = value > 0.0 or (blur > 0.0 and whole > 0.0)
+            for i in range(size):
+                value += probe[i] * key[i]
+                positive = positive or (probe[i] > 0.0 and key[i] > 0.0)
+            if positive:
+                value = max(value, LEAST)
+                off = max(off, blur * whole + underflow(size) * (1.0 + whole))
             if weight.size > 0:
                 mixed += weight[c] * value
+                if value > 0.0:
+                    mixed = max(mixed, LEAST)
             elif (value > best * (1 + tie) if agent_max else value < best * (1 - tie)) or (
                 np.isinf(best) and value != best
             ):
                 best = value
                 choice[s] = c
-        out[s] = mixed if weight.size > 0 else best
-        faint = faint or 0.0 < out[s] < 1e-200
-    return faint
+        found = mixed if weight.size > 0 else best
+        top = max(top, found)
+        out[s] = min(found, MOST)
+    return top, off
 
 
 def induct(
@@ -120,7 +132,9 @@ def induct(
     keep: bool = True,
     tell: Callable[[int], bool] = lambda left: False,
 ) -> Horizon:
-    """Go `steps` steps backwards from `x`; all terms are at least 0, so that relative rounding errors just add up.
+    """Go `steps` steps backwards from `x`; all terms are at least 0, so that relative rounding errors multiply step by step.
+
+    Absolute ones (underflow, shares of which only an absolute error is known) are passed on by probabilities, and add up.
 
     Parameters
     ----------
@@ -140,14 +154,15 @@ def induct(
     current, other = x.copy(), np.empty_like(x)
     choices = np.empty((steps if keep else 0, shape.states), dtype=np.int32)
     choice = np.array(shape.state_ptr[:-1])
-    nothing, faint = np.empty(0), False
-    tie = min(1e-12, 1e-8 / max(steps, 1))
+    nothing, off, capped = np.empty(0), 0.0, False
+    tie = float(row_error(widest))
     for k in range(steps - 1, -1, -1):
         weight = nothing if weights is None else (weights if weights.ndim == 1 else weights[k])
-        faint |= _step(
+        top, lost = _step(
             0, shape.states, shape.state_ptr, shape.choice_ptr, shape.successor, low, upper, slack, reward, paid,
             order, key, frozen, weight, current, other, choice, agent_max, nature_max, tie,
         )  # fmt: skip
+        off, capped = 1.0000001 * (off + lost), capped or top > MOST
         current, other = other, current
         if keep:
             choices[k] = choice
@@ -155,8 +170,10 @@ def induct(
             if keep:
                 choices[:k] = choice
             break
-    rel = steps * ((4.0 * widest + 96.0) * EPS + (tie if weights is None else 0.0))
-    return Horizon(current, rel, choices, other, bool(faint))
+    # One rounding error for the row, one for the choice: between equals, or of weights that are summed and have a sum near 1.
+    chosen = tie if weights is None else float(row_error(int(np.diff(shape.state_ptr).max())))
+    rel = repeated(float(row_error(widest)) + 2.0 * chosen, steps)
+    return Horizon(current, rel, off, choices, other, capped)
 
 
 @kernel
@@ -165,20 +182,12 @@ def _normal(ptr: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
     low = lower.copy()
     slack = np.empty(ptr.size - 1)
     for c in range(ptr.size - 1):
-        sums = np.array([-1.0, -1.0])
-        rests = np.zeros(2)
-        for t in range(ptr[c], ptr[c + 1]):
-            for side in range(2):
-                v = lower[t] if side == 0 else upper[t]
-                total = sums[side] + v
-                shift = total - sums[side]
-                rests[side] += (sums[side] - (total - shift)) + (v - shift)
-                sums[side] = total
-        slack[c] = -(sums[0] + rests[0])
-        if slack[c] <= 0.0 or sums[1] + rests[1] <= 0.0:
-            use_low = slack[c] <= 0.0
-            whole = 1.0 + (sums[0] if use_low else sums[1])
+        begin, end = ptr[c], ptr[c + 1]
+        below, above = excess(begin, end, lower), excess(begin, end, upper)
+        slack[c] = max(-below, 0.0)
+        if below >= 0.0 or above <= 0.0:
+            whole = 1.0 + (below if below >= 0.0 else above)
             slack[c] = 0.0
-            for t in range(ptr[c], ptr[c + 1]):
-                low[t] = (lower[t] if use_low else upper[t]) / whole
+            for t in range(begin, end):
+                low[t] = (lower[t] if below >= 0.0 else upper[t]) / whole
     return low, slack

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solve.bellman import EPS
-from umdp.solve.elimination import OWN, evaluate, evaluate_again, reaching
+from umdp.solve.elimination import evaluate, evaluate_again, reaching
+from umdp.solve.rounding import EPS, LEAST, MOST, around, compose, row_error, share_error, underflow
 from umdp.solve.survey import best_response, survey, terms
 
 __all__ = ["solve_small"]
@@ -25,7 +25,7 @@ TIE = 1e-12  # an action wins by more than this, relative to the terms compared
 ROUNDS = 400
 
 
-@kernel(**OWN)
+@kernel
 def _settle(
     begin: int,
     n: int,
@@ -85,14 +85,19 @@ def _settle(
             first, last = row_ptr[begin + i], row_ptr[begin + i + 1]
             if one_is_enough:
                 first, last = choice[begin + i], choice[begin + i] + 1
-            worst = 0.0
+            worst = -np.inf
             for row in range(first, last):
                 lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
                 terms(begin, n, ref, s, row, entry_ptr, target, x, shifted, e, h, top, key, size_of)
+                whole = 0.0
                 for k in range(size):
-                    key[k] += sign * 8.0 * EPS * size_of[k]
+                    if size_of[k] > 0.0:
+                        key[k] += sign * (8.0 * EPS * size_of[k] + 8.0 * LEAST)
+                        whole += size_of[k]
                 if one_is_enough and agent_max == nature_max:
                     total, scale = reward[row], abs(reward[row])
+                    if slack[row] > 0.0:
+                        scale += share_error(size) * whole / row_error(size)
                     for k in range(size):
                         total += prob[lo + k] * key[k]
                         scale += prob[lo + k] * size_of[k]
@@ -101,10 +106,12 @@ def _settle(
                     total, scale = best_response(
                         row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
                     )
-                excess = sign * total + (4.0 * size + 96.0) * EPS * scale
-                if excess > 0.0:
+                excess = sign * total + row_error(size) * scale
+                if whole > 0.0 or scale > 0.0:
+                    excess += underflow(size) * (1.0 + whole)
+                if not excess <= 0.0:
                     passed = False
-                if excess > worst:
+                if excess > worst and excess > 0.0:
                     worst = excess
                     alt_choice[begin + i] = row
                     for k in range(size):
@@ -112,12 +119,16 @@ def _settle(
         if passed:
             for i in range(n):
                 s = 0 if i == ref else (ref if i == 0 else i)
-                bound[begin + i] = shifted[s] + (top - e[s] * top if e[s] < 0.5 else h[s] * top)
+                other = top - e[s] * top if e[s] < 0.5 else h[s] * top
+                # What was checked is that number; what is stored is on its far side.
+                bound[begin + i] = max(
+                    shifted[s] + other + sign * (8.0 * EPS * (abs(shifted[s]) + other) + 8.0 * LEAST), 0.0
+                )
             return True
     return False
 
 
-@kernel(**OWN)
+@kernel
 def _step(
     s: int,
     row_ptr: Array,
@@ -139,10 +150,12 @@ def _step(
 ) -> None:
     """Solve a state without a cycle: one backup is exact, up to rounding; `error` is that of the values it reads."""
     key, size_of, probe = row_work[0], row_work[1], row_work[2]
-    best, width = 0.0, 0
+    best, width, faint = 0.0, 0, 0.0
     for row in range(row_ptr[s], row_ptr[s + 1]):
         lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
-        if slack[row] <= 0.0 or size == 1:
+        free = slack[row] > 0.0 and size > 1
+        scale = 0.0
+        if not free:
             value = reward[row]
             for t in range(lo, lo + size):
                 value += lower[t] * x[target[t]]
@@ -150,17 +163,27 @@ def _step(
             for i in range(size):
                 key[i] = x[target[lo + i]]
                 size_of[i] = abs(key[i])
-            value, _ = best_response(
+            value, scale = best_response(
                 row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
             )
             for i in range(size):
                 prob[lo + i] = probe[i]
+        whole, positive = 0.0, reward[row] > 0.0 or scale > 0.0
+        for t in range(lo, lo + size):
+            whole += x[target[t]]
+            positive = positive or ((probe[t - lo] if free else lower[t]) > 0.0 and x[target[t]] > 0.0)
+        if positive:
+            value = max(value, LEAST)  # nothing positive becomes 0
+            faint = max(faint, 2.0 * size * LEAST * whole / value)
+            if scale > value:  # shares of which only an absolute error is known
+                faint = max(faint, (scale - value) / value * row_error(size))
         width = max(width, size)
-        if row == row_ptr[s] or (value > best * (1 + TIE) if agent_max else value < best * (1 - TIE)):
+        tie = row_error(size)
+        if row == row_ptr[s] or (value > best * (1 + tie) if agent_max else value < best * (1 - tie)):
             best = value
             choice[s] = row
-    x[s] = best
-    rel[s] = error + TIE * (row_ptr[s + 1] - row_ptr[s] > 1) + (4.0 * width + 96.0) * EPS
+    own = faint + (2.0 if row_ptr[s + 1] - row_ptr[s] > 1 else 1.0) * row_error(width)
+    x[s], rel[s] = (best, compose(error, own)) if best <= MOST else (MOST, np.inf)
 
 
 @kernel
@@ -245,9 +268,11 @@ def solve_small(
         ref = n - n
         chosen = n < 0  # the reference state
         done = n < 0  # the agent
+        known = n < 0  # whether there are values at all
         for _ in range(ROUNDS):
             counts[0] += 1
-            if not evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work):
+            known = evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work)
+            if not known:
                 break
             if not chosen:  # the state of largest value is the reference from now on
                 chosen = True
@@ -302,14 +327,15 @@ def solve_small(
             if not changed:
                 break
 
-        if wanted == np.inf:  # no proof is asked for
+        known = known and value[0] < np.inf
+        if wanted == np.inf and known:  # no proof is asked for
             for s in range(begin, begin + n):
                 pos = 0 if s - begin == ref else (ref if s == begin else s - begin)
                 x[s], rel[s] = value[pos], 0.0
             continue
         # Certificates: widen by a little, and by more where that does not pass.
         above = below = n < 0
-        if value[0] < np.inf:
+        if known:
             for i in range(n):
                 s = 0 if i == ref else (ref if i == 0 else i)
                 load[s] = 0.0
@@ -334,13 +360,12 @@ def solve_small(
         loose = not (above and below)
         for s in range(begin, begin + n):
             if above and below:
-                x[s] = 0.5 * (low[s] + high[s])
-                gap = 0.5 * (high[s] - low[s])
-                rel[s] = error + (gap / x[s] if gap > 0.0 else 0.0) + 16.0 * EPS
-                loose = loose or not rel[s] <= error + wanted
+                x[s], own = around(low[s], high[s])
+                rel[s] = compose(error, own)
+                loose = loose or not own <= wanted
             else:  # not proved, but a place to start from for others
                 pos = 0 if s - begin == ref else (ref if s == begin else s - begin)
-                x[s], rel[s] = (value[pos] if value[pos] < np.inf else 1.0), np.inf
+                x[s], rel[s] = (value[pos] if known and value[pos] < np.inf else 1.0), np.inf
         if loose:
             counts[1] += 1
             return k

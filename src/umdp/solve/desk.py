@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ class Desk:
     prob : (entries,) nature's distribution on the rows taken
     safe : (n,) the rows of a policy that arrives, where one was given to start from
     counts : (policy evaluations and sweeps, components left loose)
+    exact, least : the unknowns of which the value is known without any error; what others are at least
     """
 
     def __init__(self, problem: Problem, task: Task, effort: Effort, start: Array | None) -> None:
@@ -41,6 +43,8 @@ class Desk:
         # Where nature has no choice, its answer is what is there.
         self.prob = problem.lower if problem.plain else np.array(problem.lower)
         self.counts = np.zeros(2, dtype=np.int64)
+        self.exact: dict[int, Fraction] = {}
+        self.least: dict[int, float] = {}
         self.sizes = np.diff(problem.comp_ptr)
         self._dense = np.empty((0, 0)), np.empty((11, 0))  # as large as it has been needed so far
 
@@ -100,6 +104,13 @@ class Desk:
     def part(self, component: int) -> slice:
         """Return the unknowns of a component."""
         return slice(int(self.problem.comp_ptr[component]), int(self.problem.comp_ptr[component + 1]))
+
+    def exits(self, component: int) -> list[int]:
+        """Return the unknowns and exits outside a component that its rows lead to."""
+        p, inner = self.problem, self.part(component)
+        entries = slice(int(p.entry_ptr[p.row_ptr[inner.start]]), int(p.entry_ptr[p.row_ptr[inner.stop]]))
+        reached = np.unique(p.target[entries])
+        return [int(t) for t in reached if not inner.start <= t < inner.stop]
 
     def eliminate(self, first: int, stop: int, most: int, *, warm: bool | None = None) -> int:
         """Solve the components `first` to `stop` by elimination; return the first that is larger than `most` or stays loose."""

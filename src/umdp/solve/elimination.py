@@ -11,16 +11,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solve.bellman import INNER
 
-__all__ = ["OWN", "evaluate", "evaluate_again", "reaching"]
+__all__ = ["evaluate", "evaluate_again", "reaching"]
 
 Array = NDArray[Any]
-# Kernels that only kernels call need no entry from Python, and compile faster without.
-OWN: dict[str, Any] = {**INNER, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
-@kernel(**OWN)
+@kernel
 def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array, first: Array) -> bool:
     """Eliminate states n-1 .. 1; multipliers stay in the upper part of `a`. False if some state cannot leave.
 
@@ -47,7 +44,7 @@ def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array, first: Array) 
     return bool(ex[0] > 0.0)
 
 
-@kernel(**OWN)
+@kernel
 def evaluate(
     begin: int,
     n: int,
@@ -98,7 +95,7 @@ def evaluate(
     return True
 
 
-@kernel(**OWN)
+@kernel
 def evaluate_again(n: int, a: Array, out: Array, first: Array, load: Array, part: Array) -> float:
     """Solve for another load with the multipliers of `_eliminate`; return its total at the reference state."""
     for k in range(n - 1, 0, -1):
@@ -114,7 +111,7 @@ def evaluate_again(n: int, a: Array, out: Array, first: Array, load: Array, part
     return float(load[0] / out[0])
 
 
-@kernel(**OWN)
+@kernel
 def reaching(
     begin: int,
     n: int,

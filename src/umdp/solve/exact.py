@@ -1,11 +1,14 @@
 """Exact policy iteration in rationals, for small components in which rounding leaves a bracket too wide.
 
 Slow values. It starts from the strategies floating-point arithmetic found, which are almost always optimal already, so that one
-elimination and one check of all rows settle the value beyond doubt.
+elimination and one check of all rows settle the value beyond doubt. The rows are the model's own, as they are before anything
+is divided or added up: where lower bounds sum to 1 or more, the row is ``lower / sum(lower)`` without rounding.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -18,31 +21,38 @@ __all__ = ["solve_exactly"]
 
 Array = NDArray[Any]
 Row = list[tuple[int, Fraction]]  # target and probability
+Entry = tuple[int, Fraction, Fraction]  # target, lower and upper bound
 
 
 def solve_exactly(
-    problem: Problem, begin: int, end: int, x: Array, row: Array, prob: Array, agent_max: bool, nature_max: bool
+    problem: Problem,
+    begin: int,
+    end: int,
+    known: dict[int, Fraction],
+    row: Array,
+    prob: Array,
+    agent_max: bool,
+    nature_max: bool,
+    stop: Callable[[], bool] = lambda: False,
 ) -> list[Fraction] | None:
-    """Return the exact values of a component's states given the values of its exits; None where no strategy is proper.
+    """Return the exact values of a component's states given those of its exits, `known`; None where no strategy is proper.
 
-    `row` and `prob` are replaced by optimal ones.
+    `row` and `prob` are replaced by optimal ones. `stop` is asked now and then whether time is up, which ends in None as well.
     """
-    rows = range(int(problem.row_ptr[begin]), int(problem.row_ptr[end]))
-    known = {int(t): Fraction(float(x[t])) for t in problem.target[_span(problem, rows)] if not begin <= t < end}
+    rows = _Rows(problem, begin, end, known, stop)
     taken = [int(r) for r in row[begin:end]]
-    dist = {r: _inside(problem, r) for r in taken}
-    for r in taken:
-        started = _near(problem, r, prob)
-        dist[r] = started if started is not None else dist[r]
-    values = _evaluate(problem, begin, taken, dist, known)
+    dist = {r: _near(rows.entries(r), _shares(problem, r, prob)) for r in taken}
+    values = rows.evaluate(taken, dist)
     if values is None:
-        dist = {r: _inside(problem, r) for r in taken}
-        values = _evaluate(problem, begin, taken, dist, known)
+        # These strategies cannot leave: start over from some that can.
+        taken = rows.leaving()
+        dist = {r: _inside(rows.entries(r)) for r in taken}
+        values = rows.evaluate(taken, dist)
     while values is not None:
         changed = False
         for r in taken:  # nature first
-            best = _respond(problem, begin, r, values, known, nature_max)
-            old, new = _worth(problem, begin, r, dist[r], values, known), _worth(problem, begin, r, best, values, known)
+            best = rows.respond(r, values, nature_max)
+            old, new = rows.worth(r, dist[r], values), rows.worth(r, best, values)
             if (new > old) if nature_max else (new < old):
                 dist[r] = best
                 changed = True
@@ -50,35 +60,127 @@ def solve_exactly(
             for s in range(end - begin):
                 own = values[s]
                 for r in range(int(problem.row_ptr[begin + s]), int(problem.row_ptr[begin + s + 1])):
-                    best = _respond(problem, begin, r, values, known, nature_max)
-                    worth = _worth(problem, begin, r, best, values, known)
+                    best = rows.respond(r, values, nature_max)
+                    worth = rows.worth(r, best, values)
                     if (worth > own) if agent_max else (worth < own):
                         own, taken[s] = worth, r
                         dist[r] = best
                         changed = True
         if not changed:
             break
-        values = _evaluate(problem, begin, taken, dist, known)
+        values = rows.evaluate(taken, dist)
     if values is None:
         return None
     row[begin:end] = taken
     for r in taken:
-        prob[problem.entry_ptr[r] : problem.entry_ptr[r + 1]] = [float(p) for _, p in dist[r]]
+        _write(problem, r, dist[r], prob)
     return values
 
 
-def _span(problem: Problem, rows: range) -> slice:
-    return slice(int(problem.entry_ptr[rows.start]), int(problem.entry_ptr[rows.stop]))
+@dataclass(eq=False)
+class _Rows:
+    """The rows of one component, in rationals."""
+
+    problem: Problem
+    begin: int
+    end: int
+    known: dict[int, Fraction]
+    stop: Callable[[], bool]
+    _entries: dict[int, list[Entry]] = field(default_factory=dict)
+
+    def entries(self, r: int) -> list[Entry]:
+        """Return the model's own entries of a row; a row that is one way out of an end component has just that."""
+        if r not in self._entries:
+            p, given = self.problem, self.problem.given
+            c = int(p.origin[r])
+            if given is None or given.stays[c]:
+                self._entries[r] = [
+                    (int(p.target[t]), Fraction(float(p.lower[t])), Fraction(float(p.upper[t])))
+                    for t in range(int(p.entry_ptr[r]), int(p.entry_ptr[r + 1]))
+                ]
+            else:
+                self._entries[r] = [
+                    (int(p.index[given.successor[t]]), Fraction(float(given.lower[t])), Fraction(float(given.upper[t])))
+                    for t in range(int(given.choice_ptr[c]), int(given.choice_ptr[c + 1]))
+                ]
+        return self._entries[r]
+
+    def leaving(self) -> list[int]:
+        """Return a row for every state such that an exit is in reach from everywhere, if nature uses all successors."""
+        p = self.problem
+        taken = [int(r) for r in p.row_ptr[self.begin : self.end]]
+        away = set(range(self.begin, self.end))
+        grown = True
+        while away and grown:
+            grown = False
+            for s in sorted(away):
+                for r in range(int(p.row_ptr[s]), int(p.row_ptr[s + 1])):
+                    if any(q and t not in away for t, q in _inside(self.entries(r))):
+                        taken[s - self.begin] = r
+                        away.discard(s)
+                        grown = True
+                        break
+        return taken
+
+    def reward(self, r: int) -> Fraction:
+        given = self.problem.given
+        if given is None:
+            return Fraction(float(self.problem.reward[r]))
+        return Fraction(float(given.reward[self.problem.origin[r]])) if given.reward.size else Fraction(0)
+
+    def value(self, target: int, values: list[Fraction]) -> Fraction:
+        return values[target - self.begin] if self.begin <= target < self.end else self.known[target]
+
+    def respond(self, r: int, values: list[Fraction], nature_max: bool) -> Row:
+        entries = self.entries(r)
+        fixed = _fixed(entries)
+        if fixed is not None:
+            return fixed
+        share = [low for _, low, _ in entries]
+        rest = 1 - sum(share, Fraction(0))
+        keys = [self.value(t, values) for t, _, _ in entries]
+        for i in sorted(range(len(entries)), key=lambda i: keys[i], reverse=nature_max):
+            take = min(rest, entries[i][2] - entries[i][1])
+            share[i] += take
+            rest -= take
+        return [(e[0], p) for e, p in zip(entries, share, strict=True)]
+
+    def worth(self, r: int, dist: Row, values: list[Fraction]) -> Fraction:
+        return self.reward(r) + sum((p * self.value(t, values) for t, p in dist if p), Fraction(0))
+
+    def evaluate(self, taken: list[int], dist: dict[int, Row]) -> list[Fraction] | None:
+        """Solve the Markov chain of the given strategies by sparse elimination; None where it cannot leave the component."""
+        n = len(taken)
+        matrix: list[dict[int, Fraction]] = []  # row s: {column: entry of I - P}, the right-hand side in column n
+        for s, r in enumerate(taken):
+            line: dict[int, Fraction] = {s: Fraction(1), n: self.reward(r)}
+            for t, p in dist[r]:
+                if self.begin <= t < self.end:
+                    line[t - self.begin] = line.get(t - self.begin, Fraction(0)) - p
+                elif p:
+                    line[n] += p * self.known[t]
+            matrix.append(line)
+        # I - P is an M-matrix: no pivoting is needed, and a pivot is 0 only where a set of states cannot be left.
+        for k in range(n):
+            lead = matrix[k].pop(k, Fraction(0))
+            if lead <= 0 or self.stop():
+                return None
+            pivot = {j: v / lead for j, v in matrix[k].items() if v}
+            matrix[k] = pivot
+            for i in range(k + 1, n):
+                factor = matrix[i].pop(k, None)
+                if factor:
+                    line = matrix[i]
+                    for j, v in pivot.items():
+                        line[j] = line.get(j, Fraction(0)) - factor * v
+        values = [Fraction(0)] * n
+        for k in range(n - 1, -1, -1):
+            line = matrix[k]
+            values[k] = line.get(n, Fraction(0)) - sum((v * values[j] for j, v in line.items() if j < n), Fraction(0))
+        return values
 
 
-def _entries(problem: Problem, r: int) -> list[tuple[int, Fraction, Fraction]]:
-    span = range(int(problem.entry_ptr[r]), int(problem.entry_ptr[r + 1]))
-    return [
-        (int(problem.target[t]), Fraction(float(problem.lower[t])), Fraction(float(problem.upper[t]))) for t in span
-    ]
-
-
-def _fixed(entries: list[tuple[int, Fraction, Fraction]]) -> Row | None:
+def _fixed(entries: list[Entry]) -> Row | None:
     """Return the distribution of a row without freedom: its bounds, normalised."""
     for side in (1, 2):
         total = sum((e[side] for e in entries), Fraction(0))
@@ -87,9 +189,8 @@ def _fixed(entries: list[tuple[int, Fraction, Fraction]]) -> Row | None:
     return None
 
 
-def _inside(problem: Problem, r: int) -> Row:
+def _inside(entries: list[Entry]) -> Row:
     """Return a distribution that uses every entry the bounds allow."""
-    entries = _entries(problem, r)
     fixed = _fixed(entries)
     if fixed is not None:
         return fixed
@@ -98,78 +199,51 @@ def _inside(problem: Problem, r: int) -> Row:
     return [(t, low + rest * (high - low) / room) for t, low, high in entries]
 
 
-def _near(problem: Problem, r: int, prob: Array) -> Row | None:
-    """Return the vertex next to the probabilities `prob` of a row: the same entries at the same bounds."""
-    entries = _entries(problem, r)
-    fixed = _fixed(entries)
-    if fixed is not None:
-        return fixed
-    begin = int(problem.entry_ptr[r])
-    shares: list[tuple[int, Fraction | None, Fraction, Fraction]] = []
-    for i, (t, low, high) in enumerate(entries):
-        p = float(prob[begin + i])
-        at = low if p <= float(low) else high if p >= float(high) else None
-        shares.append((t, at, low, high))
-    open_entries = [i for i, share in enumerate(shares) if share[1] is None]
-    rest = Fraction(1) - sum((at for _, at, _, _ in shares if at is not None), Fraction(0))
-    if len(open_entries) != 1 or not shares[open_entries[0]][2] <= rest <= shares[open_entries[0]][3]:
-        return None
-    return [(t, rest if at is None else at) for t, at, _, _ in shares]
+def _shares(problem: Problem, r: int, prob: Array) -> dict[int, float]:
+    """Return what a row gives to every target, in floating-point numbers."""
+    shares: dict[int, float] = {}
+    for t in range(int(problem.entry_ptr[r]), int(problem.entry_ptr[r + 1])):
+        shares[int(problem.target[t])] = shares.get(int(problem.target[t]), 0.0) + float(prob[t])
+    return shares
 
 
-def _value(target: int, begin: int, values: list[Fraction], known: dict[int, Fraction]) -> Fraction:
-    return known[target] if target in known else values[target - begin]
-
-
-def _respond(
-    problem: Problem, begin: int, r: int, values: list[Fraction], known: dict[int, Fraction], nature_max: bool
-) -> Row:
-    entries = _entries(problem, r)
+def _near(entries: list[Entry], shares: dict[int, float]) -> Row:
+    """Return the vertex next to given shares: targets with a larger part of their room are served first."""
     fixed = _fixed(entries)
     if fixed is not None:
         return fixed
     share = [low for _, low, _ in entries]
     rest = 1 - sum(share, Fraction(0))
-    keys = [_value(t, begin, values, known) for t, _, _ in entries]
-    for i in sorted(range(len(entries)), key=lambda i: keys[i], reverse=nature_max):
+
+    def served(i: int) -> float:
+        target, low, high = entries[i]
+        room = float(high - low)
+        return (shares.get(target, 0.0) - float(low)) / room if room > 0 else 1.0
+
+    for i in sorted(range(len(entries)), key=served, reverse=True):
         take = min(rest, entries[i][2] - entries[i][1])
         share[i] += take
         rest -= take
     return [(e[0], p) for e, p in zip(entries, share, strict=True)]
 
 
-def _worth(
-    problem: Problem, begin: int, r: int, dist: Row, values: list[Fraction], known: dict[int, Fraction]
-) -> Fraction:
-    total = Fraction(float(problem.reward[r]))
+def _write(problem: Problem, r: int, dist: Row, prob: Array) -> None:
+    """Write a distribution over the model's entries into those of a row, which may have been merged by target."""
+    if problem.plain:
+        return
+    given: dict[int, Fraction] = {}
     for t, p in dist:
-        total += p * _value(t, begin, values, known)
-    return total
-
-
-def _evaluate(
-    problem: Problem, begin: int, taken: list[int], dist: dict[int, Row], known: dict[int, Fraction]
-) -> list[Fraction] | None:
-    """Solve the Markov chain of the given strategies; None where it cannot leave the component."""
-    n = len(taken)
-    matrix: list[list[Fraction]] = [[Fraction(0)] * (n + 1) for _ in range(n)]
-    for s, r in enumerate(taken):
-        matrix[s][s] += 1
-        matrix[s][n] += Fraction(float(problem.reward[r]))
-        for t, p in dist[r]:
-            if t in known:
-                matrix[s][n] += p * known[t]
-            else:
-                matrix[s][t - begin] -= p
-    for k in range(n):
-        pivot = next((i for i in range(k, n) if matrix[i][k] != 0), None)
-        if pivot is None:
-            return None
-        matrix[k], matrix[pivot] = matrix[pivot], matrix[k]
-        lead = matrix[k][k]
-        matrix[k] = [entry / lead for entry in matrix[k]]
-        for i in range(n):
-            if i != k and matrix[i][k] != 0:
-                f = matrix[i][k]
-                matrix[i] = [a - f * b for a, b in zip(matrix[i], matrix[k], strict=True)]
-    return [matrix[s][n] for s in range(n)]
+        given[t] = given.get(t, Fraction(0)) + p
+    own = range(int(problem.entry_ptr[r]), int(problem.entry_ptr[r + 1]))
+    if problem.slack[r] <= 0.0:  # the row has lost its self-loop: it is normalised already
+        return
+    for t in own:
+        target = int(problem.target[t])
+        left = given.get(target, Fraction(0))
+        low, high = Fraction(float(problem.lower[t])), Fraction(float(problem.upper[t]))
+        later = sum(
+            (Fraction(float(problem.lower[u])) for u in own if u > t and problem.target[u] == target), Fraction(0)
+        )
+        take = min(max(left - later, low), high)
+        prob[t] = float(take)
+        given[target] = left - take

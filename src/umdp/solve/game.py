@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solve.nature import NOTHING, answer, respond, spread
+from umdp.solve.nature import BLUR, NOTHING, answer, feasible, respond, spread
 from umdp.solve.qualitative import Decided, Edges, decide
 from umdp.solve.shape import Shape
 from umdp.solve.staying import sure_against_nature, trap
@@ -72,8 +72,12 @@ def against_policy(task: Task, choice: Array) -> Task:
 
 
 def _against_nature(task: Task, prob: Array) -> Task:
-    """Return the agent's problem once nature is fixed; edges of probability 0 are gone."""
+    """Return the agent's problem once nature is fixed; edges of probability 0 are gone.
+
+    Probabilities are rounded, which `rounding.row_error` has room for, and `Task.blur` tells where it counts.
+    """
     graph = task.graph
+    prob = feasible(task, prob)
     kept = np.flatnonzero(prob > 0)
     sizes = np.add.reduceat((prob > 0).astype(np.int64), graph.choice_ptr[:-1])
     fixed = Shape(graph.state_ptr, np.concatenate([[0], np.cumsum(sizes)]), graph.successor[kept])
@@ -90,6 +94,7 @@ def _against_nature(task: Task, prob: Array) -> Task:
         nature_max=task.agent_max,
         decided=decided,
         memo=None,
+        blur=BLUR,
     )
 
 
@@ -112,10 +117,10 @@ def _forbid(edges: Edges, task: Task, decided: Decided) -> Decided:
 
 def _expectation(task: Task, x: Array, prob: Array) -> Array:
     graph = task.graph
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         terms = np.where(prob > 0, prob * x[graph.successor], 0.0)
-    total: Array = np.add.reduceat(terms, graph.choice_ptr[:-1])
-    return total + task.reward if task.reward.size else total
+        total: Array = np.add.reduceat(terms, graph.choice_ptr[:-1])
+        return total + task.reward if task.reward.size else total
 
 
 def _improve_agent(task: Task, choice: Array, x: Array) -> tuple[Array, Array]:
@@ -124,7 +129,8 @@ def _improve_agent(task: Task, choice: Array, x: Array) -> tuple[Array, Array]:
     prob = np.empty(graph.transitions)
     q = respond(graph.choice_ptr, graph.successor, task.lower, task.upper, x, NOTHING, task.nature_max, prob)
     if task.reward.size:
-        q = q + task.reward
+        with np.errstate(over="ignore"):
+            q = q + task.reward
     sign = 1.0 if task.agent_max else -1.0
     q = np.where(task.decided.usable, q, -sign * np.inf)
     best = np.maximum.reduceat(sign * q, graph.state_ptr[:-1])
@@ -170,11 +176,6 @@ def solve_game(task: Task, effort: Effort, start: Array | None = None) -> GameVa
     choice, prob = _lead_agent(task, search, start) if agent_leads else _lead_nature(task, search)
     policy = _value_of_policy(task, choice, inner)
     nature = _value_of_nature(task, prob, inner)
-    # Nature's probabilities are rounded, each relative to itself; values are ratios of sums of products of at most one
-    # probability per state, so that a relative change of every probability changes them by at most twice that per state.
-    rounding = 300.0 * 2.0**-53 * int(np.count_nonzero(task.decided.maybe))
-    uncertain = (nature.found > 0) & np.isfinite(nature.found)
-    nature = replace(nature, error=np.where(uncertain, nature.error + rounding, nature.error))
     effort.iterations = inner.iterations + search.iterations
     effort.stopped = inner.stopped or search.stopped
     for name in ("components", "largest", "undecided"):

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solve.bellman import EPS
+from umdp.kernel import kernel
 from umdp.solve.newton import newton
 from umdp.solve.part import Bounds, Part
+from umdp.solve.rounding import around, compose
 from umdp.solve.settle import FOLLOW, GOAL, START
 from umdp.solve.sweeps import ENCLOSE, GIVE_UP, TRIES, judge, reach
 
@@ -32,15 +33,19 @@ def solve_large(desk: Desk, component: int, *, swept: bool) -> None:
         newton(part, x, desk.tail, row, desk.prob, wanted, None if desk.safe is None else desk.safe[inner], bounds)
     if bounds.rows is not None:
         row[inner] = bounds.rows
-    low, high = np.maximum(bounds.low, 0.0), np.minimum(bounds.high, desk.ceiling)
-    known = np.isfinite(high)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        half = np.where(high > low, (high - low) / (high + low), 0.0)
-    x[inner] = np.where(known, 0.5 * (low + high), 1.0)
-    desk.rel[inner] = np.where(known, half, np.inf) + inherited + 4 * EPS
+    keep(part.begin, part.end, bounds.low, bounds.high, desk.ceiling, inherited, x, desk.rel)
     part.answer(x, desk.tail, row, desk.prob)
     desk.tail[inner] = 0.0
     desk.rest[inner] = 0.0
+
+
+@kernel
+def keep(begin: int, end: int, low: Array, high: Array, ceiling: float, inherited: float, x: Array, rel: Array) -> None:
+    """Write the middle of two bounds and its relative error, that of the exits included."""
+    for s in range(begin, end):
+        top = min(high[s - begin], ceiling)
+        x[s], own = around(min(max(low[s - begin], 0.0), top), top)
+        rel[s] = compose(inherited, own)
 
 
 def _settle(part: Part, wanted: float, bounds: Bounds) -> bool:

@@ -120,6 +120,46 @@ def _bicgstab(
     return best * scale, best_size / whole
 
 
+@kernel
+def _is_proper(begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array) -> bool:
+    """Whether an exit is in reach from every state of the chain; else I - P is singular."""
+    n = end - begin
+    into = np.zeros(n + 1, np.int64)
+    for s in range(begin, end):
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            if begin <= target[t] < end and prob[t] > 0.0:
+                into[target[t] - begin + 1] += 1
+    for s in range(n):
+        into[s + 1] += into[s]
+    place = into[:-1].copy()
+    source = np.empty(into[n], np.int64)
+    queue = np.empty(n, np.int64)
+    reached = np.zeros(n, np.bool_)
+    last = 0
+    for s in range(begin, end):
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            if prob[t] <= 0.0:
+                continue
+            j = target[t] - begin
+            if 0 <= j < n:
+                source[place[j]] = s - begin
+                place[j] += 1
+            elif not reached[s - begin]:
+                reached[s - begin] = True
+                queue[last] = s - begin
+                last += 1
+    first = 0
+    while first < last:
+        j = queue[first]
+        first += 1
+        for i in range(into[j], into[j + 1]):
+            if not reached[source[i]]:
+                reached[source[i]] = True
+                queue[last] = source[i]
+                last += 1
+    return bool(last == n)
+
+
 @dataclass(eq=False)
 class Chain:
     """The chain of the rows `row` with probabilities `prob` on one component; solves (I - P) v = load."""
@@ -156,7 +196,8 @@ class Chain:
         if self._factor is not None:
             self.direct = True
             solved: Array = self._factor(load)
-            solved = solved + self._factor(load - self._product(solved))
+            with np.errstate(invalid="ignore", over="ignore"):
+                solved = solved + self._factor(load - self._product(solved))
             return solved if np.isfinite(solved).all() else None
         return self._iterate(load, tolerance, 600, scale, 0.1)
 
@@ -175,12 +216,18 @@ class Chain:
         return v if left <= enough and np.isfinite(v).all() else None
 
     def _factorise(self) -> None:
-        """Factorise where the bandwidth of the reordered matrix promises that it is cheap."""
+        """Factorise where the bandwidth of the reordered matrix promises that it is cheap.
+
+        SuperLU prints to the terminal when it comes across a singular matrix, and goes on: it never gets to see one.
+        """
         from scipy.sparse import csc_array
         from scipy.sparse.csgraph import reverse_cuthill_mckee
         from scipy.sparse.linalg import splu
 
         p, n = self.problem, self.end - self.begin
+        if not _is_proper(self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row):
+            self._refused = True
+            return
         taken = self.row[self.begin : self.end]
         sizes = p.entry_ptr[taken + 1] - p.entry_ptr[taken]
         ends = np.cumsum(sizes)
@@ -205,5 +252,5 @@ class Chain:
             return
         try:
             self._factor = splu(matrix, permc_spec="COLAMD", diag_pivot_thresh=0.1).solve
-        except RuntimeError:  # singular: the chain cannot leave the component
+        except RuntimeError:  # singular, up to rounding
             self._refused = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,11 +10,12 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solve.bellman import fill, sort_row
+from umdp.solve.rounding import EPS, excess
 
 if TYPE_CHECKING:
     from umdp.solve.unbounded import Task, Values
 
-__all__ = ["answer", "respond", "spread"]
+__all__ = ["BLUR", "answer", "feasible", "respond", "spread"]
 
 Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
@@ -44,18 +46,13 @@ def respond(
     for c in range(choices):
         lo, hi = choice_ptr[c], choice_ptr[c + 1]
         size = hi - lo
-        high, tail = 1.0, 0.0
         for i in range(size):
             key[i] = x[successor[lo + i]]
             if paid.size > 0:
                 key[i] += paid[lo + i]
             order[i] = i
-            added = high - lower[lo + i]
-            shift = added - high
-            tail += (high - (added - shift)) + (-lower[lo + i] - shift)
-            high = added
         sort_row(0, size, key, order, nature_max)
-        fill(0, size, lower[lo:hi], upper[lo:hi], high + tail, order, prob[lo:hi])
+        fill(0, size, lower[lo:hi], upper[lo:hi], -excess(lo, hi, lower), order, prob[lo:hi])
         total = 0.0
         for i in range(size):
             if prob[lo + i] > 0.0:
@@ -64,11 +61,79 @@ def respond(
     return expected
 
 
+@kernel
+def _slack(choice_ptr: Array, lower: Array) -> Array:
+    """Return what the lower bounds of every choice leave to hand out."""
+    rest = np.empty(choice_ptr.size - 1)
+    for c in range(rest.size):
+        rest[c] = -excess(choice_ptr[c], choice_ptr[c + 1], lower)
+    return rest
+
+
+@kernel
+def _settled(choice_ptr: Array, lower: Array, upper: Array, prob: Array) -> Array:
+    """Return the choices for which no distribution within the bounds is known to be close to `prob`, (C,).
+
+    Rows without freedom get their bounds. Elsewhere the sum of `prob` misses 1 by some amount, and one entry that can make
+    it good while changing by no more than 8 roundings is enough.
+    """
+    unknown = np.zeros(choice_ptr.size - 1, np.bool_)
+    for c in range(unknown.size):
+        begin, end = choice_ptr[c], choice_ptr[c + 1]
+        if excess(begin, end, lower) >= 0.0:
+            prob[begin:end] = lower[begin:end]
+            continue
+        if excess(begin, end, upper) <= 0.0:
+            prob[begin:end] = upper[begin:end]
+            continue
+        missed = excess(begin, end, prob)
+        inside, close = True, missed == 0.0
+        for t in range(begin, end):
+            inside = inside and lower[t] <= prob[t] <= upper[t]
+            # `missed` is off by two roundings, which a factor of 2 on every side makes good.
+            if abs(missed) <= 4.0 * EPS * prob[t] and prob[t] > 1e-290:
+                if missed > 0.0:
+                    close = close or lower[t] <= prob[t] - 2.0 * missed
+                else:
+                    close = close or prob[t] - 2.0 * missed <= upper[t]
+        unknown[c] = not (inside and close)
+    return unknown
+
+
+BLUR = 24.0 * EPS  # 8 roundings as above, twice because rows are divided by their sum, and to spare
+
+
+def feasible(task: Task, prob: Array) -> Array:
+    """Return probabilities close to `prob` (T,) that are, up to `BLUR` relative to each, a choice of nature's.
+
+    Where that is not plain to see, the row is worked out in rationals.
+    """
+    prob = np.array(prob)
+    ptr = task.graph.choice_ptr
+    for c in np.flatnonzero(_settled(ptr, task.lower, task.upper, prob)):
+        span = slice(int(ptr[c]), int(ptr[c + 1]))
+        prob[span] = vertex(task.lower[span], task.upper[span], prob[span])
+    return prob
+
+
+def vertex(lower: Array, upper: Array, prob: Array) -> list[float]:
+    """Return the distribution of a row that serves successors in the order in which `prob` does, each rounded once."""
+    low, high = [Fraction(float(p)) for p in lower], [Fraction(float(p)) for p in upper]
+    rest = 1 - sum(low, Fraction(0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        served = np.where(upper > lower, (prob - lower) / (upper - lower), 0.0)
+    for i in np.argsort(-served, kind="stable"):
+        take = min(rest, high[i] - low[i])
+        low[i] += take
+        rest -= take
+    return [float(p) for p in low]
+
+
 def spread(task: Task) -> Array:
     """Return a distribution inside the bounds of every choice that gives every listed transition a share, shape (T,)."""
     ptr = task.graph.choice_ptr
     room = task.upper - task.lower
-    rest = 1.0 - np.add.reduceat(task.lower, ptr[:-1])
+    rest = _slack(ptr, task.lower)
     total = np.add.reduceat(room, ptr[:-1])
     share = np.where((total > 0) & (rest > 0), rest / np.where(total > 0, total, 1.0), 0.0)
     mixed: Array = task.lower + np.repeat(share, np.diff(ptr)) * room

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from umdp.solve.linear import Chain
 from umdp.solve.part import Bounds, Part
+from umdp.solve.rounding import underflow
 
 __all__ = ["newton"]
 
 Array = NDArray[Any]
+FAINT = 1e-290  # below this, underflow may matter
 ROUNDS = 200  # linear systems before giving up
 RELAXATIONS = 32  # sweeps that may be spent on making one bound inductive
 HOPES = 4  # sweeps that may be spent on hoping that plain bounds will do
@@ -105,21 +107,30 @@ def _add(x: Array, tail: Array, inner: slice, step: Array) -> None:
     x[inner] = total
 
 
+def _clamp(x: Array, tail: Array, inner: slice) -> None:
+    """Raise values below 0 to 0: no value is, and what was inductive from below remains so."""
+    negative = x[inner] + tail[inner] < 0.0
+    x[inner][negative] = 0.0
+    tail[inner][negative] = 0.0
+
+
 def _prove(part: Part, chain: Chain, x: Array, tail: Array, row: Array, wanted: float, bounds: Bounds) -> None:
     """Add to the values what a small load accumulates to under the strategies at hand, and see whether that is proof."""
     inner = part.inner
     values = x[inner]
     tight = part.loads(x, tail)
+    lift = _lift(part, chain, values)
     # An even load is easier on iterative solvers; a tight one leaves alone the states where one can linger.
     even = part.desk.below
-    even[inner] = np.maximum(tight[inner], _relative(tight[inner], values) * values)
+    with np.errstate(over="ignore"):
+        even[inner] = np.maximum(tight[inner], _relative(tight[inner], values) * values)
     for load in (tight, even) if chain.direct else (even, tight):
         shift = chain.solve(load[inner], 1e-3, _scale(values))
         if shift is None or _relative(shift, values) > wanted / 4:
             continue
         shift = np.maximum(shift, 0.0)
-        low, low_row = _inductive(part, chain.direct, x, tail, row, load, shift, wanted, from_above=False)
-        high, high_row = _inductive(part, chain.direct, x, tail, row, load, shift, wanted, from_above=True)
+        low, low_row = _inductive(part, chain.direct, x, tail, row, load, shift, lift, wanted, from_above=False)
+        high, high_row = _inductive(part, chain.direct, x, tail, row, load, shift, lift, wanted, from_above=True)
         if low is not None and (below := _relative(low - values, values)) < bounds.below:
             bounds.low, bounds.below = np.nextafter(low, -np.inf), below
             bounds.rows = low_row if part.agent_max else bounds.rows
@@ -130,6 +141,16 @@ def _prove(part: Part, chain: Chain, x: Array, tail: Array, row: Array, wanted: 
             return
 
 
+def _lift(part: Part, chain: Chain, values: Array) -> Array:
+    """Return what underflow may add up to where values come close to the smallest number there is; nothing elsewhere."""
+    if values.min() > FAINT:
+        return np.zeros(values.size)
+    steps = chain.solve(np.ones(values.size), 1e-3, np.ones(values.size))
+    if steps is None or not float(steps.max()) < 1e12:
+        return np.zeros(values.size)
+    return 8.0 * float(underflow(part.problem.widest)) * np.maximum(steps, 1.0)
+
+
 def _inductive(
     part: Part,
     direct: bool,
@@ -138,6 +159,7 @@ def _inductive(
     row: Array,
     load: Array,
     shift: Array,
+    lift: Array,
     wanted: float,
     *,
     from_above: bool,
@@ -146,14 +168,15 @@ def _inductive(
     bound, rest, proof, inner = part.desk.above, part.desk.rest, part.desk.proof, part.inner
     bound[inner], rest[inner], proof[inner] = x[inner], tail[inner], row[inner]
     # Scaling the values gives every row slack in proportion to what it collects, whichever strategy it belongs to.
-    away = 2.0 * shift + 0.125 * wanted * x[inner]
+    away = 2.0 * shift + 0.125 * wanted * x[inner] + lift
     _add(bound, rest, inner, away if from_above else -away)
+    _clamp(bound, rest, inner)
     for attempt in range(RELAXATIONS):
         # The longer one can linger, the more the load adds up to; growth must stay slow, or it feeds on itself.
         if part.relax(bound, rest, load, 0.25 * 1.01**attempt, from_above=from_above) == 0:
             break
     if part.passes(bound, rest, proof, from_above=from_above):
-        return bound[inner].copy(), proof[inner].copy()
+        return bound[inner] + rest[inner], proof[inner].copy()
     # Where strategies are nearly as good as others, what the load adds up to must be that of the strategy for which it
     # is most: the optimal one of the problem that pays the load.
     enough = min(0.125 * wanted / max(_relative(shift, x[inner]), 1e-300), 1e9)
@@ -167,9 +190,10 @@ def _inductive(
         if step is None:
             break
         _add(bound, rest, inner, step)
+        _clamp(bound, rest, inner)
         proof[inner] = taken[inner]
         if part.passes(bound, rest, proof, from_above=from_above):
-            return bound[inner].copy(), proof[inner].copy()
+            return bound[inner] + rest[inner], proof[inner].copy()
         if part.improve(bound, rest, taken) == 0:
             extra = 4.0 * extra
     return None, proof[inner].copy()

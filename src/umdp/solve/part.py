@@ -97,6 +97,8 @@ class Part:
     def surround(self, wanted: float, bounds: Bounds, tries: int) -> bool:
         """Sweep bounds a little above and below the values until both prove themselves; whether they do in time."""
         desk, inner = self.desk, self.inner
+        if self.problem.faint:
+            return False
         for from_above, bound in ((True, desk.above), (False, desk.below)):
             self.read(bound)
             desk.proof[inner] = desk.row[inner]

@@ -14,10 +14,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.solve.rounding import EPS, excess
 
-__all__ = ["Problem", "build"]
+__all__ = ["Given", "Problem", "build"]
 
 Array = NDArray[Any]
+FAINT = 1e-280  # below this a probability may lose digits by a division
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The rows of a problem before anything was rounded: the model's own.
+
+    Attributes
+    ----------
+    choice_ptr, successor, lower, upper : the model's transitions
+    reward : (C,) or empty
+    stays : (C,) choices that may stay in a collapsed end component; each of their rows is one way out
+    """
+
+    choice_ptr: Array
+    successor: Array
+    lower: Array
+    upper: Array
+    reward: Array
+    stays: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +58,7 @@ class Problem:
     comp_ptr : (components+1,) the unknowns of every strongly connected component
     order : (entries,) the kept order of each row's entries; empty where nature has no choice at all
     exits : the values of the two exits
+    given : the model's own rows; None where those here are meant, to the last digit
     """
 
     n: int
@@ -52,6 +74,7 @@ class Problem:
     comp_ptr: Array
     order: Array
     exits: tuple[float, float]
+    given: Given | None = None
 
     @property
     def plain(self) -> bool:
@@ -62,6 +85,12 @@ class Problem:
     def widest(self) -> int:
         """The largest number of entries of a row."""
         return int(np.diff(self.entry_ptr).max(initial=1))
+
+    @cached_property
+    def faint(self) -> bool:
+        """Whether some probability is so small that a division may cost it digits."""
+        bounds = (self.lower,) if self.plain else (self.lower, self.upper)
+        return any(bool(((b > 0.0) & (b < FAINT)).any()) for b in bounds)
 
 
 @kernel
@@ -89,6 +118,8 @@ def _compress(
 ) -> Array:
     """Copy the usable rows, merging entries with the same target where that is exact; return the row pointers.
 
+    What is rounded is off by a few roundings relative to itself, which `rounding.row_error` accounts for.
+
     A row without freedom is normalised and loses its self-loop. A row that may stay within its end component or
     leave it (nature may cut edges) becomes one row for each way out.
     """
@@ -104,8 +135,6 @@ def _compress(
                 if not usable[c]:
                     continue
                 base = entries
-                low_sum, low_rest = -1.0, 0.0
-                high_sum, high_rest = -1.0, 0.0
                 for t in range(choice_ptr[c], choice_ptr[c + 1]):
                     j = index[successor[t]]
                     known = base <= stamp[j] < entries and target[stamp[j]] == j
@@ -127,16 +156,9 @@ def _compress(
                     else:
                         low[stamp[j]] = new_low
                         high[stamp[j]] = min(1.0, new_high)
-                    total = low_sum + lower[t]
-                    shift = total - low_sum
-                    low_rest += (low_sum - (total - shift)) + (lower[t] - shift)
-                    low_sum = total
-                    total = high_sum + upper[t]
-                    shift = total - high_sum
-                    high_rest += (high_sum - (total - shift)) + (upper[t] - shift)
-                    high_sum = total
                 earned = reward[c] if reward.size > 0 else 0.0
-                room = -(low_sum + low_rest)
+                room = -excess(choice_ptr[c], choice_ptr[c + 1], lower)
+                tight = room <= 0.0 or excess(choice_ptr[c], choice_ptr[c + 1], upper) <= 0.0
                 if stays[c]:
                     ways, entries = entries, base
                     if room <= 0.0:
@@ -155,19 +177,25 @@ def _compress(
                     continue
                 if entries - base == 1:
                     low[base] = high[base] = 1.0
-                    room, low_sum = 0.0, 0.0
-                if room <= 0.0 or high_sum + high_rest <= 0.0:
+                    room, tight = 0.0, True
+                if tight:
                     # No freedom: the lower (or upper) bounds are the distribution, up to rounding.
+                    use_low = room <= 0.0
                     room = 0.0
-                    use_low = low_sum + low_rest >= 0.0
-                    out, stay = 0.0, 0.0
+                    out, stay, out_rest, stay_rest = 0.0, 0.0, 0.0, 0.0
                     kept = base
                     for t in range(base, entries):
                         p = low[t] if use_low else high[t]
                         if target[t] == q:
-                            stay += p
+                            total = stay + p
+                            shift = total - stay
+                            stay_rest += (stay - (total - shift)) + (p - shift)
+                            stay = total
                         elif p > 0.0:
-                            out += p
+                            total = out + p
+                            shift = total - out
+                            out_rest += (out - (total - shift)) + (p - shift)
+                            out = total
                             target[kept] = target[t]
                             low[kept] = p
                             kept += 1
@@ -175,9 +203,11 @@ def _compress(
                     if out <= 0.0:
                         entries = base
                         continue
+                    out += out_rest
+                    stay += stay_rest
                     if stay > 0.0:
                         earned *= (out + stay) / out
-                    if stay > 0.0 or abs(out - 1.0) > 1e-15:
+                    if stay > 0.0 or abs(out - 1.0) > 4.0 * EPS:
                         for t in range(base, entries):
                             low[t] /= out
                     for t in range(base, entries):
@@ -218,6 +248,8 @@ def _copy(
     merged = members.size > n
     stamp = np.empty(n if merged else 0, np.int64)
     stamp[:] = -1
+    rest = np.zeros(n + 2 if merged else 2)  # what rounding the sum of merged entries lost, by target
+    shifted = 0 if merged else n
     rows, entries = 0, 0
     for q in range(n):
         row_ptr[q] = rows
@@ -227,16 +259,23 @@ def _copy(
                 if not usable[c] or stays[c]:
                     continue
                 base = entries
-                out, stay = 0.0, 0.0
+                out, stay, out_rest, stay_rest = 0.0, 0.0, 0.0, 0.0
+                met = False
                 first_exit = second_exit = -1
                 for t in range(choice_ptr[c], choice_ptr[c + 1]):
                     j, p = index[successor[t]], probability[t]
                     if j == q:
-                        stay += p
+                        total = stay + p
+                        shift = total - stay
+                        stay_rest += (stay - (total - shift)) + (p - shift)
+                        stay = total
                         continue
                     if p <= 0.0:
                         continue
-                    out += p
+                    total = out + p
+                    shift = total - out
+                    out_rest += (out - (total - shift)) + (p - shift)
+                    out = total
                     # Exits meet often, other targets only where states were merged.
                     known = -1
                     if j == n:
@@ -247,14 +286,25 @@ def _copy(
                         known = stamp[j] if base <= stamp[j] < entries and target[stamp[j]] == j else -1
                         stamp[j] = entries if known < 0 else known
                     if known >= 0:
-                        low[known] += p
+                        total = low[known] + p
+                        shift = total - low[known]
+                        rest[j - shifted] += (low[known] - (total - shift)) + (p - shift)
+                        low[known] = total
+                        met = True
                     else:
                         target[entries] = j
                         low[entries] = p
                         entries += 1
                 if out <= 0.0:
                     continue
-                scale = abs(out - 1.0) > 1e-15
+                out += out_rest
+                stay += stay_rest
+                if met:
+                    for t in range(base, entries):
+                        if target[t] >= shifted:
+                            low[t] += rest[target[t] - shifted]
+                            rest[target[t] - shifted] = 0.0
+                scale = abs(out - 1.0) > 4.0 * EPS
                 if scale:
                     for t in range(base, entries):
                         low[t] /= out
@@ -324,4 +374,5 @@ def build(
     return Problem(
         n, row_ptr, entry_ptr[: made + 1], target[:used], low, high, slack[:made], row_reward[:made],
         origin[:made], index, np.concatenate([[0], np.cumsum(comp_size)]).astype(np.int64), slots[:used], exits,
+        Given(model.choice_ptr, model.successor, lower, upper, reward, stays),
     )  # fmt: skip

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solve.bellman import EPS, INNER, chain_of
-from umdp.solve.sweeps import ENCLOSE, GIVE_UP, TRIES, enclose, follow, judge, reach, sweep
+from umdp.solve.bellman import chain_of
+from umdp.solve.rounding import MOST, around, compose, row_error
+from umdp.solve.sweeps import ENCLOSE, FAINT, GIVE_UP, TRIES, enclose, faint, follow, judge, reach, sweep
 
 __all__ = ["FOLLOW", "GOAL", "MARGIN", "START", "inherit", "longest", "read", "settle"]
 
@@ -41,7 +42,7 @@ def longest(comp_ptr: Array, row_ptr: Array, entry_ptr: Array, target: Array) ->
     return most
 
 
-@kernel(**INNER)
+@kernel
 def inherit(begin: int, end: int, row_ptr: Array, entry_ptr: Array, target: Array, rel: Array) -> tuple[float, bool]:
     """Return the largest error of the values a component reads, and whether it has edges within."""
     inherited, loops = 0.0, False
@@ -54,7 +55,7 @@ def inherit(begin: int, end: int, row_ptr: Array, entry_ptr: Array, target: Arra
     return inherited, loops
 
 
-@kernel(**INNER)
+@kernel
 def read(begin: int, end: int, row_ptr: Array, entry_ptr: Array, target: Array, x: Array, bound: Array) -> None:
     """Copy into `bound` the values a component reads."""
     for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[end]]):
@@ -107,18 +108,21 @@ def settle(
         if n > most:
             return k
         if n == 1 and plain:  # rows have no self-loops: one step is exact, up to rounding
-            best, taken, error = 0.0, row_ptr[begin], 0.0
+            best, taken, error, from_above = 0.0, row_ptr[begin], 0.0, n > 0
             lo = entry_ptr[taken]
             for row in range(row_ptr[begin], row_ptr[end]):
                 value = reward[row]
                 for t in range(lo, entry_ptr[row + 1]):
                     value += lower[t] * x[target[t]]
                     error = max(error, rel[target[t]])
+                if value < FAINT:
+                    value = faint(lo, entry_ptr[row + 1], target, x, reward[row], value, from_above)
                 lo = entry_ptr[row + 1]
                 if row == row_ptr[begin] or ((value > best) if agent_max else (value < best)):
                     best, taken = value, row
-            x[begin], choice[begin] = best, taken
-            rel[begin] = error + (4.0 * (lo - entry_ptr[row_ptr[begin]]) + 96.0) * EPS
+            choice[begin] = taken
+            own = 2.0 * row_error(lo - entry_ptr[row_ptr[begin]])
+            x[begin], rel[begin] = (best, compose(error, own)) if best <= MOST else (MOST, np.inf)
             continue
         inherited, loops = inherit(begin, end, row_ptr, entry_ptr, target, rel)
         free = False
@@ -220,9 +224,9 @@ def settle(
             return k
         for s in range(begin, end):
             high = min(above[s], ceiling)
-            low = min(below[s], high)
-            x[s] = 0.5 * (low + high)
-            rel[s] = ((high - low) / (high + low) if high > low else 0.0) + inherited + 4 * EPS
+            low = min(max(below[s], 0.0), high)
+            x[s], own = around(low, high)
+            rel[s] = compose(inherited, own)
         if free:
             chain_of(
                 begin, end, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, tail, choice,

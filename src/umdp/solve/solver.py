@@ -16,8 +16,9 @@ from umdp.solve.analysis import analyse
 from umdp.solve.objective import bounds_of, objective_of, players
 from umdp.solve.qualitative import Decided
 from umdp.solve.result import Bracket, Solution, Statistics, Status
+from umdp.solve.rounding import above, below, one_minus
 from umdp.solve.shape import Shape
-from umdp.solve.unbounded import TINY, Effort, Task, has_free_zero
+from umdp.solve.unbounded import Effort, Task, has_free_zero
 from umdp.spec import Spec
 
 __all__ = ["evaluate", "propose", "solve"]
@@ -200,7 +201,7 @@ def _unbounded(
 
     task = Task(
         about.edges, about.lower, about.upper, spec.kind, agent_max, nature_max, decided(agent_max != safety),
-        about.reward, about.goal, about.left, safety, memo=memo,
+        about.reward, about.goal, about.left, safety, memo=memo, reward_error=about.reward_error,
     )  # fmt: skip
     cuts = has_free_zero(task)
     task = replace(task, cuts=cuts)
@@ -227,7 +228,7 @@ def _unbounded(
             # Where a probability is close to 1 there is more room for differences in one minus it.
             turned = replace(task, complement=not safety, agent_max=not task.agent_max, nature_max=not nature_max)
             other = solve_task(turned, effort, start)
-            narrow = _bracket(spec, *_one_minus(*other.between(first)))
+            narrow = _bracket(spec, *one_minus(*other.between(first)))
             turn = narrow.upper - narrow.lower < bracket.upper - bracket.lower
             if turn:
                 bracket, values, solved = narrow, other, turned
@@ -236,13 +237,12 @@ def _unbounded(
             # The graph of one policy may decide more than the graph of all.
             own = solve_alone(against_policy(task, values.choice), effort)
             own_bracket = _bracket(spec, *own.between(first))
-        bounds = lambda: _one_minus(values.lower, values.upper) if turn else (values.lower, values.upper)  # noqa: E731
+        bounds = lambda: one_minus(values.lower, values.upper) if turn else (values.lower, values.upper)  # noqa: E731
         choice = lambda: values.choice  # noqa: E731
         prob = lambda: answer(solved, values)  # noqa: E731
 
     def per_state() -> tuple[Array, Array]:
-        low, high = (np.ascontiguousarray(bound[:size]) for bound in bounds())
-        return (np.clip(low, 0, 1), np.clip(high, 0, 1)) if spec.kind == "P" else (low, high)
+        return _plausible(spec, *(np.ascontiguousarray(bound[:size]) for bound in bounds()))
 
     def nature() -> MDP:
         chosen = prob()
@@ -258,18 +258,17 @@ def _unbounded(
 
 
 def _bracket(spec: Spec, low: Array, high: Array) -> Bracket:
-    """Return the bracket of one state; probabilities are at most 1 whatever rounding says."""
-    lower, upper = float(low[0]), float(high[0])
-    return Bracket(max(lower, 0.0), min(upper, 1.0)) if spec.kind == "P" else Bracket(lower, upper)
+    """Return the bracket of one state."""
+    low, high = _plausible(spec, low, high)
+    return Bracket(float(low[0]), float(high[0]))
 
 
-def _one_minus(low: Array, high: Array) -> tuple[Array, Array]:
-    """Return the bounds of one minus a probability, rounded outwards; what is known exactly stays so."""
-    exact = low == high
-    return (
-        np.where(exact, 1 - high, np.nextafter(1 - high, -1)),
-        np.where(exact, 1 - low, np.nextafter(1 - low, 2)),
-    )
+def _plausible(spec: Spec, low: Array, high: Array) -> tuple[Array, Array]:
+    """Return bounds within what is possible at all; where they contradict each other (or are no numbers), just that."""
+    most = 1.0 if spec.kind == "P" else np.inf
+    low, high = np.maximum(low, 0.0), np.minimum(high, most)
+    absurd = ~(low <= high)
+    return np.where(absurd, 0.0, low), np.where(absurd, most, high)
 
 
 def _tick(effort: Effort, left: int) -> bool:
@@ -326,10 +325,12 @@ def _bounded(
         nature_max=nature_max, keep=keep, tell=lambda left: _tick(effort, left),
     )  # fmt: skip
     effort.iterations += steps
-    low = np.where(result.x > 0, np.nextafter(result.x * (1 - result.rel), 0), 0.0)
-    high = np.where(result.x > 0, np.nextafter(result.x * (1 + result.rel), np.inf), 0.0)
-    if result.faint:
-        low, high = np.where(result.x < TINY, 0.0, low), np.where(result.x < TINY, TINY, high)
+    rel = np.full(shape.states, result.rel)
+    low = np.maximum(np.nextafter(below(result.x, rel) - result.off, -np.inf), 0.0)
+    high = np.where(result.x > 0, np.nextafter(above(result.x, rel) + result.off, np.inf), 0.0)
+    if result.capped:
+        high = np.where(result.x > 0, np.inf, 0.0)
+    low, high = np.where(absorbing, x, low), np.where(absorbing, x, high)
     if steps == 0:
         low = high = x
     if spec.kind == "P":

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solve.graph_kernels import components
+from umdp.solve.rounding import excess_within
 
 __all__ = ["confined", "end_components", "sure_against_nature", "trap"]
 
@@ -22,22 +23,15 @@ Array = NDArray[Any]
 def confined(begin: int, end: int, successor: Array, lower: Array, upper: Array, group: Array, wanted: int) -> bool:
     """Whether nature can keep a choice's whole probability on successors `j` with ``group[j] == wanted``.
 
-    The sum of upper bounds is compared with 1 in twice the working precision, so that the answer is that of the numbers
-    as they are given.
+    The sum of upper bounds is compared with 1 without rounding, so that the answer is that of the numbers as they are given.
     """
-    high, rest = -1.0, 0.0
     all_inside = True
     for t in range(begin, end):
-        if group[successor[t]] == wanted:
-            total = high + upper[t]
-            shift = total - high
-            rest += (high - (total - shift)) + (upper[t] - shift)
-            high = total
-        else:
+        if group[successor[t]] != wanted:
             all_inside = False
             if lower[t] > 0:
                 return False
-    return all_inside or high + rest >= 0.0
+    return all_inside or excess_within(begin, end, upper, successor, group, wanted) >= 0.0
 
 
 @kernel

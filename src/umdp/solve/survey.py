@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solve.bellman import fill, sort_row
-from umdp.solve.elimination import OWN
+from umdp.solve.rounding import row_error
 
 __all__ = ["best_response", "survey", "terms"]
 
 Array = NDArray[Any]
 
 
-@kernel(**OWN)
+@kernel
 def terms(
     begin: int,
     n: int,
@@ -77,7 +77,7 @@ def terms(
                 size_of[i] = v + own_size
 
 
-@kernel(**OWN)
+@kernel
 def best_response(
     row: int,
     entry_ptr: Array,
@@ -91,13 +91,19 @@ def best_response(
     nature_max: bool,
     probe: Array,
 ) -> tuple[float, float]:
-    """Return (reward + sum p key at nature's best p, what its rounding is relative to); `probe` receives p."""
+    """Return (reward + sum p key at nature's best p, what its rounding is relative to); `probe` receives p.
+
+    Shares of which only an absolute error is known count as much as it takes for `row_error` to cover that.
+    """
     lo, hi = entry_ptr[row], entry_ptr[row + 1]
     size = hi - lo
     total, scale = reward[row], abs(reward[row])
     if slack[row] > 0.0 and size > 1:
         sort_row(lo, size, key, order, nature_max)
-        fill(lo, size, lower, upper, slack[row], order, probe)
+        blur = fill(lo, size, lower, upper, slack[row], order, probe)
+        if blur > 0.0:
+            for i in range(size):
+                scale += blur * size_of[i] / row_error(size)
     else:
         for i in range(size):
             probe[i] = lower[lo + i]
@@ -107,7 +113,7 @@ def best_response(
     return total, scale
 
 
-@kernel(**OWN)
+@kernel
 def survey(
     begin: int,
     n: int,

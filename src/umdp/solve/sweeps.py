@@ -13,19 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solve.bellman import EPS, INNER
+from umdp.solve.rounding import row_error, underflow
 
-__all__ = ["ENCLOSE", "GIVE_UP", "GO_ON", "TRIES", "enclose", "follow", "judge", "reach", "sweep"]
+__all__ = ["ENCLOSE", "FAINT", "GIVE_UP", "GO_ON", "TRIES", "enclose", "faint", "follow", "judge", "reach", "sweep"]
 
 Array = NDArray[Any]
 GO_ON, ENCLOSE, GIVE_UP = 0, 1, 2
 PATIENCE = 400  # sweeps worth waiting for
 REMAINING = 100  # of those, once strategies have settled
 PARALLEL = 0.998  # squared cosine of steps that count as parallel
+FAINT = 1e-280  # below this products may underflow; there are no such probabilities where bounds are swept
 TRIES = 24  # sweeps in which a bound must become inductive
 
 
-@kernel(**INNER)
+@kernel
 def sweep(
     begin: int,
     end: int,
@@ -100,7 +101,18 @@ def sweep(
     return change, switched
 
 
-@kernel(**INNER)
+@kernel
+def faint(begin: int, end: int, target: Array, x: Array, earned: float, value: float, from_above: bool) -> float:
+    """Move a value outwards by what its products may have lost to underflow; nothing if all of them are exactly 0."""
+    positive = earned > 0.0
+    for t in range(begin, end):
+        positive = positive or x[target[t]] > 0.0
+    if not positive:
+        return value
+    return float(value + underflow(end - begin) if from_above else max(value - underflow(end - begin), 0.0))
+
+
+@kernel
 def enclose(
     begin: int,
     end: int,
@@ -141,7 +153,9 @@ def enclose(
                 while lo < hi:
                     value += lower[lo] * x[target[lo]]
                     lo += 1
-                value += sign * (4.0 * size + 96.0) * EPS * value
+                value += sign * row_error(size) * value
+                if value < FAINT:
+                    value = faint(entry_ptr[row], hi, target, x, reward[row], value, from_above)
                 if (value > best) if agent_max else (value < best):
                     best = value
                     taken = row
@@ -173,7 +187,9 @@ def enclose(
                     rest -= give
                 value += total if nature_max else -total
             lo = hi
-            value += sign * (4.0 * size + 96.0) * EPS * (value + unsure)
+            value += sign * row_error(size) * (value + unsure)
+            if value < FAINT:
+                value = faint(entry_ptr[row], hi, target, x, reward[row], value, from_above)
             if (value > best) if agent_max else (value < best):
                 best = value
                 taken = row
@@ -184,7 +200,7 @@ def enclose(
     return outwards
 
 
-@kernel(**INNER)
+@kernel
 def follow(
     begin: int,
     end: int,
@@ -242,7 +258,7 @@ def follow(
     return change
 
 
-@kernel(**INNER)
+@kernel
 def reach(change: float, switched: int, states: int) -> float:
     """Return how slowly errors may shrink for `follow` to extrapolate: while strategies switch, slow is unsure."""
     if change > 0.1:
@@ -250,7 +266,7 @@ def reach(change: float, switched: int, states: int) -> float:
     return 0.999 if switched <= 1e-3 * states else 0.9
 
 
-@kernel(**INNER)
+@kernel
 def judge(pace: Array, change: float, switched: int, states: int) -> int:
     """Return what to do after a sweep: GO_ON, ENCLOSE the values, or GIVE_UP on sweeps.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solve.qualitative import Decided, Edges
+from umdp.solve.rounding import EPS, LEAST, MOST, above, below, ceiling, compose, floor, repeated
 
 if TYPE_CHECKING:
     from umdp.solve.desk import Desk
@@ -25,7 +27,6 @@ LARGE = 20_000  # states from which threads, progress and time limits matter wit
 FEW = 1000  # unknowns up to which problems do without sweeps, which would have to be compiled
 DENSE = 1000  # states up to which it is where nothing else certifies it
 EXACT = 64  # states up to which a component that rounding leaves loose is solved in rationals
-TINY = 1e-301  # below this, relative rounding errors are not under control
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
@@ -47,12 +48,16 @@ class Effort:
     uncertified: int = 0
     stopped: bool = False
 
+    def is_late(self) -> bool:
+        """Return whether time is up, and note it."""
+        self.stopped = self.stopped or time.monotonic() > self.deadline
+        return self.stopped
+
     def tell(self, what: str, width: float) -> None:
         """Report progress to the caller, if anyone listens; note when time is up."""
         if self.progress is not None:
             self.progress(what, width)
-        if time.monotonic() > self.deadline:
-            self.stopped = True
+        self.is_late()
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +66,8 @@ class Task:
 
     `complement` asks for one minus the probability, with the directions of that (complemented) value; `cuts` says
     whether nature may set some probability to 0; `memo` keeps what depends on the graph alone, for the next task.
+    Rewards are those of the model up to a factor in ``[1 - reward_error, 1 + reward_error]``, bounds up to one in
+    ``[1 - blur, 1 + blur]``, a few roundings at most.
     """
 
     edges: Edges
@@ -76,6 +83,8 @@ class Task:
     complement: bool = False
     cuts: bool = True
     memo: dict[Any, Any] | None = None
+    reward_error: float = 0.0
+    blur: float = 0.0
 
     @property
     def graph(self) -> Shape:
@@ -106,6 +115,8 @@ class Values:
     index : (S,) the unknown or exit of every state
     take : returns a choice for every state
     problem, row, prob : what was solved, the rows taken and nature's probabilities on them; None if the graph decides all
+    exact : the unknowns of which the value is known without any error
+    least : what unknowns solved in rationals are at least, even if that exceeds the largest number there is
     """
 
     task: Task
@@ -116,6 +127,8 @@ class Values:
     problem: Problem | None = None
     row: Array | None = None
     prob: Array | None = None
+    exact: dict[int, Fraction] = field(default_factory=dict)
+    least: dict[int, float] = field(default_factory=dict)
 
     @cached_property
     def x(self) -> Array:
@@ -145,24 +158,22 @@ class Values:
 
     def between(self, states: Array | slice) -> tuple[Array, Array]:
         """Return the bounds of some states."""
-        task = self.task
+        decided = self.task.decided
         x, rel = self._spread(states)
-        # Where a positive value comes close to the smallest numbers there are, relative errors are not under control. An
-        # undecided probability is positive (one minus it need not be where edges are cut); rewards may be exactly 0.
-        faint = task.decided.maybe[states] & (x < TINY)
-        if task.kind == "R" or (task.complement and task.cuts):
-            faint &= x > 0
-        exact = (rel == 0) | (x == 0)
-        with np.errstate(invalid="ignore", over="ignore"):
-            low, high = np.nextafter(x * (1 - rel), 0), np.nextafter(x * (1 + rel), np.inf)
-        np.copyto(low, x, where=exact)
-        np.copyto(high, x, where=exact)
-        if faint.any():
-            low, high = np.where(faint, 0.0, low), np.where(faint, np.maximum(high, TINY), high)
-        unknown = np.isnan(low) | (rel >= 1)
-        if unknown.any():
-            low = np.where(unknown, np.where(np.isinf(x), x, 0.0), low)
-            high = np.where(np.isnan(high) | np.isinf(rel), np.inf, high)
+        known = ~decided.maybe[states]
+        if self.task.reward_error > 0.0:
+            rel = (rel + self.task.reward_error + rel * self.task.reward_error) * (1.0 + 2.0**-50)
+        low, high = below(x, rel), above(x, rel)
+        np.copyto(low, x, where=known)
+        np.copyto(high, x, where=known)
+        if self.least:
+            error = Fraction(self.task.reward_error)
+            for i, unknown in enumerate(self.index[states].tolist()):
+                if unknown in self.exact and not known[i]:
+                    value = self.exact[unknown]
+                    low[i], high[i] = floor(value * (1 - error)), ceiling(value * (1 + error))
+                elif unknown in self.least and not known[i]:
+                    low[i] = max(low[i], self.least[unknown] * (1.0 - 2.0 * self.task.reward_error))
         return low, high
 
 
@@ -202,18 +213,19 @@ def solve_task(task: Task, effort: Effort, start: Array | None = None) -> Values
     # For a minimal reward, policies that never arrive look cheap at first; one that arrives is known already.
     careful = start is not None or (task.kind == "R" and not task.agent_max)
     first = layout.condense(by_graph() if start is None else start) if careful else None
-    values, error, row, prob = solve_problem(layout.problem, task, effort, first)
+    desk = solve_problem(layout.problem, task, effort, first)
+    row = desk.row
 
     def take() -> Array:
         return np.where(maybe, layout.spread(row), by_graph())
 
-    return Values(task, values, error, layout.problem.index, take, layout.problem, row, prob)
+    return Values(
+        task, desk.x, desk.rel, layout.problem.index, take, layout.problem, row, desk.prob, desk.exact, desk.least
+    )
 
 
-def solve_problem(
-    problem: Problem, task: Task, effort: Effort, start: Array | None
-) -> tuple[Array, Array, Array, Array]:
-    """Solve component after component; return (values, relative errors, rows, nature's probabilities)."""
+def solve_problem(problem: Problem, task: Task, effort: Effort, start: Array | None) -> Desk:
+    """Solve component after component; the desk has values, relative errors, rows and nature's probabilities."""
     from umdp.solve.desk import Desk
 
     desk = Desk(problem, task, effort, start)
@@ -222,7 +234,8 @@ def solve_problem(
     effort.largest = max(effort.largest, int(sizes.max(initial=0)))
     # Small problems do without sweeps, which would have to be compiled.
     small = {"auto": SMALL, "policy": 2**31, "value": 1}[effort.method]
-    sweeps = effort.method == "value" or (effort.method == "auto" and problem.n > FEW)
+    # Bounds are swept in value form, which needs probabilities that a division leaves all their digits.
+    sweeps = (effort.method == "value" or (effort.method == "auto" and problem.n > FEW)) and not problem.faint
     first, tried, batch = 0, -1, 1
     while first < sizes.size:
         size = int(sizes[first])
@@ -237,16 +250,20 @@ def solve_problem(
                 continue
             loose = sizes[first] <= EXACT or not _prove_large(desk, first, swept=True)
         else:
-            loose = not _prove_large(desk, first, swept=sweeps and size <= LARGE)
+            loose = not _prove_large(desk, first, swept=problem.faint or (sweeps and size <= LARGE))
             if loose and effort.method == "auto" and size <= DENSE and not effort.stopped:
                 effort.tell("elimination", np.nan)
                 loose = desk.eliminate(first, first + 1, DENSE, warm=False) == first
         if loose and sizes[first] <= EXACT:
-            _settle_exactly(desk, first)
+            _solve_exactly(desk, first)
         first += 1
+    if effort.prove and problem.n <= EXACT and not bool((desk.rel[: problem.n] <= effort.precision / 2).all()):
+        # Components are tight given their exits, but errors have added up on the way: leave no error to inherit.
+        for component in range(sizes.size):
+            _solve_exactly(desk, component)
     effort.iterations += int(desk.counts[0])
     effort.uncertified += int(desk.counts[1])
-    return desk.x, desk.rel, desk.row, desk.prob
+    return desk
 
 
 def _prove_large(desk: Desk, component: int, *, swept: bool) -> bool:
@@ -257,14 +274,36 @@ def _prove_large(desk: Desk, component: int, *, swept: bool) -> bool:
     return not bool((desk.rel[desk.part(component)] > desk.effort.precision / 2).any())
 
 
-def _settle_exactly(desk: Desk, component: int) -> None:
-    """Solve a small component in rationals, where floating-point arithmetic left its bracket too wide."""
+def _solve_exactly(desk: Desk, component: int) -> None:
+    """Solve a small component in rationals, where floating-point arithmetic left its bracket too wide.
+
+    Where all exits are known exactly, so are the values. Otherwise the errors of the exits are inherited, that of bounds which
+    are rounded themselves (`Task.blur`) counts once a state and twice for the ratio (`rounding`: perturbed rows), and the
+    nearest floating-point number is off by one rounding.
+    """
     from umdp.solve.exact import solve_exactly
 
-    task, inner = desk.task, desk.part(component)
+    task, inner, n = desk.task, desk.part(component), desk.problem.n
+    exits = desk.exits(component)
+    for s in range(inner.start, inner.stop):
+        desk.exact.pop(s, None)
+    inherited = max((float(desk.rel[t]) for t in exits if t not in desk.exact), default=0.0)
+    rewards = desk.problem.reward if desk.problem.given is None else desk.problem.given.reward
+    if not inherited < np.inf or not np.isfinite(rewards).all():
+        return
+    known = {t: desk.exact[t] if t in desk.exact else Fraction(float(desk.x[t])) for t in exits}
     values = solve_exactly(
-        desk.problem, inner.start, inner.stop, desk.x, desk.row, desk.prob, task.agent_max, task.nature_max
-    )
-    if values is not None:
-        desk.x[inner] = [float(v) for v in values]
-        desk.rel[inner] = desk.inherited(component) + 2.0**-52
+        desk.problem, inner.start, inner.stop, known, desk.row, desk.prob, task.agent_max, task.nature_max,
+        desk.effort.is_late,
+    )  # fmt: skip
+    if values is None:
+        return
+    exact = task.blur == 0.0 and all(t in desk.exact or t >= n for t in exits)
+    own = compose(repeated(3.0 * task.blur, inner.stop - inner.start), 2.0 * EPS)
+    for s, value in zip(range(inner.start, inner.stop), values, strict=True):
+        error = compose(inherited, own)
+        desk.x[s] = 0.0 if value == 0 else max(floor(value), LEAST)
+        desk.rel[s] = 0.0 if value == 0 else error if value < Fraction(MOST) else np.inf
+        desk.least[s] = float(below(desk.x[s : s + 1], np.array([error]))[0])
+        if exact:
+            desk.exact[s] = value

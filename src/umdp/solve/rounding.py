@@ -1,0 +1,255 @@
+"""Rounding errors: every bound on what floating-point arithmetic may lose, with its derivation, in one place.
+
+Notation: ``eps = 2**-53``; ``fl(a o b) = (a o b)(1 + d)``, ``|d| <= eps``, as long as the result is neither above the largest
+number nor below the smallest normal one. Below that the error is at most `LEAST`, absolutely.
+
+Row error
+    What a step by a row collects, ``reward + sum_j p_j key_j``, is off by at most `row_error` times
+    ``|reward| + sum_j p_j |key_j|``:
+
+    - A row without freedom is divided by its sum, and loses its self-loop; equal targets are added up. Sums are done in twice
+      the working precision, so that each probability (and the reward) is off by at most 8 eps, relative to itself.
+    - Where nature serves k successors in full and the next one in part, that one's share is what is left of the slack. The slack
+      is accurate to 2 eps. Each ``upper - lower`` and each subtraction loses eps of at most the slack; `fill` repeats the sums
+      in twice the working precision unless at least half of the slack is left, so that the share is off by 4 n + 4 eps.
+    - Products and their sum add n + 1 eps, the keys themselves 8 eps where they are rounded.
+
+    Together at most (5 n + 24) eps, n being the number of entries; `row_error` is (8 n + 96) eps, which leaves room for products
+    of these terms and for the rounding of the bound itself.
+
+    A test "the computed sum plus `row_error` times the computed scale is at most 0" therefore speaks about the *exact* row of the
+    model, whose probabilities sum to 1 exactly, and not only about the rounded one handed to the kernels.
+
+Shares in twice the working precision
+    When `fill` repeats its sums, what is left for the last successor served is off by at most `share_error`, absolutely:
+    n additions, each off by 2**-105 of at most 1. (It may also decide wrongly whom that is, but then by no more than this.)
+    It counts times the largest key.
+
+Underflow
+    A product or a quotient below the smallest normal number is off by at most `LEAST`. A row of n entries is then off by at
+    most (n + 2) `LEAST` (times the keys, where a probability itself is that small), which is added wherever the terms are not
+    all exactly 0. Nothing that is positive is ever rounded to 0. A value passes such an error on undiminished at most (values
+    are expectations of values reached), so over a whole problem it stays far below `TINY`, by which all positive values are
+    widened in the end: brackets of values below 1e-285 become wide, others do not notice.
+
+Inherited errors
+    Given exits of value ``x_j``, a component was found to have the value ``v'`` in ``[low, high]``. The true exits lie in
+    ``x_j [1 - a, 1 + a]``. Rewards are at least 0, so the value is monotone in the exits and scaling them by t >= 1 scales it by
+    at most t (by t <= 1: at least t). Hence it lies in ``[low (1 - a), high (1 + a)]``. With ``low >= x (1 - b)`` and
+    ``high <= x (1 + b)`` that is inside ``x [1 - c, 1 + c]`` for ``1 + c = (1 + a)(1 + b)``: `compose`; and
+    ``(1 - a)(1 - b) >= 1 - c``.
+
+Perturbed rows
+    Values are ratios of sums of products (one probability a state at most: the matrix-tree theorem), so that changing every
+    probability by a factor in ``[1 - d, 1 + d]`` changes values by a factor of at most
+    ``((1 + d)/(1 - d))**n <= (1 + 3 d)**n`` in a component of n states. It is needed only where no certificate is made on
+    rounded rows: see `exact`.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+
+__all__ = [
+    "EPS",
+    "LEAST",
+    "MOST",
+    "TINY",
+    "above",
+    "around",
+    "below",
+    "ceiling",
+    "compose",
+    "excess",
+    "excess_within",
+    "floor",
+    "one_minus",
+    "repeated",
+    "row_error",
+    "share_error",
+    "underflow",
+]
+
+Array = NDArray[Any]
+EPS = 2.0**-53
+LEAST = 5e-324  # the smallest number above 0
+MOST = float(np.finfo(np.float64).max)
+TINY = 1e-301  # what underflow may add up to over a whole problem, and to spare
+
+
+@kernel
+def row_error(size: int) -> float:
+    """Return the relative rounding error of a step by a row of `size` entries."""
+    return (8.0 * size + 96.0) * EPS
+
+
+@kernel
+def share_error(size: int) -> float:
+    """Return the absolute error of a share that was found in twice the working precision."""
+    return size * 2.0**-104
+
+
+@kernel
+def underflow(size: int) -> float:
+    """Return the absolute error of a sum of `size` products that are not all 0 but may underflow."""
+    return (2.0 * size + 8.0) * LEAST
+
+
+@kernel
+def compose(first: float, second: float) -> float:
+    """Return ``(1 + first)(1 + second) - 1``, rounded up.
+
+    Three roundings of numbers at least 0 lose 3 eps, relatively.
+    """
+    if not (first < np.inf and second < np.inf):
+        return np.inf
+    return (first + second + first * second) * (1.0 + 8.0 * EPS)
+
+
+@kernel
+def around(low: float, high: float) -> tuple[float, float]:
+    """Return (x, rel) with ``x (1 - rel) <= low`` and ``high <= x (1 + rel)``: the middle of two bounds, at least 0 both.
+
+    The distances are taken from the rounded middle itself, so only their own rounding (one subtraction, one division)
+    has to be made good. Below the normal numbers the error is left to `TINY`, which has room for 1e7 of these on a path.
+    """
+    if not high < np.inf:
+        return 1.0, np.inf
+    if high < low:  # both cannot hold: nothing is known
+        return 1.0, np.inf
+    if high == low:
+        return low, 0.0
+    if high < 1e-308:
+        return high, 0.0
+    x = low + 0.5 * (high - low)
+    if x <= 0.0:
+        x = high
+    return x, max(high - x, x - low) / x * (1.0 + 8.0 * EPS)
+
+
+def repeated(error: float, times: int) -> float:
+    """Return ``(1 + error)**times - 1``, rounded up; `expm1` and `log1p` are accurate to a few eps."""
+    with np.errstate(over="ignore"):
+        return float(np.expm1(times * np.log1p(error)) * (1.0 + 2.0**-40))
+
+
+def below(x: Array, rel: Array) -> Array:
+    """Return lower bounds of values in ``x [1 - rel, 1 + rel]``, widened by `TINY`: 0 where nothing is known.
+
+    ``1 - rel`` and the product lose eps each, which two steps to the next smaller number make good.
+    """
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        low = np.nextafter(np.nextafter(x * (1.0 - rel), -np.inf), -np.inf) - TINY
+    known = (x > 0) & (rel < 1) & (low > 0)
+    return np.where(known, low, 0.0)
+
+
+def above(x: Array, rel: Array) -> Array:
+    """Return upper bounds of values in ``x [1 - rel, 1 + rel]``, widened by `TINY`: infinity where nothing is known."""
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        high = np.nextafter(np.nextafter(x * (1.0 + rel), np.inf), np.inf) + TINY
+    return np.where(x <= 0, np.where(rel < np.inf, 0.0, np.inf), np.where(np.isnan(high), np.inf, high))
+
+
+def floor(value: Fraction) -> float:
+    """Return the largest number that is at most an exact value of at least 0."""
+    if value >= Fraction(MOST):
+        return MOST
+    near = float(value)
+    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
+
+
+def ceiling(value: Fraction) -> float:
+    """Return the smallest number that is at least an exact value of at least 0."""
+    if value > Fraction(MOST):
+        return math.inf
+    near = float(value)
+    return near if Fraction(near) >= value else math.nextafter(near, math.inf)
+
+
+def one_minus(low: Array, high: Array) -> tuple[Array, Array]:
+    """Return the bounds of one minus a probability, rounded outwards; 0 and 1 stay what they are."""
+    return (
+        np.where((high == 0) | (high == 1), 1 - high, np.maximum(np.nextafter(1 - high, -1), 0.0)),
+        np.where((low == 0) | (low == 1), 1 - low, np.minimum(np.nextafter(1 - low, 2), 1.0)),
+    )
+
+
+@kernel
+def excess(begin: int, end: int, values: Array) -> float:
+    """Return ``sum(values[begin:end]) - 1``, with the right sign and accurate to 2 eps relative to itself.
+
+    Roundings of the sum are summed as well, and it is noted what that loses in turn: where it may matter the sum is exact.
+    """
+    high, rest, lost = -1.0, 0.0, 0.0
+    for t in range(begin, end):
+        v = values[t]
+        total = high + v
+        shift = total - high
+        error = (high - (total - shift)) + (v - shift)
+        high = total
+        total = rest + error
+        shift = total - rest
+        lost += abs((rest - (total - shift)) + (error - shift))
+        rest = total
+    if lost > 0.0 and abs(high + rest) < 2.0**60 * lost:
+        return float(_exact_excess(begin, end, values, np.empty(0, np.int32), np.empty(0, np.int32), 0))
+    return float(high + rest)
+
+
+@kernel
+def excess_within(begin: int, end: int, values: Array, successor: Array, group: Array, wanted: int) -> float:
+    """Return `excess` over the entries `t` with ``group[successor[t]] == wanted``."""
+    high, rest, lost = -1.0, 0.0, 0.0
+    for t in range(begin, end):
+        if group[successor[t]] != wanted:
+            continue
+        v = values[t]
+        total = high + v
+        shift = total - high
+        error = (high - (total - shift)) + (v - shift)
+        high = total
+        total = rest + error
+        shift = total - rest
+        lost += abs((rest - (total - shift)) + (error - shift))
+        rest = total
+    if lost > 0.0 and abs(high + rest) < 2.0**60 * lost:
+        return float(_exact_excess(begin, end, values, successor, group, wanted))
+    return float(high + rest)
+
+
+@kernel
+def _exact_excess(begin: int, end: int, values: Array, successor: Array, group: Array, wanted: int) -> float:
+    """Add up without rounding (Shewchuk's expansions), then round once."""
+    partial = np.empty(end - begin + 1)
+    count = 0
+    for t in range(begin - 1, end):
+        v = -1.0
+        if t >= begin:
+            if group.size > 0 and group[successor[t]] != wanted:
+                continue
+            v = values[t]
+        kept = 0
+        for i in range(count):
+            y = partial[i]
+            if abs(v) < abs(y):
+                v, y = y, v
+            total = v + y
+            error = y - (total - v)
+            if error != 0.0:
+                partial[kept] = error
+                kept += 1
+            v = total
+        partial[kept] = v
+        count = kept + 1
+    total = 0.0
+    for i in range(count):
+        total += partial[i]
+    return float(total)
