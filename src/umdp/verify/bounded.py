@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from umdp.errors import FormatError
 from umdp.verify.document import Model
@@ -13,9 +14,7 @@ __all__ = ["induct"]
 WORK = 5 * 10**9  # transitions times steps
 
 
-def induct(
-    model: Model, objective: Objective, *, up: bool, policy: list[int] | list[list[int]] | None, bits: int
-) -> Fraction:
+def induct(model: Model, objective: Objective, *, up: bool, policy: Any, bits: int) -> Fraction:
     """Return a bound on the value of the initial state, from above (`up`) or below, to `bits` binary places.
 
     With a policy it is a bound on that policy's value: a list of choices, or one for every step.
@@ -26,22 +25,21 @@ def induct(
         raise FormatError(f"{steps} steps of {len(model.successor)} transitions are too many to check")
     one = 1 << bits
     x = [one if g else 0 for g in objective.goal]
-    nested = policy is not None and bool(policy) and isinstance(policy[0], list)
-    if nested and len(policy or ()) < steps:
-        raise FormatError(f"policy: {len(policy or ())} steps, but the property has {steps}")
+    nested = bool(policy) and isinstance(policy[0], list)
+    if nested and len(policy) < steps:
+        raise FormatError(f"policy: {len(policy)} steps, but the property has {steps}")
     frozen = [objective.frozen and (g or not a) for g, a in zip(objective.goal, objective.left, strict=True)]
     reward = [_scaled(r, one, up) for r in model.reward] if objective.kind == "R" else [0] * model.choices
     paid = [_scaled(r, one, up) for r in model.paid] if objective.kind == "R" and model.paid is not None else None
     best = max if objective.agent_max else min
     for step in range(steps - 1, -1, -1):
-        now = policy[step] if nested and policy is not None else policy
+        now = policy[step] if nested else policy
         new = list(x)
         for s in range(model.states):
             if frozen[s]:
                 continue
             found = []
             for c in model.of(s) if now is None else (now[s],):
-                assert isinstance(c, int)
                 row = model.rows[c]
                 worth = [x[t] for t in row.target]
                 if paid is not None:

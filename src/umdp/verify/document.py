@@ -227,11 +227,11 @@ def make_model(given: dict[str, Any]) -> Model:
         mask = np.zeros(states, dtype=np.bool_)
         mask[_integers(members, f"model, label {name[:40]!r}", 0, states - 1)] = True
         labels[name] = mask
-    name, reward, paid = _reward(given.get("reward"), state_ptr, len(rows), count)
+    reward_name, reward, paid = _reward(given.get("reward"), state_ptr, len(rows), count)
     return Model(
         state_ptr, choice_ptr, successor, rows, initial, any(a != b for a, b in zip(lower, upper, strict=True)), labels,
         _variables(given.get("variables", {}), states), _scalars(given.get("constants", {})),
-        _texts(given.get("formulas", {})), name, reward, paid,
+        _texts(given.get("formulas", {})), reward_name, reward, paid,
     )  # fmt: skip
 
 

@@ -70,12 +70,26 @@ class Graph:
     def sure(self, goal: list[bool], through: list[bool]) -> list[bool]:
         """Return the states from which some policy reaches `goal` with probability 1, staying in `through`."""
         region = [g or t for g, t in zip(goal, through, strict=True)]
+        allowed = {c: all(region[t] for t in targets) for c, targets in self.successors.items()}
+        left = [0] * self.states
+        for c, kept in allowed.items():
+            left[self.owner[c]] += kept
         while True:
-            allowed = {c: all(region[t] for t in targets) for c, targets in self.successors.items()}
             reached = self.attract(goal, [r and not g for r, g in zip(region, goal, strict=True)], allowed=allowed)
-            if reached == region:
+            todo = [s for s in range(self.states) if region[s] and not reached[s]]
+            if not todo:
                 return region
-            region = reached
+            for s in todo:
+                region[s] = False
+            while todo:  # choices that lead out are gone, and states without choices
+                for c in self.entering[todo.pop()]:
+                    if allowed[c]:
+                        allowed[c] = False
+                        s = self.owner[c]
+                        left[s] -= 1
+                        if left[s] == 0 and region[s] and not goal[s]:
+                            region[s] = False
+                            todo.append(s)
 
     def reachable(self, start: int) -> list[bool]:
         """Return the states that can be reached from one."""

@@ -156,13 +156,19 @@ class Arena:
                 continue
             if level[s] < 0:
                 raise Refused(f"lower, state {s}: infinite, and no trap level")
-            own = level[s]
-            down = lambda t: self.open[t] and 0 <= level[t] < own and bound.value[t] == float("inf")  # noqa: E731
-            same = lambda t: self.open[t] and level[t] == own and bound.value[t] == float("inf")  # noqa: E731
+            down = self._levels(bound, range(level[s]))
+            same = self._levels(bound, range(level[s], level[s] + 1))
+            held_in = self._levels(bound, range(level[s] + 1))
             for c in self.rows(s, not self.objective.agent_max, "lower"):
                 row = self.model.rows[c]
-                held = (row.most(down) > 0 or row.most(same) == row.whole) if nature_max else (
-                    row.least(down) > 0 or row.least(lambda t: down(t) or same(t)) == row.whole
-                )  # fmt: skip
+                if nature_max:
+                    held = row.most(down) > 0 or row.most(same) == row.whole
+                else:
+                    held = row.least(down) > 0 or row.least(held_in) == row.whole
                 if not held:
                     raise Refused(f"lower, state {s}: choice {c} need not stay away from the goal")
+
+    def _levels(self, bound: Bound, levels: range) -> Callable[[int], bool]:
+        """Return the set of infinite states at some trap levels."""
+        infinite = float("inf")
+        return lambda t: self.open[t] and bound.trap[t] in levels and bound.value[t] == infinite

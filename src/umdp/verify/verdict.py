@@ -1,4 +1,4 @@
-"""`verify`: is what a certificate claims proved by what is in it?"""
+"""`verify`: whether what a certificate claims is proved by what is in it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Verdict:
     Attributes
     ----------
     valid : whether everything claimed is proved
-    property : the property, as written in the file
+    asked : the property, as written in the file
     lower, upper : the claimed bounds on the value of the initial state
     policy : whether the policy in the file is proved to keep its side of the bracket
     level : the probability with which the model holds the truth, None where the model is taken as given
@@ -35,7 +35,7 @@ class Verdict:
     """
 
     valid: bool
-    property: str
+    asked: str
     lower: float
     upper: float
     policy: bool = False
@@ -48,7 +48,7 @@ class Verdict:
         """What is proved, in a sentence; or what is not."""
         if not self.valid:
             return f"not proved: {self.reason}"
-        text = f"the value of {self.property} lies between {self.lower!r} and {self.upper!r}"
+        text = f"the value of {self.asked} lies between {self.lower!r} and {self.upper!r}"
         if self.policy:
             side = f"at least {self.lower!r}" if self.agent_max else f"at most {self.upper!r}"
             text += f", and the policy in the file reaches {side}"
@@ -62,7 +62,7 @@ class Verdict:
         return {
             "valid": self.valid,
             "claim": self.claim,
-            "property": self.property,
+            "property": self.asked,
             **{name: "inf" if math.isinf(value) else value for name, value in shown.items()},
             "level": self.level,
         }
@@ -117,7 +117,7 @@ def _claimed(document: Document, asked: Objective) -> tuple[Number, Number]:
     """Return the claimed bounds on what is computed: for G phi, on the probability of !phi."""
     if not asked.complement:
         return document.lower, document.upper
-    return max(Fraction(0), 1 - document.upper), 1 - document.lower
+    return (1 - document.upper if document.upper < 1 else Fraction(0)), 1 - document.lower
 
 
 def _unbounded(document: Document, asked: Objective) -> None:
@@ -130,16 +130,13 @@ def _unbounded(document: Document, asked: Objective) -> None:
     arena = Arena(model, asked, decided, choice)
     lower, upper = _claimed(document, asked)
     top: Number = math.inf if asked.kind == "R" else Fraction(1)
-    if lower > 0:
-        if document.below is None:
-            raise Refused("lower: there is no vector to prove it")
-        if lower > arena.check_lower(document.below)[model.initial]:
-            raise Refused(f"{'upper' if asked.complement else 'lower'} bound: more is claimed than is proved")
-    if upper < top:
-        if document.above is None:
-            raise Refused("upper: there is no vector to prove it")
-        if upper < arena.check_upper(document.above)[model.initial]:
-            raise Refused(f"{'lower' if asked.complement else 'upper'} bound: more is claimed than is proved")
+    bottom: Number = Fraction(0)
+    below = bottom if document.below is None else arena.check_lower(document.below)[model.initial]
+    if lower > below:
+        raise Refused(f"{'upper' if asked.complement else 'lower'} bound: more is claimed than is proved")
+    above = top if document.above is None else arena.check_upper(document.above)[model.initial]
+    if upper < above:
+        raise Refused(f"{'lower' if asked.complement else 'upper'} bound: more is claimed than is proved")
     if document.policy_claimed:
         _check_policy(document, asked, decided, choice)
 

@@ -1,13 +1,13 @@
 """Proofs for large models: values to as many digits as it takes, moved outwards by a little per step.
 
-Let v be the value and d > 0. A vector u with u >= T u + d, u >= 0 at the exits, proves an upper bound, and rounding cannot hurt it
-as long as it stays below d. The value of the game that pays d per step is such a vector (and the one that charges d a lower
-bound): v + d w, with w the expected number of steps. Strategies are improved until they are optimal for *that* game, so that choices
-that tie pass too. Values are integers over a power of two. Their last digits come from iterative refinement: residuals exactly,
-corrections from a sparse solver in floating point.
+Let v be the value and d > 0. A vector u with u >= T u + d proves an upper bound, and rounding cannot hurt it as long as it
+stays below d. The value of the game that pays d per step is such a vector (and the one that charges d a lower bound):
+v + d w, with w the expected number of steps. Strategies are improved until they are optimal for *that* game, so that
+choices that tie pass too. Values are integers over a power of two. Their last digits come from iterative refinement:
+residuals exactly, corrections from a sparse solver in floating point.
 
-Where the one who wants the goal reached can stay for ever (end components; for rewards, those that pay nothing), states share
-one value. Such a set is one unknown here, with all the choices that leave it.
+Where the one who wants the goal reached can stay for ever (end components; for rewards, those that pay nothing), states
+share one value. Such a set is one unknown here, with all the choices that leave it.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Iteration:
             worth = None if old is None else self.fixed_worth(i, *old)
             best: tuple[int, int, list[int]] | None = None
             taken = -1
-            for c in (self._start(i) if old is None else rows if agent else (old[0],)):
+            for c in self._start(i) if old is None else rows if agent else (old[0],):
                 found = self.worth(i, c)
                 if old is not None and worth is not None and c == old[0]:
                     held = (*worth, old[1])

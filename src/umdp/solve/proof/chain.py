@@ -99,7 +99,7 @@ def _components(arena: Arena, picks: dict[int, tuple[int, list[int]]]) -> list[l
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[s])
                 if low[s] == number[s]:
-                    group = []
+                    group: list[int] = []
                     while not group or group[-1] != s:
                         group.append(stack.pop())
                     done.update(group)

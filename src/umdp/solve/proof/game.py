@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import gt, lt
 
 from umdp.verify.inductive import Arena
 from umdp.verify.numbers import Number, Vector, vector
@@ -149,7 +150,7 @@ class Game:
             more = {
                 s
                 for s in set(self.states) - lost
-                if any(self._share(c, lambda t: t in lost) > 0 for c in self._options(s))
+                if any(self._share(c, lost.__contains__) > 0 for c in self._options(s))
             }
             lost |= more
             growing = bool(more)
@@ -175,7 +176,7 @@ class Game:
         for s in rest:
             c = next(iter(self._options(s)))
             picks[s] = (c, self.answer[c] if self.nature_leads else self._any(c))
-        better = (lambda a, b: a > b) if self.rewards else (lambda a, b: a < b)
+        better = gt if self.rewards else lt
         for _ in range(ROUNDS):
             self.solve(arena, picks, value)
             changed = False
@@ -216,7 +217,7 @@ class Game:
         """Improve the leader's strategy strictly somewhere; return whether that was possible."""
         if not self.agent_leads and not self.nature_leads:
             return False
-        better = (lambda a, b: a < b) if self.rewards else (lambda a, b: a > b)
+        better = lt if self.rewards else gt
         x = vector(value, "proof", self.arena.unit)
         changed = False
         for s in self.states:

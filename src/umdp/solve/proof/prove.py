@@ -169,7 +169,7 @@ def _weaken(content: dict[str, Any], model: Model, asked: Objective, reason: str
     if reason.startswith("policy"):
         claim["policy"] = False
         return "nothing is claimed of the policy itself"
-    side = reason.split(" ")[0].strip(",:")
+    side = reason.split(" ", maxsplit=1)[0].strip(",:")
     if "bound:" not in reason:  # the vector itself does not hold
         content.pop(side, None)
         if asked.complement:
