@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import fisher_exact
 
-from umdp import benchmark
+from umdp import Graph, benchmark
 from umdp.run.codec import pack, unpack
 from umdp.source import Log
 from umdp.source.logs.data_tests import FIRST, DataTests
@@ -77,6 +77,16 @@ def test_a_log_that_contains_itself_is_noticed(length: int, chunk: int) -> None:
     other = walk(RING, 3333, length, 2)
     found = findings(RING, log, other, log, chunk=chunk)
     assert [each.split(":")[0] for each in found] == ["rows occur more than once"]
+
+
+def test_copies_are_noticed_where_outcomes_are_few_and_trajectories_short() -> None:
+    # With three outcomes in all, pieces must be cut by the order of rows: how often each occurs takes too few values.
+    lookup = Lookup(Graph([0, 1, 2, 3], [0, 3, 4, 5], [0, 1, 2, 1, 2]))
+    for seed in range(5):
+        rows = np.random.default_rng(seed).choice(3, 3000, p=[0.1, 0.6, 0.3])
+        part = rows, np.concatenate([[True], rows[:-1] != 0])
+        assert findings(lookup, part) == ()
+        assert "more than once" in findings(lookup, part, part)[0]
 
 
 def test_single_trajectories_that_occur_twice_are_noticed() -> None:

@@ -15,6 +15,8 @@ Array = NDArray[Any]
 
 WINDOW = 16  # rows that decide where a piece ends, so that a copy is cut into the same pieces wherever it stands
 OFTEN = 256  # rows of an average piece
+BASE = np.uint64(0xD6E8FEB86659FD93)
+LEFT = np.uint64(pow(int(BASE), WINDOW, 2**64))  # what a row's code is multiplied by when it leaves the window
 
 
 @kernel
@@ -87,7 +89,8 @@ def fingerprints(
             words[19] = names[begun] if begun < names.size else np.uint64(0)
             begun += 1
         at = 3 + numbers[2]
-        words[2] += code - words[at]
+        # A polynomial of the last rows: a mere sum would forget their order, and take few values where outcomes are few.
+        words[2] = words[2] * BASE + code - words[at] * LEFT
         words[at] = code
         numbers[2] = (numbers[2] + 1) % WINDOW
         numbers[3] = _mixed(words[2]) % np.uint64(OFTEN) == np.uint64(0)
