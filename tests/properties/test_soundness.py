@@ -1,0 +1,22 @@
+"""A sample of the random search of `bench.soundness`: brackets against exact rationals, hard numbers included."""
+
+from __future__ import annotations
+
+import pytest
+
+from properties.soundness import Tally, misses
+
+
+@pytest.mark.parametrize("first", range(0, 36, 6))
+def test_no_bracket_misses(first: int) -> None:
+    tally = Tally()
+    found = [each for number in range(first, first + 6) for each in misses(7, number, tally, states=(3, 9), runs=2)]
+    assert not found, "\n".join(found)
+    assert tally.certified > 0.7 * tally.solved
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 2000, 50))
+def test_no_bracket_misses_on_many(first: int) -> None:
+    found = [each for number in range(first, first + 50) for each in misses(8, number, Tally())]
+    assert not found, "\n".join(found)
