@@ -40,6 +40,7 @@ class Model:
     reward_name: str | None = None
     reward: list[Fraction] = field(default_factory=list)  # per choice, the state's included
     paid: list[Fraction] | None = None  # per transition
+    bounds: tuple[list[float], list[float]] = ([], [])
 
     @property
     def states(self) -> int:
@@ -231,7 +232,7 @@ def make_model(given: dict[str, Any]) -> Model:
     return Model(
         state_ptr, choice_ptr, successor, rows, initial, any(a != b for a, b in zip(lower, upper, strict=True)), labels,
         _variables(given.get("variables", {}), states), _scalars(given.get("constants", {})),
-        _texts(given.get("formulas", {})), reward_name, reward, paid,
+        _texts(given.get("formulas", {})), reward_name, reward, paid, (lower, upper),
     )  # fmt: skip
 
 

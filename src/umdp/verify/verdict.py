@@ -53,7 +53,7 @@ class Verdict:
             side = f"at least {self.lower!r}" if self.agent_max else f"at most {self.upper!r}"
             text += f", and the policy in the file reaches {side}"
         if self.level is not None:
-            return f"with probability at least {self.level!r} over the data, {text}"
+            return f"with probability at least {self.level!r} over the data, the process lies in the model of the file; {text}"
         return f"{text}, for the model in the file"
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,0 +1,125 @@
+"""Confidence bounds, checked with rounding on the safe side: decimal arithmetic, whose logarithms are correctly rounded.
+
+No end of an interval is computed to be believed. For a probability p below the share k/n that was seen, the question is whether
+the data rule it out: then the lower end of the interval lies above p.
+
+- *Confidence sequence* (Beta(b, b) mixture): p is ruled out at level a if
+  ``k log p + (n-k) log(1-p) < log B(b+k, b+n-k) - log B(b, b) + log a``.
+- *Clopper-Pearson*: p is ruled out at level a if k or more hits in n have probability at most a/2 under p.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+
+__all__ = ["lower_end", "ruled_out"]
+
+DIGITS = 60
+CONTEXT = Context(prec=DIGITS, Emax=10**15, Emin=-(10**15))
+SLIP = Decimal(10) ** -30  # what rounding may amount to, per sample: there are thirty digits more
+BERNOULLI = [
+    Fraction(*pair) for pair in ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510))
+]
+TERMS = 10**6
+
+
+def _decimal(value: Fraction, rounding: str) -> Decimal:
+    context = Context(prec=DIGITS, rounding=rounding, Emax=10**15, Emin=-(10**15))
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+@lru_cache(maxsize=100_000)
+def log_gamma(x: Fraction) -> Decimal:
+    """Return log Gamma(x) for x > 0, to about 40 digits: Stirling's series, whose terms enclose the value.
+
+    Examples
+    --------
+    >>> round(log_gamma(Fraction(5)).exp(), 20)
+    Decimal('24.00000000000000000000')
+    """
+    with localcontext(CONTEXT):
+        shift, below = x, Decimal(1)
+        while shift < 400:
+            below *= _decimal(shift, ROUND_FLOOR)
+            shift += 1
+        at = _decimal(shift, ROUND_FLOOR)
+        two_pi = 2 * Decimal(
+            "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534"
+        )
+        total = (at - Decimal("0.5")) * at.ln() - at + two_pi.ln() / 2
+        for i, number in enumerate(BERNOULLI, 1):
+            total += _decimal(number / (2 * i * (2 * i - 1)), ROUND_FLOOR) / at ** (2 * i - 1)
+        return total - below.ln()
+
+
+def ruled_out(p: Fraction, hits: int, samples: int, level: Fraction, method: str, prior: Fraction) -> bool:
+    """Whether so many hits exclude the probability p (and all below) at a level; False where that is not certain."""
+    if hits == 0 or p * samples >= hits:
+        return p < 0
+    if p <= 0:
+        return True
+    with localcontext(CONTEXT):
+        x = _decimal(p, ROUND_CEILING)
+        rest = _decimal(1 - p, ROUND_CEILING)
+        log_level = _decimal(level, ROUND_FLOOR).ln()
+        misses = samples - hits
+        slip = SLIP * (samples + 10)
+        if method == "confidence-sequence":
+            mixture = log_gamma(prior + hits) + log_gamma(prior + misses) - log_gamma(2 * prior + samples)
+            mixture -= 2 * log_gamma(prior) - log_gamma(2 * prior)
+            return bool(hits * x.ln() + misses * rest.ln() + slip < mixture + log_level)
+        if method != "clopper-pearson":
+            return False
+        choose = log_gamma(Fraction(samples + 1)) - log_gamma(Fraction(hits + 1)) - log_gamma(Fraction(misses + 1))
+        first = choose + hits * x.ln() + misses * rest.ln()
+        # Later terms shrink at least as fast as the next one does: sum some, and bound the rest by a geometric series.
+        total = term = Decimal(1)
+        odds = x / rest
+        for j in range(hits, samples):
+            ratio = odds * (samples - j) / (j + 1)
+            term *= ratio
+            if ratio < 1 and term * ratio < (1 - ratio) * total * SLIP:
+                total += term / (1 - ratio)
+                break
+            total += term
+            if j - hits > TERMS:
+                return False
+        return bool(first + total.ln() + slip < log_level - Decimal(2).ln())
+
+
+def lower_end(hits: int, samples: int, level: Fraction, method: str, prior: Fraction, *, near: Fraction) -> Fraction:
+    """Return a number that is certainly no more than the lower end of the interval, and close to it.
+
+    The search starts at `near`, where the end is expected.
+    """
+    if hits == 0:
+        return Fraction(0)
+
+    def out(p: Fraction) -> bool:
+        return ruled_out(p, hits, samples, level, method, prior)
+
+    low, high = Fraction(0), Fraction(hits, samples)
+    step = min(near, high) / 2**30
+    if 0 < near < high and out(near):
+        low = near
+        while low + step < high and out(low + step):
+            low, step = low + step, 4 * step
+        high = min(low + step, high)
+    elif 0 < near < high:
+        high = near
+        while high > step and not out(high - step):
+            high, step = high - step, 4 * step
+        low = max(high - step, Fraction(0))
+        low = low if low > 0 and out(low) else Fraction(0)
+    for _ in range(200):
+        if high - low <= high / 2**46:
+            break
+        middle = (low + high) / 2
+        middle = Fraction(
+            round(middle * (scale := 2 ** (60 + middle.denominator.bit_length() - middle.numerator.bit_length()))),
+            scale,
+        )
+        low, high = (middle, high) if out(middle) else (low, middle)
+    return low
