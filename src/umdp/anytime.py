@@ -25,7 +25,7 @@ from umdp.snapshot import Snapshot
 from umdp.solve import Solution, propose, relevant, solve
 from umdp.solve.unseen import unseen_support
 from umdp.source import Order, Source
-from umdp.source.listed import Listed
+from umdp.source.listed import without_rest
 from umdp.source.simulator import Simulator
 from umdp.spec import Direction, Spec, Threshold
 
@@ -116,18 +116,15 @@ class Anytime:
     precision: float = 1e-6
 
     def __post_init__(self) -> None:
-        graph = self.source.graph
         if self.spec.deciding().agent is None:
             raise self.spec.error(
                 "the property does not say what the policy should do", "write Pmax, Pmin, Rmax or Rmin"
             )
         self.costly = self.spec.kind == "R" and self.spec.deciding().agent is Direction.MIN
-        if graph.rest is not None and (self.costly or not self.learner.discovers):
-            self.source = Listed(self.source)  # for bounds that say nothing of what is not listed, or no use for them
-            graph = self.source.graph
-        self.rest = graph.rest is not None
-        # What the graph does not list is the worst that can happen.
-        self.reading = self.spec.pessimistic(REST) if self.rest else self.spec
+        if self.costly or not self.learner.discovers:
+            self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
+        graph = self.source.graph
+        self.reading = self.spec if graph.rest is None else self.spec.pessimistic(REST)  # what is not listed is the worst
         known = relevant(graph, self.reading)
         self.open, self._favoured = bool(known.choices.any()), known.favoured
         horizon = self.horizon
@@ -136,7 +133,7 @@ class Anytime:
         if horizon < 1:
             raise ModelError(f"the horizon is a number of steps and must be at least 1, not {horizon}")
         # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
-        settled = known.settled & (self.source.interactive or not self.rest)
+        settled = known.settled & (self.source.interactive or graph.rest is None)
         self.halt, self.horizon = self.trajectory_ends(settled, horizon)
         self.learner = self.learner.bind(graph, known.choices)
         self.counts = np.zeros(graph.transitions, dtype=np.int64)
@@ -176,6 +173,10 @@ class Anytime:
             claim, self.source.knowledge(), looks=self.iteration, whole=self.ended and not self.source.interactive,
             discovers=self.learner.discovers, costly=self.costly, decided_unseen=unseen,
         )  # fmt: skip
+
+    def ledger(self) -> dict[str, Any] | None:
+        """Return what a stranger needs to compute the bounds of `snapshot` again; None where the learner claims nothing."""
+        return (self._ahead() if self.pending.any() else self).learner.ledger()
 
     # -- step 2: where to look -------------------------------------------------------------------------------
 
@@ -257,7 +258,7 @@ class Anytime:
 
     def solve_optimistic(self, model: IntervalMDP) -> tuple[Policy, float]:
         """Find what is best in the best case, and its value; without a proof."""
-        hopeful = self.spec.hopeful(REST) if self.rest else self.spec
+        hopeful = self.spec if model.rest is None else self.spec.hopeful(REST)
         return propose(model, hopeful.optimistic(), start=self._start("optimistic"), **self._options)
 
     def towards(self, optimistic: Array | None) -> Array | None:

@@ -11,7 +11,7 @@ import numpy as np
 from umdp.model import REST, Graph, Rewards
 from umdp.source.base import Batch, Knowledge, Order, Source
 
-__all__ = ["Listed", "listed"]
+__all__ = ["Listed", "listed", "without_rest"]
 
 
 class Listed(Source):
@@ -61,6 +61,11 @@ class Listed(Source):
     def close(self) -> None:
         """Let go of what the source holds."""
         self.inner.close()
+
+
+def without_rest(source: Source) -> Source:
+    """Return a source that gives what is listed and nothing else."""
+    return source if source.graph.rest is None else Listed(source)
 
 
 def listed(graph: Graph) -> tuple[Graph, np.ndarray[Any, np.dtype[np.bool_]]]:
