@@ -55,9 +55,12 @@ class JsonReader(LineReader):
             block = block.replace(b"\r\n", b"\n")
         if not block.endswith(b"\n"):
             block += b"\n"
-        lines = block.count(b"\n")
+        data = np.frombuffer(block, dtype=np.uint8)
+        ends = np.flatnonzero(data == ord("\n"))
+        lines = ends.size
         # Whole lines at once are only safe to number if each is seen to hold one object.
-        if not block.startswith(b"{") or block.count(b"\n{") != lines - 1 or block.count(b"}\n") != lines:
+        begin, end = data[np.append(0, ends[:-1] + 1)], data[ends - 1]
+        if (begin != ord("{")).any() or (end != ord("}")).any():
             return self._careful(block)
         try:
             rows = self._decoder.decode_lines(block)
