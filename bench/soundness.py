@@ -15,12 +15,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 
-def _one(asked: tuple[int, int, int, int]) -> tuple[list[str], int, int, int]:
-    from properties.soundness import Tally, misses
+def _one(asked: tuple[int, int, int, int, bool]) -> tuple[list[str], int, int, int]:
+    from properties import lines, soundness
 
-    seed, number, low, high = asked
-    tally = Tally()
-    found = list(misses(seed, number, tally, states=(low, high)))
+    seed, number, low, high, long = asked
+    tally = soundness.Tally()
+    found = list((lines if long else soundness).misses(seed, number, tally, states=(low, high)))
     return found, tally.brackets, tally.solved, tally.certified
 
 
@@ -31,10 +31,11 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first model of the series")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--states", default="3,12", help="smallest and largest number of states")
+    parser.add_argument("--states", default="", help="smallest and largest number of states: 3,12, or 40,400 for lines")
+    parser.add_argument("--lines", action="store_true", help="lines, of which exact values are known at any length")
     given = parser.parse_args()
-    low, high = (int(n) for n in given.states.split(","))
-    asked = [(given.seed, n, low, high) for n in range(given.first, given.first + given.models)]
+    low, high = (int(n) for n in (given.states or ("40,400" if given.lines else "3,12")).split(","))
+    asked = [(given.seed, n, low, high, given.lines) for n in range(given.first, given.first + given.models)]
     begun = time.monotonic()
     models = brackets = solved = certified = wrong = 0
     with get_context("spawn").Pool(given.jobs) as pool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from properties import lines
 from properties.soundness import Tally, misses
 
 
@@ -13,6 +14,11 @@ def test_no_bracket_misses(first: int) -> None:
     found = [each for number in range(first, first + 6) for each in misses(7, number, tally, states=(3, 9), runs=2)]
     assert not found, "\n".join(found)
     assert tally.certified > 0.7 * tally.solved
+
+
+def test_no_bracket_misses_on_long_lines() -> None:
+    found = [each for number in range(8) for each in lines.misses(7, number, Tally(), states=(40, 150))]
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.slow

@@ -189,7 +189,7 @@ def has_free_zero(task: Task) -> bool:
     high = np.add.reduceat(task.upper, graph.choice_ptr[:-1])
     rows = np.searchsorted(graph.choice_ptr, candidates, side="right") - 1
     # A bound of 0 does not count where the other successors cannot take the whole probability.
-    return bool((high[rows] - task.upper[candidates] >= 1 - 1e-12).any())
+    return bool((high[rows] - task.upper[candidates] >= 1 - 1e-9).any())
 
 
 def solve_task(task: Task, effort: Effort, start: Array | None = None) -> Values:
