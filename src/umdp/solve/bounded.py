@@ -105,9 +105,7 @@ def _step(
                 mixed += weight[c] * value
                 if value > 0.0:
                     mixed = max(mixed, LEAST)
-            elif (value > best * (1 + tie) if agent_max else value < best * (1 - tie)) or (
-                np.isinf(best) and value != best
-            ):
+            elif value > best * (1 + tie) if agent_max else value < best * (1 - tie):
                 best = value
                 choice[s] = c
         found = mixed if weight.size > 0 else best

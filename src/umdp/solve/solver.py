@@ -308,7 +308,8 @@ def _bounded(
         if objective.rewards.state is not None:
             reward += objective.rewards.state[shape.choice_state]
         if objective.rewards.choice is not None:
-            reward += objective.rewards.choice
+            with np.errstate(over="ignore"):
+                reward += objective.rewards.choice
     weights = None
     if policy is not None:
         if policy.steps is not None and policy.steps < steps:
