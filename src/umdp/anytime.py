@@ -161,7 +161,7 @@ class Anytime:
             return replace(self._ahead().snapshot(), partial=True)
         return Snapshot(
             self.iteration, self.trajectories, self.steps, self._robust(), self._optimistic()[1], self.guarantee(),
-            self.source.truth,
+            self.source.truth, ledger=self.learner.ledger,
         )  # fmt: skip
 
     def guarantee(self) -> Guarantee:

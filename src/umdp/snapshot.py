@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solve import Bracket, Solution, Status, evaluate
 from umdp.spec import Direction, Spec
+
+if TYPE_CHECKING:
+    from umdp.solve.proof.certificate import Certificate
 
 __all__ = ["Snapshot"]
 
@@ -30,6 +35,7 @@ class Snapshot:
     truth : the process itself, where it is known
     reason : why the run ends here; None while it goes on
     partial : whether the iteration was cut short: by a budget, the time, a signal or the end of the data
+    ledger : returns how the error rate was spent, and on which counts
     """
 
     iteration: int
@@ -41,6 +47,7 @@ class Snapshot:
     truth: MDP | None = None
     reason: str | None = None
     partial: bool = False
+    ledger: Callable[[], dict[str, Any] | None] | None = field(default=None, repr=False)
 
     @property
     def bracket(self) -> Bracket:
@@ -91,6 +98,14 @@ class Snapshot:
             return 0.0
         far = np.maximum(np.abs(true - self.model.lower), np.abs(self.model.upper - true))
         return float(far[uncertain].mean())
+
+    def certificate(self) -> Certificate:
+        """Return a file's worth of proof of the bracket and of its level, which `umdp verify` checks in exact arithmetic."""
+        from umdp.solve.proof.learned import prove_learned
+
+        if not self.guarantee.holds:
+            raise ModelError(f"there is nothing to certify: {self.guarantee}")
+        return prove_learned(self.robust, None if self.ledger is None else self.ledger(), self.guarantee.reasons)
 
     def row(self) -> dict[str, Any]:
         """Return the snapshot as a row: the numbers, and what stands behind them; the guarantee as `Guarantee.as_dict`."""

@@ -206,7 +206,7 @@ declare(app)
 )
 def _verify(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Written by umdp check --certificate.", show_default=False)
+        str, typer.Argument(metavar="FILE", help="Written by umdp check or learn --certificate.", show_default=False)
     ],
     json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
 ) -> Verify:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -183,14 +182,9 @@ class Check:
     def _write_certificate(self, solution: Solution, number: int) -> None:
         if self.certificate is None:
             return
-        path = self.certificate.replace("{n}", str(number))
-        certificate = solution.certificate()
-        try:
-            certificate.write(path)
-        except OSError as error:
-            raise FormatError(f"cannot be written: {error.strerror}", path=f"--certificate {path}") from None
-        for note in certificate.notes:
-            print(f"{path}: {note}", file=sys.stderr)
+        from umdp.cli.verify import write_certificate
+
+        write_certificate(solution.certificate(), self.certificate.replace("{n}", str(number)))
 
 
 def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None) -> None:

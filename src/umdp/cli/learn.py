@@ -32,6 +32,7 @@ class Learn:
     out: str | None = None
     json: bool = False
     quiet: bool = False
+    certificate: str | None = None
 
     def run(self) -> int:
         """Learn until something ends it; return the exit status."""
@@ -42,10 +43,10 @@ class Learn:
         config = self.config.signed()
         run = config.build()
         if self.out is None:
-            return _learn(run, config, None, json=self.json, quiet=self.quiet)
+            return _learn(run, config, None, json=self.json, quiet=self.quiet, certificate=self.certificate)
         more = {"property": str(run.spec), "fingerprint": fingerprint(config, run)}
         with Store.create(self.out, _plain(config), run.source.graph, **more) as store:
-            return _learn(run, config, store, json=self.json, quiet=self.quiet)
+            return _learn(run, config, store, json=self.json, quiet=self.quiet, certificate=self.certificate)
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,9 @@ def _tell_version(config: Config) -> None:
         )
 
 
-def _learn(run: Anytime, config: Config, store: Store | None, *, json: bool, quiet: bool) -> int:
+def _learn(
+    run: Anytime, config: Config, store: Store | None, *, json: bool, quiet: bool, certificate: str | None = None
+) -> int:
     """Go through a run, keep and show its snapshots; return the exit status."""
     from umdp.anytime import proceed
     from umdp.cli.kernels import announce
@@ -157,6 +160,10 @@ def _learn(run: Anytime, config: Config, store: Store | None, *, json: bool, qui
         if snapshot is not None:
             screen.result(snapshot, path)
             sys.stdout.flush()
+            if certificate is not None and failure is None:
+                from umdp.cli.verify import write_certificate
+
+                write_certificate(snapshot.certificate(), certificate)
     finally:
         run.source.close()
     if failure is not None:

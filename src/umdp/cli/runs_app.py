@@ -126,6 +126,14 @@ def _learn(
         str | None,
         typer.Option(metavar="RUN", help="Keep the run in this file; umdp resume goes on with it.", show_default=False),
     ] = None,
+    certificate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a proof of the bracket and of its level in the end, for umdp verify.",
+            show_default=False,
+        ),
+    ] = None,
     json: _JSON = False,
     quiet: _QUIET = False,
 ) -> Learn:
@@ -138,7 +146,7 @@ def _learn(
         precision=precision, switch=switch, after=after, log=log, follow=follow, on_error=on_error.value, until=until,
         trajectories=trajectories, steps=steps, seconds=seconds,
     )  # fmt: skip
-    return Learn(config, out, json, quiet)
+    return Learn(config, out, json, quiet, certificate)
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-__all__ = ["Verify"]
+from umdp.errors import FormatError
+
+if TYPE_CHECKING:
+    from umdp.solve.proof.certificate import Certificate
+
+__all__ = ["Verify", "write_certificate"]
 
 
 @dataclass(frozen=True)
@@ -26,3 +33,13 @@ class Verify:
             claim = verdict.claim
             print(f"{'valid' if verdict.valid else 'NOT valid'}: {claim}")
         return 0 if verdict.valid else 1
+
+
+def write_certificate(certificate: Certificate, path: str) -> None:
+    """Write a certificate, and say on standard error where it claims less than was found."""
+    try:
+        certificate.write(path)
+    except OSError as error:
+        raise FormatError(f"cannot be written: {error.strerror}", path=f"--certificate {path}") from None
+    for note in certificate.notes:
+        print(f"{path}: {note}", file=sys.stderr)
