@@ -1,0 +1,92 @@
+"""The statistical half of certificates: bounds that follow from counts are accepted, all others refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from umdp import ClopperPearson, ConfidenceSequence, Graph, anytime, benchmark, solve
+from umdp.solve.proof.learned import prove_learned
+from umdp.verify import verify_content
+from umdp.verify.document import digest
+from umdp.verify.statistics import lower_end, ruled_out
+
+HALF = Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    "learner", [ConfidenceSequence(0.05), ConfidenceSequence(0.05, prior=0.9), ClopperPearson(0.05)]
+)
+def test_ends_agree_with_the_learners(learner: ConfidenceSequence | ClopperPearson) -> None:
+    graph = Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2])
+    prior = Fraction(getattr(learner, "prior", 0.5))
+    for hits, misses in [(1, 0), (0, 5), (1, 1), (3, 7), (50, 2), (900, 100), (7, 99_993), (400_000, 600_000)]:
+        learned = learner.bind(graph).learn([hits, misses, 0, 0])
+        level = Fraction(learned.level)
+        end = Fraction(learned.lower[0])
+        assert hits == 0 or ruled_out(end * (1 - Fraction(1, 10**12)), hits, hits + misses, level, learner.name, prior)
+        assert not ruled_out(end * (1 + Fraction(1, 10**4)), hits, hits + misses, level, learner.name, prior)
+        found = lower_end(hits, hits + misses, level, learner.name, prior, near=end)
+        assert abs(float(found) - learned.lower[0]) <= 1e-8 * max(learned.lower[0], 1e-300)
+        far = lower_end(hits, hits + misses, level, learner.name, prior, near=Fraction(1, 3))
+        assert abs(float(far - found)) <= 1e-12
+
+
+def learned_content(learner: ConfidenceSequence | ClopperPearson, name: str, samples: int) -> dict:
+    mdp, spec = benchmark.load(name).build(), benchmark.load(name).spec
+    rng = np.random.default_rng(5)
+    bound = learner.bind(mdp.graph)
+    for _ in range(3):
+        rows = zip(mdp.choice_ptr[:-1], mdp.choice_ptr[1:], strict=True)
+        counts = np.concatenate(
+            [rng.multinomial(samples, mdp.probability[a:b] / mdp.probability[a:b].sum()) for a, b in rows]
+        )
+        bound = bound.learn(counts)
+    solution = solve(mdp.graph.with_bounds(bound.lower, bound.upper), spec.robust())
+    return json.loads(prove_learned(solution, bound.ledger()).to_json())
+
+
+@pytest.mark.parametrize("learner", [ConfidenceSequence(0.05), ClopperPearson(0.05)])
+@pytest.mark.parametrize("name", ["aircraft", "chain", "bandit"])
+def test_learned_models_are_certified_and_changed_ones_refused(
+    learner: ConfidenceSequence | ClopperPearson, name: str
+) -> None:
+    content = learned_content(learner, name, 60)
+    verdict = verify_content(content)
+    assert verdict.valid, verdict.reason
+    assert verdict.level == pytest.approx(0.95)
+    assert verdict.claim.startswith("with probability at least 0.95")
+    spent = np.array(content["learning"]["lower_levels"]) > 0
+    often = int(np.argmax(np.array(content["learning"]["lower_hits"]) * spent))
+
+    def refused(change: str, value: object, *where: str | int) -> bool:
+        forged = copy.deepcopy(content)
+        inside = forged
+        for key in where:
+            inside = inside[key]
+        inside[change] = value
+        forged["digest"] = digest(forged)
+        return not verify_content(forged).valid
+
+    learning = content["learning"]
+    assert refused("level", 0.951, "claim")
+    assert refused("lower_levels", [2 * a for a in learning["lower_levels"]], "learning")
+    smaller = {f"{side}_levels": [a / 100 for a in learning[f"{side}_levels"]] for side in ("lower", "upper")}
+    assert refused("learning", learning | smaller)
+    assert refused("lower_levels", [0.0] * len(spent), "learning")
+    assert refused(often, learning["lower_hits"][often] // 2, "learning", "lower_hits")
+    assert refused(often, learning["lower_hits"][often] + 1000, "learning", "lower_hits")
+    assert refused("learning", None)
+    assert refused("level", None, "claim")
+
+
+def test_a_snapshot_has_a_certificate() -> None:
+    mdp, spec = benchmark.load("chain").build(), benchmark.load("chain").spec
+    *_, snapshot = anytime(mdp, spec, ConfidenceSequence(0.1), trajectories=300)
+    verdict = verify_content(json.loads(snapshot.certificate().to_json()))
+    assert verdict.valid, verdict.reason
+    assert verdict.level == pytest.approx(0.9)
