@@ -8,11 +8,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from oracles.exact import Objective
 from properties.bridge import BOUNDED, OBJECTIVES, to_model, to_spec
 from properties.generate import random_model
-from umdp import Solution, solve
+from umdp import Policy, Solution, evaluate, solve
 from umdp.verify import verify_content
-from verify.tamper import KINDS, attack
+from verify.tamper import KINDS, attack, is_true
 
 METHODS = ("auto", "policy", "value")
 PRECISIONS = (1e-6, 1e-12, 1e-15)
@@ -71,3 +72,13 @@ def test_many_certificates(first: int) -> None:
             verdict = verify_content(content)
             assert verdict.valid, f"model {number}, {solution}: {verdict.reason}"
             assert not attack(content, rng, found), f"model {number}, {solution}"
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES + BOUNDED, ids=str)
+def test_an_evaluation_has_a_certificate_too(objective: Objective) -> None:
+    """It is one of the property: the policy proves its side, and a randomised one is not claimed."""
+    model = to_model(random_model(np.random.default_rng([24, 3]), zero_lower=True))
+    for policy in (Policy(model, model.state_ptr[:-1]), Policy.uniform(model)):
+        content = content_of(evaluate(model, to_spec(objective), policy))
+        assert verify_content(content).valid
+        assert is_true(content)

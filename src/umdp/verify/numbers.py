@@ -77,8 +77,11 @@ def written(value: Number) -> str | float:
         return "inf"
     below = value.denominator
     dyadic = below & (below - 1) == 0
-    if dyadic and value.numerator.bit_length() <= 1000 and below.bit_length() <= 1000:
-        double = float(value)
+    if dyadic and value.numerator.bit_length() <= 1024 and below.bit_length() <= 1075:
+        try:
+            double = float(value)
+        except OverflowError:
+            double = 0.0
         if Fraction(double) == value:
             return double
     if dyadic:

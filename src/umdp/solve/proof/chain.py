@@ -38,7 +38,8 @@ def _solve(arena: Arena, picks: dict[int, tuple[int, list[int]]], value: list[Nu
                 line[column[t]] -= p
             else:
                 there = value[t]
-                assert isinstance(there, Fraction)
+                if not isinstance(there, Fraction):
+                    raise ArithmeticError("a choice may lead to an infinite value")
                 known += p * there
         scale = known.denominator
         rows.append([v * scale for v in line] + [known.numerator])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -68,7 +69,8 @@ def _prove_unbounded(solution: Solution, content: dict[str, Any], model: Model, 
                 if _holds(arena, bound, lower=lower):
                     sides[lower] = bound
     if len(sides) < 2 and size <= LAST_RESORT:
-        sides = _exactly(arena, content) | sides
+        with suppress(ArithmeticError, Refused):
+            sides = _exactly(arena, content) | sides
     for lower, name in ((True, "lower"), (False, "upper")):
         if lower in sides:
             content[name] = _written(sides[lower])
@@ -78,15 +80,16 @@ def _exactly(arena: Arena, content: dict[str, Any]) -> dict[bool, Bound]:
     """Return both sides in rationals: the game's value on one, that of the policy on the other."""
     asked, policy = arena.objective, arena.policy
     best = Game(arena, solve_exactly).run()
-    below = above = best
+    own = None
     if policy is not None and all(arena.decided.usable[c] for s, c in enumerate(policy) if arena.open[s]):
         own = Game(arena, solve_exactly, policy).run()
-        if _falls_short(content["claim"], asked, own.value[arena.model.initial]):
-            # The returned policy does not keep its side of the bracket, though some policy does: that one is the proof.
-            arena.policy = [best.choice.get(s, c) for s, c in enumerate(policy)]
-            own = Game(arena, solve_exactly, arena.policy).run()
-            content["policy"], content["claim"]["policy"] = arena.policy, False
-        below, above = (own, best) if asked.agent_max else (best, own)
+    if own is None or _falls_short(content["claim"], asked, own.value[arena.model.initial]):
+        # The returned policy does not keep its side of the bracket, or is none of one choice per state: some policy does.
+        known = policy if policy is not None else arena.model.state_ptr[:-1]
+        arena.policy = [best.choice.get(s, c) for s, c in enumerate(known)]
+        own = Game(arena, solve_exactly, arena.policy).run()
+        content["policy"], content["claim"]["policy"] = arena.policy, False
+    below, above = (own, best) if asked.agent_max else (best, own)
     bounds = {}
     for lower, outcome in ((True, below), (False, above)):
         bound = Bound(outcome.value, [-1] * arena.model.states, outcome.trap)
