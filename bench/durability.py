@@ -392,7 +392,8 @@ def makers(folder: Path) -> list[Maker]:
             (("DROP TABLE meta", f"CREATE VIEW meta(key, value, digest) AS {endless}"),
              ("CREATE TRIGGER t AFTER INSERT ON latest BEGIN DELETE FROM snapshots; END",),
              ("DROP TABLE snapshots",), ("CREATE TABLE more (x)",), ("PRAGMA user_version = 3",), ("DELETE FROM latest",),
-             ("PRAGMA application_id = 7",), ("DELETE FROM snapshots WHERE key = 3",), ("UPDATE snapshots SET key = key + 100000",))
+             ("PRAGMA application_id = 7",), ("DELETE FROM snapshots WHERE key = 3",),
+             ("UPDATE snapshots SET key = key + 100000",))
         )  # fmt: skip
         statement(path, *chosen)
 

@@ -10,7 +10,7 @@ import pytest
 from umdp import MDP, ClopperPearson, ConfidenceSequence, Graph, Guarantee, Policy, Spec, anytime, switch
 from umdp.guarantee import promise
 from umdp.learn import LEARNERS
-from umdp.solve.unseen import unseen_support
+from umdp.solver.graph.unseen import unseen_support
 from umdp.source import Knowledge
 
 CLAIM = Guarantee("any-time", 0.95)

@@ -22,7 +22,7 @@ SAME_NAME = {
     "Objective",
 }  # the checker of certificates shares nothing with the solver: names are to change
 """Classes that exist twice."""
-SHADOWS = {"umdp.anytime", "umdp.solve", "umdp.solve.relevant"}  # the solver and the loop are to be moved
+SHADOWS = {"umdp.anytime"}  # the module has one thing, the loop, and its name is the one users call
 """Names of a package that hide a module of it."""
 CYCLES: set[str] = set()
 """Modules that import each other, as "a, b"."""

@@ -6,7 +6,7 @@ from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError,
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
 from umdp.snapshot import Snapshot
-from umdp.solve import Bracket, Solution, Statistics, Status, evaluate, solve
+from umdp.solver import Bracket, Solution, Statistics, Status, evaluate, solve
 from umdp.source.simulator import switch
 from umdp.spec import Spec
 

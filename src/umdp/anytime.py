@@ -22,8 +22,8 @@ from umdp.learn import Learner
 from umdp.limits import Limits, threshold
 from umdp.model import MDP, REST, IntervalMDP, Policy
 from umdp.snapshot import Snapshot
-from umdp.solve import Solution, propose, relevant, solve
-from umdp.solve.unseen import unseen_support
+from umdp.solver import Solution, propose, relevant, solve
+from umdp.solver.graph.unseen import unseen_support
 from umdp.source import Order, Source
 from umdp.source.listed import without_rest
 from umdp.source.simulator import Simulator
@@ -124,7 +124,9 @@ class Anytime:
         if self.costly or not self.learner.discovers:
             self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
         graph = self.source.graph
-        self.reading = self.spec if graph.rest is None else self.spec.pessimistic(REST)  # what is not listed is the worst
+        self.reading = (
+            self.spec if graph.rest is None else self.spec.pessimistic(REST)
+        )  # what is not listed is the worst
         known = relevant(graph, self.reading)
         self.open, self._favoured = bool(known.choices.any()), known.favoured
         horizon = self.horizon
@@ -133,8 +135,8 @@ class Anytime:
         if horizon < 1:
             raise ModelError(f"the horizon is a number of steps and must be at least 1, not {horizon}")
         # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
-        settled = known.settled & (self.source.interactive or graph.rest is None)
-        self.halt, self.horizon = self.trajectory_ends(settled, horizon)
+        decided = known.decided & (self.source.interactive or graph.rest is None)
+        self.halt, self.horizon = self.trajectory_ends(decided, horizon)
         self.learner = self.learner.bind(graph, known.choices)
         self.counts = np.zeros(graph.transitions, dtype=np.int64)
         self.pending = np.zeros_like(self.counts)
@@ -248,9 +250,9 @@ class Anytime:
     # -- what a variant may change ---------------------------------------------------------------------------
     # Hooks: the procedure as published (`umdp.paper.published`) is this one with these methods of its own, and no others.
 
-    def trajectory_ends(self, settled: NDArray[np.bool_], horizon: int) -> tuple[NDArray[np.bool_], int]:
+    def trajectory_ends(self, decided: NDArray[np.bool_], horizon: int) -> tuple[NDArray[np.bool_], int]:
         """Return where (S,) and after how many steps trajectories end, given where the graph decides the value."""
-        return settled, horizon
+        return decided, horizon
 
     def solve_robust(self, model: IntervalMDP) -> Solution:
         """Solve the learned model for the worst case."""

@@ -12,11 +12,11 @@ import numpy as np
 from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solve import Bracket, Solution, Status, evaluate
+from umdp.solver import Bracket, Solution, Status, evaluate
 from umdp.spec import Direction, Spec
 
 if TYPE_CHECKING:
-    from umdp.solve.proof.certificate import Certificate
+    from umdp.solver.proof.certificate import Certificate
 
 __all__ = ["Snapshot"]
 
@@ -101,7 +101,7 @@ class Snapshot:
 
     def certificate(self) -> Certificate:
         """Return a file's worth of proof of the bracket and of its level, which `umdp verify` checks in exact arithmetic."""
-        from umdp.solve.proof.learned import prove_learned
+        from umdp.solver.proof.learned import prove_learned
 
         if not self.guarantee.holds:
             raise ModelError(f"there is nothing to certify: {self.guarantee}")

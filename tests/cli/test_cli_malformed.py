@@ -218,7 +218,7 @@ def test_unknown_command(umdp):
 @pytest.mark.parametrize("json", [(), ("--json",)])
 def test_nothing_is_solved_when_the_last_property_is_wrong(umdp, files, monkeypatch, json):
     files({})
-    monkeypatch.setattr(sys.modules["umdp.solve"], "solve", lambda *_, **__: pytest.fail("solved"))
+    monkeypatch.setattr(sys.modules["umdp.solver"], "solve", lambda *_, **__: pytest.fail("solved"))
     check_message(
         umdp("check", "m.tra", ASK, ASK, 'Pmax=? [ F "goal" ]', *json), ("property 3: the model has intervals",)
     )

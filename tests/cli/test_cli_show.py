@@ -126,7 +126,7 @@ def test_a_wide_bracket_explains_itself(umdp, monkeypatch):
         bracket = Bracket(solution.bracket.lower * 0.5, solution.bracket.upper)
         return replace(solution, bracket=bracket, status=Status.STOPPED)
 
-    monkeypatch.setattr(sys.modules["umdp.solve"], "solve", wide)
+    monkeypatch.setattr(sys.modules["umdp.solver"], "solve", wide)
     out = umdp("check", "examples/rover.tra", COST).out
     assert re.search(r"bracket  8\.629 \.\. 17\.26\n  width    0\.5 relative\n", out)
     assert "stopped at the limit on time or iterations\n  the policy found is worth 17.2587" in out

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from umdp.errors import FormatError
 from umdp.paper.results import Cell
 from umdp.paper.running.experiment import EXPERIMENTS, Experiment
-from umdp.solve import relevant
+from umdp.solver import relevant
 
 OWN = Path(__file__).parents[2] / "examples" / "own" / "ferry.toml"
 
@@ -135,7 +135,7 @@ def test_clopper_pearson_takes_part_where_no_trajectory_visits_a_state_twice() -
         source, spec, _ = config.build_source()
         graph = source.graph
         states = np.repeat(graph.choice_state, np.diff(graph.choice_ptr))
-        alive = ~relevant(graph, spec).settled
+        alive = ~relevant(graph, spec).decided
         inside = alive[states] & alive[graph.successor]
         edges = csr_matrix((np.ones(inside.sum()), (states[inside], graph.successor[inside])), (graph.states,) * 2)
         components, _ = connected_components(edges, directed=True, connection="strong")

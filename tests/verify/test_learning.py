@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from umdp import ClopperPearson, ConfidenceSequence, Graph, anytime, benchmark, solve
-from umdp.solve.proof.learned import prove_learned
+from umdp.solver.proof.learned import prove_learned
 from umdp.verify import verify_content
 from umdp.verify.document import digest
 from umdp.verify.statistics import lower_end, ruled_out

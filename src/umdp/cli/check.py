@@ -14,7 +14,7 @@ from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 if TYPE_CHECKING:
     from umdp.cli.learned import Origin
     from umdp.model import MDP, IntervalMDP, Policy
-    from umdp.solve import Solution
+    from umdp.solver import Solution
     from umdp.spec import Spec
 
 __all__ = ["Check"]
@@ -75,7 +75,7 @@ class Check:
     def _answers(self, model: MDP | IntervalMDP, specs: list[Spec], policy: Policy | None) -> Iterator[Solution]:
         from umdp.cli.kernels import announce
         from umdp.cli.progress import Progress
-        from umdp.solve import evaluate, solve
+        from umdp.solver import evaluate, solve
 
         announce()
         limit = math.inf if self.time_limit is None else self.time_limit
@@ -190,7 +190,7 @@ class Check:
 def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None) -> None:
     """Raise `UmdpError` if a property does not fit the model, or the policy to evaluate does not fit the property."""
     from umdp.model import MDP
-    from umdp.solve.objective import objective_of, players
+    from umdp.solver.objective import objective_of, players
 
     players(model, spec, policy_given=policy is not None and (spec.nature is not None or isinstance(model, MDP)))
     steps = objective_of(model, spec).steps

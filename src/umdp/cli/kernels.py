@@ -14,7 +14,7 @@ def compiled() -> bool:
     Their folder is named by a digest of the sources, so that whatever lies in it is current.
     """
     try:
-        from umdp.solve import graph_kernels
+        from umdp.solver.graph import attractor as graph_kernels
 
         folders = {Path(each.stats.cache_path) for each in vars(graph_kernels).values() if hasattr(each, "py_func")}
         this = f"graph_kernels.*py{sys.version_info.major}{sys.version_info.minor}.nbi"

@@ -11,7 +11,7 @@ import numpy as np
 from umdp.model import MDP, IntervalMDP
 
 if TYPE_CHECKING:
-    from umdp.solve import Bracket, Solution
+    from umdp.solver import Bracket, Solution
 
 __all__ = ["Numbers", "describe", "kind", "numbers", "record", "sizes", "verdict"]
 

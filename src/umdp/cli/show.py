@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from umdp.cli.check import Check
     from umdp.cli.learned import Origin
     from umdp.model import MDP, IntervalMDP
-    from umdp.solve import Solution
+    from umdp.solver import Solution
 
 __all__ = ["Answer", "Report"]
 

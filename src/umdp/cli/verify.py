@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from umdp.errors import FormatError
 
 if TYPE_CHECKING:
-    from umdp.solve.proof.certificate import Certificate
+    from umdp.solver.proof.certificate import Certificate
 
 __all__ = ["Verify", "write_certificate"]
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from umdp.errors import FormatError
 from umdp.verify.document import Model
-from umdp.verify.objective import Objective
+from umdp.verify.objective import Question
 
 __all__ = ["induct"]
 
 WORK = 5 * 10**9  # transitions times steps
 
 
-def induct(model: Model, objective: Objective, *, up: bool, policy: Any, bits: int) -> Fraction:
+def induct(model: Model, objective: Question, *, up: bool, policy: Any, bits: int) -> Fraction:
     """Return a bound on the value of the initial state, from above (`up`) or below, to `bits` binary places.
 
     With a policy it is a bound on that policy's value: a list of choices, or one for every step.

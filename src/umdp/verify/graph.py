@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from umdp.verify.document import Model
 
-__all__ = ["Decided", "Graph", "decide"]
+__all__ = ["ByGraph", "SearchGraph", "decide"]
 
 
 @dataclass(frozen=True)
-class Decided:
+class ByGraph:
     """The states whose value the graph fixes, and the choices left in the others.
 
     Attributes
@@ -32,7 +32,7 @@ class Decided:
         return not (self.one[state] or self.zero[state] or self.infinite[state])
 
 
-class Graph:
+class SearchGraph:
     """The edges of a model, or of one choice per state, forwards and backwards."""
 
     def __init__(self, model: Model, policy: Sequence[int] | None = None) -> None:
@@ -108,7 +108,7 @@ class Graph:
         return seen
 
 
-def decide(graph: Graph, kind: str, agent_max: bool, goal: list[bool], left: list[bool]) -> Decided:
+def decide(graph: SearchGraph, kind: str, agent_max: bool, goal: list[bool], left: list[bool]) -> ByGraph:
     """Return what the graph decides of the probability ("P") or reward ("R") of reaching `goal` through `left`."""
     none = [False] * graph.states
     through = [a and not g for a, g in zip(left, goal, strict=True)]
@@ -117,16 +117,16 @@ def decide(graph: Graph, kind: str, agent_max: bool, goal: list[bool], left: lis
     if kind == "P" and agent_max:
         can = graph.attract(goal, through)
         one = graph.sure(goal, [a and b for a, b in zip(through, can, strict=True)])
-        return Decided(one, [not c for c in can], none, usable)
+        return ByGraph(one, [not c for c in can], none, usable)
     if kind == "P":
         zero = [not m for m in graph.attract(goal, through, every=True)]
         risky = graph.attract(zero, through)
-        return Decided([not r for r in risky], zero, none, usable)
+        return ByGraph([not r for r in risky], zero, none, usable)
     if not agent_max:
         sure = graph.sure(goal, through)
         for c in every:
             usable[c] = all(sure[t] for t in graph.successors[c])
-        return Decided(goal, none, [not s for s in sure], usable)
+        return ByGraph(goal, none, [not s for s in sure], usable)
     must = graph.attract(goal, through, every=True)
     misses = graph.attract([not m for m in must], through)
-    return Decided(goal, none, [m and not g for m, g in zip(misses, goal, strict=True)], usable)
+    return ByGraph(goal, none, [m and not g for m, g in zip(misses, goal, strict=True)], usable)

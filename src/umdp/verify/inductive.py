@@ -14,9 +14,9 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from umdp.verify.document import Bound, Model
-from umdp.verify.graph import Decided
+from umdp.verify.graph import ByGraph
 from umdp.verify.numbers import Vector, vector
-from umdp.verify.objective import Objective
+from umdp.verify.objective import Question
 
 __all__ = ["Arena", "Refused"]
 
@@ -28,7 +28,7 @@ class Refused(Exception):
 class Arena:
     """A model, an objective and what the graph decides: everything a bound is checked against."""
 
-    def __init__(self, model: Model, objective: Objective, decided: Decided, policy: list[int] | None) -> None:
+    def __init__(self, model: Model, objective: Question, decided: ByGraph, policy: list[int] | None) -> None:
         self.model, self.objective, self.decided, self.policy = model, objective, decided, policy
         self.open = [decided.open(s) for s in range(model.states)]
         units = {r.denominator for r in model.reward} | {r.denominator for r in model.paid or ()}

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from umdp.spec import Direction, Spec
 from umdp.verify.document import Model
 
-__all__ = ["Objective", "objective"]
+__all__ = ["Question", "objective"]
 
 
 @dataclass(frozen=True)
-class Objective:
+class Question:
     """A property in terms of reaching, collecting and counting steps.
 
     Attributes
@@ -34,7 +34,7 @@ class Objective:
     frozen: bool = True
 
 
-def objective(model: Model, spec: Spec) -> Objective:
+def objective(model: Model, spec: Spec) -> Question:
     """Return what a property asks, or raise `SpecError` where it does not fit the model."""
     agent_max, nature_max = _players(model, spec)
     steps = spec.steps(model)
@@ -44,7 +44,7 @@ def objective(model: Model, spec: Spec) -> Objective:
     goal, left = asked.goal.evaluate(model).tolist(), asked.through.evaluate(model).tolist()
     if asked.safety:
         agent_max, nature_max = not agent_max, not nature_max
-    return Objective(spec.kind, agent_max, nature_max, goal, left, asked.safety, steps, not asked.exact)
+    return Question(spec.kind, agent_max, nature_max, goal, left, asked.safety, steps, not asked.exact)
 
 
 def _players(model: Model, spec: Spec) -> tuple[bool, bool]:

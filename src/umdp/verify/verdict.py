@@ -12,10 +12,10 @@ from umdp.errors import FormatError, SpecError
 from umdp.spec import Spec
 from umdp.verify.bounded import induct
 from umdp.verify.document import Document, parse, read
-from umdp.verify.graph import Decided, Graph, decide
+from umdp.verify.graph import ByGraph, SearchGraph, decide
 from umdp.verify.inductive import Arena, Refused
 from umdp.verify.numbers import Number
-from umdp.verify.objective import Objective, objective
+from umdp.verify.objective import Question, objective
 
 __all__ = ["Verdict", "judge", "verify", "verify_content"]
 
@@ -113,18 +113,18 @@ def judge(document: Document) -> Verdict:
     return verdict("")
 
 
-def _claimed(document: Document, asked: Objective) -> tuple[Number, Number]:
+def _claimed(document: Document, asked: Question) -> tuple[Number, Number]:
     """Return the claimed bounds on what is computed: for G phi, on the probability of !phi."""
     if not asked.complement:
         return document.lower, document.upper
     return (1 - document.upper if document.upper < 1 else Fraction(0)), 1 - document.lower
 
 
-def _unbounded(document: Document, asked: Objective) -> None:
+def _unbounded(document: Document, asked: Question) -> None:
     model, policy = document.model, document.policy
     if policy is not None and policy and isinstance(policy[0], list):
         raise Refused("policy: depends on the step, but the property has no step bound")
-    graph = Graph(model)
+    graph = SearchGraph(model)
     decided = decide(graph, asked.kind, asked.agent_max, asked.goal, asked.left)
     choice = [int(c) for c in policy if isinstance(c, int)] if policy is not None else None
     arena = Arena(model, asked, decided, choice)
@@ -141,7 +141,7 @@ def _unbounded(document: Document, asked: Objective) -> None:
         _check_policy(document, asked, decided, choice)
 
 
-def _check_policy(document: Document, asked: Objective, decided: Decided, choice: list[int] | None) -> None:
+def _check_policy(document: Document, asked: Question, decided: ByGraph, choice: list[int] | None) -> None:
     """Refuse the claim about the policy where its own graph decides otherwise than the graph of all policies.
 
     In undecided states the inequalities for the policy's rows are its proof; in decided ones its graph has to show it.
@@ -149,7 +149,7 @@ def _check_policy(document: Document, asked: Objective, decided: Decided, choice
     model = document.model
     if choice is None:
         raise Refused("policy: something is claimed of it, but there is none")
-    graph = Graph(model, choice)
+    graph = SearchGraph(model, choice)
     own = decide(graph, asked.kind, asked.agent_max, asked.goal, asked.left)
     above = document.above.value if document.above is not None else [math.inf] * model.states
     below = document.below.value if document.below is not None else [Fraction(0)] * model.states
@@ -170,7 +170,7 @@ def _check_policy(document: Document, asked: Objective, decided: Decided, choice
             raise Refused(f"policy, state {s}: the value claimed is not that of its choice {choice[s]}")
 
 
-def _bounded(document: Document, asked: Objective) -> None:
+def _bounded(document: Document, asked: Question) -> None:
     model = document.model
     policy = document.policy if document.policy_claimed else None
     if document.policy_claimed and policy is None:

@@ -22,8 +22,8 @@ from umdp.kernel import kernel
 from umdp.learn import Learner
 from umdp.learn.dirichlet import Dirichlet
 from umdp.model import IntervalMDP, Policy
-from umdp.solve import Solution, evaluate, solve
-from umdp.solve.objective import objective_of
+from umdp.solver import Solution, evaluate, solve
+from umdp.solver.objective import objective_of
 from umdp.spec import Direction
 
 __all__ = ["PUBLISHED", "Published", "PublishedLUI", "PublishedMAP", "PublishedPAC", "PublishedUCRL2"]
@@ -135,7 +135,7 @@ class Published(Anytime):
         super().__post_init__()
         self._truth, self._before = self.source.truth, self.counts
 
-    def trajectory_ends(self, settled: Array, horizon: int) -> tuple[Array, int]:
+    def trajectory_ends(self, decided: Array, horizon: int) -> tuple[Array, int]:
         """End trajectories by the values of the truth, and one step later."""
         assert self.source.truth is not None
         values = solve(self.source.truth, self.spec).lower.round(9)

@@ -19,7 +19,7 @@ from umdp.model import MDP
 from umdp.paper.results import COLUMNS, Cell, LearningProblem, TrialResult
 from umdp.run import Config
 from umdp.snapshot import Snapshot
-from umdp.solve import solve
+from umdp.solver import solve
 from umdp.source.simulator import Simulator
 from umdp.spec import Direction, Spec
 

@@ -1,0 +1,20 @@
+"""Solving: certified brackets for interval MDPs, MDPs and Markov chains.
+
+The rooms stand in the order in which a property passes through them:
+
+- `objective` lowers a formula to sets of states, a number of steps and rewards; nothing later asks for the formula.
+- `graph` finds what the graph alone decides: attractors, end components, values 0, 1 and infinity.
+- `reduction` turns the rest into equations: decided states become exits, end components one state, components in order.
+- `methods` solve them: value iteration, policy iteration by elimination, Newton's method, exact rationals; backward induction
+  where steps are bounded, strategy iteration where nature may cut edges. `methods.table` says which is used when.
+- `certification` makes a bracket of values: rounding errors, inductive vectors.
+- `result` is what comes out, and `proof` makes a certificate of it for a stranger to check with `umdp.verify`.
+
+`task` is what is handed from room to room, and `api` leads through them.
+"""
+
+from umdp.solver.api import evaluate, propose, solve
+from umdp.solver.graph.relevance import Relevant, relevant
+from umdp.solver.result import Bracket, Solution, Statistics, Status
+
+__all__ = ["Bracket", "Relevant", "Solution", "Statistics", "Status", "evaluate", "propose", "relevant", "solve"]

@@ -1,0 +1,357 @@
+"""`solve` and `evaluate`: from a model and a property to a certified answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import ModelError
+from umdp.model import MDP, IntervalMDP, Policy
+from umdp.solver.graph.arrays import Shape
+from umdp.solver.graph.decided import Decided
+from umdp.solver.methods.table import METHODS
+from umdp.solver.objective import bounds_of, objective_of, players
+from umdp.solver.reduction.analysis import analyse
+from umdp.solver.result import Bracket, Solution, Statistics, Status
+from umdp.solver.task import Effort, Task, has_free_zero
+from umdp.spec import Spec
+
+__all__ = ["evaluate", "propose", "solve"]
+
+Array = NDArray[Any]
+NOTHING: Array = np.empty(0)
+Progress = Callable[[str, float], None]
+
+
+def solve(
+    model: MDP | IntervalMDP,
+    spec: Spec | str,
+    *,
+    precision: float = 1e-6,
+    start: Solution | Policy | None = None,
+    method: str = "auto",
+    threads: int = 1,
+    time_limit: float = np.inf,
+    progress: Progress | None = None,
+) -> Solution:
+    """Return a certified bracket of a property's value, with a policy and nature that go with it.
+
+    Parameters
+    ----------
+    model : MDP or IntervalMDP
+    spec : Spec or str
+    precision : float
+        The relative width the bracket should have.
+    start : Solution or Policy, optional
+        An earlier solution of a model with the same graph, or its policy; it changes the time taken, not the answer.
+    method : {"auto", "policy", "value"}
+        Policy iteration by elimination, sweeps and sparse systems with inductive bounds, or the solver's own choice.
+    threads : int
+        Threads for the kernels on large components; the last digits of the bounds may then differ between runs.
+    time_limit : float
+        Seconds after which the best certified bracket so far is returned.
+    progress : callable, optional
+        Called now and then with (what is going on, how much values still move, relatively).
+
+    Examples
+    --------
+    >>> from umdp import IntervalMDP, solve
+    >>> model = IntervalMDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.2, 0.5, 1, 1], [0.5, 0.8, 1, 1],
+    ...                     labels={"goal": [1]})
+    >>> solution = solve(model, 'Pmaxmin=? [ F "goal" ]')
+    >>> solution.bracket.lower <= 0.2 <= solution.bracket.upper
+    True
+    >>> solution.status.name
+    'CERTIFIED'
+    """
+    spec = Spec.parse(spec) if isinstance(spec, str) else spec
+    _check_options(precision, method)
+    agent_max, nature_max = players(model, spec)
+    begun = time.monotonic()
+    effort = Effort(precision, method, threads, begun + time_limit, progress)
+    if spec.steps(model) is not None:
+        return _bounded(model, spec, agent_max, nature_max, effort, begun, None)
+    first = None
+    if start is not None:
+        policy = start.policy if isinstance(start, Solution) else start
+        if not np.array_equal(policy.graph.state_ptr, model.state_ptr):
+            raise ModelError("the solution to start from is for a model with other states and choices")
+        if policy.choice is not None and policy.choice.ndim == 1:
+            first = policy.choice
+    return _unbounded(model, spec, agent_max, nature_max, effort, begun, first)
+
+
+def propose(
+    model: MDP | IntervalMDP, spec: Spec, *, precision: float = 1e-6, start: Policy | None = None, method: str = "auto"
+) -> tuple[Policy, float]:
+    """Return an optimal policy and its value without asking for a proof: exploration needs a direction, not a bracket."""
+    agent_max, nature_max = players(model, spec)
+    begun = time.monotonic()
+    effort = Effort(precision, method, prove=False)
+    if spec.steps(model) is not None:
+        solution = _bounded(model, spec, agent_max, nature_max, effort, begun, None)
+    else:
+        first = None if start is None else start.choice
+        solution = _unbounded(model, spec, agent_max, nature_max, effort, begun, first)
+    return solution.policy, solution.value
+
+
+def evaluate(
+    model: MDP | IntervalMDP,
+    spec: Spec | str,
+    policy: Policy,
+    *,
+    precision: float = 1e-6,
+    method: str = "auto",
+    threads: int = 1,
+    time_limit: float = np.inf,
+    progress: Progress | None = None,
+) -> Solution:
+    """Return a certified bracket of the value of a given policy: against nature, or on an MDP as it is.
+
+    The property's nature decides which way the probabilities go (`Pmaxmin`: against the policy); on an MDP there is
+    nothing to decide.
+
+    Examples
+    --------
+    >>> from umdp import MDP, Policy, evaluate
+    >>> mdp = MDP([0, 2, 3, 4], [0, 2, 3, 4, 5], [1, 2, 2, 1, 2], [0.5, 0.5, 1, 1, 1], labels={"goal": [1]})
+    >>> print(evaluate(mdp, 'Pmax=? [ F "goal" ]', Policy.uniform(mdp)).bracket)
+    [0.25, 0.25]
+    """
+    spec = Spec.parse(spec) if isinstance(spec, str) else spec
+    _check_options(precision, method)
+    if not np.array_equal(policy.graph.state_ptr, model.state_ptr):
+        raise ModelError("the policy is for a model with other states and choices")
+    _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
+    begun = time.monotonic()
+    effort = Effort(precision, method, threads, begun + time_limit, progress)
+    if spec.steps(model) is not None:
+        return _bounded(model, spec, nature_max, nature_max, effort, begun, policy)
+    if policy.steps is not None:
+        raise ModelError("a step-dependent policy can be evaluated for step-bounded properties only")
+    chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
+    inner = _unbounded(chain, spec, nature_max, nature_max, effort, begun, None)
+    size = model.states
+
+    def nature() -> MDP:
+        if policy.weight is not None:
+            raise ModelError("nature's answer to a randomised policy is part of the induced chain; solve that instead")
+        lower, upper = bounds_of(model)
+        prob = np.array(lower / np.repeat(np.add.reduceat(lower, model.choice_ptr[:-1]), np.diff(model.choice_ptr)))
+        if isinstance(model, IntervalMDP):
+            from umdp.solver.methods.nature import respond
+
+            paid = objective_of(model, spec).paid
+            respond(model.choice_ptr, model.successor, lower, upper, inner.upper[:size], paid, nature_max, prob)
+        return _mdp(model, prob)
+
+    return Solution(
+        model, spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
+        lambda: (inner.lower[:size], inner.upper[:size]), lambda: policy, nature,
+    )  # fmt: skip
+
+
+def _check_options(precision: float, method: str) -> None:
+    if not 0 < precision < 1:
+        raise ModelError(f"precision must lie strictly between 0 and 1, not {precision}")
+    if method not in METHODS:
+        raise ModelError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
+
+
+def _mdp(model: MDP | IntervalMDP, prob: Array) -> MDP:
+    if isinstance(model, MDP):
+        return model
+    rest = np.repeat(np.add.reduceat(prob, model.choice_ptr[:-1]), np.diff(model.choice_ptr))
+    return MDP(
+        model.state_ptr, model.choice_ptr, model.successor, prob / rest, initial=model.initial, labels=model.labels,
+        rewards=model.rewards, actions=model.actions, state_names=model.state_names, variables=model.variables,
+        constants=model.constants, formulas=model.formulas,
+    )  # fmt: skip
+
+
+def _statistics(effort: Effort, begun: float) -> Statistics:
+    return Statistics(effort.undecided, effort.components, effort.largest, effort.iterations, time.monotonic() - begun)
+
+
+def _unbounded(
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    agent_max: bool,
+    nature_max: bool,
+    effort: Effort,
+    begun: float,
+    start: Array | None,
+) -> Solution:
+    from umdp.solver.certification.rounding import one_minus
+    from umdp.solver.methods.by_component import solve_task
+    from umdp.solver.methods.nature import answer, spread
+    from umdp.solver.methods.strategy_iteration import against_policy, solve_alone, solve_game
+
+    about = analyse(model, spec)
+    safety = about.safety
+    shape, memo = about.shape, about.memo
+
+    def decided(reach_max: bool) -> Decided:
+        return about.decided(spec.kind, reach_max)
+
+    task = Task(
+        about.edges, about.lower, about.upper, spec.kind, agent_max, nature_max, decided(agent_max != safety),
+        about.reward, about.goal, about.left, safety, memo=memo, reward_error=about.reward_error,
+    )  # fmt: skip
+    cuts = has_free_zero(task)
+    task = replace(task, cuts=cuts)
+    if not task.joint and bool((np.diff(shape.state_ptr) == 1).all()):  # nature decides alone
+        task = replace(task, agent_max=nature_max, decided=decided(nature_max != safety))
+    if start is not None and shape.states > model.states:
+        start = np.concatenate([start, shape.state_ptr[model.states : -1]])
+
+    size, initial = model.states, model.initial
+    first = np.array([initial])
+    open_game = cuts and not task.joint
+    if open_game:
+        game = solve_game(task, effort, start)
+        bracket = _bracket(spec, game.lower[first], game.upper[first])
+        own_bracket = _bracket(spec, game.policy_lower[first], game.policy_upper[first])
+        bounds: Callable[[], tuple[Array, Array]] = lambda: (game.lower, game.upper)  # noqa: E731
+        choice: Callable[[], Array] = lambda: game.choice  # noqa: E731
+        prob: Callable[[], Array] = lambda: game.prob  # noqa: E731
+    else:
+        values, solved = (solve_alone if cuts else solve_task)(task, effort, start), task
+        bracket = _bracket(spec, *values.between(first))
+        turn = False
+        if spec.kind == "P" and not cuts and not effort.stopped and bracket.relative_width > effort.precision:
+            # Where a probability is close to 1 there is more room for differences in one minus it.
+            turned = replace(task, complement=not safety, agent_max=not task.agent_max, nature_max=not nature_max)
+            other = solve_task(turned, effort, start)
+            narrow = _bracket(spec, *one_minus(*other.between(first)))
+            turn = narrow.upper - narrow.lower < bracket.upper - bracket.lower
+            if turn:
+                bracket, values, solved = narrow, other, turned
+        own_bracket = bracket
+        if cuts:
+            # The graph of one policy may decide more than the graph of all.
+            own = solve_alone(against_policy(task, values.choice), effort)
+            own_bracket = _bracket(spec, *own.between(first))
+        bounds = lambda: one_minus(values.lower, values.upper) if turn else (values.lower, values.upper)  # noqa: E731
+        choice = lambda: values.choice  # noqa: E731
+        prob = lambda: answer(solved, values)  # noqa: E731
+
+    def per_state() -> tuple[Array, Array]:
+        return _plausible(spec, *(np.ascontiguousarray(bound[:size]) for bound in bounds()))
+
+    def nature() -> MDP:
+        chosen = prob()
+        if cuts:  # where the graph decides, it does so because no listed transition is cut
+            decided_rows = ~task.decided.maybe[shape.choice_state]
+            chosen = np.where(np.repeat(decided_rows, np.diff(shape.choice_ptr)), spread(task), chosen)
+        return _mdp(model, chosen[: model.transitions])
+
+    return Solution(
+        model, spec, bracket, own_bracket, _status(bracket, effort, open_game=open_game), _statistics(effort, begun),
+        per_state, lambda: Policy(model, choice()[:size]), nature,
+    )  # fmt: skip
+
+
+def _bracket(spec: Spec, low: Array, high: Array) -> Bracket:
+    """Return the bracket of one state."""
+    low, high = _plausible(spec, low, high)
+    return Bracket(float(low[0]), float(high[0]))
+
+
+def _plausible(spec: Spec, low: Array, high: Array) -> tuple[Array, Array]:
+    """Return bounds within what is possible at all; where they contradict each other (or are no numbers), just that."""
+    most = 1.0 if spec.kind == "P" else np.inf
+    low, high = np.maximum(low, 0.0), np.minimum(high, most)
+    absurd = ~(low <= high)
+    return np.where(absurd, 0.0, low), np.where(absurd, most, high)
+
+
+def _tick(effort: Effort, left: int) -> bool:
+    """Report the steps left to go; return whether to stop."""
+    effort.tell(f"{left} steps to go", np.nan)
+    return effort.stopped
+
+
+def _status(bracket: Bracket, effort: Effort, *, open_game: bool = False) -> Status:
+    if bracket.relative_width <= effort.precision:
+        return Status.CERTIFIED
+    if effort.stopped:
+        return Status.STOPPED
+    return Status.OPEN_GAME if open_game else Status.IMPRECISE
+
+
+def _bounded(
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    agent_max: bool,
+    nature_max: bool,
+    effort: Effort,
+    begun: float,
+    policy: Policy | None,
+) -> Solution:
+    from umdp.solver.certification.rounding import above, below
+    from umdp.solver.methods.backward_induction import induct
+    from umdp.solver.methods.nature import respond
+
+    shape = Shape.of(model)
+    lower, upper = bounds_of(model)
+    objective = objective_of(model, spec)
+    steps, x, absorbing, paid = objective.steps, objective.final, objective.absorbing, objective.paid
+    assert steps is not None and x is not None and absorbing is not None  # noqa: PT018 - what a step bound comes with
+    reward = NOTHING
+    if objective.rewards is not None:
+        reward = np.zeros(shape.choices)
+        if objective.rewards.state is not None:
+            reward += objective.rewards.state[shape.choice_state]
+        if objective.rewards.choice is not None:
+            with np.errstate(over="ignore"):
+                reward += objective.rewards.choice
+    weights = None
+    if policy is not None:
+        if policy.steps is not None and policy.steps < steps:
+            raise ModelError(f"the policy is for {policy.steps} steps, the property for {steps}")
+        weights = policy.weights()
+    keep = policy is None
+    if keep and steps * shape.states > 2**28:
+        raise ModelError(
+            f"a policy for {steps} steps and {shape.states} states does not fit into memory; "
+            "evaluate a given policy, or ask for fewer steps"
+        )
+    result = induct(
+        shape, lower, upper, steps, x, absorbing, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
+        nature_max=nature_max, keep=keep, tell=lambda left: _tick(effort, left),
+    )  # fmt: skip
+    effort.iterations += steps
+    rel = np.full(shape.states, result.rel)
+    low = np.maximum(np.nextafter(below(result.x, rel) - result.off, -np.inf), 0.0)
+    high = np.where(result.x > 0, np.nextafter(above(result.x, rel) + result.off, np.inf), 0.0)
+    if result.capped:
+        high = np.where(result.x > 0, np.inf, 0.0)
+    low, high = np.where(absorbing, x, low), np.where(absorbing, x, high)
+    if steps == 0:
+        low = high = x
+    if spec.kind == "P":
+        high = np.minimum(high, 1.0)
+    if effort.stopped:  # what was computed is the value of fewer steps: sound bounds need all of them
+        low = np.zeros(shape.states)
+        high = np.full(shape.states, 1.0 if spec.kind == "P" else np.inf)
+    if policy is None:
+        policy = Policy(model, result.choice if steps else np.array(shape.state_ptr[:-1]))
+    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
+
+    def nature() -> MDP:
+        prob = np.empty(shape.transitions)
+        respond(shape.choice_ptr, shape.successor, lower, upper, result.trace, paid, nature_max, prob)
+        return _mdp(model, prob)
+
+    taken = policy
+    return Solution(
+        model, spec, bracket, bracket, _status(bracket, effort), _statistics(effort, begun), lambda: (low, high),
+        lambda: taken, nature,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Certification: rounding errors, inductive vectors, certificates."""

@@ -1,0 +1,401 @@
+"""Compiled Bellman kernels for the last digits: values in two parts, differences instead of values.
+
+Kernels take the arrays of a `Problem` and a range of states; `order` is as in `sweeps`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.solver.certification.rounding import EPS, LEAST, row_error, share_error, underflow
+
+__all__ = [
+    "certify",
+    "chain_of",
+    "fill",
+    "gain",
+    "improve",
+    "loads",
+    "relax",
+    "residual",
+    "sort_row",
+]
+
+Array = NDArray[Any]
+
+
+@kernel
+def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) -> None:
+    """Sort ``order[begin:begin+size]`` by `key` (one key per entry of the row, in the row's own order)."""
+    sign = 1.0 if descending else -1.0
+    for i in range(1, size):
+        moved = order[begin + i]
+        value = sign * key[moved]
+        j = i - 1
+        while j >= 0 and sign * key[order[begin + j]] < value:
+            order[begin + j + 1] = order[begin + j]
+            j -= 1
+        order[begin + j + 1] = moved
+
+
+@kernel
+def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order: Array, probe: Array) -> float:
+    """Write into `probe` the distribution that hands the slack out in the order given.
+
+    Each entry is accurate relative to itself (`rounding.row_error`): where less than half of the slack is left for the last
+    entry served, or hardly less than it has room for, the sums are done again in twice the working precision. What that may be
+    off, absolutely, is returned; 0 if it was not necessary, or exact.
+    """
+    rest = slack
+    delicate = slack < 2.0**-40
+    for i in range(size):
+        k = order[begin + i]
+        low, room = lower[begin + k], upper[begin + k] - lower[begin + k]
+        probe[k] = low
+        if rest > 0.0:
+            if room < rest:
+                probe[k] = upper[begin + k]
+                rest -= room
+                delicate = delicate or rest < 0.5 * slack
+            else:
+                probe[k] = low + rest
+                delicate = delicate or room - rest < 2.0**-30 * slack
+                rest = 0.0
+    if not delicate or slack <= 0.0:
+        return 0.0
+    high, tail, lost = 1.0, 0.0, 0.0  # 1 - sum of lower bounds, as an unevaluated sum of two numbers
+    for i in range(size):
+        v = -lower[begin + i]
+        total = high + v
+        shift = total - high
+        error = (high - (total - shift)) + (v - shift)
+        high = total
+        total = tail + error
+        shift = total - tail
+        lost += abs((tail - (total - shift)) + (error - shift))
+        tail = total
+    for i in range(size):
+        k = order[begin + i]
+        probe[k] = lower[begin + k]
+        if high + tail <= 0.0:
+            continue
+        before_high, before_tail = high, tail
+        for v in (-upper[begin + k], lower[begin + k]):
+            total = high + v
+            shift = total - high
+            error = (high - (total - shift)) + (v - shift)
+            high = total
+            total = tail + error
+            shift = total - tail
+            lost += abs((tail - (total - shift)) + (error - shift))
+            tail = total
+        if high + tail >= 0.0:
+            probe[k] = upper[begin + k]
+        else:
+            probe[k] = lower[begin + k] + (before_high + before_tail)
+            high, tail = 0.0, 0.0
+    return share_error(size) if lost > 0.0 else 0.0
+
+
+@kernel
+def gain(
+    s: int,
+    row: int,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    probe: Array,
+    x: Array,
+    tail: Array,
+    nature_max: bool,
+    sign: float,
+) -> tuple[float, float]:
+    """Return (what a step by a row gains over the value of its state, a bound on the rounding error of that).
+
+    Values are sums of two numbers, `x` and `tail`, and the gain is ``reward + sum p (x_j - x_s)``: its error is relative to the
+    differences, not to the values. `probe` receives nature's distribution, best for these differences.
+
+    A difference ``(x_j - x_s) + (tail_j - tail_s)`` takes three roundings, each of at most |key| + |tail_j - tail_s|: where the
+    parts cancel, the error is relative to the parts. With a `sign` every difference is moved that way by its error, so that
+    nature's best distribution for what is computed collects at least (at most) what any collects for what is meant.
+    """
+    lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+    whole = 0.0
+    for i in range(size):
+        j = target[lo + i]
+        lag = tail[j] - tail[s]
+        step = (x[j] - x[s]) + lag
+        off = 4.0 * EPS * (abs(step) + abs(lag))
+        key[i] = step + sign * (off + LEAST) if j != s else 0.0
+        whole += abs(key[i])
+        probe[i] = lower[lo + i]
+    blur = 0.0
+    if slack[row] > 0.0 and size > 1:
+        sort_row(lo, size, key, order, nature_max)
+        blur = fill(lo, size, lower, upper, slack[row], order, probe)
+    total, scale = reward[row], abs(reward[row])
+    for i in range(size):
+        total += probe[i] * key[i]
+        scale += probe[i] * abs(key[i])
+    error = row_error(size) * scale + blur * whole
+    if whole > 0.0 or scale > 0.0:
+        error += underflow(size) * (1.0 + whole)
+    return total, error
+
+
+@kernel
+def certify(
+    begin: int,
+    end: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    x: Array,
+    tail: Array,
+    choice: Array,
+    agent_max: bool,
+    nature_max: bool,
+    from_above: bool,
+) -> int:
+    """Count the states at which `x` is not inductive: one step must not raise (lower) it, rounding included.
+
+    The gain of a step must be at most 0 from above and at least 0 from below, its rounding error on the unfavourable side.
+    From below, all values must be at least 0. `choice` receives the row that passes where one is enough; it is not touched
+    where all must.
+    """
+    bad = 0
+    one_is_enough = agent_max != from_above
+    sign = 1.0 if from_above else -1.0
+    probe = np.empty(key.size)
+    for s in range(begin, end):
+        if not from_above and x[s] == 0.0 and tail[s] == 0.0:
+            continue  # nothing is ever below 0
+        best, worst, passing = np.inf, -np.inf, -1
+        for row in range(row_ptr[s], row_ptr[s + 1]):
+            step, error = gain(
+                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max,
+                sign,
+            )  # fmt: skip
+            excess = sign * step + error
+            if excess < best:
+                best, passing = excess, row
+            worst = max(worst, excess)
+        if not (best if one_is_enough else worst) <= 0.0:
+            bad += 1
+        elif one_is_enough:
+            choice[s] = passing
+    return bad
+
+
+@kernel
+def chain_of(
+    begin: int,
+    end: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    x: Array,
+    tail: Array,
+    choice: Array,
+    nature_max: bool,
+    prob: Array,
+) -> None:
+    """Write nature's best distribution against `x` into `prob`, for the row each state takes."""
+    for s in range(begin, end):
+        row = choice[s]
+        lo, hi = entry_ptr[row], entry_ptr[row + 1]
+        size = hi - lo
+        rest = slack[row]
+        for i in range(size):
+            prob[lo + i] = lower[lo + i]
+            j = target[lo + i]
+            key[i] = (x[j] - x[s]) + (tail[j] - tail[s])
+        if rest > 0.0 and size > 1:
+            sort_row(lo, size, key, order, nature_max)
+            for i in range(size):
+                k = order[lo + i]
+                take = min(upper[lo + k] - lower[lo + k], rest)
+                prob[lo + k] += take
+                rest -= take
+                if rest <= 0.0:
+                    break
+
+
+@kernel
+def loads(
+    begin: int,
+    end: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    x: Array,
+    tail: Array,
+    agent_max: bool,
+    nature_max: bool,
+    out: Array,
+) -> None:
+    """Write, per state, twice the residual of the Bellman equation at `x` plus a multiple of rounding errors."""
+    probe = np.empty(key.size)
+    for s in range(begin, end):
+        best, error_of_best = -np.inf, 0.0
+        for row in range(row_ptr[s], row_ptr[s + 1]):
+            step, error = gain(
+                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max,
+                0.0,
+            )  # fmt: skip
+            if (step if agent_max else -step) > best:
+                best, error_of_best = (step if agent_max else -step), error
+        out[s] = 2.0 * abs(best) + 4.0 * error_of_best + 32.0 * EPS * (EPS * abs(x[s]) + abs(tail[s]))
+
+
+@kernel
+def improve(
+    begin: int,
+    end: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    x: Array,
+    tail: Array,
+    row_of: Array,
+    agent_max: bool,
+    nature_max: bool,
+) -> int:
+    """Switch every state to its best row against `x`, where that is better beyond rounding; return how many switched.
+
+    Gains are computed from differences of values, so that their error is relative to the differences.
+    """
+    switched = 0
+    probe = np.empty(key.size)
+    for s in range(begin, end):
+        if row_ptr[s + 1] - row_ptr[s] == 1:
+            continue
+        current = row_of[s]
+        best, best_row, reference, unsure = -np.inf, current, -np.inf, 0.0
+        for row in range(row_ptr[s], row_ptr[s + 1]):
+            step, error = gain(
+                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max,
+                0.0,
+            )  # fmt: skip
+            if not agent_max:
+                step = -step
+            if row == current:
+                reference = step
+            if row == current or step > best:
+                unsure = max(unsure, error)
+            if step > best:
+                best, best_row = step, row
+        if best > reference + unsure + 8.0 * EPS * (EPS * abs(x[s]) + abs(tail[s])):
+            row_of[s] = best_row
+            switched += 1
+    return switched
+
+
+@kernel
+def residual(
+    begin: int,
+    end: int,
+    entry_ptr: Array,
+    target: Array,
+    prob: Array,
+    reward: Array,
+    row: Array,
+    x: Array,
+    tail: Array,
+    out: Array,
+) -> None:
+    """Write how far ``x + tail`` is from solving the chain of `row` and `prob`, computed from differences."""
+    for s in range(begin, end):
+        total = reward[row[s]]
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            j = target[t]
+            total += prob[t] * ((x[j] - x[s]) + (tail[j] - tail[s]))
+        out[s - begin] = total
+
+
+@kernel
+def relax(
+    begin: int,
+    end: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    x: Array,
+    tail: Array,
+    agent_max: bool,
+    nature_max: bool,
+    from_above: bool,
+    load: Array,
+    boost: float,
+) -> int:
+    """Move ``x + tail`` outwards wherever `certify` would object, by the objection and `boost` times the load; return how often.
+
+    Where strategies are equally good, what the load adds up to under one of them need not do for the other.
+    """
+    moved = 0
+    probe = np.empty(key.size)
+    one_is_enough = agent_max != from_above
+    sign = 1.0 if from_above else -1.0
+    for s in range(begin, end):
+        if not from_above and x[s] == 0.0 and tail[s] == 0.0:
+            continue
+        chosen, leave = np.inf if one_is_enough else -np.inf, 1.0
+        for row in range(row_ptr[s], row_ptr[s + 1]):
+            step, error = gain(
+                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max,
+                sign,
+            )  # fmt: skip
+            excess = sign * step + error
+            if (excess < chosen) if one_is_enough else (excess > chosen):
+                chosen, leave = excess, 0.0
+                for i in range(entry_ptr[row + 1] - entry_ptr[row]):
+                    if target[entry_ptr[row] + i] != s:
+                        leave += probe[i]
+        if chosen > 0.0 and leave > 0.0:
+            by = sign * (chosen + boost * load[s]) / leave + tail[s]
+            total = x[s] + by
+            tail[s] = by - (total - x[s])
+            x[s] = total
+            if not from_above and x[s] + tail[s] < 0.0:
+                x[s] = tail[s] = 0.0
+            moved += 1
+    return moved

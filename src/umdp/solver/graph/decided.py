@@ -1,0 +1,124 @@
+"""What the graph alone decides: probability 0 and 1, infinite rewards, and a choice that shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from umdp.solver.graph.arrays import Shape
+
+__all__ = ["Decided", "Edges", "decide"]
+
+Mask = NDArray[np.bool_]
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """The states whose value the graph fixes (THEORY: all listed edges are there).
+
+    Attributes
+    ----------
+    one : (S,) value 1 for probabilities; the goal for rewards
+    zero : (S,) value 0 for probabilities; empty for rewards
+    infinite : (S,) infinite rewards; empty for probabilities
+    via : (S,) a choice that achieves the decided value, -1 where any does
+    usable : (C,) the choices that remain for undecided states
+    """
+
+    one: Mask
+    zero: Mask
+    infinite: Mask
+    via: Array
+    usable: Mask
+
+    @property
+    def maybe(self) -> Mask:
+        """The undecided states."""
+        return ~(self.one | self.zero | self.infinite)
+
+
+class Edges:
+    """A graph with its edges reversed (once, when first needed), for backward searches."""
+
+    def __init__(self, graph: Shape) -> None:
+        self.graph = graph
+
+    @cached_property
+    def _reverse(self) -> tuple[Array, Array, Array]:
+        from umdp.solver.graph.attractor import reverse
+
+        return reverse(self.graph.state_ptr, self.graph.choice_ptr, self.graph.successor)
+
+    def attract(self, target: Mask, through: Mask, usable: Mask | None = None, *, every: bool) -> tuple[Mask, Array]:
+        """Return the states drawn to `target` by some choice (or every choice), and the choice that drew them."""
+        from umdp.solver.graph.attractor import attractor
+
+        reached = target.copy()
+        via = np.full(self.graph.states, -1, dtype=np.int64)
+        allowed = np.ones(self.graph.choices, dtype=np.bool_) if usable is None else usable
+        attractor(self.graph.state_ptr, *self._reverse, through, allowed, reached, via, every)
+        return reached, via
+
+    def outwards(self, source: Mask, through: Mask) -> Array:
+        """Return the states of `through`, those nearest to `source` first and those that cannot reach it last."""
+        from umdp.solver.graph.attractor import attractor
+
+        reached = source.copy()
+        via = np.empty(self.graph.states, dtype=np.int64)
+        allowed = np.ones(self.graph.choices, dtype=np.bool_)
+        found = attractor(self.graph.state_ptr, *self._reverse, through, allowed, reached, via, False)
+        return np.concatenate([found, np.flatnonzero(through & ~reached).astype(np.int32)])
+
+    def sure(self, goal: Mask, through: Mask) -> tuple[Mask, Array]:
+        """Return the states from which some policy reaches `goal` surely, and its choices."""
+        from umdp.solver.graph.attractor import sure_reach
+
+        via = np.full(self.graph.states, -1, dtype=np.int64)
+        g = self.graph
+        return sure_reach(g.state_ptr, g.choice_ptr, g.successor, *self._reverse, through, goal, via), via
+
+    def within(self, inside: Mask) -> Mask:
+        """Return the choices all of whose successors lie `inside`, shape (C,)."""
+        kept: Mask = np.logical_and.reduceat(inside[self.graph.successor], self.graph.choice_ptr[:-1])
+        return kept
+
+    def first_choice(self, among: Mask) -> Array:
+        """Return the first choice of every state that is in `among` (C,), -1 where there is none."""
+        first = np.full(self.graph.states, -1, dtype=np.int64)
+        listed = np.flatnonzero(among)[::-1]
+        first[self.graph.choice_state[listed]] = listed
+        return first
+
+
+def decide(edges: Edges, kind: str, agent_max: bool, goal: Mask, left: Mask) -> Decided:
+    """Return what the graph decides for the probability (`kind` "P") or reward ("R") of reaching `goal`."""
+    graph = edges.graph
+    none = np.zeros(graph.states, dtype=np.bool_)
+    through = left & ~goal
+    usable = np.ones(graph.choices, dtype=np.bool_)
+    if kind == "P" and agent_max:
+        can, _ = edges.attract(goal, through, every=False)
+        if graph.choices == graph.states:  # a chain
+            risky, via = edges.attract(~can, through, every=False)
+            return Decided(~risky, ~can, none, np.full_like(via, -1), usable)
+        one, via = edges.sure(goal, through & can)
+        return Decided(one, ~can, none, via, usable)
+    if kind == "P":
+        must, _ = edges.attract(goal, through, every=True)
+        zero = ~must
+        risky, _ = edges.attract(zero, through, every=False)
+        via = np.where(zero, edges.first_choice(edges.within(zero)), -1)
+        return Decided(~risky, zero, none, via, usable)
+    if not agent_max:
+        sure, via = edges.sure(goal, ~goal)
+        return Decided(goal, none, ~sure, via, usable if sure.all() else edges.within(sure))
+    must, _ = edges.attract(goal, ~goal, every=True)
+    avoids = edges.first_choice(edges.within(~must))
+    misses, via = edges.attract(~must, ~goal, every=False)
+    return Decided(goal, none, misses & ~goal, np.where(must, via, avoids), usable)

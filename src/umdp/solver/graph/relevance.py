@@ -1,0 +1,78 @@
+"""What of a graph matters for a property: where its value is still open, and which choices are worth learning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.model import Graph
+from umdp.solver.graph.arrays import Shape
+from umdp.solver.graph.decided import Edges, decide
+from umdp.solver.objective import objective_of
+from umdp.spec import Direction, Spec
+
+__all__ = ["Relevant", "relevant"]
+
+
+@dataclass(frozen=True, eq=False)
+class Relevant:
+    """What of a graph matters for a property.
+
+    Attributes
+    ----------
+    decided : (S,) states whose value the graph alone decides: nothing seen from there on can matter
+    choices : (C,) choices that can be taken before a decided state is reached, and have more than one successor
+    steps : the step bound of the property, None without one
+    favoured : whether the graph decides a state that can be reached, and is not the goal itself, in the agent's favour
+    """
+
+    decided: NDArray[np.bool_]
+    choices: NDArray[np.bool_]
+    steps: int | None
+    favoured: bool = False
+
+
+def relevant(graph: Graph, spec: Spec) -> Relevant:
+    """Return what of a graph matters for a property.
+
+    Examples
+    --------
+    >>> graph = Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], labels={"goal": [1]})
+    >>> relevant(graph, Spec.parse('Pmax=? [ F "goal" ]')).decided
+    array([False,  True,  True])
+    """
+    objective = objective_of(graph, spec)
+    favoured = np.zeros(graph.states, dtype=np.bool_)
+    if objective.absorbing is not None and objective.steps is not None:
+        decided = objective.absorbing
+    else:
+        agent_max = spec.deciding().agent is not Direction.MIN
+        edges = Edges(Shape.of(graph))
+        reach_max = agent_max != objective.safety
+        by_graph = decide(edges, objective.kind, reach_max, objective.goal, objective.through)
+        decided = ~by_graph.maybe
+        if reach_max:
+            favoured = (by_graph.one | by_graph.infinite) & ~objective.goal
+    reached = _reachable(graph, decided)
+    open_choice = (reached & ~decided)[graph.choice_state]
+    worth = open_choice & (np.diff(graph.choice_ptr) > 1)
+    return Relevant(decided, worth, objective.steps, bool((favoured & reached).any()))
+
+
+def _reachable(graph: Graph, decided: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the states that can be reached without passing through a decided one."""
+    reached = np.zeros(graph.states, dtype=np.bool_)
+    reached[graph.initial] = True
+    frontier = np.array([graph.initial])
+    while frontier.size:
+        frontier = frontier[~decided[frontier]]
+        first, last = graph.choice_ptr[graph.state_ptr[frontier]], graph.choice_ptr[graph.state_ptr[frontier + 1]]
+        sizes = last - first
+        ends = np.cumsum(sizes)
+        entries = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - sizes - first, sizes)
+        ahead = np.unique(graph.successor[entries])
+        frontier = ahead[~reached[ahead]]
+        reached[frontier] = True
+    return reached

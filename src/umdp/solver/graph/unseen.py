@@ -1,0 +1,107 @@
+"""What the graph decides for the agent without a number, and how much of that nobody has seen happen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.model import Graph, Policy
+from umdp.solver.graph.arrays import Shape
+from umdp.solver.graph.decided import Edges
+from umdp.solver.objective import objective_of
+from umdp.spec import Direction, Spec
+
+__all__ = ["unseen_support"]
+
+Array = NDArray[Any]
+Mask = NDArray[np.bool_]
+
+
+def unseen_support(graph: Graph, spec: Spec, policy: Policy, counts: Array) -> int:
+    """Return how many listed transitions were never seen, though a value that the graph decides for the policy rests on them.
+
+    A graph lists what can happen. From that alone follows that some states reach a goal surely, or may miss it for ever,
+    however unlikely each step is. Where a transition that is needed for it was seen, nothing has to be believed; where
+    none was, the conclusion is as good as the list.
+
+    Only conclusions in the agent's favour count: probability 1 of what it wants to reach, infinite rewards where it wants
+    many. What is decided against it, or by numbers within bounds, does not rest on the list.
+
+    Parameters
+    ----------
+    counts : (T,) how often each transition was seen
+
+    Examples
+    --------
+    >>> graph = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1], labels={"goal": [1]})  # "try" stays, or reaches the goal
+    >>> spec, policy = Spec.parse('Pmax=? [ F "goal" ]'), Policy(graph, [0, 1])
+    >>> unseen_support(graph, spec, policy, np.array([9, 0, 0])), unseen_support(graph, spec, policy, np.array([9, 1, 0]))
+    (1, 0)
+    """
+    objective, rises = objective_of(graph, spec), spec.deciding().agent is not Direction.MIN
+    if objective.steps is not None or rises == objective.safety or policy.choice is None or policy.choice.ndim != 1:
+        return 0
+    goal, left = objective.goal, objective.through
+    chain = _Chain(graph, policy.choice, counts)
+    through = left & ~goal
+    can = chain.listed.attract(goal, through, every=False)[0]
+    if objective.kind == "R":  # infinite: the goal may be missed
+        lost = chain.listed.attract(~can, through, every=False)[0]
+        proved = chain.proved(~can, through)
+        decided = lost & can
+    else:  # one: a state that cannot reach the goal is out of reach
+        decided = ~chain.listed.attract(~can, through, every=False)[0] & ~goal
+        proved = chain.proved(goal, through)
+    open_states = decided & ~proved
+    if not open_states.any():
+        return 0
+    open_states &= chain.reached(graph.initial, goal | ~left)
+    return int(np.count_nonzero(chain.unseen & open_states[chain.owner]))
+
+
+class _Chain:
+    """The graph under a policy: what is listed, and what was seen of it."""
+
+    def __init__(self, graph: Graph, choice: Array, counts: Array) -> None:
+        first, last = graph.choice_ptr[choice], graph.choice_ptr[choice + 1]
+        self.sizes = last - first
+        self.ptr = np.concatenate([[0], np.cumsum(self.sizes)])
+        self.owner = np.repeat(np.arange(graph.states), self.sizes)
+        entry = np.arange(self.ptr[-1]) + np.repeat(first - self.ptr[:-1], self.sizes)
+        self.successor = graph.successor[entry]
+        self.unseen: Mask = (counts[entry] == 0) & (self.sizes > 1)[self.owner]
+        self.listed = Edges(Shape(np.arange(graph.states + 1), self.ptr, self.successor))
+
+    def proved(self, target: Mask, through: Mask) -> Mask:
+        """Return the states that are drawn to a target by what was seen, whichever unseen transitions can happen.
+
+        A state drawn by one of several transitions that were seen has one choice among them. Where none was seen any of
+        them may be the only one that happens: each is a choice of its own, and every one must draw.
+        """
+        seen = np.bincount(self.owner, ~self.unseen, minlength=self.sizes.size) > 0
+        kept = ~self.unseen | ~seen[self.owner]
+        owner = self.owner[kept]
+        begins = ~seen[owner] | np.concatenate([[True], owner[1:] != owner[:-1]])
+        choices = np.bincount(owner, begins, minlength=self.sizes.size).astype(np.int64)
+        shape = Shape(
+            np.concatenate([[0], np.cumsum(choices)]),
+            np.append(np.flatnonzero(begins), owner.size),
+            self.successor[kept],
+        )
+        return Edges(shape).attract(target, through, every=True)[0]
+
+    def reached(self, initial: int, over: Mask) -> Mask:
+        """Return the states that can be reached, not going on from where it is over."""
+        reached = np.zeros(self.sizes.size, np.bool_)
+        reached[initial] = True
+        frontier = np.array([initial])
+        while frontier.size:
+            frontier = frontier[~over[frontier]]
+            sizes, ends = self.sizes[frontier], np.cumsum(self.sizes[frontier])
+            entries = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - sizes - self.ptr[frontier], sizes)
+            ahead = np.unique(self.successor[entries])
+            frontier = ahead[~reached[ahead]]
+            reached[frontier] = True
+        return reached

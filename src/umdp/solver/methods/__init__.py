@@ -1,0 +1,1 @@
+"""The methods that solve one component, and those that put components together."""

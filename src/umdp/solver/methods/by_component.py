@@ -1,0 +1,140 @@
+"""Reachability and expected reward without step bounds, component by component."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.solver.certification.rounding import EPS, LEAST, MOST, below, compose, floor, repeated
+from umdp.solver.methods.table import EXACT, METHODS
+from umdp.solver.task import Effort, Task, Values
+
+if TYPE_CHECKING:
+    from umdp.solver.methods.workspace import Workspace
+    from umdp.solver.reduction.equations import Problem
+
+__all__ = ["solve_task"]
+
+LARGE = 20_000  # states from which threads, progress and time limits matter within a component
+Array = NDArray[Any]
+Mask = NDArray[np.bool_]
+
+
+def solve_task(task: Task, effort: Effort, start: Array | None = None) -> Values:
+    """Return certified values of every state; the system solved must have a unique solution.
+
+    That is so unless nature may cut edges while pulling against the agent, which `game` reduces to this.
+    """
+    from umdp.solver.reduction.layout import lay_out
+
+    graph, decided = task.graph, task.decided
+    maybe = decided.maybe
+    effort.undecided = max(effort.undecided, int(np.count_nonzero(maybe)))
+
+    def by_graph() -> Array:
+        return np.where(decided.via >= 0, decided.via, graph.state_ptr[:-1])
+
+    if not maybe.any():
+        exits = np.array([(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)][0 if task.kind == "R" else 1 if task.complement else 2])
+        return Values(task, exits, np.zeros(2), np.where(decided.one, 0, 1), by_graph)
+    layout = lay_out(task)
+    # For a minimal reward, policies that never arrive look cheap at first; one that arrives is known already.
+    careful = start is not None or (task.kind == "R" and not task.agent_max)
+    first = layout.condense(by_graph() if start is None else start) if careful else None
+    workspace = solve_problem(layout.problem, task, effort, first)
+    row = workspace.row
+
+    def take() -> Array:
+        return np.where(maybe, layout.spread(row), by_graph())
+
+    return Values(
+        task, workspace.x, workspace.rel, layout.problem.index, take, layout.problem, row, workspace.prob,
+        workspace.exact, workspace.least,
+    )  # fmt: skip
+
+
+def solve_problem(problem: Problem, task: Task, effort: Effort, start: Array | None) -> Workspace:
+    """Solve component after component; the workspace then has values, relative errors, rows and nature's probabilities."""
+    from umdp.solver.methods.workspace import Workspace
+
+    workspace = Workspace(problem, task, effort, start)
+    sizes = workspace.sizes
+    effort.components = max(effort.components, sizes.size)
+    effort.largest = max(effort.largest, int(sizes.max(initial=0)))
+    method = METHODS[effort.method]
+    # Bounds are swept in value form, which needs probabilities that a division leaves all their digits.
+    sweeps = problem.n > method.sweeps_above and not problem.faint
+    first, tried, batch = 0, -1, 1
+    while first < sizes.size:
+        size = int(sizes[first])
+        if sweeps and size <= LARGE and first != tried:
+            first = tried = workspace.iterate_values(first, LARGE)
+            continue
+        if size <= method.elimination:
+            # What does not settle has neighbours of its kind: leave more and more of them to elimination.
+            stop, batch = min(first + batch, sizes.size) if sweeps else sizes.size, 2 * batch
+            first = workspace.eliminate(first, stop, method.elimination)
+            if first == stop or sizes[first] > method.elimination:
+                continue
+            loose = sizes[first] <= EXACT or not _prove_large(workspace, first, swept=True)
+        else:
+            loose = not _prove_large(workspace, first, swept=problem.faint or (sweeps and size <= LARGE))
+            if loose and size <= method.elimination_at_last and not effort.stopped:
+                effort.tell("elimination", np.nan)
+                loose = workspace.eliminate(first, first + 1, size, warm=False) == first
+        if loose and sizes[first] <= EXACT:
+            _solve_exactly(workspace, first)
+        first += 1
+    if effort.prove and problem.n <= EXACT and not bool((workspace.rel[: problem.n] <= effort.precision / 2).all()):
+        # Components are tight given their exits, but errors have added up on the way: leave no error to inherit.
+        for component in range(sizes.size):
+            _solve_exactly(workspace, component)
+    effort.iterations += int(workspace.counts[0])
+    effort.uncertified += int(workspace.counts[1])
+    return workspace
+
+
+def _prove_large(workspace: Workspace, component: int, *, swept: bool) -> bool:
+    """Solve a component by sweeps and sparse systems; whether that gave bounds narrow enough."""
+    from umdp.solver.methods.large_component import solve_large
+
+    solve_large(workspace, component, swept=swept)
+    return not bool((workspace.rel[workspace.unknowns(component)] > workspace.effort.precision / 2).any())
+
+
+def _solve_exactly(workspace: Workspace, component: int) -> None:
+    """Solve a small component in rationals, where floating-point arithmetic left its bracket too wide.
+
+    Where all exits are known exactly, so are the values. Otherwise the errors of the exits are inherited, that of bounds which
+    are rounded themselves (`Task.blur`) counts once a state and twice for the ratio (`rounding`: perturbed rows), and the
+    nearest floating-point number is off by one rounding.
+    """
+    from umdp.solver.methods.exact import solve_exactly
+
+    task, inner, n = workspace.task, workspace.unknowns(component), workspace.problem.n
+    exits = workspace.exits(component)
+    for s in range(inner.start, inner.stop):
+        workspace.exact.pop(s, None)
+    inherited = max((float(workspace.rel[t]) for t in exits if t not in workspace.exact), default=0.0)
+    rewards = workspace.problem.reward if workspace.problem.given is None else workspace.problem.given.reward
+    if not inherited < np.inf or not np.isfinite(rewards).all():
+        return
+    known = {t: workspace.exact[t] if t in workspace.exact else Fraction(float(workspace.x[t])) for t in exits}
+    values = solve_exactly(
+        workspace.problem, inner.start, inner.stop, known, workspace.row, workspace.prob, task.agent_max, task.nature_max,
+        workspace.effort.is_late,
+    )  # fmt: skip
+    if values is None:
+        return
+    exact = task.blur == 0.0 and all(t in workspace.exact or t >= n for t in exits)
+    own = compose(repeated(3.0 * task.blur, inner.stop - inner.start), 2.0 * EPS)
+    for s, value in zip(range(inner.start, inner.stop), values, strict=True):
+        error = compose(inherited, own)
+        workspace.x[s] = 0.0 if value == 0 else max(floor(value), LEAST)
+        workspace.rel[s] = 0.0 if value == 0 else error if value < Fraction(MOST) else np.inf
+        workspace.least[s] = float(below(workspace.x[s : s + 1], np.array([error]))[0])
+        if exact:
+            workspace.exact[s] = value

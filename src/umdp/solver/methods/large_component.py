@@ -1,0 +1,92 @@
+"""Large components: sweeps while values settle fast, Newton's method where they do not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.solver.certification.rounding import around, compose
+from umdp.solver.methods.component import Bounds, Component
+from umdp.solver.methods.newton import newton
+from umdp.solver.methods.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, reach
+from umdp.solver.methods.value_iteration import FOLLOW, GOAL, START
+
+if TYPE_CHECKING:
+    from umdp.solver.methods.workspace import Workspace
+
+__all__ = ["solve_large"]
+
+Array = NDArray[Any]
+
+
+def solve_large(workspace: Workspace, number: int, *, swept: bool) -> None:
+    """Solve one component: its values, relative errors, rows and nature's answer; `swept` if sweeps have been tried."""
+    component = Component(workspace, number)
+    inner, x, row, n = component.inner, workspace.x, workspace.row, component.end - component.begin
+    inherited, wanted = workspace.inherited(number), workspace.wanted
+    bounds = Bounds(np.zeros(n), np.full(n, workspace.ceiling))
+    if swept or not _iterate_values(component, wanted, bounds):
+        component.read(workspace.above)
+        safe = None if workspace.safe is None else workspace.safe[inner]
+        newton(component, x, workspace.tail, row, workspace.prob, wanted, safe, bounds)
+    if bounds.rows is not None:
+        row[inner] = bounds.rows
+    keep(component.begin, component.end, bounds.low, bounds.high, workspace.ceiling, inherited, x, workspace.rel)
+    component.answer(x, workspace.tail, row, workspace.prob)
+    workspace.tail[inner] = 0.0
+    workspace.rest[inner] = 0.0
+
+
+@kernel
+def keep(begin: int, end: int, low: Array, high: Array, ceiling: float, inherited: float, x: Array, rel: Array) -> None:
+    """Write the middle of two bounds and its relative error, that of the exits included."""
+    for s in range(begin, end):
+        top = min(high[s - begin], ceiling)
+        x[s], own = around(min(max(low[s - begin], 0.0), top), top)
+        rel[s] = compose(inherited, own)
+
+
+def _iterate_values(component: Component, wanted: float, bounds: Bounds) -> bool:
+    """Sweep until values settle and can be enclosed, as `iterate_values` does; False once that promises to take too long."""
+    workspace, n = component.workspace, component.end - component.begin
+    x, row = workspace.x, workspace.row
+    free = component.has_freedom
+    if workspace.heads_out:
+        component.read(workspace.above)
+        rewards = component.problem.reward[component.rows]
+        workspace.above[component.inner] = (1.0 + float(rewards.max(initial=0.0))) * np.arange(1, n + 1)
+        component.sweep(workspace.above, row)
+    if workspace.safe is not None:
+        for _ in range(START // 8):
+            component.answer(x, workspace.tail, row, workspace.prob)
+            if component.follow(x, row, workspace.prob, 8) < 1e-2:
+                break
+    pace = np.array([GOAL * wanted, np.inf, 1.0, 1.0, 0.0])
+    chances = 3
+    while not component.effort.stopped:
+        change, switched = component.sweep(x, row)
+        pace[4] += 1
+        verdict = assess(pace, change, switched, n)
+        if verdict == GIVE_UP:
+            return False
+        if verdict == ENCLOSE:
+            if component.surround(wanted, bounds, TRIES):
+                return True
+            chances -= 1
+            if chances == 0:
+                return False
+            pace[0] /= 8
+            pace[3] = 1
+            continue
+        steps = FOLLOW if pace[4] > 1 else 0
+        if steps:
+            if free:
+                component.answer(x, workspace.tail, row, workspace.prob)
+            component.follow(x, row, workspace.prob, steps, extrapolate=reach(change, switched, n))
+        pace[3] = 1 + steps
+        pace[4] += steps
+        component.effort.tell("value iteration", change)
+    return False

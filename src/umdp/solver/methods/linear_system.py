@@ -1,0 +1,256 @@
+"""Sparse linear systems of one Markov chain: what policy iteration solves on large components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.solver.certification import inductive as bellman
+
+if TYPE_CHECKING:
+    from umdp.solver.reduction.equations import Problem
+
+__all__ = ["Chain"]
+
+Array = NDArray[Any]
+FLOPS = 3e10  # the most an elimination may cost, by the bandwidth of the reordered matrix
+FILL = 2.5e8  # the most entries it may fill in
+
+
+@kernel
+def _apply(
+    begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array, v: Array, out: Array
+) -> None:
+    """Write (I - P) v into `out`; vectors are numbered from `begin`."""
+    for s in range(begin, end):
+        total = v[s - begin]
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            j = target[t]
+            if begin <= j < end:
+                total -= prob[t] * v[j - begin]
+        out[s - begin] = total
+
+
+@kernel
+def _substitute(
+    begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array, v: Array, out: Array
+) -> None:
+    """Solve with the part of I - P on and below the diagonal: successors come first, so most of P is there."""
+    for s in range(begin, end):
+        total, stay = v[s - begin], 0.0
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            j = target[t]
+            if j == s:
+                stay += prob[t]
+            elif begin <= j < s:
+                total += prob[t] * out[j - begin]
+        out[s - begin] = total / (1.0 - stay) if stay < 1.0 else total
+
+
+@kernel
+def _bicgstab(
+    begin: int,
+    end: int,
+    entry_ptr: Array,
+    target: Array,
+    prob: Array,
+    row: Array,
+    load: Array,
+    scale: Array,
+    tolerance: float,
+    rounds: int,
+) -> tuple[Array, float]:
+    """Preconditioned BiCGSTAB for (I - P) v = load in units of `scale`; (v, what is left of the load).
+
+    The tolerance may be out of reach of rounding: where the residual stalls, the best v so far is returned.
+    """
+    n = end - begin
+    v = np.zeros(n)
+    r = load / scale
+    whole = np.sqrt((r * r).sum())
+    goal = tolerance * whole
+    best, best_size, stalled = v.copy(), whole, 0
+    shadow = r.copy()
+    direction, image = np.zeros(n), np.zeros(n)
+    helped, second, product = np.empty(n), np.empty(n), np.empty(n)
+    rho = alpha = omega = 1.0
+    for _ in range(rounds):
+        before, rho = rho, (shadow * r).sum()
+        if rho == 0.0 or omega == 0.0:
+            break
+        beta = (rho / before) * (alpha / omega)
+        direction = r + beta * (direction - omega * image)
+        _substitute(begin, end, entry_ptr, target, prob, row, direction * scale, helped)
+        _apply(begin, end, entry_ptr, target, prob, row, helped, image)
+        image /= scale
+        helped /= scale
+        bottom = (shadow * image).sum()
+        if bottom == 0.0:
+            break
+        alpha = rho / bottom
+        r = r - alpha * image
+        v += alpha * helped
+        if np.sqrt((r * r).sum()) <= goal:
+            return v * scale, tolerance
+        _substitute(begin, end, entry_ptr, target, prob, row, r * scale, second)
+        _apply(begin, end, entry_ptr, target, prob, row, second, product)
+        product /= scale
+        second /= scale
+        bottom = (product * product).sum()
+        if bottom == 0.0:
+            break
+        omega = (product * r).sum() / bottom
+        v += omega * second
+        r = r - omega * product
+        size = np.sqrt((r * r).sum())
+        if size <= goal:
+            return v * scale, tolerance
+        if size < 0.9 * best_size:
+            for i in range(n):
+                best[i] = v[i]
+            best_size, stalled = size, 0
+        else:
+            stalled += 1
+        if stalled > 40 or not size < 1e300:
+            break
+    return best * scale, best_size / whole
+
+
+@kernel
+def _is_proper(begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array) -> bool:
+    """Whether an exit is in reach from every state of the chain; else I - P is singular."""
+    n = end - begin
+    into = np.zeros(n + 1, np.int64)
+    for s in range(begin, end):
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            if begin <= target[t] < end and prob[t] > 0.0:
+                into[target[t] - begin + 1] += 1
+    for s in range(n):
+        into[s + 1] += into[s]
+    place = into[:-1].copy()
+    source = np.empty(into[n], np.int64)
+    queue = np.empty(n, np.int64)
+    reached = np.zeros(n, np.bool_)
+    last = 0
+    for s in range(begin, end):
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            if prob[t] <= 0.0:
+                continue
+            j = target[t] - begin
+            if 0 <= j < n:
+                source[place[j]] = s - begin
+                place[j] += 1
+            elif not reached[s - begin]:
+                reached[s - begin] = True
+                queue[last] = s - begin
+                last += 1
+    first = 0
+    while first < last:
+        j = queue[first]
+        first += 1
+        for i in range(into[j], into[j + 1]):
+            if not reached[source[i]]:
+                reached[source[i]] = True
+                queue[last] = source[i]
+                last += 1
+    return bool(last == n)
+
+
+@dataclass(eq=False)
+class Chain:
+    """The chain of the rows `row` with probabilities `prob` on one component; solves (I - P) v = load."""
+
+    problem: Problem
+    begin: int
+    end: int
+    row: Array
+    prob: Array
+    direct: bool = False
+    _factor: Any = None
+    _refused: bool = False
+
+    def residual(self, x: Array, tail: Array) -> Array:
+        """Return how far ``x + tail`` is from solving the chain's equations, computed from differences."""
+        p = self.problem
+        out = np.empty(self.end - self.begin)
+        bellman.residual(self.begin, self.end, p.entry_ptr, p.target, self.prob, p.reward, self.row, x, tail, out)
+        return out
+
+    def solve(self, load: Array, tolerance: float, scale: Array) -> Array | None:
+        """Return v with (I - P) v = load, up to `tolerance` in norm relative to `scale`; None where no method gets there.
+
+        Values may span many orders of magnitude, and the small ones count as much as the large ones.
+        """
+        if not load.any():
+            return np.zeros_like(load)
+        if not self.direct:
+            v = self._iterate(load, tolerance, 60, scale, tolerance)
+            if v is not None:
+                return v
+        if self._factor is None and not self._refused:
+            self._factorise()
+        if self._factor is not None:
+            self.direct = True
+            solved: Array = self._factor(load)
+            with np.errstate(invalid="ignore", over="ignore"):
+                solved = solved + self._factor(load - self._product(solved))
+            return solved if np.isfinite(solved).all() else None
+        return self._iterate(load, tolerance, 600, scale, 0.1)
+
+    def _product(self, v: Array) -> Array:
+        p = self.problem
+        out = np.empty(self.end - self.begin)
+        _apply(self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row, v, out)
+        return out
+
+    def _iterate(self, load: Array, tolerance: float, rounds: int, scale: Array, enough: float) -> Array | None:
+        """Return what BiCGSTAB finds if it leaves no more than a share `enough` of the load."""
+        p = self.problem
+        v, left = _bicgstab(
+            self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row, load, scale, tolerance, rounds
+        )
+        return v if left <= enough and np.isfinite(v).all() else None
+
+    def _factorise(self) -> None:
+        """Factorise where the bandwidth of the reordered matrix promises that it is cheap.
+
+        SuperLU prints to the terminal when it comes across a singular matrix, and goes on: it never gets to see one.
+        """
+        from scipy.sparse import csc_array
+        from scipy.sparse.csgraph import reverse_cuthill_mckee
+        from scipy.sparse.linalg import splu
+
+        p, n = self.problem, self.end - self.begin
+        if not _is_proper(self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row):
+            self._refused = True
+            return
+        taken = self.row[self.begin : self.end]
+        sizes = p.entry_ptr[taken + 1] - p.entry_ptr[taken]
+        ends = np.cumsum(sizes)
+        entries = np.arange(ends[-1]) - np.repeat(ends - sizes - p.entry_ptr[taken], sizes)
+        rows, columns = np.repeat(np.arange(n), sizes), p.target[entries] - self.begin
+        inside = (columns >= 0) & (columns < n)
+        rows, columns, data = rows[inside], columns[inside], -self.prob[entries[inside]]
+        matrix = csc_array(
+            (
+                np.concatenate([data, np.ones(n)]),
+                (np.concatenate([rows, np.arange(n)]), np.concatenate([columns, np.arange(n)])),
+            ),
+            shape=(n, n),
+        )
+        order = reverse_cuthill_mckee(matrix.tocsr())
+        place = np.empty(n, dtype=np.int64)
+        place[order] = np.arange(n)
+        band = float(np.abs(place[rows] - place[columns]).max(initial=1))
+        planar = band <= 8 * np.sqrt(n)
+        if n * band > FILL or (n * band * band > FLOPS and not planar):
+            self._refused = True
+            return
+        try:
+            self._factor = splu(matrix, permc_spec="COLAMD", diag_pivot_thresh=0.1).solve
+        except RuntimeError:  # singular, up to rounding
+            self._refused = True

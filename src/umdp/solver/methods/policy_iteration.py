@@ -1,0 +1,372 @@
+"""Compiled policy iteration on small strongly connected components, with certificates that need no subtraction.
+
+A component is evaluated by elimination without subtraction (Grassmann, Taksar, Heyman), relative to a reference
+state: `c` is what is collected before the reference state or an exit is reached, `e` the probability that an exit
+comes first, `h` that the reference state does. The value is ``c + h U`` with `U` the value of the reference state, and the
+difference to it is ``c - e U``: accurate even where all values agree in every digit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.solver.certification.rounding import EPS, LEAST, MOST, around, compose, row_error, share_error, underflow
+from umdp.solver.methods.elimination import evaluate, evaluate_again, reaching
+from umdp.solver.methods.improvement import best_response, row_gains, terms
+
+__all__ = ["solve_small"]
+
+Array = NDArray[Any]
+TIE = 1e-12  # an action wins by more than this, relative to the terms compared
+ROUNDS = 400
+
+
+@kernel
+def _widen(
+    begin: int,
+    n: int,
+    ref: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    prob: Array,
+    choice: Array,
+    x: Array,
+    kappa: float,
+    agent_max: bool,
+    nature_max: bool,
+    from_above: bool,
+    load: Array,
+    a: Array,
+    work: Array,
+    row_work: Array,
+    alt_choice: Array,
+    alt_prob: Array,
+    bound: Array,
+) -> bool:
+    """Widen the values by `kappa` times the accumulated `load` and check that they are inductive; `bound` receives them.
+
+    Each step then has a slack of `kappa` times the load, far above rounding. Where several strategies are equally good, the
+    widening must be that of the strategy for which it is largest, so rows that fail are switched and the widening is computed
+    again. What is returned has passed, rounding included, for every row that matters: the policy's own where one is enough, with
+    the distribution it was evaluated with if both players pull the same way (that pair is known to be proper); otherwise all.
+    """
+    one_is_enough = agent_max != from_above
+    sign = 1.0 if from_above else -1.0
+    part, shifted, again = work[8], work[9], work[7]
+    key, size_of, probe = row_work[0], row_work[1], row_work[2]
+    for i in range(n):
+        alt_choice[begin + i] = choice[begin + i]
+    for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
+        alt_prob[t] = prob[t]
+    for _ in range(24):
+        if not evaluate(begin, n, ref, entry_ptr, target, reward, alt_prob, alt_choice, x, a, work):
+            return False
+        c, e, h = work[3], work[4], work[5]
+        for s in range(n):
+            again[s] = load[s]
+        top = work[6][0] + sign * kappa * evaluate_again(n, a, work[0], work[10], again, part)
+        if not (0.0 <= top < np.inf):
+            return False
+        for s in range(n):
+            shifted[s] = c[s] + sign * kappa * part[s]
+        passed = True
+        for i in range(n):
+            s = 0 if i == ref else (ref if i == 0 else i)
+            first, last = row_ptr[begin + i], row_ptr[begin + i + 1]
+            if one_is_enough:
+                first, last = choice[begin + i], choice[begin + i] + 1
+            worst = -np.inf
+            for row in range(first, last):
+                lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+                terms(begin, n, ref, s, row, entry_ptr, target, x, shifted, e, h, top, key, size_of)
+                whole = 0.0
+                for k in range(size):
+                    if size_of[k] > 0.0:
+                        key[k] += sign * (8.0 * EPS * size_of[k] + 8.0 * LEAST)
+                        whole += size_of[k]
+                if one_is_enough and agent_max == nature_max:
+                    total, scale = reward[row], abs(reward[row])
+                    if slack[row] > 0.0:
+                        scale += share_error(size) * whole / row_error(size)
+                    for k in range(size):
+                        total += prob[lo + k] * key[k]
+                        scale += prob[lo + k] * size_of[k]
+                        probe[k] = prob[lo + k]
+                else:
+                    total, scale = best_response(
+                        row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
+                    )
+                excess = sign * total + row_error(size) * scale
+                if whole > 0.0 or scale > 0.0:
+                    excess += underflow(size) * (1.0 + whole)
+                if not excess <= 0.0:
+                    passed = False
+                if excess > worst and excess > 0.0:
+                    worst = excess
+                    alt_choice[begin + i] = row
+                    for k in range(size):
+                        alt_prob[lo + k] = probe[k]
+        if passed:
+            for i in range(n):
+                s = 0 if i == ref else (ref if i == 0 else i)
+                other = top - e[s] * top if e[s] < 0.5 else h[s] * top
+                # What was checked is that number; what is stored is on its far side.
+                bound[begin + i] = max(
+                    shifted[s] + other + sign * (8.0 * EPS * (abs(shifted[s]) + other) + 8.0 * LEAST), 0.0
+                )
+            return True
+    return False
+
+
+@kernel
+def _step(
+    s: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    prob: Array,
+    choice: Array,
+    x: Array,
+    rel: Array,
+    agent_max: bool,
+    nature_max: bool,
+    error: float,
+    row_work: Array,
+) -> None:
+    """Solve a state without a cycle: one backup is exact, up to rounding; `error` is that of the values it reads."""
+    key, size_of, probe = row_work[0], row_work[1], row_work[2]
+    best, width, faint = 0.0, 0, 0.0
+    for row in range(row_ptr[s], row_ptr[s + 1]):
+        lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+        free = slack[row] > 0.0 and size > 1
+        scale = 0.0
+        if not free:
+            value = reward[row]
+            for t in range(lo, lo + size):
+                value += lower[t] * x[target[t]]
+        else:
+            for i in range(size):
+                key[i] = x[target[lo + i]]
+                size_of[i] = abs(key[i])
+            value, scale = best_response(
+                row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
+            )
+            for i in range(size):
+                prob[lo + i] = probe[i]
+        whole, positive = 0.0, reward[row] > 0.0 or scale > 0.0
+        for t in range(lo, lo + size):
+            whole += x[target[t]]
+            positive = positive or ((probe[t - lo] if free else lower[t]) > 0.0 and x[target[t]] > 0.0)
+        if positive:
+            value = max(value, LEAST)  # nothing positive becomes 0
+            faint = max(faint, 2.0 * size * LEAST * whole / value)
+            if scale > value:  # shares of which only an absolute error is known
+                faint = max(faint, (scale - value) / value * row_error(size))
+        width = max(width, size)
+        tie = row_error(size)
+        if row == row_ptr[s] or (value > best * (1 + tie) if agent_max else value < best * (1 - tie)):
+            best = value
+            choice[s] = row
+    own = faint + (2.0 if row_ptr[s + 1] - row_ptr[s] > 1 else 1.0) * row_error(width)
+    x[s], rel[s] = (best, compose(error, own)) if best <= MOST else (MOST, np.inf)
+
+
+@kernel
+def solve_small(
+    first: int,
+    stop: int,
+    limit: int,
+    comp_ptr: Array,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    prob: Array,
+    choice: Array,
+    x: Array,
+    rel: Array,
+    agent_max: bool,
+    nature_max: bool,
+    warm: bool,
+    wanted: float,
+    a: Array,
+    work: Array,
+    row_work: Array,
+    allowed: Array,
+    gains: Array,
+    sizes: Array,
+    low: Array,
+    high: Array,
+    alt_choice: Array,
+    alt_prob: Array,
+    counts: Array,
+) -> int:
+    """Solve the components `first` to `stop`, in order; return the index of the first that needs something else.
+
+    That is one with more than `limit` states, or one whose bracket is wider than `wanted`.
+    Writes the value `x`, its relative error bound `rel`, the row `choice` of every state and nature's `prob`.
+    The arrays from `allowed` (all true) to `alt_prob` are work space. `counts` adds up (policy evaluations, components
+    left loose).
+    """
+    n_max = a.shape[0]
+    reached = np.empty(n_max, np.bool_)
+    load = np.empty(n_max)
+    for k in range(first, stop):
+        begin, n = comp_ptr[k], comp_ptr[k + 1] - comp_ptr[k]
+        if n > limit:
+            return k
+        error = 0.0
+        loops = n > 1
+        for s in range(begin, begin + n):
+            for t in range(entry_ptr[row_ptr[s]], entry_ptr[row_ptr[s + 1]]):
+                j = target[t]
+                if j < begin or j >= begin + n:
+                    error = max(error, rel[j])
+                else:
+                    loops = True
+        if not loops:
+            _step(
+                begin, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x, rel, agent_max,
+                nature_max, error, row_work,
+            )  # fmt: skip
+            continue
+
+        # A proper policy to start from, and nature spread over the inside of its bounds.
+        if not reaching(begin, n, row_ptr, entry_ptr, target, upper, allowed, choice, reached, warm):
+            counts[1] += 1
+            for s in range(begin, begin + n):
+                x[s], rel[s] = 1.0, np.inf
+            return k
+        for row in range(row_ptr[begin], row_ptr[begin + n]):
+            room = 0.0
+            for t in range(entry_ptr[row], entry_ptr[row + 1]):
+                room += upper[t] - lower[t]
+            share = slack[row] / room if room > 0.0 and slack[row] > 0.0 else 0.0
+            for t in range(entry_ptr[row], entry_ptr[row + 1]):
+                prob[t] = lower[t] + share * (upper[t] - lower[t])
+
+        c, e, value = work[3], work[4], work[6]
+        ref = n - n
+        chosen = n < 0  # the reference state
+        done = n < 0  # the agent
+        known = n < 0  # whether there are values at all
+        for _ in range(ROUNDS):
+            counts[0] += 1
+            known = evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work)
+            if not known:
+                break
+            if not chosen:  # the state of largest value is the reference from now on
+                chosen = True
+                far = 0
+                for pos in range(1, n):
+                    if value[pos] > value[far] * (1 + 1e-9) or (
+                        value[pos] >= value[far] and c[pos] - e[pos] * value[0] > c[far] - e[far] * value[0]
+                    ):
+                        far = pos
+                far = ref if far == 0 else (0 if far == ref else far)
+                if far != ref:
+                    ref = far
+                    continue
+            changed = False
+            for half in range(2):  # nature answers the policy first; then the agent looks at all rows
+                whole = half == 1
+                if changed or (whole and done):
+                    break
+                changed = row_gains(
+                    begin, n, ref, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x,
+                    nature_max, whole, work, row_work, gains, sizes,
+                )  # fmt: skip
+            if changed:
+                continue
+            if done:
+                break
+            for i in range(begin, begin + n):  # switch only on strict improvement
+                best, best_row = 0.0, choice[i]
+                for row in range(row_ptr[i], row_ptr[i + 1]):
+                    better = gains[row] if agent_max else -gains[row]
+                    if row != choice[i] and better > best + TIE * sizes[row]:
+                        best, best_row = better, row
+                if best_row != choice[i]:
+                    choice[i] = best_row
+                    changed = True
+            if changed:
+                continue
+            # Of equally good rows the first, as long as an exit stays in reach.
+            done = True
+            for i in range(begin, begin + n):
+                first_tie = -1
+                for row in range(row_ptr[i], row_ptr[i + 1]):
+                    allowed[row] = row == choice[i] or abs(gains[row]) <= TIE * sizes[row]
+                    if allowed[row] and first_tie < 0:
+                        first_tie = row
+                if first_tie != choice[i]:
+                    choice[i] = first_tie
+                    changed = True
+            reaching(begin, n, row_ptr, entry_ptr, target, upper, allowed, choice, reached, n > 0)
+            for row in range(row_ptr[begin], row_ptr[begin + n]):
+                allowed[row] = True
+            if not changed:
+                break
+
+        known = known and value[0] < np.inf
+        if wanted == np.inf and known:  # no proof is asked for
+            for s in range(begin, begin + n):
+                pos = 0 if s - begin == ref else (ref if s == begin else s - begin)
+                x[s], rel[s] = value[pos], 0.0
+            continue
+        # Certificates: widen by a little, and by more where that does not pass.
+        above = below = n < 0
+        if known:
+            for i in range(n):
+                s = 0 if i == ref else (ref if i == 0 else i)
+                load[s] = 0.0
+                for row in range(row_ptr[begin + i], row_ptr[begin + i + 1]):
+                    if row == choice[begin + i] or abs(gains[row]) <= 1e-6 * sizes[row]:
+                        load[s] = max(load[s], sizes[row])
+            kappa = 2.0**-46
+            for attempt in range(16):
+                up = attempt % 2 == 0
+                if up:
+                    kappa *= 4.0
+                if (above and up) or (below and not up):
+                    continue
+                passed = _widen(
+                    begin, n, ref, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x,
+                    kappa, agent_max, nature_max, up, load, a, work, row_work, alt_choice, alt_prob,
+                    high if up else low,
+                )  # fmt: skip
+                above, below = above or (up and passed), below or (passed and not up)
+                if above and below:
+                    break
+        loose = not (above and below)
+        for s in range(begin, begin + n):
+            if above and below:
+                x[s], own = around(low[s], high[s])
+                rel[s] = compose(error, own)
+                loose = loose or not own <= wanted
+            else:  # not proved, but a place to start from for others
+                pos = 0 if s - begin == ref else (ref if s == begin else s - begin)
+                x[s], rel[s] = (value[pos] if known and value[pos] < np.inf else 1.0), np.inf
+        if loose:
+            counts[1] += 1
+            return k
+    return stop

@@ -1,0 +1,39 @@
+"""The table of methods: what is tried on which components, under the names users give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["EXACT", "METHODS", "Method"]
+
+EXACT = 64  # states up to which a component that rounding leaves loose is solved in rationals, whatever the method
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to solve a problem component after component.
+
+    Attributes
+    ----------
+    name : what users call it
+    title : the textbook's name
+    elimination : states up to which a component is solved by policy iteration with dense elimination at once
+    sweeps_above : unknowns above which value iteration is tried first; its kernels would have to be compiled
+    elimination_at_last : states up to which elimination is tried where sweeps and Newton's method leave the bracket too wide
+    """
+
+    name: str
+    title: str
+    elimination: int
+    sweeps_above: float
+    elimination_at_last: int
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method("auto", "whichever suits the component: value iteration, policy iteration, Newton", 48, 1000, 1000),
+        Method("policy", "policy iteration with dense elimination", 2**31, float("inf"), 0),
+        Method("value", "value iteration and Newton's method, with inductive bounds", 1, -1, 0),
+    )
+}

@@ -1,0 +1,161 @@
+"""What solving one problem writes on: values, errors, rows, nature's answer, and work space for the kernels."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from umdp.solver.reduction.equations import Problem
+    from umdp.solver.task import Effort, Task
+
+__all__ = ["Workspace"]
+
+Array = NDArray[Any]
+
+
+class Workspace:
+    """The unknowns of a problem, solved component after component.
+
+    Work space is as long as the problem, and each component touches its own part of it and the values it reads: many
+    components must not cost the problem's size each.
+
+    Attributes
+    ----------
+    x, rel : (n+2,) values and their relative errors, exits included
+    row : (n,) the row every unknown takes
+    prob : (entries,) nature's distribution on the rows taken
+    safe : (n,) the rows of a policy that arrives, where one was given to start from
+    counts : (policy evaluations and sweeps, components left loose)
+    exact, least : the unknowns of which the value is known without any error; what others are at least
+    """
+
+    def __init__(self, problem: Problem, task: Task, effort: Effort, start: Array | None) -> None:
+        self.problem, self.task, self.effort = problem, task, effort
+        self.x, self.rel = np.zeros(problem.n + 2), np.zeros(problem.n + 2)
+        self.x[problem.n :] = problem.exits
+        self.safe = start
+        self.row = np.array(problem.row_ptr[:-1] if start is None else start)
+        # Where nature has no choice, its answer is what is there.
+        self.prob = problem.lower if problem.plain else np.array(problem.lower)
+        self.counts = np.zeros(2, dtype=np.int64)
+        self.exact: dict[int, Fraction] = {}
+        self.least: dict[int, float] = {}
+        self.sizes = np.diff(problem.comp_ptr)
+        self._dense = np.empty((0, 0)), np.empty((11, 0))  # as large as it has been needed so far
+
+    @property
+    def ceiling(self) -> float:
+        """What no value exceeds."""
+        return 1.0 if self.problem.exits != (0.0, 0.0) else np.inf
+
+    @property
+    def heads_out(self) -> bool:
+        """Whether to look for rows that lead out before the first sweep."""
+        return self.task.kind == "R" and not self.task.agent_max
+
+    @cached_property
+    def tail(self) -> Array:
+        """What the values miss; zero outside the component at hand, (n+2,)."""
+        return np.zeros(self.problem.n + 2)
+
+    @cached_property
+    def above(self) -> Array:
+        """Work space, (n+2,)."""
+        return np.zeros(self.problem.n + 2)
+
+    @cached_property
+    def below(self) -> Array:
+        """Work space, (n+2,)."""
+        return np.zeros(self.problem.n + 2)
+
+    @cached_property
+    def rest(self) -> Array:
+        """What a bound misses; zero outside the component at hand, (n+2,)."""
+        return np.zeros(self.problem.n + 2)
+
+    @cached_property
+    def load(self) -> Array:
+        """Work space, (n+2,)."""
+        return np.zeros(self.problem.n + 2)
+
+    @cached_property
+    def proof(self) -> Array:
+        """Rows that prove a bound, (n,)."""
+        return np.zeros(self.problem.n, dtype=np.int64)
+
+    @cached_property
+    def _space(self) -> tuple[Array, ...]:
+        rows, entries = self.problem.slack.size, self.problem.target.size
+        return (
+            np.ones(rows, dtype=np.bool_),
+            np.zeros(rows),
+            np.zeros(rows),
+            self.below,
+            self.above,
+            self.proof,
+            (np.empty(entries)),
+        )
+
+    def unknowns(self, component: int) -> slice:
+        """Return the unknowns of a component."""
+        return slice(int(self.problem.comp_ptr[component]), int(self.problem.comp_ptr[component + 1]))
+
+    def exits(self, component: int) -> list[int]:
+        """Return the unknowns and exits outside a component that its rows lead to."""
+        p, inner = self.problem, self.unknowns(component)
+        entries = slice(int(p.entry_ptr[p.row_ptr[inner.start]]), int(p.entry_ptr[p.row_ptr[inner.stop]]))
+        reached = np.unique(p.target[entries])
+        return [int(t) for t in reached if not inner.start <= t < inner.stop]
+
+    def eliminate(self, first: int, stop: int, most: int, *, warm: bool | None = None) -> int:
+        """Solve the components `first` to `stop` by elimination; return the first that is larger than `most` or stays loose."""
+        from umdp.solver.methods.policy_iteration import solve_small
+
+        p, task = self.problem, self.task
+        size = int(min(self.sizes[first:stop].max(initial=1), most))
+        if self._dense[0].shape[0] < size:
+            self._dense = np.empty((size, size)), np.empty((11, size))
+        arguments: tuple[Any, ...] = (
+            p.comp_ptr, p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order, self.prob,
+            self.row, self.x, self.rel, task.agent_max, task.nature_max,
+            self.safe is not None if warm is None else warm,
+            self.effort.precision / 4 if self.effort.prove else np.inf, *self._dense,
+            np.empty((3, p.widest)), *self._space, self.counts,
+        )  # fmt: skip
+        return int(solve_small(first, stop, most, *arguments))
+
+    def iterate_values(self, first: int, most: int) -> int:
+        """Solve components by sweeps; return the first that is larger than `most` or does not settle."""
+        from umdp.solver.methods.value_iteration import iterate_values
+
+        p, task = self.problem, self.task
+        arguments: tuple[Any, ...] = (
+            p.comp_ptr, p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order,
+            np.empty(p.widest), self.prob, self.row, self.x, self.rel, task.agent_max, task.nature_max,
+            self.safe is not None, self.heads_out, self.wanted, self.ceiling, self.above, self.below, self.tail, self.proof,
+            self.counts,
+        )  # fmt: skip
+        return int(iterate_values(first, self.sizes.size, most, *arguments))
+
+    @cached_property
+    def wanted(self) -> float:
+        """How far the bounds of one component may be apart, for errors on the longest way to add up to the precision."""
+        from umdp.solver.methods.value_iteration import longest
+
+        p = self.problem
+        # Only where nature has a choice do rows keep their self-loops.
+        single = p.plain and np.count_nonzero(self.sizes > 1) <= 1
+        chain = 1 if single else longest(p.comp_ptr, p.row_ptr, p.entry_ptr, p.target)
+        return 0.9 * self.effort.precision / max(chain, 1)
+
+    def inherited(self, component: int) -> float:
+        """Return the largest relative error of the values a component reads."""
+        from umdp.solver.methods.value_iteration import inherit
+
+        p, inner = self.problem, self.unknowns(component)
+        return float(inherit(inner.start, inner.stop, p.row_ptr, p.entry_ptr, p.target, self.rel)[0])

@@ -1,0 +1,282 @@
+"""Proofs for large models: values to as many digits as it takes, moved outwards by a little per step.
+
+Let v be the value and d > 0. A vector u with u >= T u + d proves an upper bound, and rounding cannot hurt it as long as it
+stays below d. The value of the game that pays d per step is such a vector (and the one that charges d a lower bound):
+v + d w, with w the expected number of steps. Strategies are improved until they are optimal for *that* game, so that
+choices that tie pass too. Values are integers over a power of two. Their last digits come from iterative refinement:
+residuals exactly, corrections from a sparse solver in floating point.
+
+Where the one who wants the goal reached can stay for ever (end components; for rewards, those that pay nothing), states
+share one value. Such a set is one unknown here, with all the choices that leave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.solver.proof.elimination import Elimination
+from umdp.verify.inductive import Arena
+from umdp.verify.numbers import Number, Vector
+
+__all__ = ["Iteration", "NotProved", "Side"]
+
+ROUNDS = 60
+DIRECT = 1500  # unknowns up to which systems are factorised at once
+
+
+class NotProved(Exception):
+    """No vector was found that proves the bound."""
+
+
+class Side:
+    """One side of the bracket: the unknowns, the rows that count for it, and the values that are known.
+
+    Parameters
+    ----------
+    arena : Arena
+    all_rows : whether every choice counts, or the policy's alone
+    fixed : (S,) the states whose value is known to be exactly `known`
+    group : (S,) states with the same number share a value; -1 for a state of its own
+    """
+
+    def __init__(self, arena: Arena, *, all_rows: bool, known: list[Number | None], group: NDArray[Any] | None) -> None:
+        self.arena = arena
+        model = arena.model
+        self.known = known
+        self.of = [-1] * model.states
+        first: dict[int, int] = {}
+        self.members: list[list[int]] = []
+        for s in range(model.states):
+            if known[s] is not None:
+                continue
+            key = -1 - s if group is None or group[s] < 0 else int(group[s])
+            if key not in first:
+                first[key] = len(self.members)
+                self.members.append([])
+            self.of[s] = first[key]
+            self.members[first[key]].append(s)
+        self.rows: list[list[int]] = []
+        for i, members in enumerate(self.members):
+            rows = [c for s in members for c in arena.rows(s, all_rows, "proof")]
+            self.rows.append([c for c in rows if any(self.of[t] != i for t in model.rows[c].target)])
+            if not self.rows[-1]:
+                raise NotProved("a state cannot be left")
+
+    @property
+    def size(self) -> int:
+        """The number of unknowns."""
+        return len(self.members)
+
+
+class Iteration:
+    """Policy iteration for one side, in integers over ``2 ** bits``.
+
+    With `digits`, chains are solved by elimination in that many decimal digits instead of floating point.
+    """
+
+    def __init__(self, side: Side, guess: list[float], bits: int, digits: int = 0) -> None:
+        self.side, self.digits = side, digits
+        self.arena = side.arena
+        one = 1 << bits
+        self.unit = one * side.arena.unit
+        tops: list[int | None] = []
+        for s, known in enumerate(side.known):
+            value = known if known is not None else Fraction(guess[s])
+            tops.append(None if not isinstance(value, Fraction) else round(value * self.unit))
+        for members in side.members:
+            for s in members:
+                tops[s] = tops[members[0]]
+        self.x = Vector(tops, self.unit)
+        self.pick: list[tuple[int, list[int]] | None] = [None] * side.size
+        self.extra = 0
+        self.direct = False
+
+    def worth(self, unknown: int, choice: int) -> tuple[int, int, list[int]] | None:
+        """Return (numerator, denominator, distribution) of a choice's value, once it leaves the unknown's states."""
+        found = self.arena.backup(choice, self.x, None, True)
+        if found is None:
+            return None
+        given = found[3]
+        row = self.arena.model.rows[choice]
+        top, below = self.fixed_worth(unknown, choice, given)
+        if below == 0:  # nature would rather stay: the least it has to let go
+            order = sorted(range(len(given)), key=lambda k: self.side.of[row.target[k]] == unknown)
+            given = row.fill(order)
+            top, below = self.fixed_worth(unknown, choice, given)
+        return (top, below, given) if below else None
+
+    def improve(self, tolerance: int, *, agent: bool) -> bool:
+        """Switch to better answers of nature, and to better choices of the agent; return whether there were any."""
+        agent_max, nature_max = self.arena.objective.agent_max, self.arena.objective.nature_max
+        changed = False
+        for i, rows in enumerate(self.side.rows):
+            old = self.pick[i]
+            worth = None if old is None else self.fixed_worth(i, *old)
+            best: tuple[int, int, list[int]] | None = None
+            taken = -1
+            for c in self._start(i) if old is None else rows if agent else (old[0],):
+                found = self.worth(i, c)
+                if old is not None and worth is not None and c == old[0]:
+                    held = (*worth, old[1])
+                    if found is None or not _better(found, held, nature_max, tolerance):
+                        found = held
+                if found is not None and (best is None or _better(found, best, agent_max, 0)):
+                    best, taken = found, c
+            if best is None:
+                raise NotProved("a state cannot be left")
+            if old is None or worth is None:
+                self.pick[i], changed = (taken, best[2]), True
+            elif taken == old[0]:
+                changed = changed or best[2] is not old[1]
+                self.pick[i] = (taken, best[2])
+            elif _better(best, (*worth, old[1]), agent_max, tolerance):
+                self.pick[i], changed = (taken, best[2]), True
+        return changed
+
+    def _start(self, unknown: int) -> list[int]:
+        """Return the rows to start from: the policy's, unless states share a value."""
+        members, policy = self.side.members[unknown], self.arena.policy
+        own = [] if policy is None or len(members) > 1 else [policy[members[0]]]
+        return own if own and own[0] in self.side.rows[unknown] else self.side.rows[unknown]
+
+    def fixed_worth(self, unknown: int, choice: int, given: list[int]) -> tuple[int, int]:
+        """Return the value of a choice under a given distribution, as a fraction over the unit."""
+        arena, x = self.arena, self.x
+        row = arena.model.rows[choice]
+        total, leaving = 0, 0
+        if arena.objective.kind == "R":
+            own = arena.model.reward[choice]
+            total = own.numerator * (x.below // own.denominator) * row.whole
+        paid, first = arena.model.paid, arena.model.choice_ptr[choice]
+        for k, (p, t) in enumerate(zip(given, row.target, strict=True)):
+            if not p:
+                continue
+            if arena.objective.kind == "R" and paid is not None:
+                total += p * paid[first + k].numerator * (x.below // paid[first + k].denominator)
+            if self.side.of[t] != unknown:
+                top = x.top[t]
+                if top is None:
+                    raise NotProved("a value is infinite")
+                total += p * top
+                leaving += p
+        return total, leaving
+
+    def chain(self) -> tuple[list[dict[int, int]], list[int], list[int]]:
+        """Return the chain of the current picks: entries between unknowns, what leaves to known values, row sums."""
+        rows, exits, sums = [], [], []
+        for i, pick in enumerate(self.pick):
+            assert pick is not None
+            row: dict[int, int] = {}
+            out = 0
+            for p, t in zip(pick[1], self.arena.model.rows[pick[0]].target, strict=True):
+                j = self.side.of[t]
+                if p and j < 0:
+                    out += p
+                elif p and j != i:
+                    row[j] = row.get(j, 0) + p
+            rows.append(row)
+            exits.append(out)
+            sums.append(out + sum(row.values()))
+        return rows, exits, sums
+
+    def factorise(self) -> Callable[[list[int]], list[int]]:
+        """Return a function that solves the chain of the current picks, approximately, for integer right-hand sides."""
+        rows, exits, sums = self.chain()
+        if self.digits:
+            system = Elimination(rows, exits, self.digits)
+            return lambda right: system.solve([r * whole for r, whole in zip(right, sums, strict=True)])
+        import scipy.sparse as sp
+        from scipy.sparse.linalg import LinearOperator, bicgstab, spilu, splu
+
+        size = self.side.size
+        of = [i for i, row in enumerate(rows) for _ in row]
+        to = [j for row in rows for j in row]
+        entries = [-(p / sums[i]) for i, row in enumerate(rows) for p in row.values()]
+        matrix = sp.csr_matrix((entries, (of, to)), shape=(size, size)) + sp.identity(size, format="csr")
+        direct, around = None, None
+        if size > DIRECT and not self.direct:
+            try:
+                around = LinearOperator((size, size), spilu(matrix.tocsc(), drop_tol=1e-3, fill_factor=8).solve)
+            except RuntimeError:
+                self.direct = True
+        if around is None:
+            try:
+                direct = splu(matrix.tocsc()).solve
+            except (RuntimeError, MemoryError):
+                raise NotProved("a chain cannot be solved") from None
+
+        def solve(right: list[int]) -> list[int]:
+            worst = max(map(abs, right))
+            scaled = np.array([float((r << 60) // worst) * 2.0**-60 for r in right])
+            found = direct(scaled) if direct else bicgstab(matrix, scaled, M=around, rtol=1e-8, maxiter=300)[0]
+            if not (np.abs(found) < 1e200).all():
+                raise NotProved("a chain cannot be solved")
+            return [int(part * 2.0**60) * worst >> 60 for part in found.tolist()]
+
+        return solve
+
+    def residual(self) -> list[int]:
+        """Return by how much each unknown misses its value, over the unit."""
+        found = []
+        for i, pick in enumerate(self.pick):
+            assert pick is not None
+            top, below = self.fixed_worth(i, *pick)
+            here = self.x.top[self.side.members[i][0]]
+            assert here is not None
+            found.append(top // below + self.extra - here)
+        return found
+
+    def evaluate(self, tolerance: int) -> None:
+        """Bring the values of the current picks to within `tolerance` of their equations, or raise `NotProved`."""
+        solve = self.factorise()
+        last = None
+        while True:
+            missing = self.residual()
+            worst = max(map(abs, missing), default=0)
+            if worst <= tolerance:
+                return
+            if last is not None and worst * 2 > last:
+                if self.direct or self.digits or self.side.size <= DIRECT:
+                    raise NotProved("values do not settle")
+                self.direct, last = True, None
+                solve = self.factorise()
+                continue
+            last = worst
+            for members, part in zip(self.side.members, solve(missing), strict=True):
+                for s in members:
+                    self.x.top[s] += part  # type: ignore[operator]
+
+    def steps(self) -> list[int]:
+        """Return the expected number of steps of the current chain from every unknown, rounded up."""
+        found = [(w >> 64) + 1 for w in self.factorise()([1 << 64] * self.side.size)]
+        if min(found) < 1:
+            raise NotProved("a chain cannot be solved")
+        return found
+
+    def run(self, extra: int, tolerance: int, exactness: int) -> None:
+        """Find the value of the game that pays `extra` per step; strategies may fall short by `tolerance` per step.
+
+        Nature answers the agent's choices until it has nothing better, then the agent improves them.
+        """
+        self.extra = extra
+        together = self.arena.objective.agent_max == self.arena.objective.nature_max
+        for turn in range(ROUNDS):
+            if not self.improve(tolerance, agent=True) and turn > 0:
+                return
+            self.evaluate(exactness)
+            for _ in range(0 if together else ROUNDS):
+                if not self.improve(tolerance, agent=False):
+                    break
+                self.evaluate(exactness)
+        raise NotProved("strategies do not settle")
+
+
+def _better(found: tuple[int, int, Any], held: tuple[int, int, Any], largest: bool, margin: int) -> bool:
+    """Whether a fraction exceeds another (falls below it) by more than `margin`."""
+    gain = found[0] * held[1] - held[0] * found[1]
+    return (gain if largest else -gain) > margin * found[1] * held[1]

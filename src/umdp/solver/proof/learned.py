@@ -1,0 +1,47 @@
+"""Certificates of what was learned: the proof of the bracket, and the counts and levels behind the bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from umdp.errors import ModelError
+from umdp.solver.proof.certificate import Certificate
+from umdp.solver.proof.prove import prove
+from umdp.verify.document import digest
+from umdp.verify.verdict import verify_content
+
+if TYPE_CHECKING:
+    from umdp.solver.result import Solution
+
+__all__ = ["prove_learned"]
+
+LESS = 1 - 2.0**-50  # levels are written a little smaller, so that they add up to no more than the error rate
+ARRAYS = ("lower_hits", "lower_samples", "upper_hits", "upper_samples", "lower_levels", "upper_levels")
+
+
+def prove_learned(
+    solution: Solution, ledger: Mapping[str, Any] | None, assumptions: tuple[str, ...] = ()
+) -> Certificate:
+    """Return a solution's certificate with a learner's ledger, which proves the level too."""
+    if ledger is None:
+        raise ModelError("nothing is promised of what was learned, so there is no level to prove")
+    if ledger.get("graph", "listed") != "listed":
+        raise ModelError("certificates are for graphs that were given; this one was found in the data")
+    base = prove(solution)
+    content = dict(base.content)
+    learning: dict[str, Any] = {name: ledger[name] for name in ("method", "error_rate", "prior")}
+    for name in ARRAYS:
+        array = ledger[name] * LESS if name.endswith("levels") else ledger[name]
+        learning[name] = array.tolist()
+    learning["assumptions"] = list(assumptions)
+    level = 1 - Fraction(float(ledger["error_rate"]))
+    shown = float(level)
+    content["learning"] = learning
+    content["claim"] = {**content["claim"], "level": shown if Fraction(shown) <= level else math.nextafter(shown, 0)}
+    verdict = verify_content({**content, "digest": digest(content)})
+    if not verdict.valid:
+        raise ModelError(f"what was learned cannot be proved: {verdict.reason}")
+    return Certificate(content, base.notes)

@@ -1,0 +1,172 @@
+"""The two sides of a bracket for models too large for rationals: the solver's values, refined and moved outwards."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.solver.proof.approximate import Iteration, NotProved, Side
+from umdp.solver.proof.game import Game
+from umdp.verify.document import Bound
+from umdp.verify.inductive import Arena, Refused
+from umdp.verify.numbers import Number
+
+if TYPE_CHECKING:
+    from umdp.solver.result import Solution
+
+__all__ = ["move_outward"]
+
+FAINT = 64  # what is paid is smaller by that many bits than it could be, so that few strategies change for it
+SEARCHED = 3000  # undecided states up to which traps are searched for
+ELIMINATED = 600  # unknowns up to which chains that floating point does not solve are solved by elimination
+
+
+def move_outward(arena: Arena, solution: Solution, *, lower: bool) -> Bound | None:
+    """Return a bound on every state that should pass the checker, and prove the solution's bracket; None if not found."""
+    try:
+        return _move(arena, solution, lower)
+    except (NotProved, Refused, ArithmeticError, ValueError):
+        return None
+
+
+def _move(arena: Arena, solution: Solution, lower: bool) -> Bound:
+    asked, model = arena.objective, arena.model
+    low, high = solution.lower, solution.upper
+    exact = (low == high) & ((low == 0) | (low == 1) & (asked.kind == "P"))
+    if asked.complement:  # a small probability vanishes next to 1: what is not exactly known must not seem so
+        low, high = 1 - high, 1 - low
+    ends = _number(solution.bracket.lower), _number(solution.bracket.upper)
+    end = ends[0] if lower != asked.complement else ends[1]
+    end = 1 - end if asked.complement else end
+    none = [-1] * model.states
+    trap = none
+    trivial: Number = Fraction(0) if lower else math.inf if asked.kind == "R" else Fraction(1)
+    if not arena.open[model.initial] or end == trivial:
+        return Bound([_exit(arena, s, trivial) for s in range(model.states)], none, none)
+    if asked.kind == "R" and np.isinf(low).any() and sum(arena.open) <= SEARCHED:
+        game = Game(arena, lambda *_: None, arena.policy if lower and asked.agent_max else None)
+        game.find_traps()
+        trap = game.trap
+    known = [_known(arena, s, bool(exact[s]), float(low[s]), float(high[s]), lower, trap) for s in range(model.states)]
+    side = Side(arena, all_rows=asked.agent_max != lower, known=known, group=_groups(arena, solution, known, lower))
+    if side.size == 0 or not isinstance(end, Fraction):
+        return Bound([trivial if v is None else v for v in known], none, trap)
+    with np.errstate(invalid="ignore"):
+        middle = np.where(np.isfinite(high), low + 0.5 * (high - low), low)
+    width = Fraction(solution.bracket.upper) - Fraction(solution.bracket.lower)
+    width = max(width, abs(end) / 2**60, Fraction(1, 2**1100)) / 2**12
+    bits = 300 + max(0, math.ceil(-_log2(width)))
+    attempts = [(bits, 0)] + ([(bits, 80), (2 * bits, 160), (6 * bits, 400)] if side.size <= ELIMINATED else [])
+    for attempt, (bits, digits) in enumerate(attempts):
+        work = Iteration(side, middle.tolist(), bits, digits)
+        try:
+            extra = _pay(work, model.initial, end, width, lower)
+        except (NotProved, ArithmeticError):
+            if attempt == len(attempts) - 1:
+                raise
+            continue
+        return Bound(_rounded(work, side, extra, lower), none, trap)
+    raise AssertionError
+
+
+def _pay(work: Iteration, initial: int, end: Fraction, width: Fraction, lower: bool) -> int:
+    """Move the values outwards as far as the bracket allows; return what is paid per step for it."""
+    fine = int(width * work.unit) >> 20
+    work.run(0, fine, fine >> (80 if work.digits else 44))
+    here = work.x.top[initial]
+    assert here is not None
+    room = here - int(end * work.unit) if lower else int(end * work.unit) - here
+    if room <= 0:
+        room = max(here >> 58, int(width * work.unit))
+    many = 1
+    for _ in range(5):  # what is paid may make strategies better that take more steps
+        own, steps = work.side.of[initial], work.steps()
+        many = max(many * 2, (steps[own] if own >= 0 else max(steps)) + 1)
+        extra = room // (2 * many) >> FAINT
+        if extra < many << 20:
+            raise NotProved("more digits are needed")
+        work.run(-extra if lower else extra, extra >> 2, (extra >> 6) // many)
+        there = work.x.top[initial]
+        assert there is not None
+        if abs(there - here) <= room:
+            return extra
+    return extra
+
+
+def _log2(value: Fraction) -> float:
+    return float(value.numerator.bit_length() - value.denominator.bit_length())
+
+
+def _number(value: float) -> Number:
+    return value if math.isinf(value) else Fraction(value)
+
+
+def _exit(arena: Arena, state: int, otherwise: Number) -> Number:
+    """Return the value of a decided state."""
+    if arena.open[state]:
+        return otherwise
+    if arena.decided.infinite[state]:
+        return math.inf
+    return Fraction(int(arena.decided.one[state] and arena.objective.kind == "P"))
+
+
+def _known(
+    arena: Arena, state: int, exact: bool, low: float, high: float, lower: bool, trap: list[int]
+) -> Number | None:
+    """Return the value of a state that needs no search: decided, or exactly known to the solver."""
+    rewards = arena.objective.kind == "R"
+    if not arena.open[state]:
+        return _exit(arena, state, math.inf)
+    if rewards and lower and trap[state] >= 0:
+        return math.inf
+    if rewards and not lower and math.isinf(high):
+        return math.inf
+    return Fraction(low) if exact else None
+
+
+def _groups(arena: Arena, solution: Solution, known: list[Number | None], lower: bool) -> NDArray[Any] | None:
+    """Return the end components in which a value is shared, -1 elsewhere; None where there can be none."""
+    asked, model = arena.objective, solution.model
+    rewards = asked.kind == "R"
+    if (rewards and (asked.agent_max or not lower)) or (not rewards and (lower or not asked.agent_max)):
+        return None
+    from umdp.solver.graph.end_components import end_components
+    from umdp.solver.objective import bounds_of
+
+    usable = np.array(arena.decided.usable)
+    if rewards:
+        usable &= np.array([r == 0 for r in arena.model.reward])
+        if arena.model.paid is not None:
+            paid = np.array([float(p) for p in arena.model.paid])
+            usable &= np.maximum.reduceat(paid, model.choice_ptr[:-1]) == 0
+    least, most = bounds_of(model)
+    if asked.agent_max != asked.nature_max:  # nature will not help to stay
+        least = np.ones_like(least)
+    inside = np.array([value is None for value in known])
+    component, _, _ = end_components(
+        model.state_ptr, model.choice_ptr, model.successor, least, np.ascontiguousarray(most), inside, usable
+    )
+    groups = np.asarray(component).astype(np.int64)
+    # A state that no choice can stay in is in no component of more than one state.
+    return np.where(inside, groups, -1)
+
+
+def _rounded(work: Iteration, side: Side, extra: int, lower: bool) -> list[Number]:
+    """Return the values with no more digits than the room for rounding asks for."""
+    shift = max((extra >> 4).bit_length() - 1, 0)
+    rewards = work.arena.objective.kind == "R"
+    found: list[Number] = []
+    for s, known in enumerate(side.known):
+        if known is not None:
+            found.append(known)
+            continue
+        top = work.x.top[s]
+        assert top is not None
+        top = max(top >> shift, 0) << shift if lower else -(-top >> shift) << shift
+        value = Fraction(max(top, 0), work.unit)
+        found.append(value if rewards else min(value, Fraction(1)))
+    return found

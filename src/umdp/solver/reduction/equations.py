@@ -1,0 +1,378 @@
+"""The part of a model that numbers must be computed for, as one compact system.
+
+States the graph decides become two exits, end components one state, and the rest is laid out by strongly
+connected component, successors first. Rows are the choices that are left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.solver.certification.rounding import EPS, excess
+
+__all__ = ["Given", "Problem", "build"]
+
+Array = NDArray[Any]
+FAINT = 1e-280  # below this a probability may lose digits by a division
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The rows of a problem before anything was rounded: the model's own.
+
+    Attributes
+    ----------
+    choice_ptr, successor, lower, upper : the model's transitions
+    reward : (C,) or empty
+    stays : (C,) choices that may stay in a collapsed end component; each of their rows is one way out
+    """
+
+    choice_ptr: Array
+    successor: Array
+    lower: Array
+    upper: Array
+    reward: Array
+    stays: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A system of Bellman equations over `n` unknowns and two exits of known value.
+
+    Attributes
+    ----------
+    n : number of unknowns; targets `n` and `n + 1` are the exits
+    row_ptr : (n+1,) rows of every unknown
+    entry_ptr : (rows+1,) entries of every row
+    target, lower, upper : (entries,) int32, float64, float64; the bounds are one array where they coincide
+    slack : (rows,) what the lower bounds leave to hand out; at most 0 where nature has no choice
+    reward : (rows,)
+    origin : (rows,) the choice of the model each row stands for
+    index : (S,) the unknown (or exit) each state of the model became
+    comp_ptr : (components+1,) the unknowns of every strongly connected component
+    order : (entries,) the kept order of each row's entries; empty where nature has no choice at all
+    exits : the values of the two exits
+    given : the model's own rows; None where those here are meant, to the last digit
+    """
+
+    n: int
+    row_ptr: Array
+    entry_ptr: Array
+    target: Array
+    lower: Array
+    upper: Array
+    slack: Array
+    reward: Array
+    origin: Array
+    index: Array
+    comp_ptr: Array
+    order: Array
+    exits: tuple[float, float]
+    given: Given | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether nature has no choice anywhere; rows then have no self-loops."""
+        return self.lower is self.upper
+
+    @cached_property
+    def widest(self) -> int:
+        """The largest number of entries of a row."""
+        return int(np.diff(self.entry_ptr).max(initial=1))
+
+    @cached_property
+    def faint(self) -> bool:
+        """Whether some probability is so small that a division may cost it digits."""
+        bounds = (self.lower,) if self.plain else (self.lower, self.upper)
+        return any(bool(((b > 0.0) & (b < FAINT)).any()) for b in bounds)
+
+
+@kernel
+def _compress(
+    n: int,
+    member_ptr: Array,
+    members: Array,
+    index: Array,
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    lower: Array,
+    upper: Array,
+    reward: Array,
+    usable: Array,
+    stays: Array,
+    target: Array,
+    low: Array,
+    high: Array,
+    entry_ptr: Array,
+    slack: Array,
+    row_reward: Array,
+    origin: Array,
+    order: Array,
+) -> Array:
+    """Copy the usable rows, merging entries with the same target where that is exact; return the row pointers.
+
+    What is rounded is off by a few roundings relative to itself, which `rounding.row_error` accounts for.
+
+    A row without freedom is normalised and loses its self-loop. A row that may stay within its end component or
+    leave it (nature may cut edges) becomes one row for each way out.
+    """
+    row_ptr = np.empty(n + 1, np.int64)
+    stamp = np.empty(n + 2, np.int64)
+    stamp[:] = -1
+    rows, entries = 0, 0
+    for q in range(n):
+        row_ptr[q] = rows
+        for i in range(member_ptr[q], member_ptr[q + 1]):
+            s = members[i]
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                if not usable[c]:
+                    continue
+                base = entries
+                for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                    j = index[successor[t]]
+                    known = base <= stamp[j] < entries and target[stamp[j]] == j
+                    if known:  # only sums that are exact may be merged: nature's last share is one minus the others
+                        old_low, old_high = low[stamp[j]], high[stamp[j]]
+                        new_low, new_high = old_low + lower[t], old_high + upper[t]
+                        known = (
+                            new_low - old_low == lower[t]
+                            and new_low - lower[t] == old_low
+                            and new_high - old_high == upper[t]
+                            and new_high - upper[t] == old_high
+                        )
+                    if not known:
+                        stamp[j] = entries
+                        target[entries] = j
+                        low[entries] = lower[t]
+                        high[entries] = upper[t]
+                        entries += 1
+                    else:
+                        low[stamp[j]] = new_low
+                        high[stamp[j]] = min(1.0, new_high)
+                earned = reward[c] if reward.size > 0 else 0.0
+                room = -excess(choice_ptr[c], choice_ptr[c + 1], lower)
+                tight = room <= 0.0 or excess(choice_ptr[c], choice_ptr[c + 1], upper) <= 0.0
+                if stays[c]:
+                    ways, entries = entries, base
+                    if room <= 0.0:
+                        continue
+                    for t in range(base, ways):
+                        if target[t] != q:
+                            target[entries] = target[t]
+                            low[entries] = high[entries] = 1.0
+                            order[entries] = 0
+                            slack[rows] = 0.0
+                            row_reward[rows] = earned
+                            origin[rows] = c
+                            entry_ptr[rows] = entries
+                            rows += 1
+                            entries += 1
+                    continue
+                if entries - base == 1:
+                    low[base] = high[base] = 1.0
+                    room, tight = 0.0, True
+                if tight:
+                    # No freedom: the lower (or upper) bounds are the distribution, up to rounding.
+                    use_low = room <= 0.0
+                    room = 0.0
+                    out, stay, out_rest, stay_rest = 0.0, 0.0, 0.0, 0.0
+                    kept = base
+                    for t in range(base, entries):
+                        p = low[t] if use_low else high[t]
+                        if target[t] == q:
+                            total = stay + p
+                            shift = total - stay
+                            stay_rest += (stay - (total - shift)) + (p - shift)
+                            stay = total
+                        elif p > 0.0:
+                            total = out + p
+                            shift = total - out
+                            out_rest += (out - (total - shift)) + (p - shift)
+                            out = total
+                            target[kept] = target[t]
+                            low[kept] = p
+                            kept += 1
+                    entries = kept
+                    if out <= 0.0:
+                        entries = base
+                        continue
+                    out += out_rest
+                    stay += stay_rest
+                    if stay > 0.0:
+                        earned *= (out + stay) / out
+                    if stay > 0.0 or abs(out - 1.0) > 4.0 * EPS:
+                        for t in range(base, entries):
+                            low[t] /= out
+                    for t in range(base, entries):
+                        high[t] = low[t]
+                for t in range(base, entries):
+                    order[t] = t - base
+                slack[rows] = room
+                row_reward[rows] = earned
+                origin[rows] = c
+                entry_ptr[rows] = base
+                rows += 1
+    row_ptr[n] = rows
+    entry_ptr[rows] = entries
+    return row_ptr
+
+
+@kernel
+def _copy(
+    n: int,
+    member_ptr: Array,
+    members: Array,
+    index: Array,
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    probability: Array,
+    reward: Array,
+    usable: Array,
+    stays: Array,
+    target: Array,
+    low: Array,
+    entry_ptr: Array,
+    row_reward: Array,
+    origin: Array,
+) -> Array:
+    """Do what `_compress` does where nature has no choice at all; rows that stay in their end component are dropped."""
+    row_ptr = np.empty(n + 1, np.int64)
+    merged = members.size > n
+    stamp = np.empty(n if merged else 0, np.int64)
+    stamp[:] = -1
+    rest = np.zeros(n + 2 if merged else 2)  # what rounding the sum of merged entries lost, by target
+    shifted = 0 if merged else n
+    rows, entries = 0, 0
+    for q in range(n):
+        row_ptr[q] = rows
+        for i in range(member_ptr[q], member_ptr[q + 1]):
+            s = members[i]
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                if not usable[c] or stays[c]:
+                    continue
+                base = entries
+                out, stay, out_rest, stay_rest = 0.0, 0.0, 0.0, 0.0
+                met = False
+                first_exit = second_exit = -1
+                for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                    j, p = index[successor[t]], probability[t]
+                    if j == q:
+                        total = stay + p
+                        shift = total - stay
+                        stay_rest += (stay - (total - shift)) + (p - shift)
+                        stay = total
+                        continue
+                    if p <= 0.0:
+                        continue
+                    total = out + p
+                    shift = total - out
+                    out_rest += (out - (total - shift)) + (p - shift)
+                    out = total
+                    # Exits meet often, other targets only where states were merged.
+                    known = -1
+                    if j == n:
+                        known, first_exit = first_exit, entries if first_exit < 0 else first_exit
+                    elif j > n:
+                        known, second_exit = second_exit, entries if second_exit < 0 else second_exit
+                    elif merged:
+                        known = stamp[j] if base <= stamp[j] < entries and target[stamp[j]] == j else -1
+                        stamp[j] = entries if known < 0 else known
+                    if known >= 0:
+                        total = low[known] + p
+                        shift = total - low[known]
+                        rest[j - shifted] += (low[known] - (total - shift)) + (p - shift)
+                        low[known] = total
+                        met = True
+                    else:
+                        target[entries] = j
+                        low[entries] = p
+                        entries += 1
+                if out <= 0.0:
+                    continue
+                out += out_rest
+                stay += stay_rest
+                if met:
+                    for t in range(base, entries):
+                        if target[t] >= shifted:
+                            low[t] += rest[target[t] - shifted]
+                            rest[target[t] - shifted] = 0.0
+                scale = abs(out - 1.0) > 4.0 * EPS
+                if scale:
+                    for t in range(base, entries):
+                        low[t] /= out
+                earned = reward[c] if reward.size > 0 else 0.0
+                row_reward[rows] = earned * (out + stay) / out if stay > 0.0 else earned
+                origin[rows] = c
+                entry_ptr[rows] = base
+                rows += 1
+    row_ptr[n] = rows
+    entry_ptr[rows] = entries
+    return row_ptr
+
+
+def build(
+    model: Any,
+    lower: Array,
+    upper: Array,
+    reward: Array,
+    index: Array,
+    order: Array,
+    comp_size: Array,
+    usable: Array,
+    stays: Array,
+    exits: tuple[float, float],
+) -> Problem:
+    """Lay out the problem over the undecided states.
+
+    Parameters
+    ----------
+    model : Graph
+    lower, upper : (T,)
+    reward : (C,) or empty
+    index : (S,) the unknown or exit each state becomes
+    order : the undecided states sorted by unknown
+    comp_size : (components,) unknowns per component
+    usable, stays : (C,) the choices left, and those among them that may stay within a collapsed end component
+    exits : values of targets n and n+1
+    """
+    owners = index[order]
+    n = int(owners[-1]) + 1 if order.size else 0
+    alone = n == order.size
+    member_ptr = np.arange(n + 1) if alone else np.searchsorted(owners, np.arange(n + 1))
+    sizes = np.diff(model.choice_ptr)
+    taken = np.zeros(model.states, dtype=np.bool_)
+    taken[order] = True
+    rows = usable & taken[model.choice_state]
+    entries = int(sizes[rows].sum())
+    count = int(np.count_nonzero(rows)) + int(sizes[rows & stays].sum())
+    target = np.empty(entries, np.int32)
+    plain = lower is upper
+    low = np.empty(entries)
+    entry_ptr = np.empty(count + 1, np.int64)
+    row_reward, origin = np.empty(count), np.empty(count, np.int32)
+    where = (n, member_ptr, order, index, model.state_ptr, model.choice_ptr, model.successor)
+    if plain:
+        slack, slots, high = np.zeros(count), np.empty(0, np.int32), low
+        row_ptr = _copy(*where, lower, reward, usable, stays, target, low, entry_ptr, row_reward, origin)
+    else:
+        slack, slots, high = np.empty(count), np.empty(entries, np.int32), np.empty(entries)
+        row_ptr = _compress(
+            *where, lower, upper, reward, usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, slots
+        )
+    made = int(row_ptr[-1])
+    used = int(entry_ptr[made])
+    low = low[:used]
+    high = low if plain else high[:used]
+    return Problem(
+        n, row_ptr, entry_ptr[: made + 1], target[:used], low, high, slack[:made], row_reward[:made],
+        origin[:made], index, np.concatenate([[0], np.cumsum(comp_size)]).astype(np.int64), slots[:used], exits,
+        Given(model.choice_ptr, model.successor, lower, upper, reward, stays),
+    )  # fmt: skip

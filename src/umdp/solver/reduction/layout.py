@@ -1,0 +1,169 @@
+"""Collapse end components and put what is left in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.solver.graph.attractor import components, lean
+from umdp.solver.graph.end_components import end_components
+from umdp.solver.reduction.equations import Problem, build
+
+if TYPE_CHECKING:
+    from umdp.solver.task import Task
+
+__all__ = ["Layout", "lay_out"]
+
+Array = NDArray[Any]
+FEW = 200  # states from which the order within a component matters
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A problem, and how its unknowns stand for states."""
+
+    task: Task
+    problem: Problem
+    block: Array  # (S,) the end component of a state, -1 where it is in none
+    stays: Array  # (C,) choices that may stay in the end component
+
+    def condense(self, choice: Array) -> Array:
+        """Return the row of every unknown that stands for one of these choices (S,), the first row elsewhere."""
+        problem = self.problem
+        row = np.array(problem.row_ptr[:-1])
+        wanted = np.zeros(self.task.graph.choices, dtype=np.bool_)
+        wanted[choice] = True
+        listed = np.flatnonzero(wanted[problem.origin])[::-1]
+        row[np.searchsorted(problem.row_ptr, listed, side="right") - 1] = listed
+        return row
+
+    def spread(self, row: Array) -> Array:
+        """Return the choice of every state: the unknown's row where it belongs, a way there within end components."""
+        task, problem = self.task, self.problem
+        graph = task.graph
+        choice = np.array(graph.state_ptr[:-1])
+        origin = problem.origin[row].astype(np.int64)
+        exits = graph.choice_state[origin]
+        if (self.block >= 0).any():
+            at_exit = np.zeros(graph.states, dtype=np.bool_)
+            at_exit[exits] = True
+            _, via = task.edges.attract(at_exit, self.block >= 0, self.stays, every=False)
+            choice = np.where(via >= 0, via, choice)
+        choice[exits] = origin
+        return choice
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How the unknowns of a problem stand for states, which the graph alone decides unless nature may cut edges.
+
+    Attributes
+    ----------
+    block, stays : as in `Layout`
+    index : (S,) the unknown of every state, or one of the two exits
+    order : the undecided states sorted by unknown
+    comp_size : unknowns per component
+    """
+
+    block: Array
+    stays: Array
+    index: Array
+    order: Array
+    comp_size: Array
+
+
+def lay_out(task: Task) -> Layout:
+    """Return the problem over the undecided states of a task."""
+    key = ("plan", task.kind, task.agent_max, task.reach_max)
+    plan = task.memo.get(key) if task.memo is not None and not task.cuts else None
+    if plan is None:
+        plan = _plan(task)
+        if task.memo is not None and not task.cuts:
+            task.memo[key] = plan
+    exits = (0.0, 0.0) if task.kind == "R" else ((0.0, 1.0) if task.complement else (1.0, 0.0))
+    problem = build(
+        task.graph, task.lower, task.upper, task.reward, plan.index, plan.order, plan.comp_size, task.decided.usable,
+        plan.stays, exits,
+    )  # fmt: skip
+    return Layout(task, problem, plan.block, plan.stays)
+
+
+def _plan(task: Task) -> Plan:
+    """Put the undecided states in order.
+
+    End components are collapsed where the reaching player could stay in one for ever: all of them for a
+    maximal probability, those without reward for a minimal reward.
+    """
+    graph, decided = task.graph, task.decided
+    maybe = decided.maybe
+    block = np.full(graph.states, -1, dtype=np.int32)
+    stays = np.zeros(graph.choices, dtype=np.bool_)
+    lingers = task.reach_max if task.kind == "P" else not task.agent_max
+    # Models are mostly numbered as they were explored, so that successors come first from behind.
+    listed = np.flatnonzero(maybe)[::-1].astype(np.int32)
+    component, order, count, cyclic = components(
+        graph.state_ptr, graph.choice_ptr, graph.successor, maybe, decided.usable, listed
+    )
+    if cyclic.any():
+        order = _in_order(task, component, order, cyclic)
+    if graph.choices == graph.states and not task.cuts:
+        lingers = False  # in a chain, what can stay for ever does, and is decided
+    if lingers and cyclic.any():
+        candidates = decided.usable & cyclic[graph.choice_state]
+        if task.kind == "R":
+            candidates &= task.reward <= 0.0
+        if candidates.any() and not task.cuts:
+            # Only where some choice can stay for ever among the cyclic states can there be an end component.
+            drawn, _ = task.edges.attract(~cyclic, cyclic, every=True)
+            cyclic = ~drawn
+            candidates &= cyclic[graph.choice_state]
+        if candidates.any():
+            inner, stays, blocks = end_components(
+                graph.state_ptr, graph.choice_ptr, graph.successor, task.lower, task.upper, cyclic, candidates
+            )
+            if blocks:
+                members = np.zeros(graph.states, dtype=np.bool_)
+                members[graph.choice_state[stays]] = True
+                block = np.where(members, inner, -1).astype(np.int32)
+    # States of one end component become one unknown, at the place of the first of them.
+    if (block >= 0).any():
+        place = np.full(graph.states, -1, dtype=np.int64)
+        place[order] = np.arange(order.size)
+        first = np.full(int(block.max()) + 1, order.size, dtype=np.int64)
+        inside = np.flatnonzero(block >= 0)
+        np.minimum.at(first, block[inside], place[inside])
+        place[inside] = first[block[inside]]
+        order = order[np.argsort(place[order], kind="stable")]
+        rank = place[order]
+        unknown = np.concatenate([[0], np.cumsum(rank[1:] != rank[:-1])])
+    else:
+        unknown = np.arange(order.size)
+    n = int(unknown[-1]) + 1
+    index = np.where(decided.one, n, n + 1).astype(np.int32)
+    index[order] = unknown
+    heads = np.concatenate([[True], unknown[1:] != unknown[:-1]])
+    comp_size = np.bincount(component[order][heads], minlength=count)
+    return Plan(block, stays, index, order, comp_size)
+
+
+def _in_order(task: Task, component: Array, order: Array, cyclic: Array) -> Array:
+    """Return the undecided states by component, and within one so that successors tend to come first.
+
+    `order` has them by falling number, which is as good as any in small components. Where numbers say nothing, values
+    spread from the goal, nearest states first.
+    """
+    graph = task.graph
+    if np.bincount(component[cyclic]).max() < FEW:
+        return order
+    up, down = lean(graph.state_ptr, graph.choice_ptr, graph.successor, component, cyclic)
+    if up > 2 * down:
+        return order
+    if down > 2 * up:
+        listed = order[np.argsort(order, kind="stable")]
+    else:
+        listed = task.edges.outwards(task.decided.one, task.decided.maybe)
+        listed = listed[task.decided.maybe[listed]]
+    return listed[np.argsort(component[listed], kind="stable")]

@@ -1,0 +1,204 @@
+"""What a solver returns: brackets, a policy, nature's choice, and what happened."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import ModelError
+from umdp.model.structure import read_only
+
+if TYPE_CHECKING:
+    from umdp.model import MDP, IntervalMDP, Policy
+    from umdp.solver.proof.certificate import Certificate
+    from umdp.spec import Spec
+
+__all__ = ["Bracket", "Solution", "Statistics", "Status"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Two certified bounds on one value: it is at least `lower` and at most `upper`.
+
+    Examples
+    --------
+    >>> bracket = Bracket(0.25, 0.75)
+    >>> bracket.value, bracket.width, 0.4 in bracket
+    (0.5, 0.5, True)
+    >>> print(Bracket(float("inf"), float("inf")))
+    inf
+    """
+
+    lower: float
+    upper: float
+
+    @property
+    def value(self) -> float:
+        """A point inside the bracket: its middle."""
+        if math.isinf(self.upper):
+            return self.upper if math.isinf(self.lower) else self.lower
+        return min(max(self.lower + 0.5 * (self.upper - self.lower), self.lower), self.upper)
+
+    @property
+    def width(self) -> float:
+        """The distance between the bounds."""
+        return 0.0 if self.lower == self.upper else self.upper - self.lower
+
+    @property
+    def relative_width(self) -> float:
+        """The width relative to the upper bound; 0 where the bounds coincide."""
+        if self.lower == self.upper:
+            return 0.0
+        return math.inf if math.isinf(self.upper) else self.width / self.upper
+
+    def __contains__(self, value: float) -> bool:
+        return self.lower <= value <= self.upper
+
+    def __str__(self) -> str:
+        return f"{self.lower:.10g}" if self.lower == self.upper else f"[{self.lower:.10g}, {self.upper:.10g}]"
+
+
+class Status(enum.Enum):
+    """What stands behind a bracket; the value is a sentence for people."""
+
+    CERTIFIED = "certified to the precision asked for"
+    IMPRECISE = "certified, but wider than the precision asked for: rounding leaves no room for a tighter bound"
+    OPEN_GAME = (
+        "certified, but wider than asked for: lower bounds of 0 let nature cut transitions, and the bound on the "
+        "optimum did not close; the policy's own value is bracketed to the precision"
+    )
+    STOPPED = "certified, but wider than the precision asked for: stopped at the limit on time or iterations"
+
+    @property
+    def is_precise(self) -> bool:
+        """Whether the precision asked for is met."""
+        return self is Status.CERTIFIED
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a solve took.
+
+    Attributes
+    ----------
+    undecided : states whose value the graph alone does not decide
+    components : strongly connected components among them
+    largest : states in the largest component
+    iterations : policy evaluations and sweeps
+    seconds : wall-clock time
+    """
+
+    undecided: int = 0
+    components: int = 0
+    largest: int = 0
+    iterations: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The answer to one property of one model.
+
+    Attributes
+    ----------
+    model, spec : what was asked
+    bracket : certified bounds on the value of the initial state
+    policy_bracket : bounds on the value of `policy` in the initial state
+    status : what stands behind the bracket
+    statistics : what it took
+    """
+
+    model: MDP | IntervalMDP
+    spec: Spec
+    bracket: Bracket
+    policy_bracket: Bracket
+    status: Status
+    statistics: Statistics
+    _bounds: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]] = field(repr=False)
+    _policy: Callable[[], Policy] = field(repr=False)
+    _nature: Callable[[], MDP] = field(repr=False)
+
+    @cached_property
+    def _lower_and_upper(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        lower, upper = self._bounds()
+        return read_only(lower), read_only(upper)
+
+    @property
+    def lower(self) -> NDArray[np.float64]:
+        """Certified bounds from below on the value of every state, shape (S,)."""
+        return self._lower_and_upper[0]
+
+    @property
+    def upper(self) -> NDArray[np.float64]:
+        """Certified bounds from above on the value of every state, shape (S,)."""
+        return self._lower_and_upper[1]
+
+    @cached_property
+    def policy(self) -> Policy:
+        """A policy whose own value against nature lies in the bracket; step-dependent for bounded properties."""
+        return self._policy()
+
+    def at(self, state: int | str) -> Bracket:
+        """Return the bracket of a state, given by number or name."""
+        s = self.model.state_index(state)
+        return Bracket(float(self.lower[s]), float(self.upper[s]))
+
+    @property
+    def value(self) -> float:
+        """A point inside the bracket of the initial state."""
+        return self.bracket.value
+
+    @property
+    def satisfied(self) -> bool | None:
+        """Whether the threshold holds; None without one, or when the bracket straddles it."""
+        if self.spec.threshold is None:
+            return None
+        return self.spec.threshold.holds(self.bracket.lower, self.bracket.upper)
+
+    @cached_property
+    def nature(self) -> MDP:
+        """The MDP nature chose: the worst (or best) case itself."""
+        return self._nature()
+
+    def certificate(self) -> Certificate:
+        """Return a file's worth of proof for the bracket, which `umdp verify` checks in exact arithmetic."""
+        from umdp.solver.proof.prove import prove
+
+        return prove(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What would be worked out when asked for is worked out now: how to do so cannot be carried along.
+        try:
+            nature: MDP | ModelError = self.nature
+        except ModelError as refusal:
+            nature = refusal
+        public = ("model", "spec", "bracket", "policy_bracket", "status", "statistics")
+        known = {"_bounds": self._lower_and_upper, "_policy": self.policy, "_nature": nature}
+        return {name: getattr(self, name) for name in public} | known
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        known = {name: _known(state[name]) for name in ("_bounds", "_policy", "_nature")}
+        self.__dict__.update(state | known)
+
+    def __repr__(self) -> str:
+        return f"Solution of {self.spec}: {self.bracket} ({self.status.name.lower()})"
+
+
+def _known(found: T | ModelError) -> Callable[[], T]:
+    """Return the function that returns what was found, or raises the error that was."""
+
+    def give() -> T:
+        if isinstance(found, ModelError):
+            raise found
+        return found
+
+    return give

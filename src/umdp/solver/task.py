@@ -1,0 +1,187 @@
+"""Tasks: one objective over given bounds, how hard to try, and the values that come of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.solver.graph.decided import Decided, Edges
+
+if TYPE_CHECKING:
+    from umdp.solver.graph.arrays import Shape
+    from umdp.solver.reduction.equations import Problem
+
+__all__ = ["Effort", "Task", "Values", "has_free_zero"]
+
+Array = NDArray[Any]
+Mask = NDArray[np.bool_]
+
+
+@dataclass
+class Effort:
+    """How hard to try, and what was spent: shared by all parts of one solve."""
+
+    precision: float
+    method: str = "auto"
+    threads: int = 1
+    deadline: float = np.inf
+    progress: Callable[[str, float], None] | None = None
+    prove: bool = True
+    iterations: int = 0
+    components: int = 0
+    largest: int = 0
+    undecided: int = 0
+    uncertified: int = 0
+    stopped: bool = False
+
+    def is_late(self) -> bool:
+        """Return whether time is up, and note it."""
+        self.stopped = self.stopped or time.monotonic() > self.deadline
+        return self.stopped
+
+    def tell(self, what: str, width: float) -> None:
+        """Report progress to the caller, if anyone listens; note when time is up."""
+        if self.progress is not None:
+            self.progress(what, width)
+        self.is_late()
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One objective over given bounds: who pulls which way, what is decided, what is paid.
+
+    `complement` asks for one minus the probability, with the directions of that (complemented) value; `cuts` says
+    whether nature may set some probability to 0; `memo` keeps what depends on the graph alone, for the next task.
+    Rewards are those of the model up to a factor in ``[1 - reward_error, 1 + reward_error]``, bounds up to one in
+    ``[1 - blur, 1 + blur]``, a few roundings at most.
+    """
+
+    edges: Edges
+    lower: Array
+    upper: Array
+    kind: str
+    agent_max: bool
+    nature_max: bool
+    decided: Decided
+    reward: Array
+    goal: Mask
+    left: Mask
+    complement: bool = False
+    cuts: bool = True
+    memo: dict[Any, Any] | None = None
+    reward_error: float = 0.0
+    blur: float = 0.0
+
+    @property
+    def graph(self) -> Shape:
+        """The graph behind the bounds."""
+        return self.edges.graph
+
+    @property
+    def reach_max(self) -> bool:
+        """Whether the agent wants the goal reached more often (or later, where reaching it is what is paid for)."""
+        return self.agent_max != self.complement
+
+    @property
+    def joint(self) -> bool:
+        """Whether agent and nature pull the same way."""
+        return self.agent_max == self.nature_max
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Certified values of all states, and nature's answer on the rows solved.
+
+    What is asked of every state is worked out when it is asked for: often it is the initial state alone.
+
+    Attributes
+    ----------
+    task : the objective
+    found, error : (n+2,) values of unknowns and exits with their relative error bounds
+    index : (S,) the unknown or exit of every state
+    take : returns a choice for every state
+    problem, row, prob : what was solved, the rows taken and nature's probabilities on them; None if the graph decides all
+    exact : the unknowns of which the value is known without any error
+    least : what unknowns solved in rationals are at least, even if that exceeds the largest number there is
+    """
+
+    task: Task
+    found: Array
+    error: Array
+    index: Array
+    take: Callable[[], Array]
+    problem: Problem | None = None
+    row: Array | None = None
+    prob: Array | None = None
+    exact: dict[int, Fraction] = field(default_factory=dict)
+    least: dict[int, float] = field(default_factory=dict)
+
+    @cached_property
+    def x(self) -> Array:
+        """A value inside the bounds, shape (S,)."""
+        return self._spread(np.arange(self.index.size))[0]
+
+    @cached_property
+    def choice(self) -> Array:
+        """The choice taken, shape (S,)."""
+        return self.take()
+
+    @cached_property
+    def lower(self) -> Array:
+        """Bounds from below, shape (S,)."""
+        return self.between(slice(None))[0]
+
+    @cached_property
+    def upper(self) -> Array:
+        """Bounds from above, shape (S,)."""
+        return self.between(slice(None))[1]
+
+    def _spread(self, states: Array | slice) -> tuple[Array, Array]:
+        """Return values and relative errors of some states."""
+        x = self.found[self.index[states]]
+        np.copyto(x, np.inf, where=self.task.decided.infinite[states])
+        return x, self.error[self.index[states]]
+
+    def between(self, states: Array | slice) -> tuple[Array, Array]:
+        """Return the bounds of some states."""
+        from umdp.solver.certification.rounding import above, below, ceiling, floor
+
+        decided = self.task.decided
+        x, rel = self._spread(states)
+        known = ~decided.maybe[states]
+        if self.task.reward_error > 0.0:
+            rel = (rel + self.task.reward_error + rel * self.task.reward_error) * (1.0 + 2.0**-50)
+        low, high = below(x, rel), above(x, rel)
+        np.copyto(low, x, where=known)
+        np.copyto(high, x, where=known)
+        if self.least:
+            error = Fraction(self.task.reward_error)
+            for i, unknown in enumerate(self.index[states].tolist()):
+                if unknown in self.exact and not known[i]:
+                    value = self.exact[unknown]
+                    low[i], high[i] = floor(value * (1 - error)), ceiling(value * (1 + error))
+                elif unknown in self.least and not known[i]:
+                    low[i] = max(low[i], self.least[unknown] * (1.0 - 2.0 * self.task.reward_error))
+        return low, high
+
+
+def has_free_zero(task: Task) -> bool:
+    """Whether nature can set the probability of some listed transition of an undecided state to 0."""
+    if task.lower is task.upper:
+        return False
+    graph = task.graph
+    open_rows = task.decided.maybe[graph.choice_state] & task.decided.usable
+    candidates = np.flatnonzero(np.repeat(open_rows, np.diff(graph.choice_ptr)) & (task.lower <= 0.0))
+    if candidates.size == 0:
+        return False
+    high = np.add.reduceat(task.upper, graph.choice_ptr[:-1])
+    rows = np.searchsorted(graph.choice_ptr, candidates, side="right") - 1
+    # A bound of 0 does not count where the other successors cannot take the whole probability.
+    return bool((high[rows] - task.upper[candidates] >= 1 - 1e-9).any())
