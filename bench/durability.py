@@ -215,7 +215,7 @@ def full_disk(folder: Path, trials: int, luck: random.Random) -> Outcome:
     assert call(folder, *LEARN, "--out", str(whole))[0] == 0
     for number in range(trials):
         path = folder / f"{number}.run"
-        most = int(2 ** luck.uniform(10, 22))
+        most = int(2 ** luck.uniform(14, 18))
 
         def limit(most: int = most) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))

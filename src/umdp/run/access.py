@@ -49,7 +49,7 @@ def format_of(path: Path) -> int | None:
             if application != 0 or _tables(db) or not _side(path, "-wal"):
                 return None
     except sqlite3.DatabaseError:
-        return None
+        return _signed(path)
     # A run of format 1 that was killed early is in the other file altogether.
     copied = _copied(path)
     try:
@@ -58,6 +58,15 @@ def format_of(path: Path) -> int | None:
         return None
     finally:
         copied.close()
+
+
+def _signed(path: Path) -> int | None:
+    """Return the format by the header alone: of a file that is damaged, or half of which is still in the one beside it."""
+    with path.open("rb") as file:
+        header = file.read(100)
+    if not header.startswith(b"SQLite format 3\x00") or int.from_bytes(header[68:72], "big") != APPLICATION:
+        return None
+    return int.from_bytes(header[60:64], "big")
 
 
 def look(path: Path) -> Opened:
