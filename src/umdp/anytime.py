@@ -19,7 +19,7 @@ from umdp.errors import ModelError
 from umdp.explore import Explorer, Optimism, Uniform, View, doubling, reaches
 from umdp.guarantee import Guarantee, promise
 from umdp.learn import Learner
-from umdp.limits import Limits, threshold
+from umdp.limits import Limits, default_horizon, threshold
 from umdp.model import MDP, REST, IntervalMDP, Policy
 from umdp.snapshot import Snapshot
 from umdp.solver import Solution, propose, relevant, solve
@@ -131,7 +131,7 @@ class Anytime:
         self.open, self._favoured = bool(known.choices.any()), known.favoured
         horizon = self.horizon
         if horizon is None:
-            horizon = known.steps if known.steps is not None else _horizon(graph.states)
+            horizon = known.steps if known.steps is not None else default_horizon(graph.states)
         if horizon < 1:
             raise ModelError(f"the horizon is a number of steps and must be at least 1, not {horizon}")
         # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
@@ -337,11 +337,6 @@ class Anytime:
         self.source.restore(state["source"])
         self._starts = {name: np.array(choice, dtype=np.int64) for name, choice in state["starts"].items()}
         self._forget()
-
-
-def _horizon(states: int) -> int:
-    """Return how long trajectories may be where nobody says: some times as long as a walk through all states."""
-    return min(max(10 * states, 100), 10_000)
 
 
 def anytime(

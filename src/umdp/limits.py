@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from umdp.errors import ModelError
 from umdp.spec import Threshold
 
-__all__ = ["Limits", "threshold"]
+__all__ = ["Limits", "default_horizon", "threshold"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,11 @@ class Limits:
         if self.steps is not None and steps >= self.steps:
             return f"{self.steps} steps have been seen"
         return None
+
+
+def default_horizon(states: int) -> int:
+    """Return how long trajectories may be where nobody says: some times as long as a walk through all states."""
+    return min(max(10 * states, 100), 10_000)
 
 
 def threshold(text: str) -> Threshold:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solver.random_arrays import Row, fractions, random_graph, random_problem, rows, slack_of
-from umdp.solver.certification import inductive as bellman
+from umdp.solver.certification import inductive
+from umdp.solver.certification.row import fill, sort_row
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.methods import reference, sweeps
 from umdp.solver.methods.backward_induction import induct
@@ -29,7 +30,7 @@ def order_of(row: Row, nature_max: bool) -> np.ndarray:
 
 def filled(row: Row, order: np.ndarray) -> np.ndarray:
     probe = np.empty(row.x.size)
-    bellman.fill(0, row.x.size, row.lower, row.upper, slack_of(row.lower), order, probe)
+    fill(0, row.x.size, row.lower, row.upper, slack_of(row.lower), order, probe)
     return probe
 
 
@@ -64,7 +65,7 @@ def one_row(row: Row) -> Problem:
 
 def bad_states(problem: Problem, x: np.ndarray, agent_max: bool, nature_max: bool, from_above: bool) -> int:
     choice = np.array(problem.row_ptr[:-1])
-    return bellman.certify(
+    return inductive.certify(
         0, problem.n, problem.row_ptr, problem.entry_ptr, problem.target, problem.lower, problem.upper, problem.slack,
         problem.reward, problem.order, np.empty(problem.widest), x, np.zeros_like(x), choice, agent_max, nature_max,
         from_above,
@@ -78,7 +79,7 @@ def bad_states(problem: Problem, x: np.ndarray, agent_max: bool, nature_max: boo
 @given(rows(), st.booleans())
 def test_sort_row_sorts_and_keeps_the_order_of_equal_values(row: Row, nature_max: bool) -> None:
     order = np.arange(row.x.size, dtype=np.int32)
-    bellman.sort_row(0, row.x.size, row.x, order, nature_max)
+    sort_row(0, row.x.size, row.x, order, nature_max)
     np.testing.assert_array_equal(order, order_of(row, nature_max))
 
 

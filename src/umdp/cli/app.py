@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -17,6 +16,7 @@ from umdp.cli.reproduce import Reproduce, declare
 from umdp.cli.runs import Export, Show
 from umdp.cli.runs_app import declare_runs
 from umdp.cli.verify import Verify
+from umdp.solver.methods.table import METHODS
 
 __all__ = ["EXAMPLES", "UsageError", "parse"]
 
@@ -69,12 +69,11 @@ _CHECK_HELP = (
 )
 
 
-class Method(enum.StrEnum):
-    """How unbounded properties are solved."""
-
-    AUTO = "auto"
-    POLICY = "policy"
-    VALUE = "value"
+def _method(text: str) -> str:
+    """Return the name of a method, or raise what the command line shows."""
+    if text not in METHODS:
+        raise typer.BadParameter(f"there is no method {text!r}; there are {', '.join(METHODS)}")
+    return text
 
 
 Request = Check | CheckEnv | Learn | Resume | Show | Export | Reproduce | Verify
@@ -165,9 +164,13 @@ def _check(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per property and line.")] = False,
     method: Annotated[
-        Method,
-        typer.Option(help="Policy iteration, value iteration with inductive bounds, or the solver's choice."),
-    ] = Method.AUTO,
+        str,
+        typer.Option(
+            parser=_method,
+            metavar="|".join(METHODS),
+            help="; ".join(f"{method.name}: {method.title}" for method in METHODS.values()) + ".",
+        ),
+    ] = "auto",
     threads: Annotated[int, typer.Option(parser=integer, metavar="N", help="Threads for large models.")] = 1,
     time_limit: Annotated[
         float | None,
@@ -189,7 +192,7 @@ def _check(
         certificate=certificate,
         evaluate=evaluate,
         json=json,
-        method=method.value,
+        method=method,
         threads=threads,
         time_limit=time_limit,
     )

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.inductive import fill, sort_row
 from umdp.solver.certification.rounding import LEAST, MOST, excess, repeated, row_error, underflow
+from umdp.solver.certification.row import fill, sort_row
 
 __all__ = ["Horizon", "induct"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.certification import inductive as bellman
+from umdp.solver.certification import inductive
 from umdp.solver.methods import sweeps, value_iteration
 
 if TYPE_CHECKING:
@@ -119,22 +119,22 @@ class Component:
     def passes(self, x: Array, tail: Array, row: Array, *, from_above: bool) -> bool:
         """Whether ``x + tail`` is inductive; where one row is enough, `row` receives the rows that prove it."""
         players = (self.agent_max, self.nature_max)
-        return int(sum(self._run(bellman.certify, x, tail, row, *players, from_above))) == 0
+        return int(sum(self._run(inductive.certify, x, tail, row, *players, from_above))) == 0
 
     def answer(self, x: Array, tail: Array, row: Array, prob: Array) -> None:
         """Write nature's best response on the rows taken."""
-        self._run(bellman.chain_of, x, tail, row, self.nature_max, prob)
+        self._run(inductive.chain_of, x, tail, row, self.nature_max, prob)
 
     def improve(self, x: Array, tail: Array, row: Array) -> int:
         """Switch rows where that is better beyond rounding; return how many."""
-        return int(sum(self._run(bellman.improve, x, tail, row, self.agent_max, self.nature_max)))
+        return int(sum(self._run(inductive.improve, x, tail, row, self.agent_max, self.nature_max)))
 
     def relax(self, x: Array, tail: Array, load: Array, boost: float, *, from_above: bool) -> int:
         """Move ``x + tail`` outwards where it is not inductive; return how often."""
         players = (self.agent_max, self.nature_max)
-        return int(sum(self._run(bellman.relax, x, tail, *players, from_above, load, boost)))
+        return int(sum(self._run(inductive.relax, x, tail, *players, from_above, load, boost)))
 
     def loads(self, x: Array, tail: Array) -> Array:
         """Return, per state, a slack that covers the residual of ``x + tail`` and rounding."""
-        self._run(bellman.loads, x, tail, self.agent_max, self.nature_max, self.workspace.load)
+        self._run(inductive.loads, x, tail, self.agent_max, self.nature_max, self.workspace.load)
         return self.workspace.load

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification import inductive as bellman
+from umdp.solver.certification import inductive
 
 if TYPE_CHECKING:
     from umdp.solver.reduction.equations import Problem
@@ -177,7 +177,7 @@ class Chain:
         """Return how far ``x + tail`` is from solving the chain's equations, computed from differences."""
         p = self.problem
         out = np.empty(self.end - self.begin)
-        bellman.residual(self.begin, self.end, p.entry_ptr, p.target, self.prob, p.reward, self.row, x, tail, out)
+        inductive.residual(self.begin, self.end, p.entry_ptr, p.target, self.prob, p.reward, self.row, x, tail, out)
         return out
 
     def solve(self, load: Array, tolerance: float, scale: Array) -> Array | None:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.inductive import fill, sort_row
 from umdp.solver.certification.rounding import EPS, excess
+from umdp.solver.certification.row import fill, sort_row
 
 if TYPE_CHECKING:
     from umdp.solver.task import Task, Values
