@@ -31,7 +31,8 @@ def solve_large(workspace: Workspace, number: int, *, swept: bool) -> None:
     if swept or not _iterate_values(component, wanted, bounds):
         component.read(workspace.above)
         safe = None if workspace.safe is None else workspace.safe[inner]
-        newton(component, x, workspace.tail, row, workspace.prob, wanted, safe, bounds)
+        with np.errstate(all="ignore"):  # it proposes; what overflows or is no number does not pass
+            newton(component, x, workspace.tail, row, workspace.prob, wanted, safe, bounds)
     if bounds.rows is not None:
         row[inner] = bounds.rows
     keep(component.begin, component.end, bounds.low, bounds.high, workspace.ceiling, inherited, x, workspace.rel)
