@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.model import IntervalMDP
-from umdp.verify.document import FORMAT, VERSION, digest
+from umdp.verify.document import FORMAT, VERSION
 
 if TYPE_CHECKING:
     from umdp.model import MDP
@@ -54,7 +54,7 @@ class Certificate:
 
     def to_json(self) -> str:
         """Return the text of the file."""
-        return json.dumps({**self.content, "digest": digest(self.content)}, allow_nan=False)
+        return json.dumps(self.content, allow_nan=False)
 
     def write(self, path: str | Path) -> None:
         """Write the file."""

@@ -41,7 +41,8 @@ def prove_learned(
     shown = float(level)
     content["learning"] = learning
     content["claim"] = {**content["claim"], "level": shown if Fraction(shown) <= level else math.nextafter(shown, 0)}
-    verdict = verify_content({**content, "digest": digest(content)})
+    content["digest"] = digest(content)
+    verdict = verify_content(content)
     if not verdict.valid:
         raise ModelError(f"what was learned cannot be proved: {verdict.reason}")
     return Certificate(content, base.notes)

@@ -159,9 +159,10 @@ def _settle(content: dict[str, Any], model: Model, asked: Question) -> Certifica
     """Return the certificate if it passes the checker; otherwise one that claims what does."""
     notes: list[str] = []
     for _ in range(6):
-        verdict = verify_content({**content, "digest": digest(content)})
+        signed = {**content, "digest": digest(content)}
+        verdict = verify_content(signed)
         if verdict.valid:
-            return Certificate(content, tuple(notes))
+            return Certificate(signed, tuple(notes))
         notes.append(_weaken(content, model, asked, verdict.reason))
     raise ArithmeticError(f"the certificate does not pass: {verdict.reason}")
 
