@@ -91,6 +91,20 @@ def test_a_run_is_kept_shown_and_exported(umdp, folder):
     assert float(rows[-1]["lower"]) <= value.upper
 
 
+def test_what_is_promised_travels_with_the_model_and_the_policy(umdp, folder):
+    arguments = ("--learner", "confidence-sequence", "--trajectories", "200", "--out", "grid.run", "--quiet")
+    umdp("learn", "grid", *arguments)
+    promised = json.loads(umdp("show", "grid.run", "--json").out)["last"]["guarantee"]
+    assert "with probability 99 %" in umdp("export", "grid.run", "a.json").out
+    about = json.loads((folder / "a.json").read_text())["about"]
+    assert about["guarantee"] == promised
+    assert about["property"] == 'Pmax=? [ !"trap" U "goal" ]'
+    for name in ("a.drn", "a.umb"):
+        umdp("export", "grid.run", name)
+        assert promised["text"].encode() in (folder / name).read_bytes()
+        assert files.read(folder / name).states == 100
+
+
 def test_parquet_export(umdp, folder):
     polars = pytest.importorskip("polars")
     umdp("learn", "chain", "--trajectories", "20", "--out", "c.run", "--quiet")

@@ -119,7 +119,7 @@ class Export:
             elif what == "model":
                 from umdp.io import write
 
-                write(store.learned().model, target)
+                write(store.learned().model, target, _note(store))
             else:
                 from umdp.io import write_policy
 
@@ -130,9 +130,26 @@ class Export:
                         "finds it again",
                         path=self.path,
                     )
-                write_policy(policy, target)
-        print(f"{what} written to {target}")
+                write_policy(policy, target, _about(store))
+            print(f"{what} written to {target}")
+            if what != "snapshots":
+                print(f"  {_note(store)}")
         return 0
+
+
+def _about(store: Store) -> dict[str, Any]:
+    """Return what a policy or model was learned for, its bracket, and what is promised of that."""
+    last = store.last() or {}
+    known = {name: plain(last.get(name)) for name in ("trajectories", "steps", "lower", "upper", "guarantee")}
+    return {"property": store.question, **known}
+
+
+def _note(store: Store) -> str:
+    """Return the same in one line."""
+    about = _about(store)
+    bracket = f"{about['lower']} .. {about['upper']}"
+    label = (about["guarantee"] or {}).get("text", "nothing learned yet")
+    return f"{about['property']}: {bracket} on the learned model, after {about['trajectories']} trajectories; {label}"
 
 
 def _write_rows(target: Path, rows: list[dict[str, Any]]) -> None:

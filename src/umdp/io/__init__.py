@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from umdp.errors import FormatError
 
@@ -75,8 +75,10 @@ def read(path: PathLike, *, constants: str | Mapping[str, int | float | bool] = 
     return read_explicit(path)
 
 
-def write(model: MDP | IntervalMDP, path: PathLike) -> None:
+def write(model: MDP | IntervalMDP, path: PathLike, note: str = "") -> None:
     """Write a model to a .umb, .drn or .tra file; what the format cannot hold raises `FormatError`.
+
+    A note, such as what is promised of a learned model, is kept in .umb and .drn files; .tra files have no place for one.
 
     Examples
     --------
@@ -98,11 +100,11 @@ def write(model: MDP | IntervalMDP, path: PathLike) -> None:
     if suffix == ".umb":
         from umdp.io.umb_write import write_umb
 
-        write_umb(model, path)
+        write_umb(model, path, note)
     elif suffix == ".drn":
         from umdp.io.drn_write import write_drn
 
-        write_drn(model, path)
+        write_drn(model, path, note)
     elif suffix == ".tra":
         from umdp.io.explicit_write import write_explicit
 
@@ -111,8 +113,10 @@ def write(model: MDP | IntervalMDP, path: PathLike) -> None:
         raise FormatError(f"{_shown(suffix)}; a model is written as .umb, .drn or .tra", path=path)
 
 
-def write_policy(policy: Policy, path: PathLike) -> None:
+def write_policy(policy: Policy, path: PathLike, about: Mapping[str, Any] | None = None) -> None:
     """Write a policy as .json or .csv: one decision per state (and step), with state and action names.
+
+    What there is to know `about` it, such as its value and what is promised of that, is kept in .json files.
 
     Examples
     --------
@@ -128,7 +132,7 @@ def write_policy(policy: Policy, path: PathLike) -> None:
     """
     from umdp.io.policy import write_policy_file
 
-    write_policy_file(policy, Path(path))
+    write_policy_file(policy, Path(path), about)
 
 
 def read_policy(path: PathLike, graph: Graph) -> Policy:

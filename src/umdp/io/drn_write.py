@@ -18,16 +18,17 @@ from umdp.model import IntervalMDP
 __all__ = ["write_drn"]
 
 
-def write_drn(model: Model, path: Path) -> None:
+def write_drn(model: Model, path: Path, note: str = "") -> None:
     """Write a model as a DRN file; rewards on transitions raise `FormatError`, because DRN has none.
 
     A comment in the header holds what DRN has no place for (labels without states, state names, variables, constants
-    and formulas); Storm skips it.
+    and formulas); Storm skips it. Another one holds the note.
     """
     _check(model, path)
     interval = isinstance(model, IntervalMDP)
     lines = [
         "// Exported by umdp",
+        *(f"// {line}" for line in note.splitlines()),
         TAG + msgspec.json.encode(_extension(model)).decode(),
         f"@type: {'DTMC' if model.is_chain else 'MDP'}",
         f"@value_type: {'double-interval' if interval else 'double'}",

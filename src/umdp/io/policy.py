@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -37,19 +37,21 @@ class Decision(msgspec.Struct, omit_defaults=True):
     weight: float = 1.0
 
 
-class _File(msgspec.Struct):
+class _File(msgspec.Struct, omit_defaults=True):
     states: int
     decisions: list[Decision]
     kind: str = "deterministic"
     steps: int | None = None
+    about: dict[str, Any] | None = None
 
 
-def write_policy_file(policy: Policy, path: Path) -> None:
+def write_policy_file(policy: Policy, path: Path, about: Mapping[str, Any] | None = None) -> None:
     """Write a policy as JSON or CSV, by the name's ending."""
     decisions = _decisions(policy)
     if path.suffix == ".json":
         kind = "randomised" if policy.weight is not None else "deterministic"
-        file = _File(states=policy.graph.states, decisions=list(decisions), kind=kind, steps=policy.steps)
+        given = None if about is None else dict(about)
+        file = _File(policy.graph.states, list(decisions), kind, policy.steps, given)
         store(path, msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
     elif path.suffix == ".csv":
         buffer = io.StringIO(newline="")

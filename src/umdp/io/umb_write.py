@@ -22,17 +22,17 @@ __all__ = ["encode", "write_umb"]
 ENTITIES = {"state": "states", "choice": "choices", "transition": "branches"}
 
 
-def write_umb(model: Model, path: Path) -> None:
+def write_umb(model: Model, path: Path, note: str = "") -> None:
     """Write a model as an uncompressed UMB file.
 
     Constants, formulas, state names and the texts of variables that hold texts go into the index under
     ``file-data``, where other tools skip them.
     """
     check_init_label(model, path)
-    store(path, encode(model, path))
+    store(path, encode(model, path, note))
 
 
-def encode(model: Model, path: object) -> bytes:
+def encode(model: Model, path: object, note: str = "") -> bytes:
     """Return the bytes of a model's UMB file."""
     arrays: dict[str, bytes] = {}
     chain = model.is_chain
@@ -57,6 +57,8 @@ def encode(model: Model, path: object) -> bytes:
     _add_labels(model, annotations, arrays)
     _add_rewards(model, annotations, arrays, number)
     parameters = _parameters(model)
+    if note:
+        parameters["note"] = note
     index: dict[str, Any] = {
         "format-version": 1,
         "format-revision": 0,
