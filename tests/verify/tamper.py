@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from oracles.exact import Choice, Model, Question, policy_value, value
+from oracles.exact import Choice, Model, Objective, policy_value, value
 from umdp.errors import UmdpError
 from umdp.verify import verify_content
 from umdp.verify.document import digest
@@ -165,7 +165,7 @@ def _model(given: dict[str, Any]) -> Model:
     return Model(table, reward.get("state", [Fraction(0)] * size))
 
 
-def _objective(content: dict[str, Any]) -> tuple[Question, list[bool], list[bool] | None]:
+def _objective(content: dict[str, Any]) -> tuple[Objective, list[bool], list[bool] | None]:
     text, model = content["property"], content["model"]
     size = len(model["state_ptr"]) - 1
 
@@ -177,14 +177,14 @@ def _objective(content: dict[str, Any]) -> tuple[Question, list[bool], list[bool
     path = text[text.index("[") + 1 : text.rindex("]")].strip()
     bound = int(path.split("<=")[1].split()[0]) if "<=" in path else None
     if path.startswith("C"):
-        return Question(kind, agent, nature, "C", bound), [False] * size, None
+        return Objective(kind, agent, nature, "C", bound), [False] * size, None
     if path.startswith("G"):
-        return Question(kind, agent, nature, "G", bound), states("safe"), None
+        return Objective(kind, agent, nature, "G", bound), states("safe"), None
     if path.startswith("X"):
-        return Question(kind, agent, nature, "X"), states("goal"), None
+        return Objective(kind, agent, nature, "X"), states("goal"), None
     if " U" in path:
-        return Question(kind, agent, nature, "U", bound), states("goal"), states("left")
-    return Question(kind, agent, nature, "F", bound), states("goal"), None
+        return Objective(kind, agent, nature, "U", bound), states("goal"), states("left")
+    return Objective(kind, agent, nature, "F", bound), states("goal"), None
 
 
 def attack(content: dict[str, Any], rng: np.random.Generator, found: Counter[tuple[str, str]]) -> list[str]:

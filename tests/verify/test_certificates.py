@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from oracles.exact import Question
+from oracles.exact import Objective
 from properties.bridge import BOUNDED, OBJECTIVES, to_model, to_spec
 from properties.generate import random_model
 from umdp import Policy, Solution, evaluate, solve
@@ -75,7 +75,7 @@ def test_many_certificates(first: int) -> None:
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES + BOUNDED, ids=str)
-def test_an_evaluation_has_a_certificate_too(objective: Question) -> None:
+def test_an_evaluation_has_a_certificate_too(objective: Objective) -> None:
     """It is one of the property: the policy proves its side, and a randomised one is not claimed."""
     model = to_model(random_model(np.random.default_rng([24, 3]), zero_lower=True))
     for policy in (Policy(model, model.state_ptr[:-1]), Policy.uniform(model)):
