@@ -11,7 +11,7 @@ from typing import Any
 
 from umdp.errors import FormatError
 
-__all__ = ["Number", "Vector", "number", "vector", "written"]
+__all__ = ["Number", "Vector", "double", "number", "vector", "written"]
 
 Number = Fraction | float  # a float is always infinity
 LONGEST = 40_000  # characters of one number
@@ -78,15 +78,35 @@ def written(value: Number) -> str | float:
     below = value.denominator
     dyadic = below & (below - 1) == 0
     if dyadic and value.numerator.bit_length() <= 1024 and below.bit_length() <= 1075:
-        try:
-            double = float(value)
-        except OverflowError:
-            double = 0.0
-        if Fraction(double) == value:
-            return double
+        near = double(value, up=False)
+        if near == value:
+            return near
     if dyadic:
         return f"{_digits(value.numerator)}p-{below.bit_length() - 1}"
     return f"{_digits(value.numerator)}/{_digits(below)}"
+
+
+def double(value: Number, *, up: bool) -> float:
+    """Return the nearest double at most (or, with `up`, at least) as large as a number: a bound that is shown is still one.
+
+    Examples
+    --------
+    >>> double(Fraction(1, 3), up=False) < Fraction(1, 3) < double(Fraction(1, 3), up=True)
+    True
+    >>> double(Fraction(2) ** 2000, up=False), double(Fraction(2) ** 2000, up=True)
+    (1.7976931348623157e+308, inf)
+    """
+    if not isinstance(value, Fraction):
+        return math.inf
+    try:
+        near = float(value)
+    except OverflowError:
+        near = math.inf
+    if near < math.inf and Fraction(near) == value:
+        return near
+    if up:
+        return near if near > value else math.nextafter(near, math.inf)
+    return near if near < value else math.nextafter(near, -math.inf)
 
 
 @dataclass(frozen=True)

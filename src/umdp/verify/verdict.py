@@ -14,7 +14,7 @@ from umdp.verify.bounded import induct
 from umdp.verify.document import Document, parse, read
 from umdp.verify.graph import ByGraph, SearchGraph, decide
 from umdp.verify.inductive import Arena, Refused
-from umdp.verify.numbers import Number
+from umdp.verify.numbers import Number, double
 from umdp.verify.objective import Question, objective
 
 __all__ = ["Verdict", "judge", "verify", "verify_content"]
@@ -91,8 +91,8 @@ def judge(document: Document) -> Verdict:
 
     def verdict(reason: str) -> Verdict:
         return Verdict(
-            not reason, document.property, float(document.lower), float(document.upper), document.policy_claimed,
-            document.level, reason, agent_max,
+            not reason, document.property, double(document.lower, up=False), double(document.upper, up=True),
+            document.policy_claimed, document.level, reason, agent_max,
         )  # fmt: skip
 
     try:
@@ -187,4 +187,4 @@ def _bounded(document: Document, asked: Question) -> None:
                 break
         else:
             side = {"lower": "upper", "upper": "lower"}[name] if asked.complement else name
-            raise Refused(f"{side} bound: the backward induction gives {float(found)!r} for it")
+            raise Refused(f"{side} bound: the backward induction gives {double(found, up=up)!r} for it")

@@ -1,0 +1,17 @@
+"""A sample of the campaign: random models, their brackets and certificates, against exact rationals."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.campaign import _one
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_no_bracket_misses_and_every_certificate_is_accepted(first: int) -> None:
+    wrong = [line for number in range(first, first + 20) for line in _one((2, number, 3, 12))[0]]
+    assert wrong == []
+
+
+def test_a_bound_beyond_doubles_is_refused_in_words() -> None:
+    assert _one((100, 35, 3, 12))[0] == []  # changed certificates of rewards that overflow
