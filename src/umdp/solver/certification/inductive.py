@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import EPS, LEAST, row_error, underflow
+from umdp.solver.certification.rounding import EPS, row_error, underflow
 from umdp.solver.certification.row import fill, sort_row
 
 __all__ = [
@@ -52,7 +52,8 @@ def gain(
 
     A difference ``(x_j - x_s) + (tail_j - tail_s)`` takes three roundings, each of at most |key| + |tail_j - tail_s|: where the
     parts cancel, the error is relative to the parts. With a `sign` every difference is moved that way by its error, so that
-    nature's best distribution for what is computed collects at least (at most) what any collects for what is meant.
+    nature's best distribution for what is computed collects at least (at most) what any collects for what is meant. (Sums do
+    not underflow: numbers below the normal ones are added exactly.)
     """
     lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
     whole = 0.0
@@ -61,7 +62,7 @@ def gain(
         lag = tail[j] - tail[s]
         step = (x[j] - x[s]) + lag
         off = 4.0 * EPS * (abs(step) + abs(lag))
-        key[i] = step + sign * (off + LEAST) if j != s else 0.0
+        key[i] = step + sign * off if j != s else 0.0
         whole += abs(key[i])
         probe[i] = lower[lo + i]
     blur = 0.0

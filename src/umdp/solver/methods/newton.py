@@ -132,7 +132,13 @@ def _prove(
             continue
         shift = np.maximum(shift, 0.0)
         low, low_row = _inductive(component, chain.direct, x, tail, row, load, shift, lift, wanted, from_above=False)
-        high, high_row = _inductive(component, chain.direct, x, tail, row, load, shift, lift, wanted, from_above=True)
+        # What is exactly 0 must not be lifted, what is 0 by underflow must be.
+        none = np.zeros(values.size)
+        high, high_row = _inductive(component, chain.direct, x, tail, row, load, shift, none, wanted, from_above=True)
+        if high is None and lift.any():
+            high, high_row = _inductive(
+                component, chain.direct, x, tail, row, load, shift, lift, wanted, from_above=True
+            )
         if low is not None and (below := _relative(low - values, values)) < bounds.below:
             bounds.low, bounds.below = np.nextafter(low, -np.inf), below
             bounds.rows = low_row if component.agent_max else bounds.rows

@@ -121,7 +121,9 @@ def _widen(
                 s = 0 if i == ref else (ref if i == 0 else i)
                 other = top - e[s] * top if e[s] < 0.5 else h[s] * top
                 # What was checked is that number; what is stored is on its far side.
-                off = 8.0 * EPS * (abs(shifted[s]) + other) + (8.0 * LEAST if shifted[s] != 0.0 or top > 0.0 else 0.0)
+                off = 8.0 * EPS * (abs(shifted[s]) + other)
+                if shifted[s] != 0.0 or (top > 0.0 and h[s] > 0.0):
+                    off += 8.0 * LEAST
                 bound[begin + i] = max(shifted[s] + other + sign * off, 0.0)
             return True
     return False

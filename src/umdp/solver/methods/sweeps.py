@@ -102,11 +102,34 @@ def sweep(
 
 
 @kernel
-def faint(begin: int, end: int, target: Array, x: Array, earned: float, value: float, from_above: bool) -> float:
-    """Move a value outwards by what its products may have lost to underflow; nothing if all of them are exactly 0."""
-    positive = earned > 0.0
-    for t in range(begin, end):
-        positive = positive or x[target[t]] > 0.0
+def faint(
+    begin: int,
+    end: int,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    rest: float,
+    order: Array,
+    x: Array,
+    earned: float,
+    value: float,
+    from_above: bool,
+) -> float:
+    """Move a value outwards by what its products may have lost to underflow; nothing if all of them are exactly 0.
+
+    `rest` is what nature hands out in the kept order; at most 0 where it has no choice.
+    """
+    positive = earned > 0.0 or value > 0.0
+    for i in range(end - begin):
+        t = begin + i if rest <= 0.0 or order.size == 0 else begin + order[begin + i]
+        give = min(upper[t] - lower[t], rest) if rest > 0.0 else 0.0
+        positive = positive or (lower[t] + give > 0.0 and x[target[t]] > 0.0)
+        if rest > 0.0:
+            rest = rest - give
+            if rest <= 0.0:  # the remaining ones are looked at in the row's own order: all of them, once more
+                for u in range(begin, end):
+                    positive = positive or (lower[u] > 0.0 and x[target[u]] > 0.0)
+                break
     if not positive:
         return value
     return float(value + underflow(end - begin) if from_above else max(value - underflow(end - begin), 0.0))
@@ -155,7 +178,9 @@ def enclose(
                     lo += 1
                 value += sign * row_error(size) * value
                 if value < FAINT:
-                    value = faint(entry_ptr[row], hi, target, x, reward[row], value, from_above)
+                    value = faint(
+                        entry_ptr[row], hi, target, lower, upper, 0.0, order, x, reward[row], value, from_above
+                    )
                 if (value > best) if agent_max else (value < best):
                     best = value
                     taken = row
@@ -189,7 +214,9 @@ def enclose(
             lo = hi
             value += sign * row_error(size) * (value + unsure)
             if value < FAINT:
-                value = faint(entry_ptr[row], hi, target, x, reward[row], value, from_above)
+                value = faint(
+                    entry_ptr[row], hi, target, lower, upper, slack[row], order, x, reward[row], value, from_above
+                )
             if (value > best) if agent_max else (value < best):
                 best = value
                 taken = row

@@ -116,7 +116,9 @@ def iterate_values(
                     value += lower[t] * x[target[t]]
                     error = max(error, rel[target[t]])
                 if value < FAINT:
-                    value = faint(lo, entry_ptr[row + 1], target, x, reward[row], value, from_above)
+                    value = faint(
+                        lo, entry_ptr[row + 1], target, lower, upper, 0.0, order, x, reward[row], value, from_above
+                    )
                 lo = entry_ptr[row + 1]
                 if row == row_ptr[begin] or ((value > best) if agent_max else (value < best)):
                     best, taken = value, row
