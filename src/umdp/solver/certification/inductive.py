@@ -121,7 +121,8 @@ def certify(
             excess = sign * step + error
             if excess < best:
                 best, passing = excess, row
-            worst = max(worst, excess)
+            if not excess <= worst:  # also where it is no number
+                worst = excess if excess < np.inf else np.inf
         if not (best if one_is_enough else worst) <= 0.0:
             bad += 1
         elif one_is_enough:

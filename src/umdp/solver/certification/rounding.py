@@ -122,7 +122,7 @@ def around(low: float, high: float) -> tuple[float, float]:
     """
     if not high < np.inf:
         return 1.0, np.inf
-    if high < low:  # both cannot hold: nothing is known
+    if not low <= high:  # both cannot hold, or one is no number: nothing is known
         return 1.0, np.inf
     if high == low:
         return low, 0.0

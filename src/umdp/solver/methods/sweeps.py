@@ -159,13 +159,15 @@ def enclose(
     When none did, `x` is inductive. Take it from above: each value was replaced by at least what a step from the values
     of that moment gives, and values have only come down since, so that a step from all of them gives no more. `choice`
     receives the rows that gave the values. Probabilities may be off by 64 roundings, relative to themselves; what nature
-    has left to hand out is off relative to all that it hands out.
+    has left to hand out is off relative to all that it hands out. A step that overflows, or gives no number, proves nothing:
+    it counts as outwards.
     """
     outwards = 0
     plain = order.size == 0
     sign = 1.0 if from_above else -1.0
     for s in range(begin, end):
         best = -np.inf if agent_max else np.inf
+        finite = True
         taken = choice[s]
         lo = entry_ptr[row_ptr[s]]
         for row in range(row_ptr[s], row_ptr[s + 1]):
@@ -181,6 +183,7 @@ def enclose(
                     value = faint(
                         entry_ptr[row], hi, target, lower, upper, 0.0, order, x, reward[row], value, from_above
                     )
+                finite = finite and -np.inf < value < np.inf
                 if (value > best) if agent_max else (value < best):
                     best = value
                     taken = row
@@ -217,11 +220,12 @@ def enclose(
                 value = faint(
                     entry_ptr[row], hi, target, lower, upper, slack[row], order, x, reward[row], value, from_above
                 )
+            finite = finite and -np.inf < value < np.inf
             if (value > best) if agent_max else (value < best):
                 best = value
                 taken = row
         choice[s] = taken
-        if (best > x[s]) if from_above else (best < x[s]):
+        if not (finite and (best <= x[s] if from_above else best >= x[s])):
             outwards += 1
         x[s] = best
     return outwards

@@ -192,7 +192,7 @@ def iterate_values(
                             choice[s] = proof[s]
                 if done:
                     for s in range(begin, end):
-                        if above[s] - below[s] > wanted * above[s]:
+                        if not above[s] - below[s] <= wanted * above[s]:
                             done = False
                 pace[0] /= 8.0
                 pace[3] = 1.0
