@@ -146,7 +146,7 @@ def test_compiling_is_announced_once(tmp_path, folder):
 
 def test_nothing_is_said_about_kernels_when_unsure(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "umdp.solver.graph.attractor", None)
-    monkeypatch.delattr(sys.modules["umdp.solver"], "graph_kernels", raising=False)
+    monkeypatch.delattr(sys.modules["umdp.solver.graph"], "attractor", raising=False)
     assert kernels.compiled()
     kernels.announce()
     assert capsys.readouterr().err == ""

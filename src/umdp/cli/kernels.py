@@ -14,10 +14,10 @@ def compiled() -> bool:
     Their folder is named by a digest of the sources, so that whatever lies in it is current.
     """
     try:
-        from umdp.solver.graph import attractor as graph_kernels
+        from umdp.solver.graph import attractor
 
-        folders = {Path(each.stats.cache_path) for each in vars(graph_kernels).values() if hasattr(each, "py_func")}
-        this = f"graph_kernels.*py{sys.version_info.major}{sys.version_info.minor}.nbi"
+        folders = {Path(each.stats.cache_path) for each in vars(attractor).values() if hasattr(each, "py_func")}
+        this = f"attractor.*py{sys.version_info.major}{sys.version_info.minor}.nbi"
         return not folders or any(index for folder in folders for index in folder.glob(this))
     except (ImportError, AttributeError, TypeError, OSError):
         return True
