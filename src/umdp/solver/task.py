@@ -149,6 +149,23 @@ class Values:
         np.copyto(x, np.inf, where=self.task.decided.infinite[states])
         return x, self.error[self.index[states]]
 
+    @cached_property
+    def _unpaid(self) -> Mask:
+        """The undecided states from which no reward can be collected: what seems to fade away there is exactly 0.
+
+        For a maximal reward that is a matter of all choices, for a minimal one of those taken: their bound is finite, so that
+        they do arrive.
+        """
+        task = self.task
+        usable = task.decided.usable
+        if not task.agent_max:
+            usable = np.zeros(task.graph.choices, dtype=np.bool_)
+            usable[self.choice] = True
+        paying = task.decided.maybe & np.logical_or.reduceat(usable & (task.reward > 0), task.graph.state_ptr[:-1])
+        reached, _ = task.edges.attract(paying, task.decided.maybe, usable, every=False)
+        unpaid: Mask = task.decided.maybe & ~reached
+        return unpaid
+
     def between(self, states: Array | slice) -> tuple[Array, Array]:
         """Return the bounds of some states."""
         from umdp.solver.certification.rounding import above, below, ceiling, floor
@@ -161,6 +178,8 @@ class Values:
         low, high = below(x, rel), above(x, rel)
         np.copyto(low, x, where=known)
         np.copyto(high, x, where=known)
+        if self.task.kind == "R" and bool(((high > 0) & (high < 1e-300)).any()):
+            np.copyto(high, 0.0, where=self._unpaid[states] & (high < 1e-300))
         if self.least:
             error = Fraction(self.task.reward_error)
             for i, unknown in enumerate(self.index[states].tolist()):

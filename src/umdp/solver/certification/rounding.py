@@ -120,7 +120,7 @@ def around(low: float, high: float) -> tuple[float, float]:
     The distances are taken from the rounded middle itself, so only their own rounding (one subtraction, one division)
     has to be made good. Below the normal numbers the error is left to `TINY`, which has room for 1e7 of these on a path.
     """
-    if not high < np.inf:
+    if not (low >= 0.0 and high < np.inf):
         return 1.0, np.inf
     if not low <= high:  # both cannot hold, or one is no number: nothing is known
         return 1.0, np.inf
@@ -155,7 +155,8 @@ def above(x: Array, rel: Array) -> Array:
     """Return upper bounds of values in ``x [1 - rel, 1 + rel]``, widened by `TINY`: infinity where nothing is known."""
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         high = np.nextafter(np.nextafter(x * (1.0 + rel), np.inf), np.inf) + TINY
-    return np.where(x <= 0, np.where(rel < np.inf, 0.0, np.inf), np.where(np.isnan(high), np.inf, high))
+    known = (x >= 0) & ~np.isnan(high)
+    return np.where(known, np.where((x == 0) & (rel < np.inf), 0.0, high), np.inf)
 
 
 def floor(value: Fraction) -> float:
