@@ -72,7 +72,8 @@ def test_a_log_without_a_model_does_not_promise_what_it_has_not_seen(tmp_path: P
     said = " ".join(looks[-1].guarantee.reasons)
     assert "selected" in said
     assert "twice" in said
-    assert "listed" not in said  # what the graph does not list is counted as anything else, and need not be assumed away
+    # What the graph does not list is counted as anything else, and need not be assumed away.
+    assert "listed" not in said
 
 
 def test_without_anything_else_an_observed_graph_promises_nothing(tmp_path: Path) -> None:
