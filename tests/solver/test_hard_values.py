@@ -464,6 +464,7 @@ def test_a_grid_with_traps_is_certified(players: str, back: bool) -> None:
     assert overlaps(own.bracket, solution.bracket)
 
 
+@pytest.mark.slow
 def test_where_no_bound_closes_the_status_says_so() -> None:
     # Without slips backwards some corners can be kept to almost for ever: values there differ by less than 1e-20.
     # Which bounds are found on the way depends on last digits; that they hold and are called what they are does not.
