@@ -36,10 +36,10 @@ class Verify:
 
 
 def write_certificate(certificate: Certificate, path: str) -> None:
-    """Write a certificate, and say on standard error where it claims less than was found."""
+    """Write a certificate, and say on standard error where it is, and where it claims less than was found."""
     try:
         certificate.write(path)
     except OSError as error:
         raise FormatError(f"cannot be written: {error.strerror}", path=f"--certificate {path}") from None
-    for note in certificate.notes:
+    for note in (*certificate.notes, f"certificate written; umdp verify {path} checks it"):
         print(f"{path}: {note}", file=sys.stderr)
