@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import umdp.io
-from umdp import MDP, IntervalMDP, Policy, Rewards, Solution, solve
+from umdp import MDP, IntervalMDP, Policy, Rewards, Solution, Status, solve
 
 CASES = Path(__file__).parent / "cases"
 MOST = np.finfo(np.float64).max
@@ -124,3 +124,34 @@ def test_one_minus_a_tiny_probability_is_below_one() -> None:
     )
     found = solve(model, 'Pmin=? [ G !"bad" ]', precision=1e-15)
     assert Fraction(found.bracket.lower) <= 1 - Fraction(1e-20) <= Fraction(found.bracket.upper)
+
+
+@pytest.mark.parametrize("method", ["auto", "policy", "value"])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('Pmax=? [ F "goal" ]', 0.0),
+        ('Pmin=? [ F "goal" ]', 0.0),
+        ('Pmax=? [ G "safe" ]', 1.0),
+        ('Pmin=? [ G "safe" ]', 1.0),
+        ('R{"none"}min=? [ F "end" ]', np.inf),
+        ('R{"none"}max=? [ F "end" ]', np.inf),
+        ('R{"steps"}min=? [ F "end" ]', np.inf),
+        ('R{"steps"}max=? [ F "end" ]', np.inf),
+    ],
+)
+def test_edges_are_listed_but_bounds_let_nobody_leave(method: str, text: str, value: float) -> None:
+    # The lower bound of staying is 1. A system without a row for the state was solved all the same, or crashed.
+    model = IntervalMDP(
+        [0, 1, 2, 3],
+        [0, 3, 4, 5],
+        [0, 1, 2, 1, 2],
+        [1, 0, 0, 1, 1],
+        [1, 1e-30, 1e-300, 1, 1],
+        labels={"goal": [1], "safe": [0, 1], "end": [1, 2]},
+        rewards={"none": Rewards(choice=[0, 0, 0]), "steps": Rewards(choice=[1, 0, 0])},
+    )
+    solution = solve(model, text, method=method)
+    assert solution.bracket.lower <= value <= solution.bracket.upper
+    assert text[0] == "R" or solution.status is Status.CERTIFIED
+    assert not solution.certificate().notes

@@ -120,6 +120,8 @@ def _solve_exactly(workspace: Workspace, component: int) -> None:
         workspace.exact.pop(s, None)
     inherited = max((float(workspace.rel[t]) for t in exits if t not in workspace.exact), default=0.0)
     rewards = workspace.problem.reward if workspace.problem.given is None else workspace.problem.given.reward
+    own_rows = slice(*workspace.problem.row_ptr[[inner.start, inner.stop]])
+    rewards = np.concatenate([rewards, workspace.problem.reward[own_rows]])  # infinite where nobody can leave
     if not inherited < np.inf or not np.isfinite(rewards).all():
         return
     known = {t: workspace.exact[t] if t in workspace.exact else Fraction(float(workspace.x[t])) for t in exits}

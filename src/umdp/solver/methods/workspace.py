@@ -108,8 +108,12 @@ class Workspace:
     def exits(self, component: int) -> list[int]:
         """Return the unknowns and exits outside a component that its rows lead to."""
         p, inner = self.problem, self.unknowns(component)
-        entries = slice(int(p.entry_ptr[p.row_ptr[inner.start]]), int(p.entry_ptr[p.row_ptr[inner.stop]]))
-        reached = np.unique(p.target[entries])
+        rows = slice(int(p.row_ptr[inner.start]), int(p.row_ptr[inner.stop]))
+        reached = p.target[int(p.entry_ptr[rows.start]) : int(p.entry_ptr[rows.stop])]
+        if p.given is not None:  # the model's own rows may lead where floating-point numbers saw nothing left to give
+            own = [slice(p.given.choice_ptr[c], p.given.choice_ptr[c + 1]) for c in p.origin[rows]]
+            reached = np.concatenate([reached, *(p.index[p.given.successor[each]] for each in own)])
+        reached = np.unique(reached)
         return [int(t) for t in reached if not inner.start <= t < inner.stop]
 
     def eliminate(self, first: int, stop: int, most: int, *, warm: bool | None = None) -> int:

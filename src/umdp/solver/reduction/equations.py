@@ -115,8 +115,11 @@ def _compress(
     row_reward: Array,
     origin: Array,
     order: Array,
+    lost: float,
 ) -> Array:
     """Copy the usable rows, merging entries with the same target where that is exact; return the row pointers.
+
+    An unknown that is left without a row never leaves: it goes to the second exit, at the price `lost`.
 
     What is rounded is off by a few roundings relative to itself, which `rounding.row_error` accounts for.
 
@@ -219,6 +222,13 @@ def _compress(
                 origin[rows] = c
                 entry_ptr[rows] = base
                 rows += 1
+        if rows == row_ptr[q]:  # bounds let nobody leave, though edges are listed: the goal is never reached
+            target[entries], low[entries], high[entries], order[entries] = n + 1, 1.0, 1.0, 0
+            slack[rows], row_reward[rows] = 0.0, lost
+            origin[rows] = state_ptr[members[member_ptr[q]]]
+            entry_ptr[rows] = entries
+            rows += 1
+            entries += 1
     row_ptr[n] = rows
     entry_ptr[rows] = entries
     return row_ptr
@@ -242,6 +252,7 @@ def _copy(
     entry_ptr: Array,
     row_reward: Array,
     origin: Array,
+    lost: float,
 ) -> Array:
     """Do what `_compress` does where nature has no choice at all; rows that stay in their end component are dropped."""
     row_ptr = np.empty(n + 1, np.int64)
@@ -313,6 +324,12 @@ def _copy(
                 origin[rows] = c
                 entry_ptr[rows] = base
                 rows += 1
+        if rows == row_ptr[q]:
+            target[entries], low[entries], row_reward[rows] = n + 1, 1.0, lost
+            origin[rows] = state_ptr[members[member_ptr[q]]]
+            entry_ptr[rows] = entries
+            rows += 1
+            entries += 1
     row_ptr[n] = rows
     entry_ptr[rows] = entries
     return row_ptr
@@ -358,14 +375,31 @@ def build(
     low = np.empty(entries)
     entry_ptr = np.empty(count + 1, np.int64)
     row_reward, origin = np.empty(count), np.empty(count, np.int32)
+    lost = (
+        0.0 if exits != (0.0, 0.0) else np.inf
+    )  # what never reaches the goal: the exit's value, or an infinite reward
     where = (n, member_ptr, order, index, model.state_ptr, model.choice_ptr, model.successor)
     if plain:
         slack, slots, high = np.zeros(count), np.empty(0, np.int32), low
-        row_ptr = _copy(*where, lower, reward, usable, stays, target, low, entry_ptr, row_reward, origin)
+        row_ptr = _copy(*where, lower, reward, usable, stays, target, low, entry_ptr, row_reward, origin, lost)
     else:
         slack, slots, high = np.empty(count), np.empty(entries, np.int32), np.empty(entries)
         row_ptr = _compress(
-            *where, lower, upper, reward, usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, slots
+            *where,
+            lower,
+            upper,
+            reward,
+            usable,
+            stays,
+            target,
+            low,
+            high,
+            entry_ptr,
+            slack,
+            row_reward,
+            origin,
+            slots,
+            lost,
         )
     made = int(row_ptr[-1])
     used = int(entry_ptr[made])
