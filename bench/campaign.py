@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 PRECISIONS = (1e-6, 1e-12, 1e-15)
 REPORT = 500
+ORACLE = 40  # states up to which the oracle is asked; beyond, the checker alone proves the brackets, in rationals
 
 
 def _one(asked: tuple[int, int, int, int]) -> tuple[list[str], Counter[str]]:
@@ -37,7 +38,8 @@ def _one(asked: tuple[int, int, int, int]) -> tuple[list[str], Counter[str]]:
     rng = np.random.default_rng([seed, number, 2])
     objectives = [*OBJECTIVES, *BOUNDED]
     objective = objectives[int(rng.integers(len(objectives)))]
-    spec, exact = to_spec(objective), exact_value(drawn, objective)
+    small = model.states <= ORACLE
+    spec, exact = to_spec(objective), exact_value(drawn, objective) if small else []
     done: Counter[str] = Counter(models=1)
     wrong: list[str] = []
     for turn, precision in enumerate(PRECISIONS):
@@ -49,7 +51,7 @@ def _one(asked: tuple[int, int, int, int]) -> tuple[list[str], Counter[str]]:
                 model, spec, precision=precision, method=method, start=None if start is None else Policy(model, start)
             )
             done["solutions"] += 1
-            for s in range(model.states):
+            for s in range(len(exact)):
                 done["brackets"] += 1
                 if outside(found.lower[s], exact[s], found.upper[s]):
                     wrong.append(
@@ -61,7 +63,7 @@ def _one(asked: tuple[int, int, int, int]) -> tuple[list[str], Counter[str]]:
             done["weaker claims"] += any("bound" in note for note in certificate.notes)
             if not verify_content(content).valid:
                 wrong.append(f"{where}: the checker refuses the certificate")
-            if turn == number % len(PRECISIONS):
+            if small and turn == number % len(PRECISIONS):
                 changed: Counter[tuple[str, str]] = Counter()
                 if attack(content, rng, changed):
                     wrong.append(f"{where}: the checker accepts a changed certificate whose claim is false")

@@ -208,3 +208,11 @@ def test_a_run_is_checked_with_anything_else_as_the_worst(tmp_path: Path) -> Non
     assert origin.promised(Spec.parse('Pminmax=? [ F<=2 "goal" ]').pessimistic(REST))["kind"] == "none"
     best = Spec.parse(question).optimistic()
     assert origin.reading(last.model, best) == best
+
+
+def test_a_row_is_not_called_certified_where_nothing_is_promised() -> None:
+    coin = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.6, 0.4, 1, 1], labels={"goal": [1]})
+    *_, last = anytime(coin, REACH, LUI(), trajectories=10)
+    assert last.row()["status"] == "solved"
+    *_, last = anytime(coin, REACH, ConfidenceSequence(0.05), trajectories=10)
+    assert last.row()["status"] == "certified"
