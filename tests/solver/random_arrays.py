@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from umdp.solver.reduction.equations import Problem
+from umdp.solver.reduction.problem import Problem
 
 Floats = NDArray[np.float64]
 VALUES = [0.0, 1.0, 0.5, 0.25, 3.0]

@@ -17,7 +17,7 @@ from umdp.solver.graph.arrays import Shape
 from umdp.solver.methods import reference, sweeps
 from umdp.solver.methods.backward_induction import induct
 from umdp.solver.methods.nature import respond
-from umdp.solver.reduction.equations import Problem
+from umdp.solver.reduction.problem import Problem
 
 ULP = Fraction(1, 2**53)
 SIDES = [(agent, nature) for agent in (True, False) for nature in (True, False)]

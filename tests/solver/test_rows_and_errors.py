@@ -24,8 +24,8 @@ from umdp.solver.methods.component import Bounds, Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.workspace import Workspace
 from umdp.solver.reduction.analysis import Analysis
-from umdp.solver.reduction.equations import Problem
 from umdp.solver.reduction.layout import lay_out
+from umdp.solver.reduction.problem import Problem
 from umdp.solver.task import Effort, Task
 
 PLAYERS = ("maxmax", "maxmin", "minmax", "minmin")

@@ -16,7 +16,7 @@ from umdp.solver.graph.decided import Decided, Edges
 
 if TYPE_CHECKING:
     from umdp.solver.graph.arrays import Shape
-    from umdp.solver.reduction.equations import Problem
+    from umdp.solver.reduction.problem import Problem
 
 __all__ = ["Effort", "Task", "Values", "has_free_zero"]
 

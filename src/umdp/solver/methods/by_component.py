@@ -14,7 +14,7 @@ from umdp.solver.task import Effort, Task, Values
 
 if TYPE_CHECKING:
     from umdp.solver.methods.workspace import Workspace
-    from umdp.solver.reduction.equations import Problem
+    from umdp.solver.reduction.problem import Problem
 
 __all__ = ["solve_task"]
 

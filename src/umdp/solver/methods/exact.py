@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from umdp.solver.reduction.equations import Problem
+    from umdp.solver.reduction.problem import Problem
 
 __all__ = ["solve_exactly"]
 

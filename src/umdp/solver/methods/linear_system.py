@@ -12,7 +12,7 @@ from umdp.kernel import kernel
 from umdp.solver.certification import inductive
 
 if TYPE_CHECKING:
-    from umdp.solver.reduction.equations import Problem
+    from umdp.solver.reduction.problem import Problem
 
 __all__ = ["Chain"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from umdp.solver.reduction.equations import Problem
+    from umdp.solver.reduction.problem import Problem
     from umdp.solver.task import Effort, Task
 
 __all__ = ["Workspace"]

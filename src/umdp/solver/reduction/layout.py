@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from umdp.solver.graph.attractor import components, lean
 from umdp.solver.graph.end_components import end_components
-from umdp.solver.reduction.equations import Problem, build
+from umdp.solver.reduction.equations import build
+from umdp.solver.reduction.problem import Problem
 
 if TYPE_CHECKING:
     from umdp.solver.task import Task
