@@ -375,3 +375,14 @@ def test_backward_induction_repeats_the_reference_step(agent_max: bool, nature_m
             )  # fmt: skip
             np.testing.assert_allclose(again[free], wanted[free], rtol=1e-11)
             assert (choice >= shape.state_ptr[:-1]).all()
+
+
+def test_a_row_that_gives_no_number_proves_nothing() -> None:
+    # The second row reads an infinite value with probability 0. No comparison objects to what is no number.
+    x = np.array([1.0, 0.5, np.inf])
+    bounds = np.array([1.0, 0.0])
+    moved = sweeps.enclose(
+        0, 1, np.array([0, 2]), np.array([0, 1, 2]), np.array([1, 2], dtype=np.int32), bounds, bounds, np.zeros(2),
+        np.zeros(2), np.empty(0, np.int32), np.empty(2), x, np.zeros(1, np.int64), True, True, True,
+    )  # fmt: skip
+    assert moved == 1
