@@ -21,6 +21,7 @@ __all__ = ["Bounds", "Component"]
 
 Array = NDArray[Any]
 SHARE = 20_000  # states a thread should have to be worth its while
+PATIENCE = 4  # how many times as many sweeps a bound gets while it settles fast
 
 
 @dataclass(eq=False)
@@ -105,7 +106,7 @@ class Component:
             workspace.proof[inner] = workspace.row[inner]
             margin = value_iteration.MARGIN * wanted
             bound[inner] = workspace.x[inner] * (1.0 + (margin if from_above else -margin))
-            if not any(self.enclose(bound, workspace.proof, from_above=from_above) == 0 for _ in range(tries)):
+            if not self._settles(bound, tries, from_above=from_above):
                 return False
             if from_above != self.agent_max:
                 rows = workspace.proof[inner].copy()
@@ -115,6 +116,17 @@ class Component:
         bounds.low, bounds.high, bounds.rows = low, high, rows
         bounds.below = bounds.above = 0.5 * wanted
         return True
+
+    def _settles(self, bound: Array, tries: int, *, from_above: bool) -> bool:
+        """Sweep a bound until it proves itself; beyond `tries`, as long as what still moves outwards halves every time."""
+        left, attempt = self.end - self.begin, 0
+        while left > 0 and attempt < PATIENCE * tries:
+            moved = self.enclose(bound, self.workspace.proof, from_above=from_above)
+            attempt += 1
+            if attempt > tries and 2 * moved > left:
+                break
+            left = moved
+        return left == 0
 
     def passes(self, x: Array, tail: Array, row: Array, *, from_above: bool) -> bool:
         """Whether ``x + tail`` is inductive; where one row is enough, `row` receives the rows that prove it."""
