@@ -7,14 +7,15 @@ Row error
     What a step by a row collects, ``reward + sum_j p_j key_j``, is off by at most `row_error` times
     ``|reward| + sum_j p_j |key_j|``:
 
-    - A row without freedom is divided by its sum, and loses its self-loop; equal targets are added up. Sums are done in twice
-      the working precision, so that each probability (and the reward) is off by at most 8 eps, relative to itself.
+    - A row without freedom is divided by its sum, and loses its self-loop; equal targets are added up. Sums of more than four
+      numbers are done in twice the working precision, others lose three roundings at most. Each probability (and the reward) is
+      then off by at most 12 eps, relative to itself.
     - Where nature serves k successors in full and the next one in part, that one's share is what is left of the slack. The slack
       is accurate to 2 eps. Each ``upper - lower`` and each subtraction loses eps of at most the slack; `fill` repeats the sums
       in twice the working precision unless at least half of the slack is left, so that the share is off by 4 n + 4 eps.
     - Products and their sum add n + 1 eps, the keys themselves 8 eps where they are rounded.
 
-    Together at most (5 n + 24) eps, n being the number of entries; `row_error` is (8 n + 96) eps, which leaves room for products
+    Together at most (5 n + 28) eps, n being the number of entries; `row_error` is (8 n + 96) eps, which leaves room for products
     of these terms and for the rounding of the bound itself.
 
     A test "the computed sum plus `row_error` times the computed scale is at most 0" therefore speaks about the *exact* row of the
@@ -183,7 +184,7 @@ def one_minus(low: Array, high: Array) -> tuple[Array, Array]:
     )
 
 
-@kernel
+@kernel(inline="always")
 def excess(begin: int, end: int, values: Array) -> float:
     """Return ``sum(values[begin:end]) - 1``, with the right sign and accurate to 2 eps relative to itself.
 

@@ -14,7 +14,7 @@ __all__ = ["fill", "sort_row"]
 Array = NDArray[Any]
 
 
-@kernel
+@kernel(inline="always")
 def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) -> None:
     """Sort ``order[begin:begin+size]`` by `key` (one key per entry of the row, in the row's own order)."""
     sign = 1.0 if descending else -1.0
@@ -28,7 +28,7 @@ def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) 
         order[begin + j + 1] = moved
 
 
-@kernel
+@kernel(inline="always")
 def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order: Array, probe: Array) -> float:
     """Write into `probe` the distribution that hands the slack out in the order given.
 

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import EPS, LEAST, MOST, around, compose, row_error, share_error, underflow
+from umdp.solver.certification.rounding import EPS, LEAST, around, compose, row_error, share_error, underflow
 from umdp.solver.methods.elimination import evaluate, evaluate_again, reaching
 from umdp.solver.methods.improvement import best_response, row_gains, terms
+from umdp.solver.methods.single_state import solve_singles
 
 __all__ = ["solve_small"]
 
@@ -130,64 +131,6 @@ def _widen(
 
 
 @kernel
-def _step(
-    s: int,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    prob: Array,
-    choice: Array,
-    x: Array,
-    rel: Array,
-    agent_max: bool,
-    nature_max: bool,
-    error: float,
-    row_work: Array,
-) -> None:
-    """Solve a state without a cycle: one backup is exact, up to rounding; `error` is that of the values it reads."""
-    key, size_of, probe = row_work[0], row_work[1], row_work[2]
-    best, width, faint = 0.0, 0, 0.0
-    for row in range(row_ptr[s], row_ptr[s + 1]):
-        lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
-        free = slack[row] > 0.0 and size > 1
-        scale = 0.0
-        if not free:
-            value = reward[row]
-            for t in range(lo, lo + size):
-                value += lower[t] * x[target[t]]
-        else:
-            for i in range(size):
-                key[i] = x[target[lo + i]]
-                size_of[i] = abs(key[i])
-            value, scale = best_response(
-                row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
-            )
-            for i in range(size):
-                prob[lo + i] = probe[i]
-        whole, positive = 0.0, reward[row] > 0.0 or scale > 0.0
-        for t in range(lo, lo + size):
-            whole += x[target[t]]
-            positive = positive or ((probe[t - lo] if free else lower[t]) > 0.0 and x[target[t]] > 0.0)
-        if positive:
-            value = max(value, LEAST)  # nothing positive becomes 0
-            faint = max(faint, 2.0 * size * LEAST * whole / value)
-            if scale > value:  # shares of which only an absolute error is known
-                faint = max(faint, (scale - value) / value * row_error(size))
-        width = max(width, size)
-        tie = row_error(size)
-        if row == row_ptr[s] or (value > best * (1 + tie) if agent_max else value < best * (1 - tie)):
-            best = value
-            choice[s] = row
-    own = faint + (2.0 if row_ptr[s + 1] - row_ptr[s] > 1 else 1.0) * row_error(width)
-    x[s], rel[s] = (best, compose(error, own)) if best <= MOST else (MOST, np.inf)
-
-
-@kernel
 def solve_small(
     first: int,
     stop: int,
@@ -208,10 +151,12 @@ def solve_small(
     agent_max: bool,
     nature_max: bool,
     warm: bool,
+    subnormal: bool,
     wanted: float,
     a: Array,
     work: Array,
     row_work: Array,
+    tail: Array,
     allowed: Array,
     gains: Array,
     sizes: Array,
@@ -231,25 +176,26 @@ def solve_small(
     n_max = a.shape[0]
     reached = np.empty(n_max, np.bool_)
     load = np.empty(n_max)
-    for k in range(first, stop):
+    k = first - 1
+    while k + 1 < stop:
+        k += 1
         begin, n = comp_ptr[k], comp_ptr[k + 1] - comp_ptr[k]
         if n > limit:
             return k
+        if n == 1:
+            solved = solve_singles(
+                k, stop, comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, row_work[0], prob,
+                choice, x, rel, tail, agent_max, nature_max, wanted, np.inf, subnormal,
+            )  # fmt: skip
+            if solved > k:
+                k = solved - 1
+                continue
         error = 0.0
-        loops = n > 1
         for s in range(begin, begin + n):
             for t in range(entry_ptr[row_ptr[s]], entry_ptr[row_ptr[s + 1]]):
                 j = target[t]
                 if j < begin or j >= begin + n:
                     error = max(error, rel[j])
-                else:
-                    loops = True
-        if not loops:
-            _step(
-                begin, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x, rel, agent_max,
-                nature_max, error, row_work,
-            )  # fmt: skip
-            continue
 
         # A proper policy to start from, and nature spread over the inside of its bounds.
         if not reaching(begin, n, row_ptr, entry_ptr, target, upper, allowed, choice, reached, warm):

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.certification.inductive import chain_of
-from umdp.solver.certification.rounding import MOST, around, compose, row_error
-from umdp.solver.methods.sweeps import ENCLOSE, FAINT, GIVE_UP, TRIES, assess, enclose, faint, follow, reach, sweep
+from umdp.solver.certification.rounding import around, compose
+from umdp.solver.methods.single_state import solve_singles
+from umdp.solver.methods.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, enclose, follow, reach, sweep
 
 __all__ = ["FOLLOW", "GOAL", "MARGIN", "START", "inherit", "iterate_values", "longest", "read"]
 
@@ -42,7 +43,7 @@ def longest(comp_ptr: Array, row_ptr: Array, entry_ptr: Array, target: Array) ->
     return most
 
 
-@kernel
+@kernel(inline="always")
 def inherit(begin: int, end: int, row_ptr: Array, entry_ptr: Array, target: Array, rel: Array) -> tuple[float, bool]:
     """Return the largest error of the values a component reads, and whether it has edges within."""
     inherited, loops = 0.0, False
@@ -55,7 +56,7 @@ def inherit(begin: int, end: int, row_ptr: Array, entry_ptr: Array, target: Arra
     return inherited, loops
 
 
-@kernel
+@kernel(inline="always")
 def read(begin: int, end: int, row_ptr: Array, entry_ptr: Array, target: Array, x: Array, bound: Array) -> None:
     """Copy into `bound` the values a component reads."""
     for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[end]]):
@@ -102,30 +103,20 @@ def iterate_values(
     """
     pace = np.empty(5)
     plain = order.size == 0
-    for k in range(first, stop):
+    k = first
+    while k < stop:
         begin, end = comp_ptr[k], comp_ptr[k + 1]
         n = end - begin
         if n > most:
             return k
-        if n == 1 and plain:  # rows have no self-loops: one step is exact, up to rounding
-            best, taken, error, from_above = 0.0, row_ptr[begin], 0.0, n > 0
-            lo = entry_ptr[taken]
-            for row in range(row_ptr[begin], row_ptr[end]):
-                value = reward[row]
-                for t in range(lo, entry_ptr[row + 1]):
-                    value += lower[t] * x[target[t]]
-                    error = max(error, rel[target[t]])
-                if value < FAINT:
-                    value = faint(
-                        lo, entry_ptr[row + 1], target, lower, upper, 0.0, order, x, reward[row], value, from_above
-                    )
-                lo = entry_ptr[row + 1]
-                if row == row_ptr[begin] or ((value > best) if agent_max else (value < best)):
-                    best, taken = value, row
-            choice[begin] = taken
-            own = 2.0 * row_error(lo - entry_ptr[row_ptr[begin]])
-            x[begin], rel[begin] = (best, compose(error, own)) if best <= MOST else (MOST, np.inf)
-            continue
+        if n == 1:
+            solved = solve_singles(
+                k, stop, comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, prob, choice, x,
+                rel, tail, agent_max, nature_max, wanted, ceiling, n < 0,
+            )  # fmt: skip
+            if solved > k:
+                k = solved
+                continue
         inherited, loops = inherit(begin, end, row_ptr, entry_ptr, target, rel)
         free = False
         if not plain:
@@ -234,4 +225,5 @@ def iterate_values(
                 begin, end, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, tail, choice,
                 nature_max, prob,
             )  # fmt: skip
+        k += 1
     return stop

@@ -14,6 +14,7 @@ from umdp.solver.reduction.problem import Given, Problem
 __all__ = ["build"]
 
 Array = NDArray[Any]
+NARROW = 4  # entries up to which a row is added up as it is: that loses three roundings at most
 
 
 @kernel
@@ -195,20 +196,23 @@ def _copy(
                 base = entries
                 out, stay, out_rest, stay_rest = 0.0, 0.0, 0.0, 0.0
                 met = False
+                wide = choice_ptr[c + 1] - choice_ptr[c] > NARROW
                 first_exit = second_exit = -1
                 for t in range(choice_ptr[c], choice_ptr[c + 1]):
                     j, p = index[successor[t]], probability[t]
                     if j == q:
                         total = stay + p
-                        shift = total - stay
-                        stay_rest += (stay - (total - shift)) + (p - shift)
+                        if wide:
+                            shift = total - stay
+                            stay_rest += (stay - (total - shift)) + (p - shift)
                         stay = total
                         continue
                     if p <= 0.0:
                         continue
                     total = out + p
-                    shift = total - out
-                    out_rest += (out - (total - shift)) + (p - shift)
+                    if wide:
+                        shift = total - out
+                        out_rest += (out - (total - shift)) + (p - shift)
                     out = total
                     # Exits meet often, other targets only where states were merged.
                     known = -1
@@ -221,10 +225,11 @@ def _copy(
                         stamp[j] = entries if known < 0 else known
                     if known >= 0:
                         total = low[known] + p
-                        shift = total - low[known]
-                        rest[j - shifted] += (low[known] - (total - shift)) + (p - shift)
+                        if wide:
+                            shift = total - low[known]
+                            rest[j - shifted] += (low[known] - (total - shift)) + (p - shift)
+                            met = True
                         low[known] = total
-                        met = True
                     else:
                         target[entries] = j
                         low[entries] = p

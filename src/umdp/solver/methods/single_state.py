@@ -1,0 +1,157 @@
+"""Components of a single state that no row leads back to: one step by each row is their value, up to rounding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.solver.certification.inductive import chain_of
+from umdp.solver.certification.rounding import LEAST, MOST, around, compose, row_error
+from umdp.solver.methods.sweeps import FAINT, faint
+
+__all__ = ["solve_singles"]
+
+Array = NDArray[Any]
+UP, DOWN = True, False
+
+
+@kernel
+def losses(begin: int, end: int, target: Array, x: Array) -> float:
+    """Return what a row may be off because its probabilities are below the normal numbers."""
+    whole = 0.0
+    for t in range(begin, end):
+        whole += x[target[t]]
+    return 2.0 * (end - begin) * LEAST * whole
+
+
+@kernel
+def solve_singles(
+    first: int,
+    stop: int,
+    comp_ptr: Array,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    prob: Array,
+    choice: Array,
+    x: Array,
+    rel: Array,
+    tail: Array,
+    agent_max: bool,
+    nature_max: bool,
+    wanted: float,
+    ceiling: float,
+    subnormal: bool,
+) -> int:
+    """Solve the components `first` to `stop` as long as they are such states; return the index of the first that is not.
+
+    Each row gives a bound from below and one from above, and the state has the better of each, for the agent. It takes the row
+    that proves the bound on the agent's side; of rows that rounding cannot tell apart, the first. Bounds that are further apart
+    than `wanted`, relatively, end it too.
+
+    With `subnormal` probabilities may have lost digits, each of them at most `LEAST`, to divisions: that counts times the values
+    they lead to.
+    """
+    k = first
+    plain = order.size == 0
+    while k < stop and comp_ptr[k + 1] - comp_ptr[k] == 1:
+        s = comp_ptr[k]
+        inherited, loops = 0.0, False
+        for t in range(entry_ptr[row_ptr[s]], entry_ptr[row_ptr[s + 1]]):
+            inherited = max(inherited, rel[target[t]])
+            loops = loops or target[t] == s
+        if loops:
+            break
+        taken = row_ptr[s]
+        lo = entry_ptr[taken]
+        if plain:
+            best, lost = 0.0, 0.0
+            for row in range(row_ptr[s], row_ptr[s + 1]):
+                hi = entry_ptr[row + 1]
+                value = reward[row]
+                for t in range(lo, hi):
+                    value += lower[t] * x[target[t]]
+                if value < FAINT:
+                    value = faint(lo, hi, target, lower, upper, 0.0, order, x, reward[row], value, UP)
+                if subnormal and value > 0.0:
+                    lost = max(lost, losses(lo, hi, target, x) / value)
+                tie = row_error(hi - lo)
+                if row == row_ptr[s] or (value > best * (1.0 + tie) if agent_max else value < best * (1.0 - tie)):
+                    best, taken = value, row
+                lo = hi
+            own = 2.0 * row_error(lo - entry_ptr[row_ptr[s]]) + lost
+            x[s], rel[s] = (best, compose(inherited, own)) if best <= MOST else (MOST, np.inf)
+            choice[s] = taken
+            k += 1
+            continue
+        low = -np.inf if agent_max else np.inf
+        high, finite = low, True
+        for row in range(row_ptr[s], row_ptr[s + 1]):
+            hi = entry_ptr[row + 1]
+            value, unsure = reward[row], 0.0
+            if slack[row] <= 0.0:
+                for t in range(lo, hi):
+                    value += lower[t] * x[target[t]]
+            else:
+                for i in range(hi - lo):
+                    key[i] = x[target[lo + i]] if nature_max else -x[target[lo + i]]
+                for i in range(1, hi - lo):
+                    moved = order[lo + i]
+                    j = i - 1
+                    while j >= 0 and key[order[lo + j]] < key[moved]:
+                        order[lo + j + 1] = order[lo + j]
+                        j -= 1
+                    order[lo + j + 1] = moved
+                total, rest = 0.0, slack[row]
+                for i in range(hi - lo):
+                    j = order[lo + i]
+                    room = upper[lo + j] - lower[lo + j]
+                    if rest > 0.0:
+                        unsure = max(unsure, slack[row] * abs(key[j]))
+                        if abs(room - rest) < 1e-12 * slack[row]:  # rounding decides whether others get anything
+                            unsure = slack[row] * max(abs(key[order[lo]]), abs(key[order[hi - 1]]))
+                    give = min(room, rest)
+                    total += (lower[lo + j] + give) * key[j]
+                    rest -= give
+                value += total if nature_max else -total
+            off = row_error(hi - lo) * (value + unsure)
+            under, over = value - off, value + off
+            if value < FAINT:
+                under = faint(lo, hi, target, lower, upper, slack[row], order, x, reward[row], under, DOWN)
+                over = faint(lo, hi, target, lower, upper, slack[row], order, x, reward[row], over, UP)
+            if subnormal and over > 0.0:
+                lost = losses(lo, hi, target, x)
+                under, over = under - lost, over + lost
+            finite = finite and -np.inf < under and over < np.inf
+            tie = row_error(hi - lo)
+            if agent_max:
+                if row == row_ptr[s] or under > low * (1.0 + tie):
+                    low, taken = under, row
+                high = max(high, over)
+            else:
+                if row == row_ptr[s] or over < high * (1.0 - tie):
+                    high, taken = over, row
+                low = min(low, under)
+            lo = hi
+        if not (finite and (high == low or high - low <= wanted * high)):
+            break
+        top = min(high, ceiling)
+        x[s], own = around(min(max(low, 0.0), top), top)
+        rel[s] = compose(inherited, own)
+        choice[s] = taken
+        k += 1
+    if not plain and k > first:
+        chain_of(
+            comp_ptr[first], comp_ptr[k], row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, tail,
+            choice, nature_max, prob,
+        )  # fmt: skip
+    return k
