@@ -153,6 +153,7 @@ class Anytime:
         self._worst: Solution | None = None
         self._best: tuple[Policy, float] | None = None
         self._weight: NDArray[np.float64] | None = None
+        self._quota: Array | None = None
         self._found: dict[str, Array] = dict(self._starts)
 
     # -- step 1: robust policy computation -------------------------------------------------------------------
@@ -199,7 +200,7 @@ class Anytime:
     def can_learn(self) -> bool:
         """Whether exploring as directed can reach a choice whose outcome is not known beforehand."""
         assert self.horizon is not None
-        wanted = self.quota() >= 0
+        wanted = self._wanted() >= 0
         return not self.source.interactive or reaches(self.source.graph, self.direct(), wanted, self.halt, self.horizon)
 
     # -- step 3: sample from the process ---------------------------------------------------------------------
@@ -209,7 +210,7 @@ class Anytime:
     ) -> tuple[bool, str | None]:
         """Explore until some choice has been taken as often as ever before; return whether it was, or what `over` said."""
         assert self.horizon is not None
-        quota = self.quota()
+        quota = self._wanted()
         chunk = 2**40 if self.source.eager else 1
         while True:
             begun = time.perf_counter()
@@ -229,6 +230,11 @@ class Anytime:
                 return False, why
             if time.perf_counter() - begun < PATIENCE:
                 chunk = min(2 * chunk, 2**40)
+
+    def _wanted(self) -> Array:
+        if self._quota is None:
+            self._quota = self.quota()
+        return self._quota
 
     def _taken(self) -> Array:
         return np.add.reduceat(self.pending, self.source.graph.choice_ptr[:-1])

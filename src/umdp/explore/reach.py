@@ -34,6 +34,9 @@ def reaches(graph: Graph, weight: Array, wanted: Array, halt: Array, horizon: in
     >>> reaches(graph, np.array([1.0, 0.0, 1.0]), wanted, halt, 10), reaches(graph, np.array([0.9, 0.1, 1.0]), wanted, halt, 10)
     (False, True)
     """
+    first = slice(*graph.state_ptr[graph.initial : graph.initial + 2])
+    if not halt[graph.initial] and bool((wanted[first] & (weight[first] > 0)).any()):
+        return True  # most often there is nothing to search for
     reached = np.zeros(graph.states, dtype=np.bool_)
     reached[graph.initial] = True
     frontier = np.array([graph.initial])
