@@ -119,7 +119,7 @@ class Component:
 
     def _settles(self, bound: Array, tries: int, *, from_above: bool) -> bool:
         """Sweep a bound until it proves itself; beyond `tries`, as long as what still moves outwards halves every time."""
-        left, attempt = self.end - self.begin, 0
+        left, attempt = int(self.end - self.begin), 0
         while left > 0 and attempt < PATIENCE * tries:
             moved = self.enclose(bound, self.workspace.proof, from_above=from_above)
             attempt += 1
