@@ -37,6 +37,7 @@ def solve(
     method: str = "auto",
     threads: int = 1,
     time_limit: float = np.inf,
+    cutoff: float = np.inf,
     progress: Progress | None = None,
 ) -> Solution:
     """Return a certified bracket of a property's value, with a policy and nature that go with it.
@@ -55,6 +56,10 @@ def solve(
         Threads for the kernels on large components; the last digits of the bounds may then differ between runs.
     time_limit : float
         Seconds after which the best certified bracket so far is returned.
+    cutoff : float
+        Where an expected reward seems to be more than this many times the largest single one, no time is spent on proving it
+        unless that is easy; the bracket may then be ``[0, inf]``. While next to nothing is known of a process, that is all there
+        is to say.
     progress : callable, optional
         Called now and then with (what is going on, how much values still move, relatively).
 
@@ -73,7 +78,7 @@ def solve(
     _check_options(precision, method)
     agent_max, nature_max = players(model, spec)
     begun = time.monotonic()
-    effort = Effort(precision, method, threads, begun + time_limit, progress)
+    effort = Effort(precision, method, threads, begun + time_limit, progress, cutoff=cutoff)
     if spec.steps(model) is not None:
         return _bounded(model, spec, agent_max, nature_max, effort, begun, None)
     first = None

@@ -26,7 +26,10 @@ Mask = NDArray[np.bool_]
 
 @dataclass
 class Effort:
-    """How hard to try, and what was spent: shared by all parts of one solve."""
+    """How hard to try, and what was spent: shared by all parts of one solve.
+
+    Expected rewards of more than `cutoff` times the largest single one are not worth a proof.
+    """
 
     precision: float
     method: str = "auto"
@@ -34,6 +37,7 @@ class Effort:
     deadline: float = np.inf
     progress: Callable[[str, float], None] | None = None
     prove: bool = True
+    cutoff: float = np.inf
     iterations: int = 0
     components: int = 0
     largest: int = 0

@@ -67,17 +67,21 @@ def solve_problem(problem: Problem, task: Task, effort: Effort, start: Array | N
     method = METHODS[effort.method]
     # Bounds are swept in value form, which needs probabilities that a division leaves all their digits.
     sweeps = problem.n > method.sweeps_above and not problem.faint
+    elimination = method.elimination if sweeps else method.unswept
     first, tried, batch = 0, -1, 1
     while first < sizes.size:
         size = int(sizes[first])
         if sweeps and size <= LARGE and first != tried:
             first = tried = workspace.iterate_values(first, LARGE)
             continue
-        if size <= method.elimination:
+        if size <= elimination:
             # What does not settle has neighbours of its kind: leave more and more of them to elimination.
             stop, batch = min(first + batch, sizes.size) if sweeps else sizes.size, 2 * batch
-            first = workspace.eliminate(first, stop, method.elimination)
-            if first == stop or sizes[first] > method.elimination:
+            first = workspace.eliminate(first, stop, elimination)
+            if first == stop or sizes[first] > elimination:
+                continue
+            if _is_vacuous(workspace, first):
+                first += 1
                 continue
             loose = sizes[first] <= EXACT or not _prove_large(workspace, first, swept=True)
         else:
@@ -95,6 +99,17 @@ def solve_problem(problem: Problem, task: Task, effort: Effort, start: Array | N
     effort.iterations += int(workspace.counts[0])
     effort.uncertified += int(workspace.counts[1])
     return workspace
+
+
+def _is_vacuous(workspace: Workspace, component: int) -> bool:
+    """Whether a bracket would say nothing that is of use: what it rests on is unknown, or beyond the effort's cutoff."""
+    task, cutoff = workspace.task, workspace.effort.cutoff
+    if not workspace.inherited(component) < np.inf:
+        return True
+    if task.kind == "P" or cutoff == np.inf:
+        return False
+    most = float(workspace.x[workspace.unknowns(component)].max())
+    return not most <= cutoff * float(task.reward.max(initial=0.0))
 
 
 def _prove_large(workspace: Workspace, component: int, *, swept: bool) -> bool:

@@ -43,6 +43,7 @@ def _widen(
     choice: Array,
     x: Array,
     kappa: float,
+    wanted: float,
     agent_max: bool,
     nature_max: bool,
     from_above: bool,
@@ -69,15 +70,18 @@ def _widen(
         alt_choice[begin + i] = choice[begin + i]
     for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
         alt_prob[t] = prob[t]
+    last = -1.0
     for _ in range(24):
         if not evaluate(begin, n, ref, entry_ptr, target, reward, alt_prob, alt_choice, x, a, work):
             return False
         c, e, h = work[3], work[4], work[5]
         for s in range(n):
             again[s] = load[s]
-        top = work[6][0] + sign * kappa * evaluate_again(n, a, work[0], work[10], again, part)
-        if not (0.0 <= top < np.inf):
-            return False
+        shift = kappa * evaluate_again(n, a, work[0], work[10], again, part)
+        top = work[6][0] + sign * shift
+        if not (0.0 <= top < np.inf) or shift > wanted * work[6][0] or top == last:
+            return False  # too far away to be of use, or nothing has changed
+        last = top
         for s in range(n):
             shifted[s] = c[s] + sign * kappa * part[s]
         passed = True
@@ -298,7 +302,7 @@ def solve_small(
                     continue
                 passed = _widen(
                     begin, n, ref, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x,
-                    kappa, agent_max, nature_max, up, load, a, work, row_work, alt_choice, alt_prob,
+                    kappa, wanted, agent_max, nature_max, up, load, a, work, row_work, alt_choice, alt_prob,
                     high if up else low,
                 )  # fmt: skip
                 above, below = above or (up and passed), below or (passed and not up)

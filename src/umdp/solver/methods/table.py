@@ -19,6 +19,7 @@ class Method:
     title : the textbook's name
     elimination : states up to which a component is solved by policy iteration with dense elimination at once
     sweeps_above : unknowns above which value iteration is tried first; its kernels would have to be compiled
+    unswept : states up to which elimination comes first where value iteration does not
     elimination_at_last : states up to which elimination is tried where sweeps and Newton's method leave the bracket too wide
     """
 
@@ -26,14 +27,15 @@ class Method:
     title: str
     elimination: int
     sweeps_above: float
+    unswept: int
     elimination_at_last: int
 
 
 METHODS = {
     method.name: method
     for method in (
-        Method("auto", "whichever suits the component: value iteration, policy iteration, Newton", 48, 1000, 1000),
-        Method("policy", "policy iteration with dense elimination", 2**31, float("inf"), 0),
-        Method("value", "value iteration and Newton's method, with inductive bounds", 1, -1, 0),
+        Method("auto", "whichever suits the component: value iteration, policy iteration, Newton", 48, 1000, 128, 1000),
+        Method("policy", "policy iteration with dense elimination", 2**31, float("inf"), 2**31, 0),
+        Method("value", "value iteration and Newton's method, with inductive bounds", 1, -1, 1, 0),
     )
 }
