@@ -16,23 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.explore import Explorer, Optimism, Uniform, View, doubling, reaches
+from umdp.explore import Explorer, Optimism, Uniform, View, doubling, least_trajectories, reaches
 from umdp.guarantee import Guarantee, promise
 from umdp.learn import Learner
-from umdp.limits import Limits, default_horizon, threshold
+from umdp.limits import Limits, default_horizon, reason_to_end, threshold
 from umdp.model import MDP, REST, IntervalMDP, Policy
 from umdp.snapshot import Snapshot
 from umdp.solver import Solution, propose, relevant, solve
 from umdp.solver.graph.unseen import unseen_support
-from umdp.source import Order, Source
+from umdp.source import Order, Source, as_source
 from umdp.source.listed import without_rest
-from umdp.source.simulator import Simulator
 from umdp.spec import Direction, Spec, Threshold
 
 __all__ = ["Anytime", "Limits", "anytime", "proceed", "threshold"]
 
 Array = NDArray[Any]
 PATIENCE = 0.05  # seconds between looks at what may stop a run
+CUTOFF = 1e9  # times the largest reward: expectations beyond it say that next to nothing is known
 SMALL = 400  # states up to which policies are found by elimination, whose ties do not depend on where it started
 
 
@@ -53,7 +53,7 @@ def proceed(
     halted: str | None = None
     while True:
         snapshot = run.snapshot()  # robust policy computation
-        reason = _reason(run, snapshot, limits, halted or over())  # good enough, or all there is?
+        reason = reason_to_end(run, snapshot, limits, halted or over())  # good enough, or all there is?
         snapshot = snapshot if reason is None else replace(snapshot, reason=reason)
         if keep is not None:
             keep(snapshot)
@@ -64,28 +64,6 @@ def proceed(
         complete, halted = run.explore(weight, limits, over)  # sample from the process
         if complete:
             run.update()  # update the intervals
-
-
-def _reason(run: Anytime, snapshot: Snapshot, limits: Limits, over: str | None) -> str | None:
-    """Return why a run ends here, None if it does not."""
-    reason = (
-        (None if run.open else "the graph decides the value: there is nothing to learn")
-        or ("there is no more data" if run.ended else None)
-        or limits.spent(run.trajectories, run.steps)
-        or over
-        or (
-            None
-            if limits.exhaust or run.can_learn()
-            else "exploration reaches nothing from which more could be learned"
-        )
-    )
-    # Within an iteration a threshold ends nothing, so that where a run was interrupted does not decide how it goes on.
-    wanted = limits.until or run.spec.threshold
-    if wanted is None or (reason is None and snapshot.partial):
-        return reason
-    reached = wanted.holds(snapshot.bracket.lower, snapshot.bracket.upper)
-    proved = "is certified" if snapshot.guarantee.holds else "is reached on the learned model"
-    return f"{wanted.operator} {wanted.value:g} {proved}" if reached else reason
 
 
 @dataclass(eq=False)
@@ -100,6 +78,7 @@ class Anytime:
     ----------
     counts : (T,) how often each transition was seen in complete iterations
     pending : (T,) and since then
+    since : trajectories and steps seen when the iteration began
     iteration : the number of complete iterations
     trajectories, steps : how many were seen, with those pending
     ended : the source has no more data
@@ -114,6 +93,7 @@ class Anytime:
     seed: int = 0
     horizon: int | None = None
     precision: float = 1e-6
+    per_solve: int | None = None
 
     def __post_init__(self) -> None:
         if self.spec.deciding().agent is None:
@@ -124,16 +104,16 @@ class Anytime:
         if self.costly or not self.learner.discovers:
             self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
         graph = self.source.graph
-        self.reading = (
-            self.spec if graph.rest is None else self.spec.pessimistic(REST)
-        )  # what is not listed is the worst
+        # What is not listed is the worst.
+        self.reading = self.spec if graph.rest is None else self.spec.pessimistic(REST)
         known = relevant(graph, self.reading)
         self.open, self._favoured = bool(known.choices.any()), known.favoured
         horizon = self.horizon
         if horizon is None:
             horizon = known.steps if known.steps is not None else default_horizon(graph.states)
-        if horizon < 1:
-            raise ModelError(f"the horizon is a number of steps and must be at least 1, not {horizon}")
+        for name, least in (("horizon", horizon), ("number of trajectories per solve", self.per_solve or 1)):
+            if least < 1:
+                raise ModelError(f"the {name} must be at least 1, not {least}")
         # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
         decided = known.decided & (self.source.interactive or graph.rest is None)
         self.halt, self.horizon = self.trajectory_ends(decided, horizon)
@@ -141,6 +121,7 @@ class Anytime:
         self.counts = np.zeros(graph.transitions, dtype=np.int64)
         self.pending = np.zeros_like(self.counts)
         self.iteration = self.trajectories = self.steps = 0
+        self.since = (0, 0)
         self.ended = False
         # Solves start from the policies of the iteration before: saved with the state, so that a continued run repeats them.
         self._starts: dict[str, Array] = {}
@@ -208,20 +189,28 @@ class Anytime:
     def explore(
         self, weight: NDArray[np.float64], limits: Limits, over: Callable[[], str | None]
     ) -> tuple[bool, str | None]:
-        """Explore until some choice has been taken as often as ever before; return whether it was, or what `over` said."""
+        """Explore until some choice has been taken as often as ever before; return whether it was, or what `over` said.
+
+        Where steps are slow or `per_solve` says so, it takes at least a number of trajectories that depends on the run alone.
+        """
         assert self.horizon is not None
         quota = self._wanted()
+        least = self.per_solve or least_trajectories(self.source.graph, self.source.pace, *self.since)
         chunk = 2**40 if self.source.eager else 1
         while True:
             begun = time.perf_counter()
-            left = np.where(quota < 0, -1, quota - self._taken())
-            most = min(chunk, limits.most(self.trajectories, self.steps, self.horizon))
+            missing = 0 if least <= 1 else max(least - (self.trajectories - self.since[0]), 0)
+            left = np.where((quota < 0) | (missing > 0), -1, np.maximum(quota - self._taken(), 0))
+            if not missing and bool((left == 0).any()):
+                return True, None
+            most = min(chunk, limits.most(self.trajectories, self.steps, self.horizon), missing or 2**40)
             batch = self.source.collect(Order(weight, self.halt, self.horizon, left, most))
             self.pending = self.pending + batch.counts
             self.trajectories += batch.trajectories
             self.steps += batch.steps
             self.ended = batch.ended
-            if bool((self._taken() >= quota)[quota >= 0].any()) or (self.source.eager and batch.steps > 0):
+            enough = missing <= batch.trajectories and bool((self._taken() >= quota)[quota >= 0].any())
+            if enough or (self.source.eager and batch.steps > 0):
                 return True, None
             if self.ended or limits.spent(self.trajectories, self.steps):
                 return False, None
@@ -249,6 +238,7 @@ class Anytime:
         self.counts = self.counts + self.pending
         self.pending = np.zeros_like(self.counts)
         self.iteration += 1
+        self.since = self.trajectories, self.steps
         self._starts = dict(self._found)
         self._forget()
         self.updated()
@@ -262,7 +252,7 @@ class Anytime:
 
     def solve_robust(self, model: IntervalMDP) -> Solution:
         """Solve the learned model for the worst case."""
-        return solve(model, self.reading.robust(), start=self._start("robust"), **self._options)
+        return solve(model, self.reading.robust(), start=self._start("robust"), cutoff=CUTOFF, **self._options)
 
     def solve_optimistic(self, model: IntervalMDP) -> tuple[Policy, float]:
         """Find what is best in the best case, and its value; without a proof."""
@@ -327,6 +317,7 @@ class Anytime:
         """Return everything a continued run needs."""
         return {
             "iteration": self.iteration, "trajectories": self.trajectories, "steps": self.steps, "ended": self.ended,
+            "since": list(self.since),
             "counts": self.counts.copy(), "pending": self.pending.copy() if self.pending.any() else None,
             "learner": self.learner.state(), "source": self.source.state(),
             "starts": {name: choice.copy() for name, choice in self._starts.items()},
@@ -336,6 +327,8 @@ class Anytime:
         """Go on from a saved state."""
         self.iteration, self.trajectories = int(state["iteration"]), int(state["trajectories"])
         self.steps, self.ended = int(state["steps"]), bool(state["ended"])
+        seen, steps = state.get("since", (self.trajectories, self.steps))
+        self.since = int(seen), int(steps)
         self.counts = np.array(state["counts"], dtype=np.int64)
         pending = state.get("pending")
         self.pending = np.zeros_like(self.counts) if pending is None else np.array(pending, dtype=np.int64)
@@ -358,6 +351,7 @@ def anytime(
     steps: int | None = None,
     seconds: float | None = None,
     precision: float = 1e-6,
+    per_solve: int | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Iterator[Snapshot]:
     """Learn from a source and yield what is known after every iteration; leave the loop whenever it is good enough.
@@ -380,6 +374,9 @@ def anytime(
         Budgets.
     precision : float
         The relative width of brackets.
+    per_solve : int, optional
+        The fewest trajectories of an iteration. By default one is enough, except with environments: there an iteration takes so
+        many that collecting and solving share the time.
     stop : callable, optional
         Asked now and then; a true answer ends the run with what is known.
 
@@ -392,12 +389,7 @@ def anytime(
     >>> 0.4 < snapshot.bracket.lower < 0.6, snapshot.trajectories, snapshot.guarantee.kind
     (True, 1000, 'none')
     """
-    origin = Simulator(source) if isinstance(source, MDP) else source
-    if not isinstance(origin, Source):
-        from umdp.source import Gymnasium
-
-        origin = Gymnasium(origin)
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
-    run = Anytime(origin, asked, learner, explorer or Optimism(), seed, horizon, precision)
+    run = Anytime(as_source(source), asked, learner, explorer or Optimism(), seed, horizon, precision, per_solve)
     limits = Limits(threshold(until) if isinstance(until, str) else until, trajectories, steps, seconds)
     yield from proceed(run, limits, stop)

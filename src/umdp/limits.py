@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from umdp.errors import ModelError
 from umdp.spec import Threshold
 
-__all__ = ["Limits", "default_horizon", "threshold"]
+if TYPE_CHECKING:
+    from umdp.anytime import Anytime
+    from umdp.snapshot import Snapshot
+
+__all__ = ["Limits", "default_horizon", "reason_to_end", "threshold"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,28 @@ class Limits:
         if self.steps is not None and steps >= self.steps:
             return f"{self.steps} steps have been seen"
         return None
+
+
+def reason_to_end(run: Anytime, snapshot: Snapshot, limits: Limits, over: str | None) -> str | None:
+    """Return why a run ends with a snapshot, None if it does not; `over` is what was said from outside."""
+    reason = (
+        (None if run.open else "the graph decides the value: there is nothing to learn")
+        or ("there is no more data" if run.ended else None)
+        or limits.spent(run.trajectories, run.steps)
+        or over
+        or (
+            None
+            if limits.exhaust or run.can_learn()
+            else "exploration reaches nothing from which more could be learned"
+        )
+    )
+    # Within an iteration a threshold ends nothing, so that where a run was interrupted does not decide how it goes on.
+    wanted = limits.until or run.spec.threshold
+    if wanted is None or (reason is None and snapshot.partial):
+        return reason
+    reached = wanted.holds(snapshot.bracket.lower, snapshot.bracket.upper)
+    proved = "is certified" if snapshot.guarantee.holds else "is reached on the learned model"
+    return f"{wanted.operator} {wanted.value:g} {proved}" if reached else reason
 
 
 def default_horizon(states: int) -> int:

@@ -96,6 +96,10 @@ def _learn(
     xi: Annotated[float, typer.Option(parser=number, metavar="NUMBER", help="Weight on the optimistic action.")] = 1.0,
     horizon: Annotated[int | None, _maybe("N", "The longest a trajectory may be.")] = None,
     seed: Annotated[int, typer.Option(parser=integer, metavar="N", help="Equal seeds give equal runs.")] = 0,
+    per_solve: Annotated[
+        int | None,
+        _maybe("N", "Trajectories per solve, at least; environments are otherwise played as long as solving takes."),
+    ] = None,
     const: Annotated[
         list[str] | None,
         typer.Option("--const", metavar="K=2,err=.2", help="Values for a program's constants.", show_default=False),
@@ -143,7 +147,7 @@ def _learn(
     config = Config(
         model=model, constants=",".join(const or ()), question=property, learner=learner,
         settings=dict(_setting(text) for text in set or ()), explore=explore, xi=xi, seed=seed, horizon=horizon,
-        precision=precision, switch=switch, after=after, log=log, follow=follow, on_error=on_error.value, until=until,
+        precision=precision, per_solve=per_solve, switch=switch, after=after, log=log, follow=follow, on_error=on_error.value, until=until,
         trajectories=trajectories, steps=steps, seconds=seconds,
     )  # fmt: skip
     return Learn(config, out, json, quiet, certificate)

@@ -1,4 +1,4 @@
-"""When an iteration ends: the doubling schedule of the paper's algorithm 1."""
+"""When an iteration ends: the doubling schedule of the paper's algorithm 1, and how much is collected for one solve."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.model import Graph
 
-__all__ = ["doubling"]
+__all__ = ["doubling", "least_trajectories"]
 
 Array = NDArray[Any]
 
@@ -27,3 +27,20 @@ def doubling(graph: Graph, counts: Array) -> NDArray[np.int64]:
     """
     seen = np.add.reduceat(counts, graph.choice_ptr[:-1])
     return np.where(np.diff(graph.choice_ptr) > 1, np.maximum(seen, 1), -1)
+
+
+def least_trajectories(graph: Graph, pace: float, trajectories: int, steps: int) -> int:
+    """Return how many trajectories an iteration takes at least, for collecting and solving to share the time.
+
+    A solve costs about as much as so many steps as the graph has transitions, times the `pace` of the source. How long
+    trajectories are is known from those before, so that the number depends on the run alone and not on the clock.
+
+    Examples
+    --------
+    >>> graph = Graph([0, 2, 3], [0, 2, 4, 5], [0, 1, 0, 1, 1])
+    >>> least_trajectories(graph, 0.0, 100, 1000), least_trajectories(graph, 40.0, 100, 1000)
+    (1, 20)
+    """
+    if not trajectories or not steps:
+        return 1
+    return max(1, round(pace * graph.transitions * trajectories / steps))

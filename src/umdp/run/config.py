@@ -34,7 +34,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     question : the property; a benchmark has its own
     learner, settings : the learner's name, or ``FILE.py:NAME``, a class, and its settings
     explore, xi : an explorer's name, or ``FILE.py:NAME``, a class; and the weight on the optimistic action
-    seed, horizon, precision : see `anytime`
+    seed, horizon, precision, per_solve : see `anytime`
     switch, after : what the process becomes, and after how many trajectories
     log, follow, on_error : a log or stream to learn from instead of simulating the model; - is standard input
     until, trajectories, steps, seconds : what ends the run
@@ -54,6 +54,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     horizon: int | None = None
     precision: float = 1e-6
+    per_solve: int | None = None
     switch: str | None = None
     after: int = 0
     log: str | None = None
@@ -78,7 +79,16 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         source, spec, horizon = self.build_source()
         if self.graph and self.graph != graph_digest(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
-        return Anytime(source, spec, self.build_learner(), self.build_explorer(), self.seed, horizon, self.precision)
+        return Anytime(
+            source,
+            spec,
+            self.build_learner(),
+            self.build_explorer(),
+            self.seed,
+            horizon,
+            self.precision,
+            self.per_solve,
+        )
 
     def wording(self) -> str:
         """Return the property, a benchmark's own where none is given."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from umdp.model import MDP
 from umdp.source.base import Batch, Knowledge, Order, Source
 from umdp.source.simulator import Simulator, switch
 
@@ -37,12 +38,25 @@ __all__ = [
     "Simulator",
     "Source",
     "Stream",
+    "as_source",
     "check_environment",
     "graph_of_log",
     "observe",
     "open_log",
     "switch",
 ]
+
+
+def as_source(origin: Any) -> Source:
+    """Return a source: an MDP plays the unknown process, anything else that is none is taken for a Gymnasium environment."""
+    if isinstance(origin, Source):
+        return origin
+    if isinstance(origin, MDP):
+        return Simulator(origin)
+    from umdp.source.environments import Gymnasium
+
+    return Gymnasium(origin)
+
 
 # Whoever simulates a model should not wait for the readers of logs, so these are imported when they are asked for.
 _LATER = {

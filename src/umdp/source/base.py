@@ -98,11 +98,13 @@ class Source(ABC):
     graph : what is known of the process
     interactive : whether it follows the exploration policy; a log does not
     eager : whether to learn from every batch at once, as from a stream, and not only when counts have doubled
+    pace : how many steps take as long as a solve, for every transition of the graph; 0 where steps cost nothing
     """
 
     graph: Graph
     interactive: ClassVar[bool] = True
     eager: bool = False
+    pace: float = 0.0
 
     @property
     def truth(self) -> MDP | None:

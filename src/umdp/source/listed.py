@@ -31,7 +31,7 @@ class Listed(Source):
         self.inner = source
         self.graph, self._kept = listed(source.graph)
         self.interactive = source.interactive  # type: ignore[misc]
-        self.eager = source.eager
+        self.eager, self.pace = source.eager, source.pace
 
     def begin(self, seed: int) -> None:
         """Start from the beginning."""

@@ -70,6 +70,7 @@ class Environment(Source):
     (100, 100, 100)
     """
 
+    pace = 0.5
     _graph_from: Literal["given", "observed"] = "given"
 
     def __init__(
