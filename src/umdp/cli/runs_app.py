@@ -147,8 +147,8 @@ def _learn(
     config = Config(
         model=model, constants=",".join(const or ()), question=property, learner=learner,
         settings=dict(_setting(text) for text in set or ()), explore=explore, xi=xi, seed=seed, horizon=horizon,
-        precision=precision, per_solve=per_solve, switch=switch, after=after, log=log, follow=follow, on_error=on_error.value, until=until,
-        trajectories=trajectories, steps=steps, seconds=seconds,
+        precision=precision, per_solve=per_solve, switch=switch, after=after, log=log, follow=follow,
+        on_error=on_error.value, until=until, trajectories=trajectories, steps=steps, seconds=seconds,
     )  # fmt: skip
     return Learn(config, out, json, quiet, certificate)
 
