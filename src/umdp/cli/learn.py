@@ -44,7 +44,8 @@ class Learn:
         run = config.build()
         if self.out is None:
             return _learn(run, config, None, json=self.json, quiet=self.quiet, certificate=self.certificate)
-        more = {"property": str(run.spec), "fingerprint": fingerprint(config, run)}
+        truth = None if run.source.truth is None or config.switch is not None else run.source.truth.probability
+        more = {"property": str(run.spec), "fingerprint": fingerprint(config, run), "truth": truth}
         with Store.create(self.out, _plain(config), run.source.graph, **more) as store:
             return _learn(run, config, store, json=self.json, quiet=self.quiet, certificate=self.certificate)
 

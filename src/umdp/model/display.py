@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,12 @@ import numpy as np
 if TYPE_CHECKING:
     from umdp.model.graph import Graph
 
-__all__ = ["as_html", "as_text"]
+__all__ = ["as_html", "as_text", "facts_html"]
+
+# Colours are those of the page, so that it is readable on dark and on light; nothing is loaded from elsewhere.
+_CAPTION = "text-align:left;font-weight:600;color:inherit"
+_NAME = "text-align:left;font-weight:400;opacity:.7;vertical-align:top;white-space:nowrap"
+_FACT = "text-align:left;white-space:pre-wrap;overflow-wrap:anywhere"
 
 
 def _facts(model: Graph) -> list[tuple[str, str]]:
@@ -48,5 +54,22 @@ def as_html(model: Graph) -> str:
     for name, reward in model.rewards.items():
         parts = [part for part in ("state", "choice", "transition") if getattr(reward, part) is not None]
         rows.append((f'reward "{name}"', "on " + " and ".join(f"{part}s" for part in parts)))
-    cells = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in rows)
-    return f"<table><caption>{type(model).__name__}</caption>{cells}</table>"
+    return facts_html(type(model).__name__, rows)
+
+
+def facts_html(title: str, facts: Sequence[tuple[str, str]], *, drawing: str = "") -> str:
+    """Return a small table for notebooks: a name and a fact per row, and below them a drawing made of characters.
+
+    Everything is escaped: names in models are whatever somebody wrote.
+
+    Examples
+    --------
+    >>> "&lt;b&gt;" in facts_html("Model", [("state", "<b>")])
+    True
+    """
+    rows = "".join(
+        f'<tr><th style="{_NAME}">{escape(name)}</th><td style="{_FACT}">{escape(fact)}</td></tr>'
+        for name, fact in facts
+    )
+    picture = f'<pre style="line-height:1.25;background:none;color:inherit">{escape(drawing)}</pre>' if drawing else ""
+    return f'<table><caption style="{_CAPTION}">{escape(title)}</caption>{rows}</table>{picture}'

@@ -87,7 +87,7 @@ class Store:
             The configuration, as plain data.
         graph : Graph, optional
         **more
-            What else to keep of the run: property, fingerprint.
+            What else to keep of the run: property, fingerprint, truth.
         """
         path = Path(path)
         there = FormatError("this file is there already; choose another name, or `umdp resume` it", path=path)
@@ -178,6 +178,10 @@ class Store:
         """The property; None in a run of format 1."""
         found: str | None = None if self.version == 1 else self._find("meta", "property")
         return found
+
+    def truth(self) -> Any:
+        """Return the true probabilities, shape (T,), where they were known when the run began; otherwise None."""
+        return None if self.version == 1 else self._find("meta", "truth")
 
     def graph(self) -> Graph:
         """Return what was known of the process."""
