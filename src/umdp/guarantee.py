@@ -72,6 +72,22 @@ class Guarantee:
         )
         return self._with_first(f"with probability {100 * self.level:.10g} %, {when}", ", provided that ", "condition")
 
+    @property
+    def short(self) -> str:
+        """The label in few words, for legends and tables.
+
+        Examples
+        --------
+        >>> Guarantee("any-time", 0.95).short, Guarantee("none", None, ("why",)).short
+        ('95 %, whenever you stop', 'no guarantee')
+        >>> Guarantee("any-time", 0.95, ("no row was left out",)).short
+        '95 %, whenever you stop, on conditions'
+        """
+        if self.level is None:
+            return "no guarantee"
+        when = "whenever you stop" if self.kind == "any-time" else "for one look"
+        return f"{100 * self.level:.10g} %, {when}" + (", on conditions" if self.reasons else "")
+
     def _with_first(self, text: str, joint: str, noun: str) -> str:
         if not self.reasons:
             return text

@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 
 from umdp.cli.check import Check
 from umdp.cli.check_env import CheckEnv
+from umdp.cli.compare import Compare, declare_compare
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number
 from umdp.cli.reproduce import Reproduce, declare
@@ -76,7 +77,7 @@ def _method(text: str) -> str:
     return text
 
 
-Request = Check | CheckEnv | Learn | Resume | Show | Export | Reproduce | Verify
+Request = Check | CheckEnv | Learn | Resume | Show | Export | Compare | Reproduce | Verify
 
 
 def parse(arguments: Sequence[str]) -> Request | int:
@@ -199,6 +200,7 @@ def _check(
 
 
 declare_runs(app)
+declare_compare(app)
 declare(app)
 
 

@@ -1,0 +1,136 @@
+"""`umdp compare`: several runs side by side, in one table. Nothing in them is executed or changed."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from umdp.cli.live import plain
+from umdp.cli.live import short as rounded
+
+if TYPE_CHECKING:
+    from umdp.run import OpenedRun
+
+__all__ = ["Compare", "declare_compare"]
+
+HEAD = (
+    "run",
+    "model",
+    "property",
+    "learner",
+    "trajectories",
+    "value",
+    "optimistic",
+    "true value",
+    "promise",
+    "ended because",
+)
+NUMBERS = ("trajectories", "value", "optimistic", "true value")
+
+
+@dataclass(frozen=True)
+class Compare:
+    """One call of `umdp compare`, as typed."""
+
+    paths: tuple[str, ...]
+    json: bool = False
+
+    def run(self) -> int:
+        """Print one line per run."""
+        from umdp.run import open_run
+
+        runs = [open_run(path) for path in self.paths]
+        if self.json:
+            for path, run in zip(self.paths, runs, strict=True):
+                print(json.dumps(_record(path, run, runs[0]), ensure_ascii=False))
+            return 0
+        asked = list(dict.fromkeys(run.question for run in runs))
+        marks = {question: f"({number})" for number, question in enumerate(asked, 1)} if len(asked) > 1 else {}
+        _print([_row(path, run, marks.get(run.question, "")) for path, run in zip(self.paths, runs, strict=True)])
+        if len(asked) == 1:
+            print(f"property: {asked[0]}")
+        else:
+            print("these runs have different properties, so that their values do not compare:")
+            for question, mark in marks.items():
+                print(f"  {mark} {question}")
+        return 0
+
+
+def _record(path: str, run: OpenedRun, first: OpenedRun) -> dict[str, Any]:
+    """Return a run as what `--json` prints; infinity is the string "inf"."""
+    last = run.rows[-1] if run.rows else {}
+    names = (
+        "trajectories", "steps", "iterations", "lower", "upper", "optimistic", "performance", "estimation_error",
+        "model_error", "guarantee", "reason",
+    )  # fmt: skip
+    return {
+        "run": path, "model": run.name, "property": run.question, "same_property": run.question == first.question,
+        "learner": run.config.learner, "settings": run.config.settings, "seed": run.config.seed,
+        "running": run.writer is not None, **{name: plain(last.get(name)) for name in names},
+    }  # fmt: skip
+
+
+def _row(path: str, run: OpenedRun, mark: str) -> tuple[str, ...]:
+    settings = ", ".join(f"{name}={_setting(value)}" for name, value in run.config.settings.items())
+    learner = run.config.learner + (f" ({settings})" if settings else "")
+    if not run.rows:
+        return (path, run.name, mark, learner, "0", "", "", "", "", "nothing learned yet")
+    ended = "running now" if run.writer is not None else run.reason or "not ended"
+    bound = run.bracket.lower if run.rises else run.bracket.upper
+    sign = "≥" if run.rises else "≤"
+    shown = f"{sign} {rounded(bound, down=run.rises)}" if math.isfinite(bound) else "none yet"
+    more = [_number(run.optimistic), _number(run.performance)]
+    return (path, run.name, mark, learner, f"{run.trajectories:,}", shown, *more, run.guarantee.short, ended)
+
+
+def _setting(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _print(rows: Sequence[tuple[str, ...]]) -> None:
+    """Print aligned columns, or a paragraph per run on a terminal that is too narrow for them."""
+    kept = [i for i, name in enumerate(HEAD) if name in ("run", "value") or any(row[i] for row in rows)]
+    texts = [[HEAD[i] for i in kept], *([row[i] for i in kept] for row in rows)]
+    widths = [max(len(line[k]) for line in texts) for k in range(len(kept))]
+    if sys.stdout.isatty() and sum(widths) + 2 * len(widths) > shutil.get_terminal_size().columns:
+        for row in rows:
+            print(row[0])
+            for i in kept[1:]:
+                if row[i]:
+                    print(f"  {HEAD[i]:<14}{row[i]}")
+        return
+    for line in texts:
+        cells = [
+            f"{text:>{width}}" if HEAD[i] in NUMBERS else f"{text:<{width}}"
+            for i, text, width in zip(kept, line, widths, strict=True)
+        ]
+        print("  ".join(cells).rstrip())
+
+
+def declare_compare(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+
+    @app.command(
+        name="compare",
+        help="Put runs side by side in one table: what each is worth, what is promised, why it ended.\n\n"
+        "Also while they are going on. Nothing in them is executed. Runs on another property are marked.",
+    )
+    def _compare(
+        runs: Annotated[
+            list[str], typer.Argument(metavar="RUN...", help="Files written by umdp learn --out.", show_default=False)
+        ],
+        json: Annotated[bool, typer.Option("--json", help="Print one JSON object per run and line.")] = False,
+    ) -> Compare:
+        """Return what `umdp compare` was asked for."""
+        return Compare(tuple(runs), json)
