@@ -12,6 +12,7 @@ from umdp.model import MDP, Graph
 from umdp.model.gymnasium_table import read_table
 from umdp.source.environments.environment import Environment
 from umdp.source.environments.exploration import RESET, Ended, observe
+from umdp.source.environments.geometry import OUTSIDE, positions
 from umdp.source.environments.protocol import Step, name_of
 from umdp.source.logs.rejected import OnError
 from umdp.source.observed_graph import LabelOf, label_members, reward_structure
@@ -90,7 +91,8 @@ class Gymnasium(Environment):
                     "labels are for a graph made from the environment; the graph that was given has its own"
                 )
         elif table is not None:
-            truth, entry, why = table_model(table, _starts(env, len(table)), labels or {}, reward_of)
+            where = positions(env, len(table))
+            truth, entry, why = table_model(table, _starts(env, len(table)), labels or {}, reward_of, where)
             graph, self._notes = truth.graph, (why,) if why else ()
             own = [action for s in range(len(table)) for action in table[s]]
             actions = [*own, None] if entry else own
@@ -151,6 +153,7 @@ def table_model(
     starts: np.ndarray[Any, np.dtype[np.float64]],
     labels: Mapping[str, LabelOf],
     reward_of: Callable[[float], float] | None = None,
+    variables: Mapping[str, np.ndarray[Any, np.dtype[np.int64]]] | None = None,
 ) -> tuple[MDP, bool, str]:
     """Return the MDP of a table, whether an initial state was added, and why it has no reward structure, if so.
 
@@ -169,6 +172,8 @@ def table_model(
     # Labels go by the rewards as they are; the structure by what was made of them, if they are of one sign.
     paid = _paid(changed, arguments["labels"]["terminated"])
     arguments["rewards"], why = reward_structure(paid)
+    arguments["variables"] = dict(variables or {})
+    arguments["state_names"] = [*map(str, range(len(table)))] if variables else None
     entry = np.count_nonzero(starts) > 1
     if entry:
         arguments = _with_entry(arguments, starts)
@@ -199,6 +204,7 @@ def _with_entry(arguments: dict[str, Any], starts: np.ndarray[Any, np.dtype[np.f
         "actions": [*arguments["actions"], RESET],
         "labels": {name: np.append(members, False) for name, members in arguments["labels"].items()},
         "rewards": rewards,
+        "variables": {name: np.append(values, OUTSIDE) for name, values in arguments["variables"].items()},
         "state_names": [*map(str, range(states)), "start"],
     }
 
