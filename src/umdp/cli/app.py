@@ -13,6 +13,7 @@ from umdp.cli.check_env import CheckEnv
 from umdp.cli.compare import Compare, declare_compare
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number
+from umdp.cli.plot import Plot, declare_plot
 from umdp.cli.reproduce import Reproduce, declare
 from umdp.cli.runs import Export, Show
 from umdp.cli.runs_app import declare_runs
@@ -77,7 +78,7 @@ def _method(text: str) -> str:
     return text
 
 
-Request = Check | CheckEnv | Learn | Resume | Show | Export | Compare | Reproduce | Verify
+Request = Check | CheckEnv | Learn | Resume | Show | Export | Plot | Compare | Reproduce | Verify
 
 
 def parse(arguments: Sequence[str]) -> Request | int:
@@ -200,6 +201,7 @@ def _check(
 
 
 declare_runs(app)
+declare_plot(app)
 declare_compare(app)
 declare(app)
 

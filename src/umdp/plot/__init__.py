@@ -1,11 +1,15 @@
-"""Curves of learning runs: means and confidence bands over a logarithmic trajectory axis. Plots draw, callers show."""
+"""Pictures of learning: the course of runs, what was learned, policies and visits; means and bands over many runs.
+
+Plots draw, callers show.
+"""
 
 from __future__ import annotations
 
 from umdp.plot.axis import ValueAxis, fit
+from umdp.plot.course import error, model, value
 from umdp.plot.curves import Band, Run, band, grid, step
 from umdp.plot.draw import estimation_error, model_error, performance
-from umdp.plot.figure import legend, new_figure, save
+from umdp.plot.figure import legend, new_figure, save, save_as
 from umdp.plot.lines import draw_bands
 from umdp.plot.metric import ESTIMATION_ERROR, METRICS, MODEL_ERROR, PERFORMANCE, Metric
 from umdp.plot.style import Style, settings, styles
@@ -23,16 +27,20 @@ __all__ = [
     "ValueAxis",
     "band",
     "draw_bands",
+    "error",
     "estimation_error",
     "fit",
     "grid",
     "legend",
+    "model",
     "model_error",
     "new_figure",
     "performance",
     "power",
     "save",
+    "save_as",
     "settings",
     "step",
     "styles",
+    "value",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from umdp.errors import FormatError
 from umdp.plot.lines import MARKER, OPTIMUM, line_style
 from umdp.plot.style import Style, settings
 from umdp.plot.svg import minify
@@ -15,7 +16,7 @@ from umdp.plot.svg import minify
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["legend", "new_figure", "save"]
+__all__ = ["ENDINGS", "legend", "new_figure", "place_legend", "save", "save_as"]
 
 ENTRY, LETTER = 0.45, 0.062  # inches of a legend: an entry without its text, and a letter of it
 LEGEND_ROW = 0.16  # inches
@@ -26,6 +27,8 @@ _FORMATS: dict[str, dict[str, Any]] = {
     "svg": {"metadata": {"Date": None, "Creator": None, "Format": None, "Type": None}},
     "png": {"metadata": {"Software": None}, "dpi": DOTS},
 }
+ENDINGS = tuple(f".{name}" for name in _FORMATS)
+"""How the name of a picture may end."""
 _SETTINGS: Any = {
     "svg.fonttype": "none",  # text stays text
     "pdf.fonttype": 42,
@@ -68,6 +71,11 @@ def legend(figure: Figure, styles: Mapping[str, Style], *, optimum: str = "", ti
     ]
     if optimum:
         handles.append(Line2D([], [], label=optimum, **OPTIMUM))
+    place_legend(figure, handles, title=title)
+
+
+def place_legend(figure: Figure, handles: Sequence[Any], *, title: str = "") -> None:
+    """Put a legend of these lines above all panels of a figure, which grows where that takes more than a row."""
     widths = [ENTRY + LETTER * len(str(handle.get_label())) for handle in handles]
     columns = next(
         n for n in range(max(len(handles), 1), 0, -1) if n == 1 or _needs(widths, n) <= figure.get_figwidth()
@@ -97,19 +105,37 @@ def save(figure: Figure, stem: str | PathLike[str]) -> list[Path]:
     list of Path
         The three files, in that order.
     """
-    import matplotlib
-
     path = Path(stem)
     path.parent.mkdir(parents=True, exist_ok=True)
     files = [path.with_name(f"{path.name}.{ending}") for ending in _FORMATS]
+    _write(figure, files)
+    return files
+
+
+def save_as(figure: Figure, file: str | PathLike[str]) -> Path:
+    """Write a figure to one file, as what its name says: .png, .pdf or .svg."""
+    path = Path(file)
+    if path.suffix.lower() not in ENDINGS:
+        raise FormatError(f"a picture is written as one of {', '.join(ENDINGS)}; give a name that ends so", path=path)
+    try:
+        _write(figure, [path])
+    except OSError as error:
+        raise FormatError(f"the picture cannot be written ({error.strerror or error})", path=path) from None
+    return path
+
+
+def _write(figure: Figure, files: Sequence[Path]) -> None:
+    import matplotlib
+
     with matplotlib.rc_context(_SETTINGS):
         engine = figure.get_layout_engine()
         figure.draw_without_rendering()  # panels are laid out once, not once per file
         figure.set_layout_engine(None)
         try:
-            for file, options in zip(files, _FORMATS.values(), strict=True):
-                figure.savefig(file, **options)
+            for file in files:
+                ending = file.suffix.lower().removeprefix(".")
+                figure.savefig(file, format=ending, **_FORMATS[ending])
+                if ending == "svg":
+                    file.write_text(minify(file.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
         finally:
             figure.set_layout_engine(engine)
-    files[1].write_text(minify(files[1].read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
-    return files

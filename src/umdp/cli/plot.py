@@ -1,0 +1,119 @@
+"""`umdp plot`: a picture of runs, from what is in them alone. Nothing in them is executed or changed."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from umdp.errors import FormatError
+
+if TYPE_CHECKING:
+    from umdp.run import OpenedRun
+
+__all__ = ["Plot", "declare_plot"]
+
+EXAMPLES = (
+    ("the bound and the optimistic value over trajectories", "umdp plot grid.run"),
+    ("two runs in one picture", "umdp plot lui.run sure.run --out both.pdf"),
+    ("where the policy goes", "umdp plot grid.run --what policy"),
+)
+
+
+class PlotKind(enum.StrEnum):
+    """What to draw."""
+
+    VALUE = "value"
+    ERROR = "error"
+    MODEL = "model"
+    INTERVALS = "intervals"
+    POLICY = "policy"
+    VISITS = "visits"
+
+
+ALONE = (PlotKind.POLICY, PlotKind.VISITS)  # pictures of one run
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One call of `umdp plot`, as typed."""
+
+    paths: tuple[str, ...]
+    what: PlotKind = PlotKind.VALUE
+    out: str | None = None
+    force: bool = False
+
+    def run(self) -> int:
+        """Draw, and say where the picture is."""
+        from umdp import plot
+        from umdp.plot.figure import ENDINGS, save_as
+        from umdp.run import open_run
+
+        runs = [open_run(path) for path in self.paths]
+        if self.what in ALONE and len(runs) > 1:
+            raise FormatError(f"--what {self.what} draws one run at a time, and {len(runs)} were given")
+        file = Path(self.out) if self.out is not None else self._name()
+        if file.suffix.lower() not in ENDINGS:
+            raise FormatError(
+                f"a picture is written as one of {', '.join(ENDINGS)}; give a name that ends so", path=file
+            )
+        if not file.parent.is_dir():
+            raise FormatError(f"the folder {file.parent} does not exist; create it first", path=file)
+        if file.is_dir():
+            raise FormatError("this is a folder; give the name of a file in it", path=file)
+        if file.exists() and not self.force:
+            raise FormatError("this file is there already; choose another name with --out, or say --force", path=file)
+        draw = getattr(plot, self.what.value)
+        axes = draw(runs if len(runs) > 1 else runs[0])
+        save_as(axes.figure, file)
+        print(f"{_said(self.what, runs)} drawn in {file}")
+        return 0
+
+    def _name(self) -> Path:
+        """Return a name beside the first run."""
+        first, *others = [Path(path) for path in self.paths]
+        stems = [first.stem, *(other.stem for other in others)]
+        stem = "-".join(stems) if len(stems) <= 3 else f"{stems[0]}-and-{len(others)}-more"
+        return first.with_name(f"{stem}-{self.what}.png")
+
+
+def _said(what: PlotKind, runs: list[OpenedRun]) -> str:
+    names = {
+        PlotKind.VALUE: "the value", PlotKind.ERROR: "the estimation error", PlotKind.MODEL: "the model error",
+        PlotKind.INTERVALS: "the learned intervals", PlotKind.POLICY: "the policy", PlotKind.VISITS: "the visits",
+    }  # fmt: skip
+    return names[what] + ("" if len(runs) == 1 else f" of {len(runs)} runs")
+
+
+def declare_plot(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    shown = "\n\n".join(f"{what}: {command}" for what, command in EXAMPLES)
+
+    @app.command(
+        name="plot",
+        help="Draw runs, also while they are going on. Nothing in them is executed.\n\n"
+        "value: the bound and the optimistic value over trajectories, with the threshold, the end and what is promised; "
+        "error and model: the estimation error and the model error, where the truth is known; intervals: what was learned of "
+        "the most visited choices; policy and visits: on a map where states have a place, else as a graph or bars.\n\n"
+        f"Needs the extra plot. Examples:\n\n{shown}",
+    )
+    def _plot(
+        runs: Annotated[
+            list[str], typer.Argument(metavar="RUN...", help="Files written by umdp learn --out.", show_default=False)
+        ],
+        what: Annotated[PlotKind, typer.Option(help="What to draw.")] = PlotKind.VALUE,
+        out: Annotated[
+            str | None,
+            typer.Option(
+                metavar="FILE",
+                help="Where to: .png, .pdf or .svg. By default a .png named after the run, beside it.",
+                show_default=False,
+            ),
+        ] = None,
+        force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+    ) -> Plot:
+        """Return what `umdp plot` was asked for."""
+        return Plot(tuple(runs), what, out, force)

@@ -1,0 +1,273 @@
+"""The course of runs: the bound, the optimistic value and the errors, over the number of trajectories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import ModelError
+from umdp.plot.axis import Kind, ValueAxis, fit
+from umdp.plot.curves import Band
+from umdp.plot.draw import estimation_error, model_error
+from umdp.plot.figure import new_figure, place_legend
+from umdp.plot.lines import BAND, LINE, OPTIMUM
+from umdp.plot.style import GUIDE, Style, settings, styles
+from umdp.plot.subject import Drawable, Subject, subjects
+from umdp.plot.trajectory import trajectory_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["error", "model", "value"]
+
+SIZE = (5.4, 3.2)  # inches
+FEW = 1  # runs whose gap is shaded
+SPREAD = 100  # how many times larger than others values must be for a logarithmic axis
+BOUND: dict[str, Any] = {**LINE, "linewidth": 1.6}
+OPTIMISTIC: dict[str, Any] = {**LINE, "linewidth": 0.7}
+TRUE: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (1, 1.3))}
+THRESHOLD: dict[str, Any] = {"color": GUIDE, "linewidth": 0.8, "linestyle": (0, (1, 2.5))}
+END: dict[str, Any] = {"marker": "o", "markersize": 5.5, "markeredgecolor": "white", "markeredgewidth": 0.8}
+
+Several = Drawable | Sequence[Drawable] | Mapping[str, Drawable]
+
+
+def value(given: Several, *, ax: Axes | None = None) -> Axes:
+    """Draw the bound on the worst case and the optimistic value over trajectories, and what is promised.
+
+    The true value of the policies and the optimum are drawn where the process is known. The threshold that a run was to reach
+    is a dotted line, its end a dot.
+
+    Parameters
+    ----------
+    given : a run, its file, a list of snapshots; a list of runs; or a mapping of names to any of these
+    ax : where to draw; a new figure, with a legend, unless given. Curves have labels, so that ``ax.legend()`` names them.
+
+    Returns
+    -------
+    Axes
+        What was drawn on. Its ``figure`` can be shown, or given to `save`.
+
+    Raises
+    ------
+    MissingExtra
+        Without matplotlib.
+    """
+    shown = _alone(subjects(given))
+    looks = _looks(shown)
+    curves = [_curves(each) for each in shown]
+    axis = _axis(shown, curves)
+    end = max(int(each["trajectories"][-1]) for each in curves)
+    figure = new_figure(*SIZE) if ax is None else None
+    with settings() if figure is not None else nullcontext():
+        target = figure.add_subplot() if figure is not None else ax
+        assert target is not None
+        trajectory_axis(target, end)
+        axis.apply(target)
+        _guides(target, shown)
+        for number, (each, columns) in enumerate(zip(shown, curves, strict=True)):
+            _draw(target, each, columns, axis, looks[each.name], shade=len(shown) <= FEW, order=3 - number / 100)
+        target.set_xlabel("trajectories")
+        target.set_ylabel(_quantity(shown))
+        if figure is not None:
+            target.set_title(_title(shown), wrap=True)
+            place_legend(figure, _handles(shown, curves, looks))
+            figure.draw_without_rendering()
+    return target
+
+
+def error(given: Several, *, ax: Axes | None = None) -> Axes:
+    """Draw by how much the policies promise more than they deliver; below zero they are conservative.
+
+    Parameters
+    ----------
+    given, ax : as for `value`
+
+    Raises
+    ------
+    ModelError
+        If the process itself is not known.
+    """
+    return _metric(estimation_error, "estimation_error", "the estimation error", given, ax)
+
+
+def model(given: Several, *, ax: Axes | None = None) -> Axes:
+    """Draw how far the learned bounds are from the true probabilities, on average.
+
+    Parameters
+    ----------
+    given, ax : as for `value`
+
+    Raises
+    ------
+    ModelError
+        If the process itself is not known.
+    """
+    return _metric(model_error, "model_error", "the model error", given, ax)
+
+
+def _metric(draw: Any, column: str, title: str, given: Several, ax: Axes | None) -> Axes:
+    """Draw a metric that compares with the truth."""
+    shown = subjects(given)
+    for each in shown:
+        if np.isnan(each.columns[column]).all():
+            raise ModelError(
+                f"{each.place}: {title} compares with the true probabilities, which are not known for a log or an environment "
+                "without a table; draw the value instead"
+            )
+    looks = _looks(shown)
+    labels = {each.name: _label(each) for each in shown}
+    optimum = next((each.optimum for each in shown if each.optimum is not None), None)
+    runs = {labels[each.name]: [each.columns] for each in shown}
+    values = np.concatenate([each.columns[column] for each in shown])
+    finite = np.abs(values[np.isfinite(values)])
+    spread = column == "estimation_error" and bool(optimum) and bool((finite > SPREAD * abs(optimum or 1)).any())
+    axes: Axes = draw(
+        runs, optimum=optimum, logarithmic=spread, ax=ax, styles={labels[each.name]: looks[each.name] for each in shown}
+    )
+    return axes
+
+
+def _curves(one: Subject) -> Mapping[str, NDArray[np.float64]]:
+    """Return the columns of what is drawn, a row per number of trajectories: the last that has it."""
+    columns = one.columns
+    at = columns["trajectories"]
+    keep = np.append(at[1:] != at[:-1], True)
+    bound = columns["lower"] if one.rises else columns["upper"]
+    return {
+        "trajectories": at[keep], "bound": bound[keep], "optimistic": columns["optimistic"][keep],
+        "performance": columns["performance"][keep],
+    }  # fmt: skip
+
+
+def _axis(shown: Sequence[Subject], curves: Sequence[Mapping[str, NDArray[np.float64]]]) -> ValueAxis:
+    """Return an axis on which all curves can be read."""
+    guides = [each.optimum for each in shown] + [None if each.until is None else each.until.value for each in shown]
+    show = [guide for guide in guides if guide is not None]
+    bands = []
+    for columns in curves:
+        empty = np.full(len(columns["trajectories"]), np.nan)
+        for name in ("bound", "optimistic", "performance"):
+            if not np.isnan(columns[name]).all():
+                bands.append(Band(columns["trajectories"].astype(np.int64), columns[name], empty, empty))
+    ends = np.array([band.mean[-1] for band in bands])
+    values = np.concatenate([band.mean for band in bands])
+    values = values[np.isfinite(values)]
+    usual = np.median(np.abs(ends[np.isfinite(ends)])) if np.isfinite(ends).any() else 0.0
+    kind: Kind = "linear"
+    if not all(each.rises for each in shown) and usual > 0 and (values > SPREAD * usual).any():
+        kind = "logarithmic"
+    return fit(bands, kind, show=show)
+
+
+def _draw(
+    ax: Axes,
+    one: Subject,
+    columns: Mapping[str, NDArray[np.float64]],
+    axis: ValueAxis,
+    look: Style,
+    *,
+    shade: bool,
+    order: float,
+) -> None:
+    at = columns["trajectories"]
+    bound, optimistic, true = (axis.clip(columns[name]) for name in ("bound", "optimistic", "performance"))
+    known = ~np.isnan(optimistic)
+    if shade and known.any():
+        ax.fill_between(
+            at, bound, optimistic, where=known, step="post", color=look.colour, alpha=BAND, linewidth=0, zorder=1
+        )
+    if known.any():
+        ax.step(at, optimistic, where="post", color=look.colour, zorder=order, label="_optimistic", **OPTIMISTIC)
+    if not np.isnan(true).all():
+        ax.step(at, true, where="post", color=look.colour, zorder=order, label="_performance", **TRUE)
+    ax.step(at, bound, where="post", zorder=order + 0.5, label=_label(one), color=look.colour, **BOUND)
+    if one.reason is not None:
+        ax.plot(
+            at[-1:], bound[-1:], linestyle="none", color=look.colour, zorder=order + 1, label="_end", clip_on=False, **END
+        )  # fmt: skip
+
+
+def _guides(ax: Axes, shown: Sequence[Subject]) -> None:
+    """Draw the optimum and the thresholds."""
+    for optimum in _different(each.optimum for each in shown):
+        ax.axhline(optimum, zorder=1.6, label="_optimum", **OPTIMUM)
+    for limit in _different(None if each.until is None else each.until.value for each in shown):
+        ax.axhline(limit, zorder=1.6, label="_threshold", **THRESHOLD)
+
+
+def _different(values: Any) -> list[float]:
+    """Return the numbers that differ visibly."""
+    found: list[float] = []
+    for each in values:
+        if each is not None and not any(abs(each - other) <= 1e-6 * max(abs(each), abs(other)) for other in found):
+            found.append(each)
+    return found
+
+
+def _handles(
+    shown: Sequence[Subject], curves: Sequence[Mapping[str, NDArray[np.float64]]], looks: Mapping[str, Style]
+) -> list[Any]:
+    """Return what the legend explains: every run with what is promised, then the kinds of lines."""
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], label=_label(each), color=looks[each.name].colour, **BOUND) for each in shown]
+    if len(shown) > 1:
+        handles.append(Line2D([], [], label="worst-case bound", color=GUIDE, **BOUND))
+    if any(not np.isnan(columns["optimistic"]).all() for columns in curves):
+        handles.append(Line2D([], [], label="optimistic value", color=GUIDE, **OPTIMISTIC))
+    if any(not np.isnan(columns["performance"]).all() for columns in curves):
+        handles.append(Line2D([], [], label="true value of the policy", color=GUIDE, **TRUE))
+    if any(each.optimum is not None for each in shown):
+        handles.append(Line2D([], [], label="optimum", **OPTIMUM))
+    limits = list(dict.fromkeys(each.until for each in shown if each.until is not None))
+    if limits:
+        said = ", ".join(f"{limit.operator} {limit.value:g}" for limit in limits)
+        handles.append(Line2D([], [], label=f"threshold {said}", **THRESHOLD))
+    ends = [each.reason for each in shown if each.reason is not None]
+    if ends:
+        label = f"end: {ends[0]}" if len(shown) == 1 else "end of the run"
+        handles.append(Line2D([], [], linestyle="none", color=GUIDE, label=label, **END))
+    return handles
+
+
+def _label(one: Subject) -> str:
+    """Return the name of a curve, with what is promised of it."""
+    promise = "no guarantee" if one.guarantee is None else one.guarantee.short
+    certain = one.guarantee is not None and one.guarantee.holds
+    return f"{one.name or ('certified bound' if certain else 'worst-case bound')} ({promise})"
+
+
+def _alone(shown: list[Subject]) -> list[Subject]:
+    """Return the subjects; one that is alone needs no name, because the title has it."""
+    return [replace(shown[0], name="")] if len(shown) == 1 and shown[0].parts else shown
+
+
+def _looks(shown: Sequence[Subject]) -> dict[str, Style]:
+    """Return the look of every subject: its learner's own where it is alone, else one after the other, far apart."""
+    if len(shown) == 1:
+        return {shown[0].name: styles([shown[0].style])[shown[0].style]}
+    found = styles(f"run {number}" for number in range(len(shown)))
+    return {each.name: look for each, look in zip(shown, found.values(), strict=True)}
+
+
+def _title(shown: Sequence[Subject]) -> str:
+    asked = list(dict.fromkeys(str(each.spec) for each in shown if each.spec is not None))
+    models = list(dict.fromkeys(each.parts[1] for each in shown if len(each.parts) > 1))
+    if len(asked) != 1:
+        return "different properties: values do not compare" if len(asked) > 1 else ""
+    alone = f", {shown[0].parts[0]}" if len(shown) == 1 and shown[0].parts else ""
+    return asked[0] + (f"  on {models[0]}{alone}" if len(models) == 1 else "")
+
+
+def _quantity(shown: Sequence[Subject]) -> str:
+    found = {(each.spec.kind, each.spec.reward) for each in shown if each.spec is not None}
+    if len(found) != 1:
+        return "value"
+    ((kind, reward),) = found
+    return "probability" if kind == "P" else "expected reward" + (f' "{reward}"' if reward else "")
