@@ -10,6 +10,7 @@ from umdp.benchmark import chain
 from umdp.run import Store
 
 pytest.importorskip("matplotlib")
+GOAL = 'Pmax=? [ F "goal" ]'
 START = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
 
 
@@ -20,8 +21,8 @@ def runs(umdp):
     return umdp
 
 
-@pytest.mark.parametrize("what", ["value", "error", "model"])
-def test_everything_can_be_drawn(runs, what):
+@pytest.mark.parametrize("what", ["value", "error", "model", "intervals"])
+def test_several_runs_in_one_picture(runs, what):
     code, out, err = runs("plot", "one.run", "two.run", "--what", what)
     assert (code, err) == (0, "")
     assert out.endswith(f"of 2 runs drawn in one-two-{what}.png\n")
@@ -71,3 +72,18 @@ def test_bad_input_is_one_message(runs, arguments, said):
     assert said in err
     assert err.count("\n") == 1
     assert not list(Path().glob("*.png"))
+
+
+@pytest.mark.parametrize("what", ["value", "error", "model", "intervals", "policy", "visits"])
+def test_everything_can_be_drawn(runs, what):
+    code, _, err = runs("plot", "one.run", "--what", what, "--out", "x.svg")
+    assert (code, err) == (0, "")
+    assert Path("x.svg").read_bytes().startswith(START[".svg"])
+
+
+def test_a_run_with_a_plugin_is_drawn_without_it(runs):
+    Path("mine.py").write_text("import umdp\ndef make():\n    return umdp.benchmark.grid(3, 3, traps=[])\n")
+    runs("learn", "mine.py:make", GOAL, "--trajectories", "20", "--out", "mine.run", "-q")
+    Path("mine.py").write_text("raise SystemExit('executed')")
+    for what in ("value", "policy", "visits", "intervals"):
+        assert runs("plot", "mine.run", "--what", what).code == 0

@@ -10,10 +10,12 @@ from umdp.plot.course import error, model, value
 from umdp.plot.curves import Band, Run, band, grid, step
 from umdp.plot.draw import estimation_error, model_error, performance
 from umdp.plot.figure import legend, new_figure, save, save_as
+from umdp.plot.learned import policy, visits
 from umdp.plot.lines import draw_bands
 from umdp.plot.metric import ESTIMATION_ERROR, METRICS, MODEL_ERROR, PERFORMANCE, Metric
 from umdp.plot.style import Style, settings, styles
 from umdp.plot.trajectory import power
+from umdp.plot.widths import intervals
 
 __all__ = [
     "ESTIMATION_ERROR",
@@ -31,11 +33,13 @@ __all__ = [
     "estimation_error",
     "fit",
     "grid",
+    "intervals",
     "legend",
     "model",
     "model_error",
     "new_figure",
     "performance",
+    "policy",
     "power",
     "save",
     "save_as",
@@ -43,4 +47,5 @@ __all__ = [
     "step",
     "styles",
     "value",
+    "visits",
 ]  # fmt: skip

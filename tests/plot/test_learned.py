@@ -1,0 +1,171 @@
+"""What was learned, drawn: cells are where states are, arrows lead where actions lead, bars are the bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import umdp
+from umdp import plot
+from umdp.cli import run as command
+from umdp.model.places import directions, places
+from umdp.model.sketch import sketch
+from umdp.source import Gymnasium
+
+pytest.importorskip("matplotlib")
+GOAL = 'Pmax=? [ F "goal" ]'
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    for name in ("grid", "bandit", "chain", "betting-favourable"):
+        assert command(["learn", name, "--trajectories", "60", "--out", str(folder / f"{name}.run"), "-q"]) == 0
+    return folder
+
+
+def arrows(ax):
+    from matplotlib.quiver import Quiver
+
+    (found,) = [each for each in ax.collections if isinstance(each, Quiver)]
+    return {
+        (x, y): (round(u), round(v))
+        for (x, y), u, v in zip(found.XY.tolist(), np.sign(found.U), np.sign(found.V), strict=True)
+    }
+
+
+def words(ax):
+    return [text.get_text() for text in ax.figure.legends[0].get_texts()]
+
+
+def test_the_arrows_of_the_grid_are_the_policy(folder):
+    run = umdp.open(folder / "grid.run")
+    drawn = arrows(plot.policy(run))
+    way = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
+    plain = ~run.graph.labels["trap"] & ~run.graph.labels["goal"]
+    wanted = {
+        (x + 0.5, -(y + 0.5)): way[run.policy[f"({x},{y})"]]
+        for x in range(10)
+        for y in range(10)
+        if plain[run.graph.state_index(f"({x},{y})")]
+    }
+    assert drawn == wanted
+    assert {"start", "goal", "to be avoided"} <= set(words(plot.policy(run)))
+
+
+def test_places_of_gymnasium(folder):
+    gymnasium = pytest.importorskip("gymnasium")
+    names = {"FrozenLake-v1": "←↓→↑", "CliffWalking-v1": "↑→↓←"}
+    from umdp.model.places import ARROWS
+
+    for name, signs in names.items():
+        graph = Gymnasium(name).graph
+        found = places(graph)
+        ways = dict(zip(graph.action_names, directions(graph, found), strict=True))
+        assert [ARROWS[ways[str(action)]] for action in range(4)] == list(signs)
+        assert graph.state_name(5) == "5"  # names are as they were
+    lake = gymnasium.make("FrozenLake-v1", map_name="8x8").unwrapped
+    graph = Gymnasium("FrozenLake-v1", map_name="8x8").graph
+    cells = {(int(y), int(x)) for x, y in zip(graph.variables["x"], graph.variables["y"], strict=True)}
+    assert cells == {(row, column) for row in range(8) for column in range(8)}
+    holes = {divmod(s, 8) for s in np.flatnonzero(graph.labels["fail"])}
+    assert holes == {tuple(at) for at in np.argwhere(lake.desc == b"H").tolist()}
+
+
+def test_the_taxi_has_a_map_for_each_passenger_and_destination():
+    pytest.importorskip("gymnasium")
+    graph = Gymnasium("Taxi-v4").graph
+    found = places(graph)
+    assert len(found.sheets) == 20
+    assert (len(found.columns), len(found.rows)) == (5, 5)
+    assert not found.placed[graph.initial]  # before the episode
+
+
+def test_y_goes_up_where_up_makes_it_larger():
+    found = places(umdp.benchmark.aircraft())
+    assert found.rows == ("2", "1", "0")
+    assert found.sheets == ("other = 0", "other = 1", "other = 2")
+    assert places(umdp.benchmark.grid()).rows[0] == "0"
+    assert places(umdp.benchmark.bandit()) is None
+
+
+def test_the_text_is_that_of_the_benchmark(folder):
+    run = umdp.open(folder / "grid.run")
+    assert sketch(run.policy) == umdp.benchmark.draw_grid(run.graph, run.policy)
+    assert sketch(umdp.open(folder / "bandit.run").policy) == ""
+    assert len(sketch(umdp.open(folder / "chain.run").policy, width=40).splitlines()) == 3
+
+
+def test_a_policy_without_places_is_a_graph(folder):
+    run = umdp.open(folder / "bandit.run")
+    ax = plot.policy(run)
+    texts = {text.get_text() for text in ax.texts}
+    assert f"start\n▸ {run.policy['start']}" in texts
+    assert {"success", "failure", "goal"} <= texts
+
+
+def test_solutions_snapshots_and_policies_can_be_drawn():
+    mdp = umdp.benchmark.grid(4, 3, traps=[(1, 1)])
+    solution = umdp.solve(mdp, 'Pmax=? [ !"trap" U "goal" ]')
+    *_, last = umdp.anytime(mdp, solution.spec, umdp.LUI(), trajectories=20)
+    for given in (solution, solution.policy, last, [last]):
+        assert len(arrows(plot.policy(given))) == 10
+    with pytest.raises(umdp.ModelError, match="no policy"):
+        plot.policy(mdp)
+    with pytest.raises(umdp.ModelError, match="how often"):
+        plot.visits(solution)
+
+
+def test_a_bounded_property_shows_its_first_step():
+    solution = umdp.solve(umdp.benchmark.grid(3, 3, traps=[]), 'Pmax=? [ F<=4 "goal" ]')
+    assert plot.policy(solution).get_title() == "policy, step 1 of 4"
+
+
+@pytest.mark.parametrize("name", ["grid", "chain", "betting-favourable", "bandit"])
+def test_visits_add_up(folder, name):
+    run = umdp.open(folder / f"{name}.run")
+    ax = plot.visits(run)
+    if name == "bandit":
+        assert sum(bar.get_width() for bar in ax.patches) <= run.steps
+        assert (
+            max(bar.get_width() for bar in ax.patches) == np.add.reduceat(run.counts, run.graph.choice_ptr[:-1]).max()
+        )
+    elif name != "betting-favourable":
+        marked = run.graph.labels["goal"] | run.graph.labels.get("trap", False)
+        own = np.add.reduceat(run.counts, run.graph.choice_ptr[run.graph.state_ptr[:-1]])
+        assert len([text for text in ax.texts if text.get_text()]) == ((own > 0) & ~marked).sum()
+
+
+def test_bars_are_the_bounds_and_lines_the_truth(folder):
+    run = umdp.open(folder / "bandit.run")
+    for by in ("visits", "width"):
+        ax = plot.intervals(run, by=by)
+        drawn = {(round(bar.get_x(), 9), round(bar.get_x() + bar.get_width(), 9)) for bar in ax.patches}
+        bounds = {(round(lo, 9), round(up, 9)) for lo, up in zip(run.model.lower, run.model.upper, strict=True)}
+        assert drawn <= bounds
+        assert len(ax.patches) == 16
+    width = run.model.upper - run.model.lower
+    assert max(bar.get_width() for bar in ax.patches) == pytest.approx(width.max())
+    assert "learned interval (no guarantee)" in words(ax)
+    assert "true probability" in words(ax)
+
+
+def test_intervals_that_cannot_be_drawn(folder):
+    with pytest.raises(umdp.ModelError, match="all its probabilities are known"):
+        plot.intervals(umdp.benchmark.grid())
+    with pytest.raises(umdp.ModelError, match="another graph"):
+        plot.intervals([folder / "grid.run", folder / "bandit.run"])
+    with pytest.raises(umdp.ModelError, match="by is"):
+        plot.intervals(folder / "grid.run", by="taste")
+
+
+def test_names_are_drawn_as_they_are(tmp_path):
+    names = ["$x^2$", "<b>", "a\\b_c", "goal" * 20]
+    graph = umdp.MDP(
+        [0, 1, 2, 3, 4], [0, 2, 3, 4, 5], [1, 2, 3, 3, 3], [0.5, 0.5, 1, 1, 1], labels={"goal": [3]}, state_names=names
+    )
+    ax = plot.policy(umdp.solve(graph, GOAL))
+    texts = {text.get_text() for text in ax.texts}
+    assert {"$x^2$", "<b>", "a\\b_c"} <= texts
+    for ending in ("png", "pdf", "svg"):
+        assert plot.save_as(ax.figure, tmp_path / f"x.{ending}").stat().st_size > 1000
