@@ -9,7 +9,7 @@ import pytest
 
 import umdp as package
 import umdp.io as files
-from umdp.cli.live import curve, short, stops
+from umdp.cli.live import short, stops
 from umdp.run import Config
 
 
@@ -178,13 +178,6 @@ def test_numbers_are_rounded_to_the_safe_side():
     assert short(0.99999, down=True) == "0.9999"
     assert short(0.00012345, down=False) == "0.0001235"
     assert short(1e120, down=False) == "1e+120"
-
-
-def test_the_curve_has_one_line():
-    assert curve([(1, float("inf"))]) == ""
-    line = curve([(n, 1 - 1 / n) for n in range(1, 1000)])
-    assert line[0] == "▁"
-    assert line[-1] == "█"
 
 
 def test_what_stops_a_run_in_words():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -11,8 +12,10 @@ from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
+from umdp.cli.chart import Point, chart, remaining
+
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Console, Group
     from rich.live import Live
 
     from umdp.anytime import Anytime
@@ -21,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Screen", "display", "in_words", "record"]
 
-BARS = "▁▂▃▄▅▆▇█"
-WIDTH = 48  # columns of the curve
+POINTS = 4000  # of a curve, above which every second is left out
+WIDTH = 72  # columns of the picture, where there are so many
 
 
 class Screen:
@@ -32,7 +35,7 @@ class Screen:
         self.run, self.config = run, config
         self.begun = time.monotonic()
         self.before = (run.trajectories, run.steps)
-        self.curve: list[tuple[int, float]] = []
+        self.points: list[Point] = []
 
     def show(self, snapshot: Snapshot) -> None:
         """Take a snapshot in."""
@@ -77,38 +80,89 @@ class _Lines(Screen):
 
 
 class _Live(Screen):
-    """A few lines that renew themselves."""
+    """A few lines that renew themselves; in the end, the policy as a drawing where its states have a place."""
 
     live: Live | None = None
+    console: Console | None = None
+    last: Snapshot | None = None
 
     def show(self, snapshot: Snapshot) -> None:
         from rich.console import Console
         from rich.live import Live
 
-        self.curve.append((max(snapshot.trajectories, 1), snapshot.bracket.value))
+        rises = _rises(snapshot)
+        bound = snapshot.bracket.lower if rises else snapshot.bracket.upper
+        if len(self.points) >= POINTS:
+            self.points = [*self.points[:-1:2], self.points[-1]]
+        self.points.append(Point(max(snapshot.trajectories, 1), bound, snapshot.optimistic))
+        self.last = snapshot
         if self.live is None:
-            self.live = Live(console=Console(stderr=True), refresh_per_second=10, transient=True)
+            console = self.console = Console(stderr=True, highlight=False)
+            # What is shown is asked for anew, so that the time goes on while a snapshot takes long.
+            self.live = Live(console=console, get_renderable=self.picture, refresh_per_second=8, transient=True)
             self.live.start()
-        self.live.update(self.picture(snapshot))
 
-    def picture(self, snapshot: Snapshot) -> Group:
+    def picture(self) -> Group:
         """Return what to draw."""
         from rich.console import Group
         from rich.text import Text
 
+        snapshot = self.last
+        assert snapshot is not None
+        assert self.console is not None
+        width = self.console.width
         spent = max(time.monotonic() - self.begun, 1e-9)
         pace = (
             f"{(snapshot.trajectories - self.before[0]) / spent:,.0f} trajectories/s, "
             f"{(snapshot.steps - self.before[1]) / spent:,.0f} steps/s"
         )
+        points = list(self.points)
+        drawn = chart(points, min(width - 1, WIDTH))
         lines = [
             Text(f"{self.run.spec} with {self.config.learner} on {self.config.model}", style="bold"),
             Text(in_words(snapshot)),
-            Text(f"{_amount(snapshot)}, iteration {snapshot.iteration}; {pace}"),
-            Text(curve(self.curve), style="cyan"),
-            Text(f"stops {stops(self.config)}", style="dim"),
+            *(Text(line, style="cyan", no_wrap=True, overflow="crop") for line in drawn),
         ]
+        if drawn:
+            hopeful = any(each.optimistic is not None for each in points)
+            what = "█ bound, · optimistic value, over trajectories" if hopeful else "█ bound, over trajectories"
+            lines.append(Text(what, style="dim"))
+        lines.append(Text(f"{_amount(snapshot)}, iteration {snapshot.iteration}; {pace}"))
+        bar = self.progress(snapshot, spent, min(width - 1, WIDTH))
+        if bar:
+            lines.append(Text(bar, style="green", no_wrap=True, overflow="crop"))
+        lines.append(Text(f"stops {stops(self.config)}", style="dim"))
         return Group(*lines)
+
+    def progress(self, snapshot: Snapshot, spent: float, width: int) -> str:
+        """Return a bar of how much of the budget is used up, and the time left; nothing without a budget."""
+        config = self.config
+        done = (snapshot.trajectories, snapshot.steps)
+        limits = (config.trajectories, config.steps, config.seconds)
+        found = remaining(done, self.before, spent, limits)
+        if found is None:
+            return ""
+        share, left = found
+        text = f" {100 * share:3.0f} %" + ("" if left is None else f", {_duration(left)} left")
+        room = max(width - len(text) - 1, 6)
+        full = int(share * room)
+        return f"{'━' * full}{'╌' * (room - full)}{text}"
+
+    def result(self, snapshot: Snapshot, path: str | None) -> None:
+        from umdp.model.sketch import BAD, GOOD
+
+        super().result(snapshot, path)
+        drawing = self.drawing(snapshot)
+        if drawing:
+            print(f"\nthe policy ({GOOD} goal, {BAD} to be avoided, [ ] start):\n{drawing}")
+
+    def drawing(self, snapshot: Snapshot) -> str:
+        """Return the policy as text, where its states have a place."""
+        from umdp.model.sketch import sketch
+        from umdp.plot.subject import subject
+
+        one = subject(snapshot)
+        return sketch(snapshot.policy, marks=one.marks, chance=one.chance, width=shutil.get_terminal_size().columns - 1)
 
 
 @contextmanager
@@ -126,16 +180,20 @@ def display(run: Anytime, config: Config, *, json: bool, quiet: bool) -> Iterato
 
 def in_words(snapshot: Snapshot) -> str:
     """Return the value and what stands behind it, such as ``at least 0.301 with probability 99 %, whenever you stop``."""
-    from umdp.spec import Direction
-
-    bracket, spec = snapshot.bracket, snapshot.robust.spec
-    rises = spec.deciding().agent is not Direction.MIN
+    bracket, rises = snapshot.bracket, _rises(snapshot)
     bound = bracket.lower if rises else bracket.upper
     side = "at least" if rises else "at most"
     if not math.isfinite(bound):
         return "no finite bound yet"
     behind = f"{snapshot.guarantee}" if snapshot.guarantee.holds else f"on the learned model, {snapshot.guarantee}"
     return f"{side} {short(bound, down=rises)} {behind}"
+
+
+def _rises(snapshot: Snapshot) -> bool:
+    """Whether larger values are better."""
+    from umdp.spec import Direction
+
+    return snapshot.robust.spec.deciding().agent is not Direction.MIN
 
 
 def short(value: float, *, down: bool) -> str:
@@ -158,28 +216,20 @@ def _amount(snapshot: Snapshot) -> str:
     return f"{snapshot.trajectories:,} trajectories, {snapshot.steps:,} steps"
 
 
-def curve(points: list[tuple[int, float]]) -> str:
-    """Return a curve over the logarithm of trajectories, as one line of blocks.
+def _duration(seconds: float) -> str:
+    """Return a time in words, rounded as people do.
 
     Examples
     --------
-    >>> curve([(1, 0.0), (10, 0.5), (100, 1.0)])[-1]
-    '█'
+    >>> _duration(3.2), _duration(75), _duration(7300), _duration(1e9)
+    ('4 s', '1 min 15 s', '2 h 1 min', 'days')
     """
-    finite = [v for _, v in points if math.isfinite(v)]
-    if not finite:
-        return ""
-    low, high = min(finite), max(finite)
-    last = math.log(points[-1][0]) or 1.0
-    columns: list[str] = []
-    at = 0
-    for column in range(WIDTH):
-        while at + 1 < len(points) and math.log(points[at + 1][0]) / last <= (column + 1) / WIDTH:
-            at += 1
-        value = points[at][1]
-        share = (value - low) / (high - low) if high > low and math.isfinite(value) else 1.0
-        columns.append(BARS[min(int(share * len(BARS)), len(BARS) - 1)] if math.isfinite(value) else " ")
-    return "".join(columns)
+    whole = math.ceil(min(seconds, 1e9))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min" if whole < 2 * 86_400 else "days"
 
 
 def stops(config: Config) -> str:

@@ -80,18 +80,21 @@ def _show(last: dict[str, Any]) -> None:
 
 
 def _show_learned(store: Store, name: str) -> None:
-    """Print what the source said, and the policy as a picture for the benchmarks that have one."""
+    """Print what the source said, and the policy as a picture where its states have a place."""
     from umdp.benchmark import draw_chain, draw_grid
+    from umdp.model.sketch import sketch
 
     learned = store.learned()
     for line in learned.report:
         print(f"  {line}")
     draw = {"grid": draw_grid, "chain": draw_chain, "chain-switched": draw_chain}.get(name)
-    if draw is not None and learned.policy is not None:
-        try:
-            picture = draw(learned.model, learned.policy)
-        except ModelError:  # with parameters of its own it may be none of these
-            return
+    if learned.policy is None:
+        return
+    try:
+        picture = sketch(learned.policy) if draw is None else draw(learned.model, learned.policy)
+    except ModelError:  # with parameters of its own it may be none of these
+        picture = sketch(learned.policy)
+    if picture:
         print(f"\n{picture}")
 
 
