@@ -123,6 +123,22 @@ class Snapshot:
     def __repr__(self) -> str:
         return f"Snapshot {self.iteration}: {self.bracket} after {self.trajectories} trajectories ({self.guarantee})"
 
+    def _repr_html_(self) -> str:
+        from umdp.model.display import facts_html
+        from umdp.model.sketch import sketch
+
+        facts = [
+            ("property", str(self.robust.spec)), ("bracket", str(self.bracket)), ("promise", str(self.guarantee)),
+            ("seen", f"{self.trajectories:,} trajectories, {self.steps:,} steps"),
+        ]  # fmt: skip
+        if self.optimistic is not None:
+            facts.append(("optimistic value", f"{self.optimistic:.6g}"))
+        if self.performance is not None:
+            facts.append(("the policy's true value", f"{self.performance:.6g}"))
+        if self.reason is not None:
+            facts.append(("ended because", self.reason))
+        return facts_html(f"Snapshot {self.iteration}", facts, drawing=sketch(self.policy))
+
 
 def _rises(spec: Spec) -> bool:
     """Whether larger values are better for the agent."""

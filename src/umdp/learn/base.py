@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
 from umdp.model import Graph, IntervalMDP
+from umdp.model.display import facts_html
 
 __all__ = ["Guarantee", "Learner"]
 
@@ -146,6 +147,14 @@ class Learner(ABC):
                 raise ModelError(f"{name} has shape {value.shape}, but the learner's has {self.__dict__[name].shape}")
             self.__dict__[name] = np.array(value, dtype=self.__dict__[name].dtype)
         return self
+
+    def _repr_html_(self) -> str:
+        facts = [("settings", repr(self)), ("claim", str(self.claim))]
+        if "graph" in self.__dict__:
+            width = self.upper - self.lower
+            facts.append(("bound to", repr(self.graph)))
+            facts.append(("uncertain", f"{int(np.count_nonzero(width > 0)):,} transitions, widest {width.max():.4g}"))
+        return facts_html(type(self).__name__, facts)
 
     def clone(self) -> Self:
         """Return a copy that goes its own way."""

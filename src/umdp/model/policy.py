@@ -19,6 +19,7 @@ from umdp.model.structure import frozen, owner, read_only, row_sums
 __all__ = ["Policy"]
 
 M = TypeVar("M", MDP, IntervalMDP)
+FEW = 10  # decisions that a notebook shows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,6 +160,31 @@ class Policy:
     def __repr__(self) -> str:
         kind = "randomised" if self.choice is None else "deterministic" if self.steps is None else f"{self.steps}-step"
         return f"{kind.capitalize()} policy for {self.graph.states:,} states"
+
+    def _repr_html_(self) -> str:
+        from umdp.model.display import facts_html
+        from umdp.model.sketch import sketch
+
+        drawing = sketch(self)
+        facts = [] if drawing else [(self.graph.state_name(s), _shown(self[s])) for s in self._first()]
+        if not drawing and self.graph.states > len(facts):
+            facts.append(("…", f"and {self.graph.states - len(facts):,} more states"))
+        return facts_html(repr(self) + (", its first step" if self.steps is not None else ""), facts, drawing=drawing)
+
+    def _first(self) -> list[int]:
+        """Return a few states to show: the initial one, and the first of those that have a choice."""
+        several = np.flatnonzero(np.diff(self.graph.state_ptr) > 1)
+        rest = [
+            s for s in (several if several.size else np.arange(self.graph.states)).tolist() if s != self.graph.initial
+        ]
+        return [self.graph.initial, *rest[: FEW - 1]]
+
+
+def _shown(taken: str | dict[str, float]) -> str:
+    """Return a decision in words."""
+    if isinstance(taken, str):
+        return taken
+    return ", ".join(f"{action} {weight:.3g}" for action, weight in taken.items())
 
 
 def find_choice(graph: Graph, state: int, action: str) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from io import BytesIO
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
@@ -48,11 +50,24 @@ def new_figure(width: float, height: float) -> Figure:
         Without matplotlib.
     """
     with settings():
-        from matplotlib.figure import Figure
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
         room = ConstrainedLayoutEngine(w_pad=0.05, h_pad=0.04, wspace=0.02, hspace=0.02)
-        return Figure(figsize=(width, height), layout=room, facecolor="white")
+        return _shown_in_notebooks()(figsize=(width, height), layout=room, facecolor="white")
+
+
+@cache
+def _shown_in_notebooks() -> type[Figure]:
+    """Return figures that notebooks show by themselves: those without a window otherwise need pyplot for it."""
+    from matplotlib.figure import Figure
+
+    class NotebookFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            buffer = BytesIO()
+            self.savefig(buffer, **_FORMATS["png"])
+            return buffer.getvalue()
+
+    return NotebookFigure
 
 
 def legend(figure: Figure, styles: Mapping[str, Style], *, optimum: str = "", title: str = "") -> None:
