@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import time
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from umdp import plot
+from umdp.guarantee import Guarantee
 from umdp.paper.results import Cell, Results
 from umdp.paper.showing.captions import caption
 from umdp.paper.showing.figures import Drawing, figures
@@ -135,6 +137,25 @@ def test_captions_say_how_it_was_made() -> None:
     assert "logarithmic on both sides of zero (Chain)" in error
     assert "Where curves of Chain leave the picture, their values are beyond the axis." in error
     assert "leave the picture" not in said(sample.strength(seeds=2, rows=30), plot.PERFORMANCE)
+
+
+def test_captions_say_who_promises() -> None:
+    results = sample.basic(seeds=2, rows=30)
+    assert "none of the learners promises anything" in said(results, plot.PERFORMANCE)
+    sure = Guarantee("any-time", 0.95)
+
+    def with_promise(kept: int) -> Results:
+        found = [
+            replace(one, guarantee=sure) if one.cell.learner == "Confidence sequence" and one.seed < kept else one
+            for one in results.outcomes
+        ]
+        return replace(results, outcomes=tuple(found))
+
+    every = said(with_promise(2), plot.MODEL_ERROR)
+    assert (
+        "Confidence sequence promises (95 %, whenever you stop); LUI, PAC, MAP, UCRL2 and Clopper-Pearson have" in every
+    )
+    assert "promises (95 %, whenever you stop) in some of its runs;" in said(with_promise(1), plot.PERFORMANCE)
 
 
 def test_runs_that_are_missing_are_counted() -> None:

@@ -37,7 +37,7 @@ def caption(results: Results, drawn: Drawn) -> str:
     sentences = [_SHOWN[metrics[0]] if len(metrics) == 1 else _ALL]
     if any(panel.after is not None for panel in shown):
         sentences = [_changing(shown)]
-    sentences += [_made(results, shown), _lines(drawn)]
+    sentences += [_made(results, shown), _promised(results, shown), _lines(drawn)]
     if plot.PERFORMANCE in metrics:
         smaller = _titles(panel for panel, metric, _ in drawn if panel.problem.minimise and metric is plot.PERFORMANCE)
         steps = " before and after the change" if any(panel.after is not None for panel in shown) else ""
@@ -67,6 +67,26 @@ def _made(results: Results, shown: Sequence[Panel]) -> str:
     uniform = dict.fromkeys(label for panel in shown for label, xi in panel.weights.items() if xi is None)
     alone = f"; {series(list(uniform))} explore{'s' if len(uniform) == 1 else ''} uniformly" if uniform else ""
     return f"The runs follow {rules}, with {seeds}{_weights(shown)}{alone}."
+
+
+def _promised(results: Results, shown: Sequence[Panel]) -> str:
+    """Say which learners promise something at the end of their runs, and which do not; the weakest run counts."""
+    labels = dict.fromkeys(label for panel in shown for label in panel.runs)
+    problems = {id(panel.problem) for panel in shown}
+    said: dict[str, set[str]] = {label: set() for label in labels}
+    for outcome in results.outcomes:
+        if outcome.cell.learner in said and id(results.problems[outcome.cell.environment]) in problems:
+            said[outcome.cell.learner].add(outcome.guarantee.short if outcome.guarantee.holds else "")
+    none = [label for label in labels if said[label] <= {""}]
+    if len(none) == len(labels):
+        return "No guarantee comes with these curves: none of the learners promises anything."
+    parts = []
+    for label in labels:
+        promises = sorted(each for each in said[label] if each)
+        if promises:
+            parts.append(f"{label} promises ({series(promises)}){' in some of its runs' if '' in said[label] else ''}")
+    rest = f"; {series(none)} {'has' if len(none) == 1 else 'have'} no guarantee" if none else ""
+    return f"{series(parts)}{rest}."
 
 
 def _weights(shown: Sequence[Panel]) -> str:
