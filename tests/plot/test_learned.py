@@ -118,7 +118,7 @@ def test_solutions_snapshots_and_policies_can_be_drawn():
 
 def test_a_bounded_property_shows_its_first_step():
     solution = umdp.solve(umdp.benchmark.grid(3, 3, traps=[]), 'Pmax=? [ F<=4 "goal" ]')
-    assert plot.policy(solution).get_title() == "policy, step 1 of 4"
+    assert plot.policy(solution).get_title() == 'policy for Pmax=? [ F<=4 "goal" ], step 1 of 4'
 
 
 @pytest.mark.parametrize("name", ["grid", "chain", "betting-favourable", "bandit"])

@@ -125,7 +125,8 @@ def _visited(one: Subject, counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _title(one: Subject, what: str, more: str = "") -> str:
-    where = f" on {one.parts[1]}, {one.parts[0]}" if len(one.parts) > 1 else ""
+    asked = "" if one.spec is None else f" for {one.spec}"
+    where = f" on {one.parts[1]}, {one.parts[0]}" if len(one.parts) > 1 else asked
     return f"{what}{where}{more}"
 
 

@@ -78,7 +78,11 @@ class Board:
         middles = np.stack([self.x, self.y], axis=1)
         ax.add_collection(
             PolyCollection(
-                middles[:, None, :] + corners, facecolors=colours, edgecolors=edges, linewidths=0.5, zorder=1
+                middles[:, None, :] + corners,
+                facecolors=colours,
+                edgecolors=edges,
+                linewidths=min(0.5, 3 * self.cell),
+                zorder=1,
             )
         )
         ax.set_xlim(-0.3, self.width + 0.3)

@@ -20,6 +20,7 @@ __all__ = ["Network", "draw_network"]
 MOST = 18  # states in a picture
 GOOD, BAD, START, PLAIN = "#009E73", "#D55E00", "#0072B2", "#909090"
 LETTERS = 14  # of a name
+CLEAR = 24  # transitions up to which there is room for their likelihood
 FAINT = 0.02  # transitions less likely than this are not drawn
 
 
@@ -137,7 +138,7 @@ def draw_network(ax: Axes, one: Subject, net: Network) -> list[Any]:
                 linewidth=width, shrinkA=17, shrinkB=17, zorder=1, alpha=0.85,
             )
         )  # fmt: skip
-        if p < 0.995:
+        if p < 0.995 and len(net.edges) <= CLEAR:
             mx, my = (x0 + x1) / 2 + bend * (y1 - y0) / 2, (y0 + y1) / 2 - bend * (x1 - x0) / 2
             ax.text(mx, my, f"{p:.2f}".removeprefix("0"), fontsize=5.5, ha="center", va="center", color=GUIDE, zorder=2,
                     bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"})  # fmt: skip
