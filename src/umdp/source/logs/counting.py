@@ -25,6 +25,10 @@ class RowCounter:
     What is recorded does not follow an exploration policy, so weights, halting states and horizon do not matter. A
     trajectory of more than `LONGEST` rows is given in pieces, over several batches.
 
+    Parameters
+    ----------
+    starts : (S,) the transition by which a trajectory that begins in a state is counted; None where none is
+
     Attributes
     ----------
     counts : (T,) how often each transition was counted
@@ -32,7 +36,7 @@ class RowCounter:
     rows, steps : how many rows were taken, and how many of them counted
     """
 
-    def __init__(self, lookup: Lookup, order: Order, longest: int = LONGEST) -> None:
+    def __init__(self, lookup: Lookup, order: Order, longest: int = LONGEST, starts: Array | None = None) -> None:
         self.counts: Array = np.zeros(lookup.graph.transitions, dtype=np.int64)
         self.trajectories = self.rows = self.steps = 0
         self._choice_of = lookup.choice_of
@@ -42,10 +46,11 @@ class RowCounter:
         self._full = False
         self._run = 0  # rows since the trajectory, or the batch, began
         self._longest = longest
+        self._start, self._starts = lookup.start, starts
 
-    def take(self, rows: Rows, start: int) -> tuple[int, bool]:
+    def take(self, rows: Rows, start: int, stop: int | None = None) -> tuple[int, bool]:
         """Count rows from `start` on; return the first that was not taken, and whether the order is met there."""
-        size, window = rows.transition.size, WINDOW
+        size, window = rows.transition.size if stop is None else stop, WINDOW
         while start < size:
             end = min(start + window, size)
             stop = self._stop(rows, start, end)
@@ -55,7 +60,7 @@ class RowCounter:
             start, window = stop, 2 * window
         # A trajectory that says it is over need not be followed by another to be known whole.
         met = self._full or self.trajectories >= self._order.trajectories
-        return size, bool(size and met and rows.last[-1])
+        return size, bool(size and met and rows.last[size - 1])
 
     def batch(self, *, ended: bool) -> Batch:
         """Return what was counted."""
@@ -102,6 +107,9 @@ class RowCounter:
 
     def _count(self, rows: Rows, start: int, stop: int) -> None:
         transition = rows.transition[start:stop]
+        if self._starts is not None:
+            first = transition[rows.begins[start:stop]]
+            _add(self.counts, self._starts[self._start[first[first >= 0]]])
         transition = transition[transition >= 0]
         _add(self.counts, transition)
         _add(self._taken, self._choice_of[transition])

@@ -8,56 +8,49 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from umdp.errors import FormatError
-from umdp.source.logs.feed import BLOCK, FileFeed
-from umdp.source.logs.reader import LineReader, Parsed, choose_columns
+from umdp.source.logs.feed import BLOCK, Feed
+from umdp.source.logs.flags import FLAGS
+from umdp.source.logs.reader import LineReader, Parsed, choose_columns, extra_columns
 
-__all__ = ["CsvReader"]
+__all__ = ["CsvReader", "separator"]
 
-LONGEST_HEADER = 4 * BLOCK
-FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False, "": False}
+SEPARATORS = (",", ";", "\t", "|")
+TRIPLE = ("state", "action", "next")
 
 
 class CsvReader(LineReader):
-    """Rows of a CSV file with a header; a row is a line, so that quoted fields have no newlines.
+    """Rows of CSV with a header; a row is a line, so that quoted fields have no newlines.
+
+    What stands between fields, a comma, semicolon, tab or bar, is recognised from the header.
 
     Parameters
     ----------
-    feed : FileFeed
+    feed : Feed
+        A file, or a stream; of a stream the first line is waited for.
     columns : mapping of str to str, optional
         The names of the columns trajectory, state, action, next and end, where they have others.
-    delimiter : str
-        What stands between fields.
     block : int
         How many bytes are read at a time.
     """
 
-    def __init__(
-        self, feed: FileFeed, columns: Mapping[str, str] | None = None, *, delimiter: str = ",", block: int = BLOCK
-    ) -> None:
+    def __init__(self, feed: Feed, columns: Mapping[str, str] | None = None, *, block: int = BLOCK) -> None:
         super().__init__(feed, block)
-        self._delimiter = delimiter
         feed.seek(0, 0)
-        header = self._header(feed)
+        header = self._header(feed.first())
         chosen = choose_columns(columns, header, self.name)
-        self._width = len(header)
+        self.header, self._width = header, len(header)
         self._trajectory = header.index(chosen["trajectory"]) if "trajectory" in chosen else None
         self._end = header.index(chosen["end"]) if "end" in chosen else None
-        self._triple = tuple(header.index(chosen[role]) for role in ("state", "action", "next"))
+        self._triple = tuple(header.index(chosen[role]) for role in TRIPLE)
 
-    def _header(self, feed: FileFeed) -> list[str]:
-        first = b""
-        while b"\n" not in first and (data := feed.more(BLOCK)):
-            first += data
-            if len(first) > LONGEST_HEADER and b"\n" not in first:
-                raise FormatError(
-                    f"the first line has more than {LONGEST_HEADER} bytes; is this CSV?", path=self.name, line=1
-                )
-        if not first.strip():
+    def _header(self, line: bytes) -> list[str]:
+        if not line.strip():
             raise FormatError("the file is empty; its first line must name the columns", path=self.name)
-        line = first.split(b"\n", 1)[0]
-        self._body = min(len(line) + 1, len(first))
+        self._body = len(line)
         try:
-            return [name.strip() for name in _fields(line.decode("utf-8-sig"), self._delimiter)]
+            text = line.decode("utf-8-sig")
+            self._delimiter = separator(text)
+            return [name.strip() for name in _fields(text, self._delimiter)]
         except (UnicodeDecodeError, csv.Error):
             raise FormatError(
                 "the line that names the columns cannot be read; is this CSV?", path=self.name, line=1
@@ -74,6 +67,8 @@ class CsvReader(LineReader):
             return self._careful(block)
         width = self._width
         state, action, successor = (cells[column::width] for column in self._triple)
+        if "" in state or "" in action or "" in successor:
+            return self._careful(block)
         names = None if self._trajectory is None else cells[self._trajectory :: width]
         over = None
         if self._end is not None:
@@ -81,7 +76,8 @@ class CsvReader(LineReader):
             if not FLAGS.keys() >= set(ends):
                 return self._careful(block)
             over = [FLAGS[end] for end in ends]
-        return Parsed(np.arange(len(state)), zip(state, action, successor, strict=True), names, over)
+        extra = [cells[column::width] for column in self._extra]
+        return Parsed(np.arange(len(state)), zip(state, action, successor, strict=True), names, over, extra=extra)
 
     def _plain(self, block: bytes) -> list[str] | None:
         """Return all fields, row after row, if no line needs a second look: the same number in each, and no quotes."""
@@ -131,13 +127,32 @@ class CsvReader(LineReader):
             if self._end is not None and fields[self._end].strip().lower() not in FLAGS:
                 malformed[number] = f"the end is {fields[self._end][:60]!r}; it is true or false, 1 or 0"
                 continue
+            empty = [role for role, column in zip(TRIPLE, self._triple, strict=True) if not fields[column].strip()]
+            if empty:
+                malformed[number] = f"the line has no {' and no '.join(empty)}"
+                continue
             index.append(number)
             rows.append(fields)
         state, action, successor = self._triple
         names = None if self._trajectory is None else [row[self._trajectory] for row in rows]
         triples = [(row[state], row[action], row[successor]) for row in rows]
         over = None if self._end is None else [FLAGS[row[self._end].strip().lower()] for row in rows]
-        return Parsed(index, triples, names, over, malformed)
+        extra = [[row[column] for row in rows] for column in self._extra]
+        return Parsed(index, triples, names, over, malformed, extra)
+
+    def _look_at(self, extra: Sequence[str]) -> None:
+        self._extra = tuple(self.header.index(column) for column in extra_columns(extra, self.header, self.name))
+
+
+def separator(header: str) -> str:
+    r"""Return what stands between the fields of a line: whichever makes the most of them.
+
+    Examples
+    --------
+    >>> separator("state;action;next"), separator("state\taction\tnext"), separator("state")
+    (';', '\t', ',')
+    """
+    return max(SEPARATORS, key=lambda each: len(_fields(header, each)))
 
 
 def _fields(line: str, delimiter: str) -> list[str]:

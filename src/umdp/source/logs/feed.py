@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import select
 import time
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from umdp.errors import FormatError
 from umdp.source.logs.prefix import Prefix
 
-__all__ = ["BLOCK", "Feed", "FileFeed", "PipeFeed", "blocks", "opened"]
+__all__ = ["BLOCK", "Feed", "FileFeed", "GzipFeed", "PipeFeed", "blocks", "opened"]
 
 BLOCK = 1 << 20
 LONGEST_LINE = 1 << 26
+LONGEST_HEADER = 4 * BLOCK
+PATIENCE = 0.05
 
 
 class Feed(ABC):
@@ -54,12 +59,30 @@ class Feed(ABC):
     def wait(self, seconds: float) -> None:
         """Wait for more to come, for about so long."""
 
+    def has_first(self) -> bool:
+        """Whether the first line has arrived, or nothing will."""
+        if b"\n" not in self._held and not self.over:
+            self._held += self.more(BLOCK)
+            if len(self._held) > LONGEST_HEADER and b"\n" not in self._held:
+                raise FormatError(
+                    f"the first line has more than {LONGEST_HEADER} bytes; is this CSV?", path=self.name, line=1
+                )
+        return self.over or b"\n" in self._held
+
+    def first(self) -> bytes:
+        """Return the first line, which stays to be read; waits for it where it has not arrived."""
+        while not self.has_first():
+            self.wait(PATIENCE)
+        cut = self._held.find(b"\n") + 1
+        return self._held[:cut] if cut else self._held
+
     def lines(self, block: int = BLOCK) -> bytes:
         """Return the next whole lines, about `block` bytes of them, and move on; none if no line is complete.
 
         The last line of data that is over needs no newline.
         """
-        held, cut = self._held, 0
+        held = self._held
+        cut = held.rfind(b"\n") + 1
         while not cut:
             data = self.more(block)
             if not data:
@@ -104,12 +127,7 @@ class FileFeed(Feed):
         """Go on after that many bytes and lines; a file that is shorter or begins otherwise is not the one it was."""
         self.offset, self.line, self.over, self._held = offset, line, False, b""
         file = self._open()
-        size = os.fstat(file.fileno()).st_size
-        if size < offset:
-            raise FormatError(
-                f"the file has {size} bytes, but {offset} had been read from it; give the file the run began with",
-                path=self.name,
-            )
+        self._check_size(file, offset)
         if known is None or self.prefix.offset != offset or self.prefix.digest != known["prefix"]:
             file.seek(0)
             self.prefix = Prefix()
@@ -142,6 +160,14 @@ class FileFeed(Feed):
             self._file = opened(self._path)
         return self._file
 
+    def _check_size(self, file: BinaryIO, offset: int) -> None:
+        size = os.fstat(file.fileno()).st_size
+        if size < offset:
+            raise FormatError(
+                f"the file has {size} bytes, but {offset} had been read from it; give the file the run began with",
+                path=self.name,
+            )
+
     def _check_in_place(self) -> None:
         """Raise `FormatError` if another file has taken the place of this one, or it was cut."""
         if not self._follow:
@@ -155,6 +181,38 @@ class FileFeed(Feed):
                 "its writer append only, and start again",
                 path=self.name,
             )
+
+
+class GzipFeed(FileFeed):
+    """The lines of a file compressed by gzip; what is counted and summed is the text, not the file."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+
+    def _open(self) -> BinaryIO:
+        if self._file is None:
+            self._file = cast(BinaryIO, gzip.GzipFile(fileobj=opened(self._path)))
+        return self._file
+
+    def _check_size(self, file: BinaryIO, offset: int) -> None:
+        """Leave it to the checksum: how long the text is is not known before its end."""
+
+    def seek(self, offset: int, line: int, known: Mapping[str, Any] | None = None) -> None:
+        """Go on after that many bytes and lines of text."""
+        with self._damage():
+            super().seek(offset, line, known)
+
+    def more(self, limit: int) -> bytes:
+        """Return what follows in the text."""
+        with self._damage():
+            return super().more(limit)
+
+    @contextmanager
+    def _damage(self) -> Iterator[None]:
+        try:
+            yield
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise FormatError(f"the file is not what gzip wrote, or was cut: {error}", path=self.name) from None
 
 
 class PipeFeed(Feed):

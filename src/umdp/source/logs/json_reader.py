@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -33,8 +33,12 @@ class JsonReader(LineReader):
 
     def __init__(self, feed: Feed, columns: Mapping[str, str] | None = None, *, block: int = BLOCK) -> None:
         super().__init__(feed, block)
-        keys = choose_columns(columns, None, self.name)
+        self._keys = choose_columns(columns, None, self.name)
+        self._look_at(())
+
+    def _look_at(self, extra: Sequence[str]) -> None:
         cell = str | int
+        self._extra = tuple(f"extra{n}" for n in range(len(extra)))
         row: Any = msgspec.defstruct(
             "Row",
             [
@@ -43,8 +47,9 @@ class JsonReader(LineReader):
                 ("next", cell),
                 ("trajectory", cell | None, None),
                 ("end", bool, False),
+                *((name, Any, None) for name in self._extra),
             ],
-            rename=keys,
+            rename=self._keys | dict(zip(self._extra, extra, strict=True)),
             gc=False,
         )
         self._decoder = msgspec.json.Decoder(row)
@@ -66,7 +71,7 @@ class JsonReader(LineReader):
             rows = self._decoder.decode_lines(block)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return self._careful(block)
-        return _parsed(np.arange(lines), rows, {}) if len(rows) == lines else self._careful(block)
+        return self._parsed(np.arange(lines), rows, {}) if len(rows) == lines else self._careful(block)
 
     def _careful(self, block: bytes) -> Parsed:
         """Look at every line by itself."""
@@ -86,12 +91,12 @@ class JsonReader(LineReader):
                 malformed[number] = _reason(error)
             else:
                 index.append(number)
-        return _parsed(np.array(index, dtype=np.int64), rows, malformed)
+        return self._parsed(np.array(index, dtype=np.int64), rows, malformed)
 
-
-def _parsed(index: Any, rows: list[Any], malformed: Mapping[int, str]) -> Parsed:
-    over = np.fromiter(map(_over, rows), np.bool_, len(rows))
-    return Parsed(index, map(_triple, rows), list(map(_trajectory, rows)), over, malformed)
+    def _parsed(self, index: Any, rows: list[Any], malformed: Mapping[int, str]) -> Parsed:
+        over = np.fromiter(map(_over, rows), np.bool_, len(rows))
+        extra = [list(map(operator.attrgetter(name), rows)) for name in self._extra]
+        return Parsed(index, map(_triple, rows), list(map(_trajectory, rows)), over, malformed, extra)
 
 
 def _reason(error: msgspec.DecodeError) -> str:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping
-from pathlib import Path
 from typing import Any, cast
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import REST, Graph
 from umdp.source.logs.counting import RowCounter
-from umdp.source.logs.feed import FileFeed
+from umdp.source.logs.opening import STANDARD_INPUT, open_reader
 from umdp.source.logs.reader import Outcome, Reader
 from umdp.source.logs.recorded import Recorded
 from umdp.source.logs.rejected import OnError
 from umdp.source.observed_graph import LabelOf, ObservedGraph
 
 __all__ = ["Log", "graph_of_log", "open_log"]
-
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
-MINARI = "minari:"
 
 
 class Log(Recorded):
@@ -35,15 +31,18 @@ class Log(Recorded):
     Parameters
     ----------
     path : str or path
-        A file named .csv, .tsv, .jsonl, .ndjson or .parquet (with the extra ``data``), or ``minari:NAME`` (with the
-        extra ``gym``); or a Minari data set.
+        A file named .csv, .tsv, .jsonl, .ndjson, any of these with .gz, or .parquet (with the extra ``data``); a folder or a
+        pattern of such files, which are one data set, in order of their names; or ``minari:NAME`` (with the extra ``gym``), or
+        a Minari data set.
     graph : Graph, optional
         The graph, or an MDP or interval MDP with it. Without one, the graph is what the log shows (`graph_of_log`), and
         `report` says so.
     columns : mapping of str to str, optional
         The names of the columns trajectory, state, action, next and end, where they have others.
-    on_error : {"fail", "skip"}
-        Whether a row that is malformed or contradicts the graph is an error, or is rejected and reported.
+    on_error : {"fail", "skip", "chance"}
+        Whether a row that is malformed or contradicts the graph is an error, or is rejected and reported. Nothing is promised
+        once malformed rows were rejected, unless ``"chance"`` says that they were spoilt by chance, whatever they would have
+        said: the promise then names that condition.
     rejected : str or path, optional
         A file to which rows that are rejected are written.
     labels : mapping, optional
@@ -60,6 +59,7 @@ class Log(Recorded):
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> import numpy as np
     >>> from umdp.source import Order
     >>> text = "trajectory,state,action,next\n1,a,go,a\n1,a,go,b\n2,a,go,b\n"
@@ -88,7 +88,7 @@ class Log(Recorded):
         state_of: Callable[[Any], Hashable] | None = None,
         block: int | None = None,
     ) -> None:
-        reader = _reader(path, columns, state_of, block)
+        reader = open_reader(path, columns, state_of, block)
         self._note: list[str] = []
         if graph is None:
             graph = _observed(reader, labels, None, terminal, rest)
@@ -119,7 +119,7 @@ def open_log(
     path: str | os.PathLike[str], graph: Graph | None = None, *, follow: bool = False, on_error: str = "fail"
 ) -> Recorded:
     """Return the source for a log, or for a stream: standard input (``"-"``), or a file of JSON lines to follow."""
-    if path != "-" and not follow:
+    if path != STANDARD_INPUT and not follow:
         return Log(path, graph, on_error=cast(OnError, on_error))
     if graph is None:
         raise ModelError("a stream needs a graph, since nobody knows yet what it will show; give a model")
@@ -148,7 +148,7 @@ def graph_of_log(
 
     Malformed rows are passed over here, to be dealt with when the log is counted.
     """
-    reader = _reader(path, columns, state_of, None)
+    reader = open_reader(path, columns, state_of)
     try:
         return _observed(reader, labels, initial, terminal, rest)
     finally:
@@ -177,29 +177,3 @@ def _observed(
         seen.make_terminal(terminal)
     marked: dict[str, Any] = {"end": seen.terminal, "unexplored": seen.unexplored, **(labels or {})}
     return seen.graph(first, labels=marked, rest=rest)
-
-
-def _reader(
-    path: Any, columns: Mapping[str, str] | None, state_of: Callable[[Any], Hashable] | None, block: int | None
-) -> Reader:
-    minari = isinstance(path, str) and path.startswith(MINARI)
-    if minari or not isinstance(path, str | os.PathLike):
-        from umdp.source.logs.minari_reader import MinariReader
-
-        return MinariReader(path.removeprefix(MINARI) if minari else path, state_of)
-    path = Path(path)
-    suffix = path.suffix.lower()
-    size = {} if block is None else {"block": block}
-    if suffix == ".parquet":
-        from umdp.source.logs.parquet_reader import ParquetReader
-
-        return ParquetReader(path, columns, **size)
-    if suffix in (".csv", ".tsv"):
-        from umdp.source.logs.csv_reader import CsvReader
-
-        return CsvReader(FileFeed(path), columns, delimiter="," if suffix == ".csv" else "\t", **size)
-    if suffix in (".jsonl", ".ndjson"):
-        from umdp.source.logs.json_reader import JsonReader
-
-        return JsonReader(FileFeed(path), columns, **size)
-    raise FormatError(f"a log has one of the endings {', '.join(SUFFIXES)}, or is minari:NAME", path=path)

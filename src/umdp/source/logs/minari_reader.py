@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from umdp.errors import FormatError, MissingExtra
 from umdp.source.environments.protocol import freeze
 from umdp.source.logs.prefix import Prefix
-from umdp.source.logs.reader import Outcome, Reader, Triple
+from umdp.source.logs.reader import Outcome, Reader, Triple, extra_columns
 from umdp.source.logs.rows import Chunk
 from umdp.source.lookup import Memo
 
@@ -95,14 +95,16 @@ class MinariReader(Reader):
             ),
         )
 
-    def outcomes(self) -> Iterable[Outcome]:
+    def outcomes(self, extra: Sequence[str] = ()) -> Iterable[Outcome]:
         """Return the outcomes of the episodes that follow; the last of an episode that terminated is an end."""
+        extra_columns(extra, ["reward"], self.name)
         while not self.over:
-            rows, terminated = self._next()
-            yield from ((*row, terminated and row is rows[-1]) for row in rows)
+            rows, terminated, rewards = self._next()
+            for row, reward in zip(rows, rewards, strict=True):
+                yield (*row, terminated and row is rows[-1], *(reward for _ in extra))
 
-    def _next(self) -> tuple[list[Triple], bool]:
-        """Return the steps of the next episode, and whether it terminated."""
+    def _next(self) -> tuple[list[Triple], bool, list[Any]]:
+        """Return the steps of the next episode, whether it terminated, and the rewards of the steps."""
         if self._ahead is None:
             self._ahead = iter(self._dataset.iterate_episodes(list(range(self._episode, self._episodes))))
         episode = next(self._ahead)
@@ -120,7 +122,9 @@ class MinariReader(Reader):
         if self._episode > self._summed:
             self._prefix.extend(repr(rows).encode())
             self._summed = self._episode
-        return rows, bool(np.any(getattr(episode, "terminations", False)))
+        rewards = getattr(episode, "rewards", None)
+        paid = [None] * len(rows) if rewards is None or len(rewards) != len(rows) else np.asarray(rewards).tolist()
+        return rows, bool(np.any(getattr(episode, "terminations", False))), paid
 
 
 def _load(name: str) -> Any:

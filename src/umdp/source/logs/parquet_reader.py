@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import numpy as np
 from umdp.errors import FormatError, MissingExtra
 from umdp.source.logs.feed import blocks, opened
 from umdp.source.logs.prefix import Prefix
-from umdp.source.logs.reader import Outcome, Reader, choose_columns
+from umdp.source.logs.reader import Outcome, Reader, choose_columns, extra_columns
 from umdp.source.logs.rows import Chunk
 from umdp.source.lookup import Memo
 
@@ -49,6 +49,7 @@ class ParquetReader(Reader):
             scan = pl.scan_parquet(path, glob=False)
             schema = scan.collect_schema()
             chosen = choose_columns(columns, schema.names(), path)
+            self._scan, self._chosen, self._header = scan, chosen, schema.names()
             self._frame = scan.select(pl.col(column).alias(role) for role, column in chosen.items())
             self._rows = int(scan.select(pl.len()).collect().item())
         except pl.exceptions.PolarsError as error:
@@ -122,23 +123,28 @@ class ParquetReader(Reader):
             lambda taken: {"row": first + taken},
         )
 
-    def outcomes(self) -> Iterable[Outcome]:
-        """Return the outcomes of the rows that follow, those of one slice once."""
+    def outcomes(self, extra: Sequence[str] = ()) -> Iterable[Outcome]:
+        """Return the outcomes of the rows that follow, those of one slice once if nothing else is asked for."""
         import polars as pl
 
-        while (frame := self._slice()) is not None:
+        roles = [pl.col(column).alias(role) for role, column in self._chosen.items()]
+        more = [
+            pl.col(column).alias(f"extra{n}") for n, column in enumerate(extra_columns(extra, self._header, self.name))
+        ]
+        while (frame := self._slice(self._scan.select(*roles, *more))) is not None:
             self._row += frame.height
             whole = frame.drop_nulls(TRIPLE)
             ends = pl.Series("end", _ends(whole) if self._ends else np.zeros(whole.height, np.bool_))
-            yield from whole.select(TRIPLE).with_columns(ends).unique(maintain_order=True).iter_rows()
+            found = whole.select(TRIPLE).with_columns(ends, *(whole[f"extra{n}"] for n in range(len(more))))
+            yield from (found if more else found.unique(maintain_order=True)).iter_rows()
 
-    def _slice(self) -> polars.DataFrame | None:
+    def _slice(self, frame: polars.LazyFrame | None = None) -> polars.DataFrame | None:
         import polars as pl
 
         if self.over:
             return None
         try:
-            return self._frame.slice(self._row, self._block).collect()
+            return (self._frame if frame is None else frame).slice(self._row, self._block).collect()
         except pl.exceptions.PolarsError as error:
             raise FormatError(
                 f"rows from {self._row + 1} on cannot be read: {str(error).splitlines()[0]}", path=self.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,11 +17,21 @@ from umdp.source.logs.feed import Feed
 from umdp.source.logs.rows import Chunk
 from umdp.source.lookup import Memo
 
-__all__ = ["COLUMNS", "LineReader", "Outcome", "Parsed", "Reader", "Triple", "choose_columns"]
+__all__ = [
+    "COLUMNS",
+    "LineReader",
+    "Outcome",
+    "Parsed",
+    "Reader",
+    "Triple",
+    "choose_columns",
+    "extra_columns",
+    "meant",
+]
 
 Array = NDArray[Any]
 Triple = tuple[Any, Any, Any]
-Outcome = tuple[Any, Any, Any, bool]
+Outcome = tuple[Any, ...]
 
 COLUMNS = ("trajectory", "state", "action", "next", "end")
 OPTIONAL = ("trajectory", "end")
@@ -56,10 +67,10 @@ class Reader(ABC):
         """Return the next rows; None if there are none now."""
 
     @abstractmethod
-    def outcomes(self) -> Iterable[Outcome]:
-        """Return (state, action, next state, whether it was the last) of the rows that follow; malformed ones are left out.
+    def outcomes(self, extra: Sequence[str] = ()) -> Iterable[Outcome]:
+        """Return (state, action, next state, whether it was the last, ...) of the rows that follow, malformed ones left out.
 
-        Those that are alike may be returned once.
+        What some other columns say follows. Those that are alike may be returned once, unless other columns are asked for.
         """
 
     def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,7 +85,7 @@ class Reader(ABC):
 
 
 class Parsed:
-    """The well-formed rows of some lines: triples to be looked up, trajectories, ends; and what is malformed."""
+    """The well-formed rows of some lines: triples to be looked up, trajectories, ends, others; and what is malformed."""
 
     def __init__(
         self,
@@ -83,6 +94,7 @@ class Parsed:
         trajectories: Sequence[Any] | None,
         over: Sequence[bool] | Array | None = None,
         malformed: Mapping[int, str] | None = None,
+        extra: Sequence[Sequence[Any]] = (),
     ) -> None:
         self.index: Array = np.asarray(index, dtype=np.int64)
         self.triples, self.trajectories = triples, trajectories
@@ -90,6 +102,7 @@ class Parsed:
             np.zeros(self.index.size, dtype=np.bool_) if over is None else np.asarray(over, dtype=np.bool_)
         )
         self.malformed = {} if malformed is None else malformed
+        self.extra = extra
 
 
 class LineReader(Reader):
@@ -101,6 +114,11 @@ class LineReader(Reader):
         self.name, self._feed, self._block = feed.name, feed, block
         self._at_hand = b""
         self._start = 0
+        self._extra: tuple[Any, ...] = ()
+
+    @abstractmethod
+    def _look_at(self, extra: Sequence[str]) -> None:
+        """Have `parse` return what some other columns say, too."""
 
     @abstractmethod
     def parse(self, block: bytes) -> Parsed:
@@ -171,11 +189,14 @@ class LineReader(Reader):
             lambda taken: {"offset": offset + text.end(taken), "line": line + taken},
         )
 
-    def outcomes(self) -> Iterable[Outcome]:
+    def outcomes(self, extra: Sequence[str] = ()) -> Iterable[Outcome]:
         """Return the outcomes of the lines that follow."""
+        self._look_at(extra)
         while block := self._feed.lines(self._block):
             parsed = self.parse(block)
-            yield from ((*triple, end) for triple, end in zip(parsed.triples, parsed.over.tolist(), strict=True))
+            rows = zip(parsed.triples, parsed.over.tolist(), *parsed.extra, strict=True)
+            yield from ((*triple, *more) for triple, *more in rows)
+        self._look_at(())
 
     def wait(self, seconds: float) -> None:
         """Wait for more lines."""
@@ -199,9 +220,11 @@ def choose_columns(
     {'state': 'state', 'action': 'action', 'next': 'to'}
     """
     given = given or {}
-    unknown = sorted(set(given) - set(roles))
-    if unknown:
-        raise FormatError(f"the columns are {', '.join(roles)}; there is no role {', '.join(unknown)}", path=name)
+    for role in given:
+        if role not in roles:
+            raise FormatError(
+                f"the columns are {', '.join(roles)}; there is no role {role}{meant(role, roles)}", path=name
+            )
     columns = {role: role for role in roles} | dict(given)
     if present is None:
         return columns
@@ -216,11 +239,34 @@ def choose_columns(
             del columns[role]
             continue
         raise FormatError(
-            f'there is no column "{column}"; the columns are {", ".join(present)}. Say which one holds the {role}, '
-            f'such as columns={{"{role}": "{present[0]}"}}',
+            f'there is no column "{column}"; the columns are {", ".join(present)}{meant(column, present)}. Say which one holds '
+            f'the {role}, such as columns={{"{role}": "{present[0]}"}}, or --columns {role}={present[0]}',
             path=name,
         )
     return columns
+
+
+def extra_columns(wanted: Sequence[str], present: Sequence[str], name: object) -> Sequence[str]:
+    """Return columns that are asked for if they are there, each once."""
+    for column in wanted:
+        if present.count(column) != 1:
+            there = f"there are {present.count(column)} columns" if column in present else "there is no column"
+            raise FormatError(
+                f'{there} "{column}"; the columns are {", ".join(present)}{meant(column, present)}', path=name
+            )
+    return wanted
+
+
+def meant(given: str, known: Iterable[str]) -> str:
+    """Return the question whether the nearest of some names was meant; nothing where none is near.
+
+    Examples
+    --------
+    >>> meant("unt", ["unit", "after"]), meant("zzz", ["unit"])
+    ("; did you mean 'unit'?", '')
+    """
+    close = difflib.get_close_matches(given, list(known), 1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 class _Text:

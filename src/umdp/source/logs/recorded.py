@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import Graph
@@ -25,6 +26,7 @@ from umdp.source.lookup import Lookup, Memo
 __all__ = ["ASSUMPTIONS", "LISTED", "Recorded"]
 
 LISTED = "the graph lists every outcome that can happen"
+SPOILT = "the {count:,} of {rows:,} rows that were rejected were spoilt by chance, whatever they would have said"
 ASSUMPTIONS = (
     "rows were not selected or left out by their outcome",
     "no row was recorded twice",
@@ -37,6 +39,14 @@ class Recorded(Source):
     """A data set that others recorded, a log or a stream: rows are decoded in chunks, and counted or rejected.
 
     A batch that was interrupted did not happen: `state` is that of the last batch returned, and collecting again starts there.
+    A row that is an error ends the batch before it, so that what was good is not lost.
+
+    Parameters
+    ----------
+    reader, graph, on_error, rejected : see `umdp.source.Log`
+    longest : rows of one trajectory after which a batch ends in the middle of it
+    starts : (S,) the transition by which a trajectory that begins in a state is counted; None where none is
+    untrusted : what takes every guarantee away, a sentence each
     """
 
     interactive: ClassVar[bool] = False
@@ -50,13 +60,15 @@ class Recorded(Source):
         on_error: OnError,
         rejected: str | os.PathLike[str] | None,
         longest: int = LONGEST,
+        starts: NDArray[np.int64] | None = None,
+        untrusted: Sequence[str] = (),
     ) -> None:
         self.graph = graph.graph
         self._reader = reader
         self._rejected = RejectedRows(reader.name, on_error, rejected)
         self._memo = Memo(Lookup(self.graph))
         self._tests = DataTests(self._memo.lookup)
-        self._longest = longest
+        self._longest, self._starts, self._untrusted = longest, starts, tuple(untrusted)
         self._kept: dict[str, Any] | None = None
         self._read = 0
         self._interrupted = False
@@ -80,7 +92,7 @@ class Recorded(Source):
             self.restore(self._kept)
         self._interrupted = True
         self._rejected.truncate()
-        counter = RowCounter(self._memo.lookup, order, self._longest)
+        counter = RowCounter(self._memo.lookup, order, self._longest, self._starts)
         ended = self._fill(counter)
         if ended:
             self._tests.end()
@@ -98,8 +110,12 @@ class Recorded(Source):
         if self._rows is None:
             return False
         rows, taken = self._rows, self._taken
-        self._taken, met = counter.take(rows, taken)
-        for row in rows.bad[bisect_left(rows.bad, taken) : bisect_left(rows.bad, self._taken)]:
+        bad = rows.bad[bisect_left(rows.bad, taken) :]
+        # What is good before a row that is an error is a batch of its own; the error comes with the next.
+        fatal = bad[0] if bad and self._rejected.on_error == "fail" and (bad[0] > taken or counter.rows) else None
+        self._taken, met = counter.take(rows, taken, fatal)
+        met |= self._taken == fatal
+        for row in bad[: bisect_left(bad, self._taken)]:
             kind: Kind = (
                 "malformed" if row not in rows.unlisted else "unlisted" if self.graph.rest is None else "beyond"
             )
@@ -168,15 +184,22 @@ class Recorded(Source):
     def knowledge(self) -> Knowledge:
         """Return how many rows were read and how many of them rejected, and what must be true of a log."""
         rejected = self._rejected.counts
+        assumptions: tuple[str, ...] = ASSUMPTIONS
+        if self.graph.rest is None:
+            assumptions = (LISTED, *assumptions)
+        malformed = rejected["malformed"]
+        if malformed and self._rejected.on_error == "chance":
+            assumptions = (SPOILT.format(count=malformed, rows=self._read), *assumptions)
+            malformed = 0
         return Knowledge(
             graph=self._graph_from,
             rest=self.graph.rest is not None,
             unlisted=rejected["unlisted"],
-            rejected=rejected["malformed"],
+            rejected=malformed,
             rows=self._read,
             passive=True,
-            assumptions=ASSUMPTIONS if self.graph.rest is not None else (LISTED, *ASSUMPTIONS),
-            findings=self._tests.findings,
+            assumptions=assumptions,
+            findings=(*self._tests.findings, *self._untrusted),
         )
 
     def report(self) -> list[str]:

@@ -13,7 +13,7 @@ from umdp.errors import FormatError, UmdpError
 
 __all__ = ["Kind", "OnError", "RejectedRows"]
 
-OnError = Literal["fail", "skip"]
+OnError = Literal["fail", "skip", "chance"]
 Kind = Literal["malformed", "unlisted", "beyond"]
 KINDS: tuple[Kind, ...] = ("malformed", "unlisted", "beyond")
 SHOWN = 5
@@ -30,8 +30,9 @@ class RejectedRows:
     ----------
     name : str
         What the data is called in messages.
-    on_error : {"fail", "skip"}
-        Whether the first such row is an error, or they are passed over.
+    on_error : {"fail", "skip", "chance"}
+        Whether the first such row is an error, or they are passed over; and if they are, whether it is taken for granted that
+        rows were spoilt by chance.
     path : str or path, optional
         A file to which rows that are rejected are written, one JSON object a line: where, why, and the row.
 
@@ -44,11 +45,11 @@ class RejectedRows:
     """
 
     def __init__(self, name: str, on_error: OnError, path: str | os.PathLike[str] | None = None) -> None:
-        if on_error not in ("fail", "skip"):
-            raise UmdpError(f'on_error is "fail" or "skip", not {on_error!r}')
+        if on_error not in ("fail", "skip", "chance"):
+            raise UmdpError(f'on_error is "fail", "skip" or "chance", not {on_error!r}')
         if path is not None and on_error == "fail":
             raise UmdpError('rows are only passed over, and written to a file, with on_error="skip"')
-        self._name, self._on_error = name, on_error
+        self._name, self.on_error = name, on_error
         self._path = None if path is None else Path(path)
         self._file: BinaryIO | None = None
         self.counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
@@ -62,7 +63,7 @@ class RejectedRows:
     def take(self, where: tuple[str, int | None], reason: str, row: Any, kind: Kind = "malformed") -> None:
         """Reject a row, or raise `FormatError` that says where it is and what to do."""
         place, line = where
-        if self._on_error == "fail":
+        if self.on_error == "fail":
             remedy = 'correct it, or pass over such rows with on_error="skip"'
             shown = reason if line is not None else f"{place}: {reason}"
             raise FormatError(f"{shown}; {remedy}", path=self._name, line=line)

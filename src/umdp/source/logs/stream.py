@@ -13,20 +13,22 @@ from umdp.model import Graph
 from umdp.source.logs.counting import RowCounter
 from umdp.source.logs.feed import BLOCK, Feed, FileFeed, PipeFeed
 from umdp.source.logs.json_reader import JsonReader
+from umdp.source.logs.opening import OBJECTS, STANDARD_INPUT
+from umdp.source.logs.reader import Reader
 from umdp.source.logs.recorded import Recorded
 from umdp.source.logs.rejected import OnError
+from umdp.source.logs.sniffing import SniffingReader
 
 __all__ = ["Stream"]
 
-STANDARD_INPUT = "-"
-
 
 class Stream(Recorded):
-    r"""A stream of records, one JSON object a line, each counted exactly once as it comes in, also after a kill.
+    r"""A stream of records, one a line, each counted exactly once as it comes in, also after a kill.
 
     A record is ``{"state": ..., "action": ..., "next": ...}``, and may have ``"trajectory"``, a name, and ``"end"``, true
-    with the last record of a trajectory. A new trajectory begins after such an end, where the name changes and, without
-    names, with every record that does not start where the one before it ended.
+    with the last record of a trajectory; or it is a line of CSV, if the first line names these columns. A new trajectory
+    begins after such an end, where the name changes and, without names, with every record that does not start where the one
+    before it ended.
 
     With `follow`, a batch holds what has come within `patience` seconds, even if the last trajectory in it goes on; it is
     empty if nothing has come. A line counts once its newline is there.
@@ -44,8 +46,8 @@ class Stream(Recorded):
         Whether to wait for more at the end of the file, for ever, and to give what there is meanwhile.
     columns : mapping of str to str, optional
         The keys trajectory, state, action, next and end, where they have other names.
-    on_error : {"fail", "skip"}
-        Whether a record that is malformed or contradicts the graph is an error, or is rejected and reported.
+    on_error : {"fail", "skip", "chance"}
+        Whether a record that is malformed or contradicts the graph is an error, or is rejected and reported (see `Log`).
     rejected : str or path, optional
         A file to which records that are rejected are written.
     patience : float
@@ -88,7 +90,12 @@ class Stream(Recorded):
             feed = FileFeed(Path(path), follow=follow)
         else:
             feed = PipeFeed(path, follow=follow, name=str(getattr(path, "name", "stream")))
-        super().__init__(JsonReader(feed, columns, block=block), graph, on_error=on_error, rejected=rejected)
+        reader: Reader
+        if isinstance(feed, FileFeed) and str(path).lower().endswith(OBJECTS):
+            reader = JsonReader(feed, columns, block=block)
+        else:
+            reader = SniffingReader(feed, columns, block)
+        super().__init__(reader, graph, on_error=on_error, rejected=rejected)
         self._follow, self._patience, self._poll = follow, patience, poll
         self.eager = follow
 
