@@ -333,7 +333,7 @@ def test_options_that_make_no_sense(tmp_path: Path) -> None:
         Log(path, GRAPH, on_error="drop")  # type: ignore[arg-type]
     with pytest.raises(UmdpError, match='only passed over, and written to a file, with on_error="skip"'):
         Log(path, GRAPH, rejected=tmp_path / "rejected")
-    with pytest.raises(ModelError, match="labels and terminal are for a graph made from the log"):
+    with pytest.raises(ModelError, match="labels, rewards, initial and terminal are for a graph made from the log"):
         Log(path, GRAPH, labels={"goal": ["a"]})
     with pytest.raises(ModelError, match="a stream needs a graph"):
         open_log("-")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import fnmatch
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from umdp.model import REST, Graph, Rewards
 __all__ = ["STAY", "UNKNOWN", "LabelOf", "ObservedGraph", "label_members", "reward_structure"]
 
 LabelOf = Callable[[Any], bool] | Collection[Hashable]
+WILD = "*?["
 STAY = "stay"
 UNKNOWN = "unknown"
 
@@ -68,7 +70,10 @@ class ObservedGraph:
         """Believe that some states end trajectories; those that were left are refused."""
         for number in np.flatnonzero(label_members("terminal", given, list(self.number))).tolist():
             if number in self._seen:
-                raise ModelError(f"terminal: the state {list(self.number)[number]!r} was left, so it is not terminal")
+                state = list(self.number)[number]
+                raise ModelError(
+                    f"terminal: the state {state!r} was left, so it is not terminal; leave it out, or correct the row"
+                )
             self._ended.add(number)
             self._open.discard(number)
 
@@ -118,6 +123,18 @@ class ObservedGraph:
             actions=[str(action) for choices in rows for action in choices],
             state_names=named,
         )
+
+    def transitions(self, *, rest: bool = True) -> list[list[tuple[Any, Any, Any]]]:
+        """Return, for every choice of the graph, (state, action, next state) of its transitions.
+
+        None stands for what nobody took, `stay` and `unknown`, and for "anything else".
+        """
+        states: list[Any] = [*self.number, None]
+        return [
+            [(states[s], action if s in self._seen else None, states[t]) for t in outcomes]
+            for s, choices in enumerate(self._rows(rest))
+            for action, outcomes in choices.items()
+        ]
 
     def actions(self, *, rest: bool = True) -> list[Hashable | None]:
         """Return the action of every choice of the graph; None for `stay` and `unknown`, which nobody took."""
@@ -171,13 +188,19 @@ def reward_structure(paid: NDArray[np.float64], *, varies: bool = False) -> tupl
     ), ""
 
 
-def label_members(name: str, given: LabelOf | NDArray[np.bool_], states: Sequence[Any]) -> NDArray[np.bool_]:
+def label_members(
+    name: str, given: LabelOf | NDArray[np.bool_], states: Sequence[Any], *, what: str = "label"
+) -> NDArray[np.bool_]:
     """Return which of some states a label marks, shape (S,); a state that is not one of them is an error.
+
+    A name with ``*``, ``?`` or ``[`` that is not a state's is a pattern, as for files.
 
     Examples
     --------
     >>> label_members("goal", ["b"], ["a", "b"])
     array([False,  True])
+    >>> label_members("goal", ["b*"], ["a", "b1", "b2"])
+    array([False,  True,  True])
     >>> label_members("goal", ["hoem"], ["street", "home"])
     Traceback (most recent call last):
     ...
@@ -191,8 +214,16 @@ def label_members(name: str, given: LabelOf | NDArray[np.bool_], states: Sequenc
         raise ModelError(f'label "{name}" is {given!r}; give a list of states, such as [{given!r}], or a function')
     wanted, present = set(given), set(states)
     for state in given:
-        if state not in present:
-            raise ModelError(f'label "{name}": there is no state {state!r}; {_nearest(state, states)}')
+        if state in present:
+            continue
+        found: list[Any] = []
+        if isinstance(state, str) and any(sign in state for sign in WILD):
+            found = [each for each in states if fnmatch.fnmatchcase(str(each), state)]
+            if not found:
+                raise ModelError(f'{what} "{name}": no state fits the pattern {state!r}; {_nearest(state, states)}')
+        if not found:
+            raise ModelError(f'{what} "{name}": there is no state {state!r}; {_nearest(state, states)}')
+        wanted.update(found)
     return np.array([state in wanted for state in states], dtype=np.bool_)
 
 

@@ -38,7 +38,8 @@ class CsvReader(LineReader):
         feed.seek(0, 0)
         header = self._header(feed.first())
         chosen = choose_columns(columns, header, self.name)
-        self.header, self._width = header, len(header)
+        self.header: Sequence[str] = header
+        self._width = len(header)
         self._trajectory = header.index(chosen["trajectory"]) if "trajectory" in chosen else None
         self._end = header.index(chosen["end"]) if "end" in chosen else None
         self._triple = tuple(header.index(chosen[role]) for role in TRIPLE)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, cast
+from typing import Any
 
-from umdp.errors import FormatError, ModelError
+from umdp.errors import ModelError
 from umdp.model import REST, Graph
+from umdp.source.logs.columns import RewardOf
 from umdp.source.logs.counting import RowCounter
 from umdp.source.logs.opening import STANDARD_INPUT, open_reader
-from umdp.source.logs.reader import Outcome, Reader
 from umdp.source.logs.recorded import Recorded
 from umdp.source.logs.rejected import OnError
-from umdp.source.observed_graph import LabelOf, ObservedGraph
+from umdp.source.logs.shown import Shown, Wanted, show
+from umdp.source.observed_graph import LabelOf
 
 __all__ = ["Log", "graph_of_log", "open_log"]
 
@@ -46,7 +47,15 @@ class Log(Recorded):
     rejected : str or path, optional
         A file to which rows that are rejected are written.
     labels : mapping, optional
-        For a graph made from the log: functions of a state's name, or lists of names.
+        For a graph made from the log: functions of a state's name, or lists of names, patterns (``"fail*"``), ``"column:NAME"``
+        (the column says yes of the state in which a row starts) and ``"next:NAME"`` (of the state to which it leads).
+    rewards : mapping, optional
+        For a graph made from the log: ``"COLUMN"``, which must say the same whenever a transition is taken;
+        ``"mean:COLUMN"``, the mean of what was seen, about which nothing is promised; a number, paid with every step; or numbers
+        by states, paid when they are left.
+    initial : str or int, optional
+        For a graph made from the log: the initial state, that of the first row unless it is given; or ``"observed"``, a state of
+        its own whose one choice leads to the states in which trajectories begin, as often as they do.
     terminal : function or list, optional
         For a graph made from the log: the states that end trajectories, though the log does not say so.
     rest : bool
@@ -83,6 +92,8 @@ class Log(Recorded):
         on_error: OnError = "fail",
         rejected: str | os.PathLike[str] | None = None,
         labels: Mapping[str, LabelOf] | None = None,
+        rewards: Mapping[str, RewardOf] | None = None,
+        initial: str | int | None = None,
         terminal: LabelOf | None = None,
         rest: bool = True,
         state_of: Callable[[Any], Hashable] | None = None,
@@ -90,19 +101,23 @@ class Log(Recorded):
     ) -> None:
         reader = open_reader(path, columns, state_of, block)
         self._note: list[str] = []
+        shown: Shown | None = None
         if graph is None:
-            graph = _observed(reader, labels, None, terminal, rest)
+            wanted = Wanted(labels or {}, rewards or {}, initial, terminal, rest, on_error == "fail")
+            shown = show(reader, wanted)
+            graph = shown.graph
             self._graph_from = "observed"
             beyond = f"counts as {REST}" if rest else "is missing, and no guarantee covers it"
             self._note = [
                 f"the graph is what {reader.name} shows: {graph.states} states, {graph.transitions} transitions; whatever "
-                f"can happen but is not in it {beyond}"
+                f"can happen but is not in it {beyond}",
+                *shown.notes,
             ]
-        elif labels or terminal is not None:
+        elif labels or rewards or initial is not None or terminal is not None:
             raise ModelError(
-                "labels and terminal are for a graph made from the log; the graph that was given has its own"
+                "labels, rewards, initial and terminal are for a graph made from the log; the graph that was given has its own"
             )
-        super().__init__(reader, graph, on_error=on_error, rejected=rejected)
+        super().__init__(reader, graph, on_error=on_error, rejected=rejected, shown=shown)
 
     def _fill(self, counter: RowCounter) -> bool:
         while not self._take(counter):
@@ -116,16 +131,30 @@ class Log(Recorded):
 
 
 def open_log(
-    path: str | os.PathLike[str], graph: Graph | None = None, *, follow: bool = False, on_error: str = "fail"
+    path: str | os.PathLike[str],
+    graph: Graph | None = None,
+    *,
+    follow: bool = False,
+    on_error: str = "fail",
+    columns: Mapping[str, str] | None = None,
+    rejected: str | os.PathLike[str] | None = None,
+    **wanted: Any,
 ) -> Recorded:
-    """Return the source for a log, or for a stream: standard input (``"-"``), or a file of JSON lines to follow."""
+    """Return the source for a log, or for a stream: standard input (``"-"``), or a file to follow.
+
+    What else a graph made from a log may be given (labels, rewards, initial, terminal) is as for `Log`.
+    """
+    options: dict[str, Any] = {"columns": columns, "on_error": on_error, "rejected": rejected}
     if path != STANDARD_INPUT and not follow:
-        return Log(path, graph, on_error=cast(OnError, on_error))
+        return Log(path, graph, **options, **wanted)
     if graph is None:
-        raise ModelError("a stream needs a graph, since nobody knows yet what it will show; give a model")
+        raise ModelError(
+            "a stream needs a graph, since nobody knows yet what it will show: give one with --graph (a model, FILE.py:NAME, or "
+            "a CSV of state,action,next), or keep the stream in a file and learn from that"
+        )
     from umdp.source.logs.stream import Stream
 
-    return Stream(path, graph, follow=follow, on_error=cast(OnError, on_error))
+    return Stream(path, graph, follow=follow, **options)
 
 
 def graph_of_log(
@@ -133,6 +162,7 @@ def graph_of_log(
     *,
     columns: Mapping[str, str] | None = None,
     labels: Mapping[str, LabelOf] | None = None,
+    rewards: Mapping[str, RewardOf] | None = None,
     initial: str | int | None = None,
     terminal: LabelOf | None = None,
     rest: bool = True,
@@ -150,30 +180,6 @@ def graph_of_log(
     """
     reader = open_reader(path, columns, state_of)
     try:
-        return _observed(reader, labels, initial, terminal, rest)
+        return show(reader, Wanted(labels or {}, rewards or {}, initial, terminal, rest)).graph
     finally:
         reader.close()
-
-
-def _observed(
-    reader: Reader,
-    labels: Mapping[str, LabelOf] | None,
-    initial: str | int | None,
-    terminal: LabelOf | None,
-    rest: bool,
-) -> Graph:
-    reader.begin()
-    seen = ObservedGraph()
-    known: set[Outcome] = set()
-    for outcome in reader.outcomes():
-        if outcome not in known:
-            known.add(outcome)
-            state, action, successor = (str(part).strip() for part in outcome[:3])
-            seen.add(state, action, successor, end=outcome[3])
-    if not known:
-        raise FormatError("there is no row from which a graph could be made; give a graph", path=reader.name)
-    first = next(iter(seen.number)) if initial is None else str(initial)
-    if terminal is not None:
-        seen.make_terminal(terminal)
-    marked: dict[str, Any] = {"end": seen.terminal, "unexplored": seen.unexplored, **(labels or {})}
-    return seen.graph(first, labels=marked, rest=rest)

@@ -49,7 +49,8 @@ class ParquetReader(Reader):
             scan = pl.scan_parquet(path, glob=False)
             schema = scan.collect_schema()
             chosen = choose_columns(columns, schema.names(), path)
-            self._scan, self._chosen, self._header = scan, chosen, schema.names()
+            self._scan, self._chosen = scan, chosen
+            self.header: Sequence[str] = schema.names()
             self._frame = scan.select(pl.col(column).alias(role) for role, column in chosen.items())
             self._rows = int(scan.select(pl.len()).collect().item())
         except pl.exceptions.PolarsError as error:
@@ -129,7 +130,7 @@ class ParquetReader(Reader):
 
         roles = [pl.col(column).alias(role) for role, column in self._chosen.items()]
         more = [
-            pl.col(column).alias(f"extra{n}") for n, column in enumerate(extra_columns(extra, self._header, self.name))
+            pl.col(column).alias(f"extra{n}") for n, column in enumerate(extra_columns(extra, self.header, self.name))
         ]
         while (frame := self._slice(self._scan.select(*roles, *more))) is not None:
             self._row += frame.height

@@ -44,10 +44,12 @@ class Reader(ABC):
     ----------
     name : what the data is called in messages
     noun : what a row is called, such as "line"
+    header : the names of all columns, None where rows differ
     """
 
     name: str
     noun: str = "row"
+    header: Sequence[str] | None = None
 
     @property
     @abstractmethod

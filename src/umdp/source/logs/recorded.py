@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import Graph
@@ -21,6 +20,7 @@ from umdp.source.logs.reader import Reader
 from umdp.source.logs.rejected import Kind, OnError, RejectedRows
 from umdp.source.logs.rows import Carry, Rows, decode
 from umdp.source.logs.same_name import numbers_of
+from umdp.source.logs.shown import Shown
 from umdp.source.lookup import Lookup, Memo
 
 __all__ = ["ASSUMPTIONS", "LISTED", "Recorded"]
@@ -45,8 +45,7 @@ class Recorded(Source):
     ----------
     reader, graph, on_error, rejected : see `umdp.source.Log`
     longest : rows of one trajectory after which a batch ends in the middle of it
-    starts : (S,) the transition by which a trajectory that begins in a state is counted; None where none is
-    untrusted : what takes every guarantee away, a sentence each
+    shown : what the graph was made of, if it was made from the log
     """
 
     interactive: ClassVar[bool] = False
@@ -60,18 +59,17 @@ class Recorded(Source):
         on_error: OnError,
         rejected: str | os.PathLike[str] | None,
         longest: int = LONGEST,
-        starts: NDArray[np.int64] | None = None,
-        untrusted: Sequence[str] = (),
+        shown: Shown | None = None,
     ) -> None:
         self.graph = graph.graph
         self._reader = reader
         self._rejected = RejectedRows(reader.name, on_error, rejected)
         self._memo = Memo(Lookup(self.graph))
         self._tests = DataTests(self._memo.lookup)
-        self._longest, self._starts, self._untrusted = longest, starts, tuple(untrusted)
+        self._longest, self._shown = longest, shown
         self._kept: dict[str, Any] | None = None
         self._read = 0
-        self._interrupted = False
+        self._interrupted = self._scattered = False
 
     def begin(self, seed: int = 0) -> None:
         """Start with the first row; what is recorded is the same for every seed."""
@@ -92,7 +90,8 @@ class Recorded(Source):
             self.restore(self._kept)
         self._interrupted = True
         self._rejected.truncate()
-        counter = RowCounter(self._memo.lookup, order, self._longest, self._starts)
+        starts = None if self._shown is None else self._shown.starts
+        counter = RowCounter(self._memo.lookup, order, self._longest, starts)
         ended = self._fill(counter)
         if ended:
             self._tests.end()
@@ -187,6 +186,9 @@ class Recorded(Source):
         assumptions: tuple[str, ...] = ASSUMPTIONS
         if self.graph.rest is None:
             assumptions = (LISTED, *assumptions)
+        findings = self._tests.findings
+        if self._shown is not None:
+            assumptions, findings = (*assumptions, *self._shown.assumed), (*findings, *self._shown.untrusted)
         malformed = rejected["malformed"]
         if malformed and self._rejected.on_error == "chance":
             assumptions = (SPOILT.format(count=malformed, rows=self._read), *assumptions)
@@ -199,7 +201,7 @@ class Recorded(Source):
             rows=self._read,
             passive=True,
             assumptions=assumptions,
-            findings=(*self._tests.findings, *self._untrusted),
+            findings=findings,
         )
 
     def report(self) -> list[str]:

@@ -32,7 +32,7 @@ class SeveralReader(Reader):
         self.name, self._paths, self._opened = f"{name} ({len(paths)} files)", list(paths), opened
         self._file = 0
         self._reader = opened(self._paths[0])
-        self.noun = self._reader.noun
+        self.noun, self.header = self._reader.noun, self._reader.header
         self._done: list[str] = []  # of files that were read to their end: name, position and checksum
         self._last: dict[str, int] = {}
 

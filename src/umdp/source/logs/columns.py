@@ -1,0 +1,234 @@
+"""Columns of a log besides states and actions: labels and rewards, gathered for every state or transition."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import FormatError, ModelError
+from umdp.source.logs.flags import flag
+from umdp.source.observed_graph import label_members
+
+__all__ = ["Flags", "Paid", "RewardOf", "Triple", "per_state", "read_reward", "split"]
+
+Triple = tuple[str, str, str]
+RewardOf = str | float | Mapping[str, float]
+MEAN = "mean:"
+ENTRY = re.compile(r"(.+):\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*")
+
+
+@dataclass(frozen=True)
+class ReadReward:
+    """What is paid: what a column says, or so much everywhere, or so much in some states."""
+
+    column: str = ""
+    mean: bool = False
+    value: float | Mapping[str, float] = 0.0
+
+
+def read_reward(given: RewardOf, header: Sequence[str] | None = None) -> ReadReward:
+    """Return what a reward means: a number, ``COLUMN``, ``mean:COLUMN``, ``STATE:NUMBER,...``, or a mapping of states.
+
+    Examples
+    --------
+    >>> read_reward("downtime").column, read_reward("mean:downtime").mean, read_reward("1").value
+    ('downtime', True, 1.0)
+    >>> read_reward("worn:1,(0,1):2.5").value
+    {'worn': 1.0, '(0,1)': 2.5}
+    """
+    if not isinstance(given, str):
+        return ReadReward(value=given)
+    text = given.strip()
+    if header is not None and text in header:
+        return ReadReward(text)
+    if text.startswith(MEAN):
+        return ReadReward(text.removeprefix(MEAN), mean=True)
+    number = _number(text)
+    if number is not None:
+        return ReadReward(value=number)
+    entries = [ENTRY.fullmatch(part) for part in split(text)]
+    if entries and all(entries):
+        found = ((entry[1].strip(), _number(entry[2])) for entry in entries if entry is not None)
+        return ReadReward(value={state: value for state, value in found if value is not None})
+    return ReadReward(text)
+
+
+def split(text: str) -> list[str]:
+    """Return the parts of a list; commas inside brackets belong to names.
+
+    Examples
+    --------
+    >>> split("a, (0,1),b*")
+    ['a', '(0,1)', 'b*']
+    """
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign in "([{") - (sign in ")]}" and depth > 0)
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts if part.strip()]
+
+
+def per_state(name: str, given: Mapping[str, float], states: Sequence[Any]) -> NDArray[np.float64]:
+    """Return a reward for every state, shape (S,); states are given by name or pattern, and by one of them at most."""
+    paid = np.zeros(len(states))
+    done = np.zeros(len(states), dtype=np.bool_)
+    for state, value in given.items():
+        members = label_members(name, [state], states, what="reward")
+        if (done & members).any():
+            twice = states[int(np.argmax(done & members))]
+            raise ModelError(f'reward "{name}": the state {twice!r} is given twice; give it once')
+        done |= members
+        paid[members] = value
+    return paid
+
+
+class Flags:
+    """A column that says yes or no of a state: of that in which a row starts (0), or of that to which it leads (2)."""
+
+    def __init__(self, label: str, column: str, *, of: int) -> None:
+        self.label, self.column, self._of = label, column, of
+        self._said: dict[str, tuple[Any, bool]] = {}
+        self._bad: list[Any] = []
+        self._clash = ""
+
+    def take(self, triple: Triple, value: Any) -> None:
+        """Take in what a row says."""
+        state = triple[self._of]
+        before = self._said.get(state)
+        if before is not None and before[0] == value:
+            return
+        said = flag(value)
+        if said is None:
+            self._bad.append(value)
+        elif before is None:
+            self._said[state] = (value, said)
+        elif before[1] != said and not self._clash:
+            self._clash = state
+
+    def check(self, name: str, *, strict: bool) -> None:
+        """Raise `FormatError` if the column does not say the same of a state whenever it is there."""
+        if self._bad and strict:
+            raise FormatError(
+                f'label "{self.label}": the column "{self.column}" holds {str(self._bad[0])[:60]!r}; it must say true or '
+                "false, 1 or 0",
+                path=name,
+            )
+        if self._clash:
+            raise FormatError(
+                f'label "{self.label}": the column "{self.column}" says both yes and no of the state {self._clash!r}; a label '
+                "holds in a state always or never, so make what the column says part of the state's name",
+                path=name,
+            )
+
+    @property
+    def assumed(self) -> str:
+        """What must be true for any promise."""
+        return f'the label "{self.label}" of a state is always what the log shows'
+
+    @property
+    def members(self) -> list[str]:
+        """The states of which the column says yes."""
+        return [state for state, (_, said) in self._said.items() if said]
+
+    def notes(self) -> list[str]:
+        """Return what was passed over."""
+        return _passed(self._bad, self.column)
+
+
+class Paid:
+    """A column of numbers: what is paid on a transition, the same whenever it is taken; or its mean."""
+
+    def __init__(self, reward: str, column: str, *, mean: bool = False) -> None:
+        self.reward, self.column, self._mean = reward, column, mean
+        self._values: dict[Triple, tuple[Any, float]] = {}
+        self._sums: dict[Triple, list[float]] = {}
+        self._bad: list[Any] = []
+        self._missing: set[Triple] = set()
+        self._clash: tuple[Triple, float, float] | None = None
+
+    def take(self, triple: Triple, value: Any) -> None:
+        """Take in what a row says."""
+        before = self._values.get(triple)
+        if before is not None and before[0] == value and not self._mean:
+            return
+        number = _number(value)
+        if number is None:
+            self._bad.append(value)
+            self._missing.add(triple)
+        elif self._mean:
+            self._sums.setdefault(triple, []).append(number)
+        elif before is None:
+            self._values[triple] = (value, number)
+        elif before[1] != number and self._clash is None:
+            self._clash = triple, before[1], number
+
+    def check(self, name: str, *, strict: bool) -> None:
+        """Raise `FormatError` if the column has no number, or not always the same, for a transition."""
+        if self._mean:
+            self._values = {triple: ("", math.fsum(all_) / len(all_)) for triple, all_ in self._sums.items()}
+        missing = [triple for triple in self._missing if triple not in self._values]
+        if self._bad and (strict or missing):
+            raise FormatError(
+                f'reward "{self.reward}": the column "{self.column}" holds {str(self._bad[0])[:60]!r}; it must hold numbers',
+                path=name,
+            )
+        if self._clash is not None:
+            (state, action, successor), one, other = self._clash
+            raise FormatError(
+                f'reward "{self.reward}": the column "{self.column}" is {one:g} and {other:g} for the same transition, state '
+                f"{state}, action {action}, to {successor}; a reward is known and always the same. Correct it, make it part of "
+                f'the state, or take the mean of what was seen, about which nothing is promised: "{MEAN}{self.column}"',
+                path=name,
+            )
+
+    @property
+    def assumed(self) -> str:
+        """What must be true for any promise."""
+        return f'the reward "{self.reward}" of a transition is always what the log shows'
+
+    def knows(self, triple: Sequence[Any]) -> bool:
+        """Whether a transition was seen with a number."""
+        return tuple(triple) in self._values
+
+    def value(self, triple: Sequence[Any]) -> float:
+        """Return what is paid on a transition."""
+        state, action, successor = triple
+        return self._values[state, action, successor][1]
+
+    def notes(self) -> list[str]:
+        """Return what was passed over."""
+        return _passed(self._bad, self.column)
+
+    def untrusted(self) -> list[str]:
+        """Return why nothing can be promised of this reward."""
+        if not self._mean:
+            return []
+        return [f'the reward "{self.reward}" is the mean of what was seen of it, not known']
+
+
+def _passed(bad: Sequence[Any], column: str) -> list[str]:
+    if not bad:
+        return []
+    return [
+        f'{len(bad):,} value{"s" if len(bad) > 1 else ""} of the column "{column}" could not be read: {bad[0]!r}, ...'
+    ]
+
+
+def _number(given: Any) -> float | None:
+    """Return a finite number, None for what is none."""
+    if isinstance(given, bool) or given is None:
+        return None
+    try:
+        found = float(given)
+    except (TypeError, ValueError):
+        return None
+    return found if math.isfinite(found) else None

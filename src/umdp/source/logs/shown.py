@@ -1,0 +1,177 @@
+"""What a log shows: the graph of it, with the labels, rewards and initial state that somebody asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import FormatError, ModelError
+from umdp.model import REST, Graph, Rewards
+from umdp.source.logs.columns import Flags, Paid, RewardOf, Triple, per_state, read_reward
+from umdp.source.logs.reader import Outcome, Reader
+from umdp.source.logs.rows import Carry, decode
+from umdp.source.lookup import Lookup, Memo
+from umdp.source.observed_graph import LabelOf, ObservedGraph
+
+__all__ = ["BEGIN", "OBSERVED", "START", "Shown", "Wanted", "show"]
+
+START, BEGIN = "the beginning", "begin"
+OBSERVED = "observed"
+COLUMN, NEXT = "column:", "next:"
+WRITTEN = "from the states in which trajectories begin, by one step that bounds on steps count"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a graph made from a log is to have.
+
+    Attributes
+    ----------
+    labels : functions of a state's name, or lists of names, patterns, ``column:NAME`` and ``next:NAME``
+    rewards : see `umdp.source.Log`
+    initial : the initial state, ``observed``, or None for that of the first row
+    terminal : the states that end trajectories, though the log does not say so
+    rest : whether choices have the outcome "anything else"
+    strict : whether a value that cannot be read is an error
+    """
+
+    labels: Mapping[str, LabelOf] = field(default_factory=dict)
+    rewards: Mapping[str, RewardOf] = field(default_factory=dict)
+    initial: str | int | None = None
+    terminal: LabelOf | None = None
+    rest: bool = True
+    strict: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A graph made from a log.
+
+    Attributes
+    ----------
+    graph : what was seen, labelled
+    starts : (S,) the transition by which a trajectory that begins in a state is counted; None where the initial state is given
+    notes : what there is to say of it, a line each
+    untrusted : what takes every guarantee away, a sentence each
+    assumed : what must be true for any promise, a sentence each
+    """
+
+    graph: Graph
+    starts: NDArray[np.int64] | None
+    notes: tuple[str, ...]
+    untrusted: tuple[str, ...]
+    assumed: tuple[str, ...]
+
+
+def show(reader: Reader, wanted: Wanted) -> Shown:
+    """Return the graph of what a log shows; malformed rows are passed over, to be dealt with when the log is counted."""
+    flags = {name: _flags(name, given) for name, given in wanted.labels.items()}
+    meant = {name: read_reward(given, reader.header) for name, given in wanted.rewards.items()}
+    paid = {name: Paid(name, given.column, mean=given.mean) for name, given in meant.items() if given.column}
+    gathered: list[Flags | Paid] = [*(each for own in flags.values() for each in own), *paid.values()]
+    seen = _seen(reader, gathered, strict=wanted.strict)
+    if wanted.terminal is not None:
+        seen.make_terminal(wanted.terminal)
+    first: Any = next(iter(seen.number)) if wanted.initial is None else str(wanted.initial)
+    drawn = first == OBSERVED and OBSERVED not in seen.number
+    if drawn:
+        first = _begin(seen, reader, rest=wanted.rest)
+    labels: dict[str, Any] = {"end": seen.terminal, "unexplored": seen.unexplored}
+    for name, given in wanted.labels.items():
+        labels[name] = _marked(given, flags[name])
+    rewards = {}
+    for name, read in meant.items():
+        rewards[name] = _reward(name, paid[name] if read.column else read.value, seen, rest=wanted.rest)
+    graph = seen.graph(first, labels=labels, rewards=rewards, rest=wanted.rest)
+    notes = [note for each in gathered for note in each.notes()]
+    if drawn:
+        notes.append(f'a trajectory leads from "{START}", {WRITTEN}')
+    untrusted = tuple(reason for each in paid.values() for reason in each.untrusted())
+    assumed = tuple(each.assumed for each in gathered)
+    return Shown(graph, _starts(graph) if drawn else None, tuple(notes), untrusted, assumed)
+
+
+def _seen(reader: Reader, gathered: Sequence[Flags | Paid], *, strict: bool) -> ObservedGraph:
+    """Go through a log once: every transition, and what some columns say of it."""
+    reader.begin()
+    seen = ObservedGraph()
+    known: dict[Outcome, Triple] = {}
+    for outcome in reader.outcomes([each.column for each in gathered]):
+        key = outcome[:4]
+        triple = known.get(key)
+        if triple is None:
+            state, action, successor = (str(part).strip() for part in outcome[:3])
+            triple = known[key] = (state, action, successor)
+            if all(triple):
+                seen.add(*triple, end=outcome[3])
+        for each, value in zip(gathered, outcome[4:], strict=True):
+            each.take(triple, value)
+    if not seen.number:
+        raise FormatError("there is no row from which a graph could be made; give a graph", path=reader.name)
+    for each in gathered:
+        each.check(reader.name, strict=strict)
+    return seen
+
+
+def _flags(name: str, given: LabelOf) -> list[Flags]:
+    if callable(given) or isinstance(given, str):
+        return []
+    own = [each for each in given if isinstance(each, str)]
+    return [
+        *(Flags(name, each.removeprefix(COLUMN), of=0) for each in own if each.startswith(COLUMN)),
+        *(Flags(name, each.removeprefix(NEXT), of=2) for each in own if each.startswith(NEXT)),
+    ]
+
+
+def _marked(given: LabelOf, flags: Sequence[Flags]) -> Any:
+    """Return a label without its columns, which have been read."""
+    if callable(given) or isinstance(given, str) or not flags:
+        return given
+    rest = [each for each in given if not (isinstance(each, str) and each.startswith((COLUMN, NEXT)))]
+    return [*rest, *(state for each in flags for state in each.members)]
+
+
+def _reward(name: str, given: Paid | float | Mapping[str, float], seen: ObservedGraph, *, rest: bool) -> Rewards:
+    """Return a reward structure; what a column says is paid on transitions, and nothing on the way to "anything else"."""
+    if isinstance(given, Mapping):
+        states = list(seen.number)
+        paid = per_state(name, given, states)
+        return Rewards(state=np.append(paid, 0.0) if rest else paid)
+    rows = seen.transitions(rest=rest)
+    if not isinstance(given, Paid):
+        return Rewards(choice=np.array([given * (row[0][1] is not None and row[0][0] != START) for row in rows]))
+    return Rewards(
+        transition=np.array([given.value(each) if given.knows(each) else 0.0 for row in rows for each in row])
+    )
+
+
+def _begin(seen: ObservedGraph, reader: Reader, *, rest: bool) -> str:
+    """Add a state from which one choice leads to the states in which trajectories begin."""
+    if START in seen.number:
+        raise ModelError(f'a state is called "{START}", which is the name of where trajectories come from; rename it')
+    memo, carry = Memo(Lookup(seen.graph(next(iter(seen.number)), rest=rest))), Carry()
+    first: dict[int, None] = {}
+    reader.begin()
+    while (chunk := reader.read(memo)) is not None:
+        rows = decode(chunk, memo, carry)
+        begun = rows.transition[rows.begins]
+        first.update(dict.fromkeys(memo.lookup.start[begun[begun >= 0]].tolist()))
+        carry = rows.carry(rows.transition.size)
+    names = list(seen.number)
+    for state in first:
+        seen.add(START, BEGIN, names[state])
+    return START
+
+
+def _starts(graph: Graph) -> NDArray[np.int64]:
+    choice = int(graph.state_ptr[graph.initial])
+    own = np.arange(graph.choice_ptr[choice], graph.choice_ptr[choice + 1])
+    beyond = graph.labels.get(REST)
+    last = own[-1] if beyond is not None else own[0]
+    starts = np.full(graph.states, last, dtype=np.int64)
+    starts[graph.successor[own]] = own
+    return starts

@@ -1,0 +1,190 @@
+"""Labels, rewards and initial states of a graph that is made from a log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.source.recordings import order
+
+import umdp
+from umdp.errors import FormatError, ModelError, UmdpError
+from umdp.model import REST
+from umdp.source import Log, graph_of_log
+
+HEAD = "trajectory,state,action,next,end,cost,hot"
+ROWS = """
+1,new,run,worn,0,1,0
+1,worn,run,worn,0,2,yes
+1,worn,run,failed,1,9,yes
+2,worn,fix,new,0,5,yes
+2,new,run,failed,1,9,0
+3,new,run,worn,0,1,no
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "machine.csv"
+    path.write_text(HEAD + ROWS)
+    return path
+
+
+def names(graph: umdp.Graph, label: str) -> set[str]:
+    return {graph.state_name(int(s)) for s in np.flatnonzero(graph.labels[label])}
+
+
+def paid(graph: umdp.Graph, reward: str) -> dict[tuple[str, str, str], float]:
+    values = graph.rewards[reward].transition
+    assert values is not None
+    found = {}
+    for c in range(graph.choices):
+        state = graph.state_name(int(graph.choice_state[c]))
+        for t in range(graph.choice_ptr[c], graph.choice_ptr[c + 1]):
+            found[state, graph.action_name(c), graph.state_name(int(graph.successor[t]))] = float(values[t])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("given", "states"),
+    [
+        (["failed"], {"failed"}),
+        (["new", "fail*"], {"new", "failed"}),
+        (["?????[dn]"], {"failed"}),
+        (["column:hot"], {"worn"}),
+        (["next:end"], {"failed"}),
+        (["column:hot", "failed"], {"worn", "failed"}),
+        (lambda state: "w" in state, {"new", "worn"}),
+    ],
+)
+def test_labels(log: Path, given: Any, states: set[str]) -> None:
+    assert names(graph_of_log(log, labels={"x": given}), "x") == states
+
+
+def test_a_column_of_numbers_is_paid_on_transitions(log: Path) -> None:
+    graph = graph_of_log(log, rewards={"cost": "cost"})
+    found = paid(graph, "cost")
+    assert found["new", "run", "worn"] == 1
+    assert found["worn", "run", "worn"] == 2
+    assert found["worn", "run", "failed"] == 9
+    assert found["worn", "fix", "new"] == 5
+    assert found["worn", "run", REST] == 0, "nobody knows what else is paid for what was never seen"
+    assert found["failed", "stay", "failed"] == 0
+
+
+def test_rewards_that_are_said_and_not_read(log: Path) -> None:
+    graph = graph_of_log(log, rewards={"steps": "1", "cost": {"worn": 2, "fail*": 7}, "same": "worn:2,fail*:7"})
+    assert graph.rewards["steps"].choice is not None
+    assert graph.rewards["steps"].choice.tolist() == [1, 1, 1, 0, 0]
+    for name in ("cost", "same"):
+        state = graph.rewards[name].state
+        assert state is not None
+        assert {graph.state_name(s): float(state[s]) for s in range(graph.states) if state[s]} == {
+            "worn": 2,
+            "failed": 7,
+        }
+
+
+def test_the_value_of_a_learned_cost_is_that_of_its_closed_form(tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    rows = [f"{n},on,run,{'on' if draw.random() < 0.75 else 'off'},3" for n in range(40_000)]
+    (tmp_path / "log.csv").write_text("trajectory,state,action,next,pay\n" + "\n".join(rows) + "\n")
+    log = Log(tmp_path / "log.csv", labels={"off": ["off"]}, rewards={"cost": "pay"}, terminal=["off"])
+    *_, last = umdp.anytime(log, 'R{"cost"}min=? [ F "off" ]', umdp.MAP())
+    assert last.bracket.value == pytest.approx(3 / 0.25, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (
+            "3,new,run,worn,0,4,0",
+            {"rewards": {"c": "cost"}},
+            'is 1 and 4 for the same transition, state new.*"mean:cost"',
+        ),
+        ("3,new,run,worn,0,x,0", {"rewards": {"c": "cost"}}, "holds 'x'; it must hold numbers"),
+        ("3,new,run,worn,0,inf,0", {"rewards": {"c": "cost"}}, "holds 'inf'"),
+        ("", {"rewards": {"c": "csot"}}, 'no column "csot".*did you mean .cost.'),
+        ("", {"rewards": {"c": "wron:1"}}, 'reward "c": there is no state .wron.; the nearest is .worn.'),
+        ("", {"rewards": {"c": "worn:1,w*:2"}}, "'worn' is given twice"),
+        ("3,worn,run,worn,0,2,0", {"labels": {"hot": ["column:hot"]}}, "both yes and no of the state 'worn'"),
+        (
+            "3,worn,run,worn,0,2,perhaps",
+            {"labels": {"hot": ["column:hot"]}},
+            "holds 'perhaps'; it must say true or false",
+        ),
+        ("", {"labels": {"x": ["faild"]}}, "there is no state 'faild'; the nearest is 'failed'"),
+        ("", {"labels": {"x": ["zzz*"]}}, "no state fits the pattern"),
+        ("", {"initial": "nwe"}, "'nwe' was not observed; the nearest is 'new'"),
+        ("", {"terminal": ["worn"]}, "'worn' was left, so it is not terminal"),
+    ],
+)
+def test_what_a_log_does_not_say_is_one_error(log: Path, change: str, options: dict[str, Any], message: str) -> None:
+    with log.open("a") as file:
+        file.write(change + "\n")
+    with pytest.raises((FormatError, ModelError), match=message):
+        graph_of_log(log, **options)
+
+
+def test_a_mean_is_a_reward_of_which_nothing_is_promised(log: Path) -> None:
+    with log.open("a") as file:
+        file.write("4,new,run,worn,0,4,0\n")
+    source = Log(log, rewards={"cost": "mean:cost"})
+    assert paid(source.graph, "cost")["new", "run", "worn"] == pytest.approx((1 + 1 + 4) / 3)
+    assert "mean of what was seen" in source.knowledge().findings[0]
+    *_, last = umdp.anytime(source, 'R{"cost"}max=? [ C<=2 ]', umdp.ConfidenceSequence())
+    assert last.guarantee.kind == "none"
+
+
+def test_what_columns_say_is_a_condition_of_the_promise(log: Path) -> None:
+    source = Log(log, rewards={"cost": "cost"}, labels={"hot": ["column:hot"]})
+    assert 'the reward "cost" of a transition is always what the log shows' in source.knowledge().assumptions
+    assert 'the label "hot" of a state is always what the log shows' in source.knowledge().assumptions
+
+
+def test_a_value_that_cannot_be_read_is_passed_over_where_others_say_it(log: Path) -> None:
+    with log.open("a") as file:
+        file.write("4,new,run,worn,0,l,0\n")
+    source = Log(log, rewards={"cost": "cost"}, on_error="skip")
+    assert paid(source.graph, "cost")["new", "run", "worn"] == 1
+    assert any('1 value of the column "cost" could not be read' in line for line in source.report())
+    with log.open("a") as file:
+        file.write("4,new,fix,worn,0,l,0\n")
+    with pytest.raises(FormatError, match="it must hold numbers"):
+        Log(log, rewards={"cost": "cost"}, on_error="skip")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_where_trajectories_begin_is_learned_too(tmp_path: Path, suffix: str) -> None:
+    import polars
+
+    rows = [{"trajectory": n, "state": "ab"[n % 4 == 0], "action": "go", "next": "c"} for n in range(4000)]
+    frame, path = polars.DataFrame(rows), tmp_path / f"log{suffix}"
+    {".csv": frame.write_csv, ".jsonl": frame.write_ndjson, ".parquet": frame.write_parquet}[suffix](path)
+    source = Log(path, labels={"b": ["b"]}, terminal=["c"], initial="observed")
+    graph = source.graph
+    assert graph.state_name(graph.initial) == "the beginning"
+    source.begin()
+    batch = source.collect(order(graph))
+    own = graph.choice_ptr[graph.state_ptr[graph.initial]] + np.arange(3)
+    assert dict(
+        zip((graph.state_name(int(s)) for s in graph.successor[own]), batch.counts[own].tolist(), strict=True)
+    ) == {
+        "b": 1000,
+        "a": 3000,
+        REST: 0,
+    }
+    assert batch.steps == 4000
+    *_, last = umdp.anytime(source, 'Pmax=? [ F "b" ]', umdp.ConfidenceSequence(0.05))
+    assert 0.2 < last.bracket.lower < 0.25
+    assert last.guarantee.kind == "any-time"
+    assert any("bounds on steps count" in line for line in source.report())
+
+
+def test_the_beginning_is_no_state_of_a_log(log: Path) -> None:
+    with log.open("a") as file:
+        file.write("4,the beginning,run,worn,0,4,0\n")
+    with pytest.raises(UmdpError, match="rename it"):
+        graph_of_log(log, initial="observed")
