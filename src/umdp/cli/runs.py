@@ -48,6 +48,10 @@ class Show:
             config = configuration(store)
             print(f"{self.path}: {store.question or config.wording()} with {config.learner} on {config.model}")
             print(f"  seed {config.seed}, {_made(config.versions.get('umdp'))}")
+            if config.read_from is not None:
+                print(f"  from the log {config.read_from}")
+                for line in config.data.words():
+                    print(f"    {line}")
             if last is not None:
                 _show(last)
             else:

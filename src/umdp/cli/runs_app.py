@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from umdp.cli import log_options as logs
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number
 from umdp.cli.runs import Export, Show
@@ -14,13 +15,6 @@ from umdp.explore import EXPLORERS
 from umdp.learn import LEARNERS
 
 __all__ = ["declare_runs"]
-
-
-class OnError(enum.StrEnum):
-    """What to do with a row that is malformed or contradicts the model."""
-
-    FAIL = "fail"
-    SKIP = "skip"
 
 
 class What(enum.StrEnum):
@@ -64,7 +58,8 @@ def _learn(
         typer.Argument(
             metavar="MODEL",
             help="A benchmark (chain, chain-switched, aircraft, grid, bandit, betting-favourable, betting-unfavourable), a "
-            "file as for check, gym:ID, or FILE.py:NAME, a function of yours that returns an MDP.",
+            "file as for check, gym:ID, FILE.py:NAME, a function of yours that returns an MDP, or a log: .csv .tsv .jsonl "
+            ".parquet, also .gz, a folder or pattern of these, or - for standard input.",
             show_default=False,
         ),
     ],
@@ -115,14 +110,23 @@ def _learn(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Learn from a log (.csv .jsonl .parquet) or - for standard input instead of simulating.",
+            help="Learn from a log (.csv .jsonl .parquet) or - for standard input instead of simulating MODEL, its graph.",
             show_default=False,
+            rich_help_panel="Logs",
         ),
     ] = None,
-    follow: Annotated[bool, typer.Option("--follow", help="Wait for more records at the end of the log.")] = False,
-    on_error: Annotated[
-        OnError, typer.Option(help="A record that does not fit: stop, or reject it and go on.")
-    ] = OnError.FAIL,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Wait for more records at the end of the log.", rich_help_panel="Logs")
+    ] = False,
+    columns: logs.COLUMNS = None,
+    label: logs.LABEL = None,
+    reward: logs.REWARD = None,
+    initial: logs.INITIAL = None,
+    terminal: logs.TERMINAL = None,
+    graph: logs.GRAPH = None,
+    describe: logs.DESCRIBE = None,
+    on_error: logs.ON_ERROR = None,
+    aside: logs.ASIDE = None,
     precision: Annotated[
         float, typer.Option(parser=number, metavar="NUMBER", help="The relative width of brackets.")
     ] = 1e-6,
@@ -144,11 +148,16 @@ def _learn(
     """Return what `umdp learn` was asked for."""
     from umdp.run import Config
 
+    given = {
+        "columns": columns, "label": label, "reward": reward, "initial": initial, "terminal": terminal, "graph": graph,
+        "aside": aside,
+    }  # fmt: skip
+    read = logs.log_options(model, log, property, on_error, describe, given, quiet=quiet or json)
     config = Config(
-        model=model, constants=",".join(const or ()), question=property, learner=learner,
+        model=model, constants=",".join(const or ()), question=read.question, learner=learner,
         settings=dict(_setting(text) for text in set or ()), explore=explore, xi=xi, seed=seed, horizon=horizon,
         precision=precision, per_solve=per_solve, switch=switch, after=after, log=log, follow=follow,
-        on_error=on_error.value, until=until, trajectories=trajectories, steps=steps, seconds=seconds,
+        on_error=read.on_error, data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds,
     )  # fmt: skip
     return Learn(config, out, json, quiet, certificate)
 

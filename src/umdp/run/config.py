@@ -14,8 +14,9 @@ from umdp.errors import FormatError, ModelError, UmdpError
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import LEARNERS, Learner
 from umdp.limits import Limits, threshold
-from umdp.model import MDP, IntervalMDP
+from umdp.model import MDP, Graph, IntervalMDP
 from umdp.run.fingerprint import graph_digest
+from umdp.run.log_settings import LogSettings, check_settings
 from umdp.run.plugin import is_plugin, plugin, plugin_file, read_plugin, where
 from umdp.source import Source
 from umdp.spec import Spec
@@ -37,6 +38,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     seed, horizon, precision, per_solve : see `anytime`
     switch, after : what the process becomes, and after how many trajectories
     log, follow, on_error : a log or stream to learn from instead of simulating the model; - is standard input
+    data : how a log is to be read
     until, trajectories, steps, seconds : what ends the run
     graph : a digest of the graph, in runs of format 1
     versions : what the run was made with
@@ -60,6 +62,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     log: str | None = None
     follow: bool = False
     on_error: str = "fail"
+    data: LogSettings = msgspec.field(default_factory=LogSettings)
     until: str | None = None
     trajectories: int | None = None
     steps: int | None = None
@@ -113,7 +116,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         from umdp import __version__
 
         versions = {"umdp": __version__, "python": platform.python_version(), "numpy": np.__version__}
-        named = [name for name in (self.model, self.switch, self.learner, self.explore) if name and is_plugin(name)]
+        uses = (self.model, self.switch, self.learner, self.explore, self.data.graph)
+        named = [name for name in uses if name and is_plugin(name)]
         texts = {path: self.plugins.get(path) or read_plugin(path) for path in map(plugin_file, named)}
         return msgspec.structs.replace(self, graph="", versions=versions, plugins=texts)
 
@@ -172,11 +176,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         return source, asked, horizon
 
     def _origin(self) -> Source:
-        from umdp.source import Gymnasium, open_log
+        from umdp.source import Gymnasium
         from umdp.source.simulator import Simulator
 
-        if self.log is not None:
-            return open_log(self.log, self._any(self.model).graph, follow=self.follow, on_error=self.on_error)
+        check_settings(self.data, self.read_from)
+        if self.read_from is not None:
+            return self._recorded(self.read_from)
         if self.follow:
             raise ModelError("--follow waits for more of a log; give one with --log")
         if self.model.startswith("gym:"):
@@ -184,6 +189,35 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         mdp = self._model(self.model)
         later = None if self.switch is None else self._model(self.switch)
         return Simulator(mdp, later=later, after=self.after)
+
+    @property
+    def read_from(self) -> str | None:
+        """The log or stream to learn from; None without."""
+        return self.log if self.log is not None else self.model if is_log_name(self.model) else None
+
+    def _recorded(self, log: str) -> Source:
+        """Return the log or stream, with the graph that is given or its own."""
+        from umdp.source import open_log
+
+        data = self.data
+        if self.log is not None and data.graph is not None:
+            raise ModelError(
+                f"with --log the graph is that of MODEL, {self.model}; leave out --graph, or give the log as MODEL"
+            )
+        name = self.model if self.log is not None else data.graph
+        wanted = {} if name is not None and is_log_name(name) else data.wanted
+        return open_log(
+            log, None if name is None else self._known(name), follow=self.follow, on_error=self.on_error,
+            columns=data.columns, rejected=data.aside, **wanted,
+        )  # fmt: skip
+
+    def _known(self, name: str) -> Graph:
+        """Return what somebody knows of a process: the graph of a model, or of a list of what can happen."""
+        if is_log_name(name):
+            from umdp.source.logs.log import allowed_graph
+
+            return allowed_graph(name, self.data.columns, **self.data.wanted)
+        return self._made(name, Graph).graph if is_plugin(name) else self._any(name).graph
 
     def _model(self, name: str) -> MDP:
         """Return a model that can be simulated."""
@@ -200,7 +234,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         from umdp.benchmark import BENCHMARKS, load
 
         if name in BENCHMARKS or is_plugin(name):
-            return self._made(name)
+            made = self._made(name)
+            assert isinstance(made, MDP)
+            return made
         if self.parameters:
             raise ModelError(f"{name} takes no parameters; only benchmarks and functions do")
         if Path(name).suffix or Path(name).exists():
@@ -209,7 +245,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             return read(name, constants=self.constants)
         return load(name).build()
 
-    def _made(self, name: str) -> MDP:
+    def _made(self, name: str, kind: type[Graph] = MDP) -> Graph:
         """Return a model that a function makes: a benchmark's or a user's."""
         from umdp.benchmark import BENCHMARKS
 
@@ -222,6 +258,16 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             raise ModelError(f"{name}: {error}") from error
         except Exception as error:
             raise ModelError(f"{name} fails: {where(error)}") from error
-        if not isinstance(made, MDP):
-            raise ModelError(f"{name} returned {type(made).__name__}; it must return an umdp.MDP")
+        if not isinstance(made, kind):
+            wanted = "an umdp.MDP" if kind is MDP else "an umdp.Graph or umdp.MDP"
+            graph = "; a graph says what can happen in a log: give one with --log" if isinstance(made, Graph) else ""
+            raise ModelError(f"{name} returned {type(made).__name__}; it must return {wanted}{graph}")
         return made
+
+
+def is_log_name(name: str) -> bool:
+    """Whether a model's name is that of a log, and of nothing else."""
+    from umdp.benchmark import BENCHMARKS
+    from umdp.source.logs.opening import is_log
+
+    return name not in BENCHMARKS and not is_plugin(name) and not name.startswith("gym:") and is_log(name)

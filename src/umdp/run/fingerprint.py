@@ -32,6 +32,7 @@ PARTS = {
     "precision": "the precision",
     "seed": "the seed",
     "code": "the code that is run",
+    "log": "how the log is read",
 }
 PLURAL = ("the states", "the labels", "the rewards", "the names", "the probabilities")
 
@@ -59,6 +60,12 @@ def fingerprint(config: Config, run: Anytime) -> dict[str, str]:
         "seed": run.seed,
         "code": _sorted(config.plugins),
     }
+    if config.data.given:  # runs from before there was anything to say about a log have no such part
+        data = config.data
+        parts["log"] = [
+            config.read_from, config.on_error, data.graph, data.initial, data.terminal, _sorted(data.columns),
+            _sorted(data.labels), _sorted({name: str(given) for name, given in data.rewards.items()}),
+        ]  # fmt: skip
     return {name: hashlib.sha256(pack(value)).hexdigest()[:32] for name, value in parts.items()}
 
 

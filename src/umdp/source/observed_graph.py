@@ -66,6 +66,20 @@ class ObservedGraph:
         self.varies |= outcomes.setdefault(target, reward) != reward
         (self._ended if end else self._open).add(target)
 
+    def without(self, states: Collection[Hashable]) -> ObservedGraph:
+        """Return the same without some states, none of which was left, and whatever led to them."""
+        kept, names = ObservedGraph(), list(self.number)
+        for source, choices in self._seen.items():
+            for action, outcomes in choices.items():
+                for target, reward in outcomes.items():
+                    if names[target] not in states:
+                        kept.add(names[source], action, names[target], reward)
+        kept.varies = self.varies
+        for mine, theirs in ((self._ended, kept._ended), (self._open, kept._open)):
+            theirs.clear()
+            theirs.update(kept.number[names[s]] for s in mine if names[s] in kept.number)
+        return kept
+
     def make_terminal(self, given: LabelOf) -> None:
         """Believe that some states end trajectories; those that were left are refused."""
         for number in np.flatnonzero(label_members("terminal", given, list(self.number))).tolist():

@@ -123,7 +123,10 @@ class CsvReader(LineReader):
                 malformed[number] = "a quotation mark is not closed on the line"
                 continue
             if len(fields) != self._width:
-                malformed[number] = f"the line has {len(fields)} fields, but the header names {self._width} columns"
+                plural = "s" if len(fields) != 1 else ""
+                malformed[number] = (
+                    f"the line has {len(fields)} field{plural}, but the header names {self._width} columns"
+                )
                 continue
             if self._end is not None and fields[self._end].strip().lower() not in FLAGS:
                 malformed[number] = f"the end is {fields[self._end][:60]!r}; it is true or false, 1 or 0"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from umdp.errors import ModelError
+from umdp.errors import FormatError, ModelError
 from umdp.model import REST, Graph
 from umdp.source.logs.columns import RewardOf
 from umdp.source.logs.counting import RowCounter
@@ -16,7 +16,9 @@ from umdp.source.logs.rejected import OnError
 from umdp.source.logs.shown import Shown, Wanted, show
 from umdp.source.observed_graph import LabelOf
 
-__all__ = ["Log", "graph_of_log", "open_log"]
+__all__ = ["Log", "allowed_graph", "graph_of_log", "open_log"]
+
+GIVEN = "labels, rewards, initial and terminal are for a graph made from the log; the graph that was given has its own"
 
 
 class Log(Recorded):
@@ -114,9 +116,7 @@ class Log(Recorded):
                 *shown.notes,
             ]
         elif labels or rewards or initial is not None or terminal is not None:
-            raise ModelError(
-                "labels, rewards, initial and terminal are for a graph made from the log; the graph that was given has its own"
-            )
+            raise ModelError(GIVEN)
         super().__init__(reader, graph, on_error=on_error, rejected=rejected, shown=shown)
 
     def _fill(self, counter: RowCounter) -> bool:
@@ -152,9 +152,25 @@ def open_log(
             "a stream needs a graph, since nobody knows yet what it will show: give one with --graph (a model, FILE.py:NAME, or "
             "a CSV of state,action,next), or keep the stream in a file and learn from that"
         )
+    if wanted:
+        raise ModelError(GIVEN)
     from umdp.source.logs.stream import Stream
 
     return Stream(path, graph, follow=follow, **options)
+
+
+def allowed_graph(path: str | os.PathLike[str], columns: Mapping[str, str] | None = None, **wanted: Any) -> Graph:
+    """Return the graph that a table of state, action and next state lists: all of what can happen, and nothing else.
+
+    Columns may have the names they have in a log. Labels, rewards, initial and terminal are as for `Log`.
+    """
+    try:
+        return graph_of_log(path, rest=False, **wanted)
+    except FormatError:
+        if not columns:
+            raise
+    named = {role: column for role, column in columns.items() if role in ("state", "action", "next")}
+    return graph_of_log(path, columns=named, rest=False, **wanted)
 
 
 def graph_of_log(

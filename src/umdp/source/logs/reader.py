@@ -241,8 +241,8 @@ def choose_columns(
             del columns[role]
             continue
         raise FormatError(
-            f'there is no column "{column}"; the columns are {", ".join(present)}{meant(column, present)}. Say which one holds '
-            f'the {role}, such as columns={{"{role}": "{present[0]}"}}, or --columns {role}={present[0]}',
+            f'there is no column "{column}"; the columns are {", ".join(present)}{meant(column, present) or "."} Say which one '
+            f'holds the {role}, such as columns={{"{role}": "{present[0]}"}}, or --columns {role}={present[0]}',
             path=name,
         )
     return columns

@@ -207,6 +207,11 @@ class Recorded(Source):
     def report(self) -> list[str]:
         """Return what was rejected, and what is unusual about the data."""
         notes = self._rejected.report(self._read)
+        if self._rejected.on_error == "skip" and self._rejected.counts["malformed"]:
+            notes.append(
+                'if rows were spoilt by chance, say so (on_error="chance", or --on-error chance): a promise then stands on that '
+                "condition"
+            )
         if self._scattered or self._tests.names.apart:
             notes.append(
                 f"{self._reader.name}: rows of one trajectory stand apart from each other; each run of rows was counted as a "

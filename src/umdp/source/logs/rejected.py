@@ -92,7 +92,7 @@ class RejectedRows:
         verb = "was" if self.count == 1 else "were"
         to = "" if self._path is None else f"; they are in {self._path}"
         more = [f"... and {self.count - SHOWN} more"] if self.count > SHOWN else []
-        return [f"{self.count} of {rows} rows {verb} rejected and not counted{to}", *self._first, *more]
+        return [f"{self.count:,} of {rows:,} rows {verb} rejected and not counted{to}", *self._first, *more]
 
     # -- going on --------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,12 +16,13 @@ from umdp.source.logs.columns import Flags, Paid, RewardOf, Triple, per_state, r
 from umdp.source.logs.reader import Outcome, Reader
 from umdp.source.logs.rows import Carry, decode
 from umdp.source.lookup import Lookup, Memo
-from umdp.source.observed_graph import LabelOf, ObservedGraph
+from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
 
 __all__ = ["BEGIN", "OBSERVED", "START", "Shown", "Wanted", "show"]
 
 START, BEGIN = "the beginning", "begin"
 OBSERVED = "observed"
+FEW, MOST = 20, 10_000  # states that are compared, and with how many
 COLUMN, NEXT = "column:", "next:"
 WRITTEN = "from the states in which trajectories begin, by one step that bounds on steps count"
 
@@ -76,6 +78,9 @@ def show(reader: Reader, wanted: Wanted) -> Shown:
     seen = _seen(reader, gathered, strict=wanted.strict)
     if wanted.terminal is not None:
         seen.make_terminal(wanted.terminal)
+    slips = _slips(seen, wanted, flags) if wanted.rest else {}
+    if slips:
+        seen = seen.without(slips)
     first: Any = next(iter(seen.number)) if wanted.initial is None else str(wanted.initial)
     drawn = first == OBSERVED and OBSERVED not in seen.number
     if drawn:
@@ -88,6 +93,10 @@ def show(reader: Reader, wanted: Wanted) -> Shown:
         rewards[name] = _reward(name, paid[name] if read.column else read.value, seen, rest=wanted.rest)
     graph = seen.graph(first, labels=labels, rewards=rewards, rest=wanted.rest)
     notes = [note for each in gathered for note in each.notes()]
+    notes += [
+        f"the state {name!r} was reached and never left: taken for a slip of the pen for {near!r}, it counts as {REST}"
+        for name, near in slips.items()
+    ]
     if drawn:
         notes.append(f'a trajectory leads from "{START}", {WRITTEN}')
     untrusted = tuple(reason for each in paid.values() for reason in each.untrusted())
@@ -115,6 +124,29 @@ def _seen(reader: Reader, gathered: Sequence[Flags | Paid], *, strict: bool) -> 
     for each in gathered:
         each.check(reader.name, strict=strict)
     return seen
+
+
+def _slips(seen: ObservedGraph, wanted: Wanted, flags: Mapping[str, Sequence[Flags]]) -> dict[str, str]:
+    """Return states that are slips of the pen, and what was meant: never left, of no label, and nearly named like one that was.
+
+    Nothing is lost by not listing them: what follows them is not known, so that they are "anything else" in any case.
+    """
+    names = list(map(str, seen.number))
+    left = [names[s] for s in np.flatnonzero(~(seen.unexplored | seen.terminal))[:MOST] if _plain(names[s])]
+    found: dict[str, str] = {}
+    for s in np.flatnonzero(seen.unexplored):
+        close = difflib.get_close_matches(names[s], left, 1, 0.6) if _plain(names[s]) and len(found) < FEW else []
+        if close and names[s] != str(wanted.initial):
+            found[names[s]] = close[0]
+    labelled = {name: _marked(given, flags[name]) for name, given in wanted.labels.items()}
+    kept = [label_members(name, given, list(seen.number)) for name, given in labelled.items()]
+    return {name: near for name, near in found.items() if not any(each[seen.number[name]] for each in kept)}
+
+
+def _plain(name: str) -> bool:
+    return name.isprintable() and not any(
+        sign.isdigit() for sign in name
+    )  # numbers are near each other and mean another
 
 
 def _flags(name: str, given: LabelOf) -> list[Flags]:
