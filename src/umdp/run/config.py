@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,7 +11,7 @@ import msgspec
 import numpy as np
 
 from umdp.anytime import Anytime
-from umdp.errors import FormatError, ModelError, UmdpError
+from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import LEARNERS, Learner
 from umdp.limits import Limits, threshold
@@ -82,16 +83,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         source, spec, horizon = self.build_source()
         if self.graph and self.graph != graph_digest(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
-        return Anytime(
-            source,
-            spec,
-            self.build_learner(),
-            self.build_explorer(),
-            self.seed,
-            horizon,
-            self.precision,
-            self.per_solve,
-        )
+        explorer, learner = self.build_explorer(), self.build_learner()
+        try:
+            return Anytime(source, spec, learner, explorer, self.seed, horizon, self.precision, self.per_solve)
+        except SpecError as error:
+            found = re.match(r'unknown label "([^"]*)"', str(error))
+            if found is None or self.read_from is None:
+                raise
+            raise SpecError(f"{error}\nsay which states it names: --label {found[1]}=STATE") from None
 
     def wording(self) -> str:
         """Return the property, a benchmark's own where none is given."""
