@@ -20,8 +20,10 @@ from pathlib import Path
 
 import umdp
 
-MEASURE = "import resource, sys; from umdp.cli import run; code = run(sys.argv[1:]); " + (
-    "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr); sys.exit(code)"
+MEASURE = (
+    "import resource, sys; from umdp.cli import run; code = run(sys.argv[1:]); "
+    "used = resource.getrusage(resource.RUSAGE_SELF); "
+    "print(used.ru_utime + used.ru_stime, used.ru_maxrss, file=sys.stderr); sys.exit(code)"
 )
 
 
@@ -58,8 +60,8 @@ def write(path: Path, records: int) -> None:
             )
 
 
-def measure(arguments: list[str], source: Path | None) -> tuple[float, float, str]:
-    """Return seconds, megabytes and the last line but one of what was printed."""
+def measure(arguments: list[str], source: Path | None) -> tuple[float, float, float, str]:
+    """Return seconds, seconds of the processor, megabytes, and how much was counted."""
     begun = time.perf_counter()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with open(os.devnull if source is None else source, "rb") as given:
@@ -71,7 +73,8 @@ def measure(arguments: list[str], source: Path | None) -> tuple[float, float, st
         sender.wait()
     if done.returncode:
         sys.exit(done.stderr)
-    return time.perf_counter() - begun, int(done.stderr.split()[-1]) / 1024, done.stdout.splitlines()[1].strip()
+    processor, memory = map(float, done.stderr.split()[-2:])
+    return time.perf_counter() - begun, processor, memory / 1024, done.stdout.splitlines()[1].strip()
 
 
 def main() -> None:
@@ -80,15 +83,15 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=5_000_000)
     parser.add_argument("--only", choices=("csv", "jsonl"))
     given = parser.parse_args()
-    print(f"{'what':<22}{'seconds':>9}{'MB':>8}   said")
+    print(f"{'what':<22}{'seconds':>9}{'CPU s':>8}{'MB':>8}   said")
     with tempfile.TemporaryDirectory() as folder:
         for kind in ("jsonl", "csv"):
             if given.only in (None, kind):
                 log = Path(folder, f"moves.{kind}")
                 write(log, given.records)
                 for what, name, source in ((f"{kind}, a file", str(log), None), (f"{kind}, a stream", "-", log)):
-                    seconds, memory, said = measure(["learn", "chain", "--log", name, "--quiet"], source)
-                    print(f"{what:<22}{seconds:>9.1f}{memory:>8.0f}   {said}", flush=True)
+                    seconds, used, memory, said = measure(["learn", "chain", "--log", name, "--quiet"], source)
+                    print(f"{what:<22}{seconds:>9.1f}{used:>8.1f}{memory:>8.0f}   {said}", flush=True)
                 log.unlink()
 
 

@@ -352,3 +352,35 @@ def test_five_lines_of_python_do_the_same(umdp, folder, log):
     )  # fmt: skip
     assert last(done.out)["upper"] == snapshot.bracket.upper
     assert last(done.out)["guarantee"]["text"] == str(snapshot.guarantee)
+
+
+def test_a_csv_file_is_followed_and_every_row_counted_once(known):
+    """The run is killed and resumed while its log grows; it sees each row once."""
+    lines = (known / "machine.csv").read_text().splitlines(keepends=True)
+    growing = known / "growing.csv"
+    growing.write_text("".join(lines[:500]))
+    program = "import sys; from umdp.cli import run; sys.exit(run(sys.argv[1:]))"
+    asked = ("learn", "growing.csv", FAILS, "--graph", "allowed.csv", "--label", "failed=failed", "--follow")
+    for arguments in ((*asked, "--out", "f.run", "--seconds", "2"), ("resume", "f.run", "--seconds", "2")):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments, "--json"],
+            cwd=known,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        with growing.open("a") as file:
+            file.write("".join(lines[500:1200]) if len(growing.read_text().splitlines()) == 500 else "")
+    assert last(done.stdout)["steps"] == 1199
+
+
+def test_a_stream_that_is_sent_again_goes_on(umdp, known, monkeypatch):
+    data = (known / "machine.csv").read_bytes()
+    asked = ("learn", "-", FAILS, "--graph", "allowed.csv", "--label", "failed=failed", "--json", "--out", "s.run")
+    monkeypatch.setattr(sys, "stdin", Pipe(data))
+    assert umdp(*asked, "--trajectories", "5").code == 0
+    monkeypatch.setattr(sys, "stdin", Pipe(data))
+    rest = umdp("resume", "s.run", "--json", "--steps", "1000000")
+    assert rest.code == 0, rest.err
+    assert last(rest.out)["steps"] == 2000
