@@ -126,6 +126,7 @@ def test_every_part_is_in_the_fingerprint() -> None:
         "property": {"question": 'Pmin=? [ F "heads" ]'}, "learner": {"settings": {"strength": [6, 12]}},
         "exploration": {"xi": 0.5}, "horizon": {"horizon": 7}, "precision": {"precision": 1e-4}, "seed": {"seed": 1},
         "process": {"switch": "later.umb", "after": 5}, "code": {"plugins": {"x.py": "1"}},
+        "log": {"on_error": "skip"},
     }  # fmt: skip
     for part, changes in others.items():
         other = msgspec.structs.replace(base, **changes)
@@ -133,6 +134,7 @@ def test_every_part_is_in_the_fingerprint() -> None:
         assert {name for name in parts if parts[name] != found[name]} == {part}
         with pytest.raises(Exception, match=PARTS[part]):
             compare(parts, found, "a.run")
+    compare({name: part for name, part in parts.items() if name != "log"}, parts, "from before there was such a part")
 
 
 def first_format(path: str) -> None:

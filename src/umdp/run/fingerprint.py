@@ -34,6 +34,7 @@ PARTS = {
     "code": "the code that is run",
     "log": "how the log is read",
 }
+LATER = ("log",)  # parts that runs of this format did not have from the beginning
 PLURAL = ("the states", "the labels", "the rewards", "the names", "the probabilities")
 
 
@@ -59,19 +60,19 @@ def fingerprint(config: Config, run: Anytime) -> dict[str, str]:
         "precision": run.precision,
         "seed": run.seed,
         "code": _sorted(config.plugins),
-    }
-    if config.data.given:  # runs from before there was anything to say about a log have no such part
-        data = config.data
-        parts["log"] = [
-            config.read_from, config.on_error, data.graph, data.initial, data.terminal, _sorted(data.columns),
-            _sorted(data.labels), _sorted({name: str(given) for name, given in data.rewards.items()}),
-        ]  # fmt: skip
+        "log": [
+            config.read_from, config.on_error, config.data.graph, config.data.initial, config.data.terminal,
+            _sorted(config.data.columns), _sorted(config.data.labels),
+            _sorted({name: str(given) for name, given in config.data.rewards.items()}),
+        ],
+    }  # fmt: skip
     return {name: hashlib.sha256(pack(value)).hexdigest()[:32] for name, value in parts.items()}
 
 
 def compare(found: Mapping[str, str], now: Mapping[str, str], path: object) -> None:
     """Raise `FormatError` that says what has changed since a run began, if anything has."""
-    changed = [PARTS.get(name, name) for name in now if found.get(name) != now[name]]
+    asked = (name for name in now if name in found or name not in LATER)
+    changed = [PARTS.get(name, name) for name in asked if found.get(name) != now[name]]
     if changed:
         verb = "have" if len(changed) > 1 or changed[0].startswith(PLURAL) else "has"
         said = ", ".join(changed[:-1]) + (" and " if len(changed) > 1 else "") + changed[-1]
