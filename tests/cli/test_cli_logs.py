@@ -384,3 +384,16 @@ def test_a_stream_that_is_sent_again_goes_on(umdp, known, monkeypatch):
     rest = umdp("resume", "s.run", "--json", "--steps", "1000000")
     assert rest.code == 0, rest.err
     assert last(rest.out)["steps"] == 2000
+
+
+def test_a_description_says_nothing_about_a_graph_that_has_its_own_labels(umdp, known):
+    (known / "machine.toml").write_text("graph = 'nothing.csv'\n[labels]\nfailed = 'failed'\n[rewards]\ncost = 1\n")
+    for asked in (
+        ("own.py:machine", FAILS, "--log", "machine.csv"),
+        ("machine.csv", FAILS, "--graph", "own.py:machine"),
+    ):
+        done = umdp("learn", *asked, "--quiet")
+        assert done.code == 0, done.err
+    done = umdp("learn", "machine.csv", FAILS, "--quiet")
+    assert done.code == 2
+    assert "nothing.csv: there is no such file" in done.err

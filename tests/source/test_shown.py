@@ -188,3 +188,62 @@ def test_the_beginning_is_no_state_of_a_log(log: Path) -> None:
         file.write("4,the beginning,run,worn,0,4,0\n")
     with pytest.raises(UmdpError, match="rename it"):
         graph_of_log(log, initial="observed")
+
+
+SLIPS = (
+    "trajectory,state,action,next\n1,new,run,good\n1,good,run,godo\n1,good,run,failed\n2,new,run,good\n2,good,run,x1\n"
+)
+
+
+def test_a_slip_of_the_pen_is_anything_else(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(SLIPS + "3,x2,run,good\n")
+    source = Log(tmp_path / "log.csv", labels={"failed": ["failed"]})
+    graph = source.graph
+    assert [graph.state_name(s) for s in range(graph.states)] == ["new", "good", "failed", "x1", "x2", REST]
+    assert any(
+        "'godo' was reached and never left: taken for a slip of the pen for 'good'" in n for n in source.report()
+    )
+    source.begin()
+    batch = source.collect(order(graph))
+    assert batch.steps == 6, "the row after the slip is not at fault"
+    assert batch.counts[graph.successor == graph.rest].sum() == 1
+    assert source.knowledge().rejected == 0
+
+
+@pytest.mark.parametrize("options", [{"labels": {"x": ["godo"]}}, {"terminal": ["godo"]}, {"rest": False}])
+def test_a_state_that_somebody_names_is_no_slip(tmp_path: Path, options: dict[str, Any]) -> None:
+    (tmp_path / "log.csv").write_text(SLIPS)
+    assert "godo" in (graph_of_log(tmp_path / "log.csv", **options).state_names or ())
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_columns_of_other_formats(tmp_path: Path, suffix: str) -> None:
+    import polars
+
+    rows = [
+        {"state": "a", "action": "go", "next": "b", "hot": True, "pay": 2.5, "one": 1.0},
+        {"state": "b", "action": "go", "next": "a", "hot": False, "pay": 0.0, "one": None},
+    ]
+    path = tmp_path / f"log{suffix}"
+    frame = polars.DataFrame(rows)
+    frame.write_parquet(path) if suffix == ".parquet" else frame.write_ndjson(path)
+    graph = graph_of_log(path, labels={"hot": ["column:hot"], "one": ["next:one"]}, rewards={"pay": "pay"}, rest=False)
+    assert (names(graph, "hot"), names(graph, "one")) == ({"a"}, {"b"})
+    assert paid(graph, "pay") == {("a", "go", "b"): 2.5, ("b", "go", "a"): 0.0}
+
+
+def test_rewards_of_a_data_set_of_episodes() -> None:
+    class Episode:
+        observations, actions, rewards, terminations = np.array([0, 1, 2]), np.array([0, 0]), np.array([0.5, 2.0]), True
+
+    class Episodes:
+        total_episodes = 1
+
+        def iterate_episodes(self, numbers: list[int]) -> list[Episode]:
+            return [Episode() for _ in numbers]
+
+    graph = graph_of_log(Episodes(), rewards={"gain": "reward"})
+    assert paid(graph, "gain")["1", "0", "2"] == 2.0
+    assert names(graph, "end") == {"2"}
+    with pytest.raises(FormatError, match=r'no column "rewards".*did you mean'):
+        graph_of_log(Episodes(), rewards={"gain": "rewards"})

@@ -127,6 +127,11 @@ def log_options(
     more: dict[str, str] = {}
     if found is not None:
         settings, more = read_description(found)
+        if log is not None:
+            settings = settings.with_graph(None)
+        known = model if log is not None else typed.graph or settings.graph
+        if known is not None and not is_log_name(known):
+            settings = settings.unlabelled()  # a model has labels and rewards of its own
         typed = typed.over(settings)
         if described is None and not quiet:
             print(f"{name} is described by {found}", file=sys.stderr)

@@ -61,6 +61,14 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
             merged[name] = {**more, **own} if isinstance(own, dict) else own or more
         return type(self)(**merged)
 
+    def with_graph(self, graph: str | None) -> Self:
+        """Return these settings with a graph from elsewhere."""
+        return msgspec.structs.replace(self, graph=graph)
+
+    def unlabelled(self) -> Self:
+        """Return these settings without what only a graph made from a log is given."""
+        return msgspec.structs.replace(self, labels={}, rewards={}, initial=None, terminal=[])
+
     def words(self) -> list[str]:
         """Return these settings in words, a line each.
 

@@ -91,13 +91,32 @@ def per_state(name: str, given: Mapping[str, float], states: Sequence[Any]) -> N
     return paid
 
 
+class _Bad:
+    """Values that could not be read: how many, and the first."""
+
+    def __init__(self) -> None:
+        self.count, self.first = 0, ""
+
+    def add(self, value: Any) -> None:
+        """Take note of one."""
+        self.first = self.first if self.count else str(value)[:60]
+        self.count += 1
+
+    def notes(self, column: str) -> list[str]:
+        """Return that some were passed over."""
+        if not self.count:
+            return []
+        values = f"{self.count:,} value{'s' if self.count > 1 else ''}"
+        return [f'{values} of the column "{column}" could not be read: {self.first!r}']
+
+
 class Flags:
     """A column that says yes or no of a state: of that in which a row starts (0), or of that to which it leads (2)."""
 
     def __init__(self, label: str, column: str, *, of: int) -> None:
         self.label, self.column, self._of = label, column, of
         self._said: dict[str, tuple[Any, bool]] = {}
-        self._bad: list[Any] = []
+        self._bad = _Bad()
         self._clash = ""
 
     def take(self, triple: Triple, value: Any) -> None:
@@ -108,7 +127,7 @@ class Flags:
             return
         said = flag(value)
         if said is None:
-            self._bad.append(value)
+            self._bad.add(value)
         elif before is None:
             self._said[state] = (value, said)
         elif before[1] != said and not self._clash:
@@ -116,9 +135,9 @@ class Flags:
 
     def check(self, name: str, *, strict: bool) -> None:
         """Raise `FormatError` if the column does not say the same of a state whenever it is there."""
-        if self._bad and strict:
+        if self._bad.count and strict:
             raise FormatError(
-                f'label "{self.label}": the column "{self.column}" holds {str(self._bad[0])[:60]!r}; it must say true or '
+                f'label "{self.label}": the column "{self.column}" holds {self._bad.first!r}; it must say true or '
                 "false, 1 or 0",
                 path=name,
             )
@@ -141,7 +160,7 @@ class Flags:
 
     def notes(self) -> list[str]:
         """Return what was passed over."""
-        return _passed(self._bad, self.column)
+        return self._bad.notes(self.column)
 
 
 class Paid:
@@ -150,8 +169,8 @@ class Paid:
     def __init__(self, reward: str, column: str, *, mean: bool = False) -> None:
         self.reward, self.column, self._mean = reward, column, mean
         self._values: dict[Triple, tuple[Any, float]] = {}
-        self._sums: dict[Triple, list[float]] = {}
-        self._bad: list[Any] = []
+        self._sums: dict[Triple, tuple[float, int]] = {}
+        self._bad = _Bad()
         self._missing: set[Triple] = set()
         self._clash: tuple[Triple, float, float] | None = None
 
@@ -162,10 +181,11 @@ class Paid:
             return
         number = _number(value)
         if number is None:
-            self._bad.append(value)
+            self._bad.add(value)
             self._missing.add(triple)
         elif self._mean:
-            self._sums.setdefault(triple, []).append(number)
+            total, count = self._sums.get(triple, (0.0, 0))
+            self._sums[triple] = total + number, count + 1
         elif before is None:
             self._values[triple] = (value, number)
         elif before[1] != number and self._clash is None:
@@ -174,11 +194,11 @@ class Paid:
     def check(self, name: str, *, strict: bool) -> None:
         """Raise `FormatError` if the column has no number, or not always the same, for a transition."""
         if self._mean:
-            self._values = {triple: ("", math.fsum(all_) / len(all_)) for triple, all_ in self._sums.items()}
+            self._values = {triple: ("", total / count) for triple, (total, count) in self._sums.items()}
         missing = [triple for triple in self._missing if triple not in self._values]
-        if self._bad and (strict or missing):
+        if self._bad.count and (strict or missing):
             raise FormatError(
-                f'reward "{self.reward}": the column "{self.column}" holds {str(self._bad[0])[:60]!r}; it must hold numbers',
+                f'reward "{self.reward}": the column "{self.column}" holds {self._bad.first!r}; it must hold numbers',
                 path=name,
             )
         if self._clash is not None:
@@ -206,21 +226,13 @@ class Paid:
 
     def notes(self) -> list[str]:
         """Return what was passed over."""
-        return _passed(self._bad, self.column)
+        return self._bad.notes(self.column)
 
     def untrusted(self) -> list[str]:
         """Return why nothing can be promised of this reward."""
         if not self._mean:
             return []
         return [f'the reward "{self.reward}" is the mean of what was seen of it, not known']
-
-
-def _passed(bad: Sequence[Any], column: str) -> list[str]:
-    if not bad:
-        return []
-    return [
-        f'{len(bad):,} value{"s" if len(bad) > 1 else ""} of the column "{column}" could not be read: {bad[0]!r}, ...'
-    ]
 
 
 def _number(given: Any) -> float | None:

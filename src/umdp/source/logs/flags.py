@@ -14,9 +14,11 @@ def flag(given: Any) -> bool | None:
 
     Examples
     --------
-    >>> flag("Yes"), flag(0), flag(None), flag("maybe")
-    (True, False, False, None)
+    >>> flag("Yes"), flag(0), flag(1.0), flag(None), flag("maybe")
+    (True, False, True, False, None)
     """
     if given is None:
         return False
+    if isinstance(given, int | float) and given in (0, 1):
+        return bool(given)
     return FLAGS.get(str(given).strip().lower())
