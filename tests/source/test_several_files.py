@@ -195,8 +195,23 @@ def test_the_nearest_column_is_named(tmp_path: Path, columns: dict[str, str]) ->
 @pytest.mark.parametrize("row", ["1,,on,b", "1,a,,b", "1,a,on,", '1,"a",on," "'])
 def test_an_empty_field_is_malformed(tmp_path: Path, row: str) -> None:
     (tmp_path / "log.csv").write_text(text(WALK) + row + "\n")
-    with pytest.raises(FormatError, match=r"line 6: the line has no (state|action|next)"):
+    with pytest.raises(
+        FormatError, match=r"line 6: the (line has no (state|action)|row does not say where the step led)"
+    ):
         counted(Log(tmp_path / "log.csv", GRAPH))
+    log = Log(tmp_path / "log.csv", GRAPH, on_error="skip")
+    counted(log)
+    assert (log.knowledge().rejected, log.knowledge().unlisted) == (1, 0)
+
+
+def test_a_step_that_led_nobody_knows_where_is_anything_else(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(text([*WALK, ("3", "a", "on", ""), ("3", "b", "on", "c")]))
+    log = Log(tmp_path / "log.csv")
+    counts, _ = counted(log)
+    assert sum(counts) == 6
+    assert np.array(counts)[log.graph.successor == log.graph.rest].sum() == 1
+    assert "" not in (log.graph.state_names or ())
+    assert log.knowledge().rejected == 0
 
 
 def test_what_is_good_before_a_bad_line_is_kept(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.model.structure import owner
 
-__all__ = ["Lookup", "Memo", "Place"]
+__all__ = ["NOWHERE", "Lookup", "Memo", "Place"]
+
+NOWHERE = "the row does not say where the step led"
 
 MOST = 1_000_000  # triples remembered at a time, so that a log of a huge graph does not fill the memory
 
@@ -126,7 +128,10 @@ class Lookup:
             transition = self.beyond(choice)
         if transition >= 0:
             return Place(transition, source, target)
-        reason = self._no_state(str(successor)) if target < 0 else self.unlisted(choice, target)
+        if not str(successor).strip():
+            reason = NOWHERE
+        else:
+            reason = self._no_state(str(successor)) if target < 0 else self.unlisted(choice, target)
         return Place(-1, source, target, reason)
 
     def beyond(self, choice: int) -> int:

@@ -68,7 +68,7 @@ class CsvReader(LineReader):
             return self._careful(block)
         width = self._width
         state, action, successor = (cells[column::width] for column in self._triple)
-        if "" in state or "" in action or "" in successor:
+        if "" in state or "" in action:
             return self._careful(block)
         names = None if self._trajectory is None else cells[self._trajectory :: width]
         over = None
@@ -131,7 +131,7 @@ class CsvReader(LineReader):
             if self._end is not None and fields[self._end].strip().lower() not in FLAGS:
                 malformed[number] = f"the end is {fields[self._end][:60]!r}; it is true or false, 1 or 0"
                 continue
-            empty = [role for role, column in zip(TRIPLE, self._triple, strict=True) if not fields[column].strip()]
+            empty = [role for role, column in zip(TRIPLE[:2], self._triple, strict=False) if not fields[column].strip()]
             if empty:
                 malformed[number] = f"the line has no {' and no '.join(empty)}"
                 continue

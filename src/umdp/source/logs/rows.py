@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.source.lookup import Memo
+from umdp.source.lookup import NOWHERE, Memo
 
 __all__ = ["Carry", "Chunk", "Rows", "decode"]
 
@@ -115,7 +115,8 @@ def decode(chunk: Chunk, memo: Memo, before: Carry) -> Rows:
         place = memo.failed[-1 - int(chunk.codes[row])]
         start[row], ends[row] = place.state, place.successor
         reasons[int(index[row])] = place.reason
-        unlisted.add(int(index[row]))
+        if place.reason != NOWHERE:  # what it does not say is no outcome by which it could have been left out
+            unlisted.add(int(index[row]))
     memo.failed.clear()
 
     unread = np.searchsorted(np.fromiter(chunk.malformed, np.int64, len(chunk.malformed)), index)

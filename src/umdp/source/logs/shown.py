@@ -117,6 +117,8 @@ def _seen(reader: Reader, gathered: Sequence[Flags | Paid], *, strict: bool) -> 
             triple = known[key] = (state, action, successor)
             if all(triple):
                 seen.add(*triple, end=outcome[3])
+        if not all(triple):
+            continue
         for each, value in zip(gathered, outcome[4:], strict=True):
             each.take(triple, value)
     if not seen.number:
