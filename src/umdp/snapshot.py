@@ -12,6 +12,7 @@ import numpy as np
 from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
 from umdp.model import MDP, IntervalMDP, Policy
+from umdp.returns import return_of
 from umdp.solver import Bracket, Solution, Status, evaluate
 from umdp.spec import Direction, Spec
 
@@ -66,6 +67,11 @@ class Snapshot:
         return self.robust.model
 
     @property
+    def returns(self) -> tuple[float, float] | None:
+        """The bracket as bounds on the return, where rewards were turned around or shifted; otherwise None."""
+        return return_of(self.robust.model, self.robust.spec, self.bracket.lower, self.bracket.upper)
+
+    @property
     def policy(self) -> Policy:
         """The robust policy."""
         return self.robust.policy
@@ -112,12 +118,14 @@ class Snapshot:
         # The bracket of the learned model is met either way; of the process nothing is certified without a promise.
         certified = self.status is not Status.CERTIFIED or self.guarantee.holds
         status = self.status.name.lower() if certified else "solved"
+        returns = self.returns
         return {
             "trajectories": self.trajectories, "steps": self.steps, "iterations": self.iteration,
             "lower": self.bracket.lower, "upper": self.bracket.upper, "optimistic": self.optimistic,
             "guarantee": self.guarantee.as_dict(), "status": status,
             "performance": self.performance, "estimation_error": self.estimation_error,
             "model_error": self.model_error, "reason": self.reason, "partial": self.partial,
+            **({} if returns is None else {"return_lower": returns[0], "return_upper": returns[1]}),
         }  # fmt: skip
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 from umdp import MDP, IntervalMDP, ModelError, solve
+from umdp.model import Units
 
 # -- sparse matrices -----------------------------------------------------------------------------------------
 
@@ -170,9 +171,13 @@ def test_cliff_walking_counts_steps_as_a_cost() -> None:
     assert solution.value == pytest.approx(13.0)
 
 
-def test_taxi_has_rewards_of_both_signs_and_is_refused() -> None:
-    with pytest.raises(ModelError, match=r"rewards range from -10.* to 20.*one sign"):
-        MDP.from_gymnasium(table_of("Taxi"))
+def test_taxi_has_rewards_of_both_signs_and_counts_down_from_the_largest() -> None:
+    mdp = MDP.from_gymnasium(table_of("Taxi"), initial=328)
+    assert list(mdp.rewards) == ["cost"]
+    assert mdp.rewards["cost"].units == Units(sign=-1, once=20.0)
+    paid = mdp.rewards["cost"].transition
+    # 0: the end, and staying there. 21: from states that no episode sees, into the end for a step that pays -1.
+    assert sorted(set(paid.tolist())) == [0.0, 1.0, 10.0, 21.0]
 
 
 def test_taxi_with_its_rewards_made_costs() -> None:

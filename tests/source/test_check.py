@@ -123,6 +123,7 @@ def test_rewards_of_both_signs_are_a_note() -> None:
     assert [finding.kind for finding in report.findings] == ["rewards"]
     assert report.fit
     assert "note (rewards): rewards have both signs (20 in state 3, action 'right'; -1 in state 0" in str(report)
+    assert 'ask for R{"cost"}min=? [ F "terminated" ]' in str(report)
 
 
 def test_states_that_are_not_hashable_or_never_recur() -> None:

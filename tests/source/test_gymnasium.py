@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from umdp import LUI, MissingExtra, ModelError, anytime, solve
+from umdp.model import Units
 from umdp.source import Environment, Gymnasium, Order, observe
 from umdp.source.lookup import Lookup
 
@@ -68,17 +69,14 @@ def test_cliff_walking_has_costs_and_a_single_start() -> None:
     assert source.report() == []
 
 
-def test_taxi_starts_in_many_states_and_has_rewards_of_both_signs() -> None:
+def test_taxi_starts_in_many_states_and_its_return_is_20_minus_its_cost() -> None:
     source = Gymnasium(newest("Taxi"))
     graph = source.graph
     assert (graph.states, graph.initial, graph.state_name(500)) == (501, 500, "start")
     assert graph.action_name(int(graph.state_ptr[500])) == "reset"
     assert np.diff(graph.choice_ptr)[-1] == 300
-    assert not graph.rewards
-    assert source.report() == [
-        f"{newest('Taxi').removeprefix('gym:')}: rewards range from -10 to 20 and make no reward structure: expected rewards "
-        "need one sign. Shift or split them"
-    ]
+    assert graph.rewards["cost"].units == Units(sign=-1, once=20.0)
+    assert "so that the return is 20 - cost" in source.report()[0]
     source.begin(3)
     batch = source.collect(uniform(source, 400, horizon=20))
     assert batch.counts[-300:].sum() == batch.trajectories == 400

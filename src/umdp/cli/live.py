@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from umdp.run import Config
     from umdp.snapshot import Snapshot
 
-__all__ = ["Screen", "display", "in_words", "record"]
+__all__ = ["Screen", "display", "in_words", "record", "returned"]
 
 POINTS = 4000  # of a curve, above which every second is left out
 WIDTH = 72  # columns of the picture, where there are so many
@@ -44,6 +44,8 @@ class Screen:
         """Say how it ended."""
         print(in_words(snapshot))
         print(f"  after {_amount(snapshot)}{', the last iteration incomplete' if snapshot.partial else ''}")
+        if snapshot.returns is not None:
+            print(f"  return   {returned(*snapshot.returns)}")
         if snapshot.performance is not None:
             print(f"  the policy is worth {snapshot.performance:.6g} on the process itself")
         for line in self.run.source.report():
@@ -210,6 +212,23 @@ def short(value: float, *, down: bool) -> str:
     unit = Decimal(1).scaleb(exact.adjusted() - 3)
     rounded = exact.quantize(unit, rounding=ROUND_FLOOR if down else ROUND_CEILING)
     return f"{float(rounded):.4g}"
+
+
+def returned(lower: float, upper: float) -> str:
+    """Return bounds on the return as text, rounded outwards.
+
+    Examples
+    --------
+    >>> returned(7.93012, 7.93029), returned(7.0, 7.0)
+    ('7.930 .. 7.931', '7')
+    """
+    if lower == upper and lower == round(lower):
+        return f"{lower:.0f}"
+    digits = 3 if max(abs(lower), abs(upper)) < 1000 or not math.isfinite(lower + upper) else 0
+    scale = 10**digits
+    ends = (math.floor(lower * scale) / scale if math.isfinite(lower) else lower,
+            math.ceil(upper * scale) / scale if math.isfinite(upper) else upper)  # fmt: skip
+    return " .. ".join(f"{end:.{digits}f}" for end in ends)
 
 
 def _amount(snapshot: Snapshot) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umdp.cli.learn import configuration
-from umdp.cli.live import plain
+from umdp.cli.live import plain, returned
 from umdp.errors import FormatError, MissingExtra, ModelError
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def _show(last: dict[str, Any]) -> None:
     print(f"  bracket  {last['lower']:.6g} .. {last['upper']:.6g} ({last['guarantee']['text']})")
     for line in last["guarantee"]["reasons"][1:]:
         print(f"           {line}")
+    if "return_lower" in last:
+        print(f"  return   {returned(last['return_lower'], last['return_upper'])}")
     if last["performance"] is not None:
         print(f"  the policy is worth {last['performance']:.6g} on the process itself")
 

@@ -4,6 +4,6 @@ from umdp.model.graph import REST, Graph
 from umdp.model.interval import IntervalMDP
 from umdp.model.mdp import MDP
 from umdp.model.policy import Policy
-from umdp.model.rewards import Rewards
+from umdp.model.rewards import Rewards, Units
 
-__all__ = ["MDP", "REST", "Graph", "IntervalMDP", "Policy", "Rewards"]
+__all__ = ["MDP", "REST", "Graph", "IntervalMDP", "Policy", "Rewards", "Units"]

@@ -58,11 +58,12 @@ class Builders:
 
         Labels: `terminated`, `goal` (terminated with positive reward) and `fail` (terminated without). Rewards that
         are never negative become the structure `reward`, rewards that are never positive the structure `cost` (with
-        its sign turned); a table with both is refused. Terminated states stay where they are.
+        its sign turned); those of both signs are shifted, and `units` of the structure says by what. Terminated states
+        stay where they are.
         """
         from umdp.model.gymnasium_table import read_table
 
-        return cls(**read_table(table, initial, more))
+        return cls(**read_table(table, initial, more)[0])
 
 
 class IntervalBuilders:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from umdp.errors import ModelError
-from umdp.model.rewards import Rewards
+from umdp.model.units import TERMINATED, reward_structures
 
 __all__ = ["read_table"]
 
 
 def read_table(
-    table: Mapping[int, Mapping[int, Sequence[Any]]], initial: int, annotations: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the arguments of `MDP` for ``P[state][action] = [(probability, successor, reward, terminated)]``."""
+    table: Mapping[int, Mapping[int, Sequence[Any]]],
+    initial: int,
+    annotations: dict[str, Any],
+    reward_of: Callable[[float], float] | None = None,
+) -> tuple[dict[str, Any], str]:
+    """Return the arguments of `MDP` for ``P[state][action] = [(probability, successor, reward, terminated)]``.
+
+    Labels go by the rewards as they are, reward structures by what `reward_of` makes of them. The second thing returned is
+    what was done to rewards of both signs, in words.
+    """
     states = len(table)
     if sorted(table) != list(range(states)):
         raise ModelError(f"the table must have the states 0 to {states - 1}")
@@ -38,7 +45,9 @@ def read_table(
     source = np.array([s for s, *_ in outcomes])
     stays = ends[source]  # the table may let a terminated state go on; the environment never does
     successor = np.where(stays, source, successor)
-    paid = np.where(stays, 0.0, reward)
+    changed = reward if reward_of is None else np.array([float(reward_of(float(r))) for r in reward])
+    paid = np.where(stays, 0.0, changed).astype(np.float64)
+    rewards, note = reward_structures(paid, ends[successor] & ~stays)
     return {
         "state_ptr": state_ptr,
         "choice_ptr": choice_ptr,
@@ -46,18 +55,7 @@ def read_table(
         "probability": probability.astype(np.float64),
         "initial": initial,
         "actions": [str(a) for s in range(states) for a in table[s]],
-        "rewards": _structure(paid),
+        "rewards": rewards,
         **annotations,
-        "labels": {"terminated": ends, "goal": goal, "fail": ends & ~goal, **annotations.get("labels", {})},
-    }
-
-
-def _structure(paid: np.ndarray[Any, Any]) -> dict[str, Rewards]:
-    if (paid < 0).any() and (paid > 0).any():
-        raise ModelError(
-            f"rewards range from {paid.min()} to {paid.max()}; expected rewards need one sign. "
-            "Shift or split them, or pass a table with rewards of one sign"
-        )
-    if not paid.any():
-        return {}
-    return {"reward": Rewards(transition=paid)} if (paid > 0).any() else {"cost": Rewards(transition=-paid)}
+        "labels": {TERMINATED: ends, "goal": goal, "fail": ends & ~goal, **annotations.get("labels", {})},
+    }, note

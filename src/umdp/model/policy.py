@@ -211,7 +211,7 @@ def _annotations(model: Graph, choice: NDArray[np.int64], entries: NDArray[np.in
             state=r.state,
             choice=None if r.choice is None else r.choice[choice],
             transition=None if r.transition is None else r.transition[entries],
-        )
+        ).with_units(r.units)
         for name, r in model.rewards.items()
     }
     return {
@@ -245,7 +245,7 @@ def _mix(model: MDP, weight: NDArray[np.float64]) -> MDP:
             state=r.state,
             choice=None if r.choice is None else row_sums(model.state_ptr, r.choice * weight),
             transition=r.transition,
-        )
+        ).with_units(r.units)
         for name, r in model.rewards.items()
     }
     return MDP(np.arange(model.states + 1), model.choice_ptr[model.state_ptr], model.successor, p, **more)
@@ -268,7 +268,7 @@ def _split(model: IntervalMDP, weight: NDArray[np.float64]) -> IntervalMDP:
         on_state[:states] = 0.0 if r.state is None else r.state
         on_transition = np.zeros(successor.size)
         on_transition[taken.size :] = 0.0 if r.transition is None else r.transition[entries]
-        rewards[name] = Rewards(state=on_state, choice=on_choice, transition=on_transition)
+        rewards[name] = Rewards(state=on_state, choice=on_choice, transition=on_transition).with_units(r.units)
     names = [model.state_name(s) for s in range(states)]
     names += [f"{names[model.choice_state[c]]}/{model.action_name(int(c))}" for c in taken]
     return IntervalMDP(

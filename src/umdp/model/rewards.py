@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,30 @@ from numpy.typing import ArrayLike, NDArray
 from umdp.errors import ModelError
 from umdp.model.structure import frozen
 
-__all__ = ["Rewards"]
+__all__ = ["Rewards", "Units"]
+
+
+@dataclass(frozen=True)
+class Units:
+    """How the value of a reward structure reads in the units of the process: rewards may have been turned or shifted.
+
+    The return is ``sign * value + once - every * steps``.
+
+    Attributes
+    ----------
+    sign : -1 where costs are rewards turned around
+    once : what is paid once, at the end of an episode, besides
+    every : what was added to every step
+
+    Examples
+    --------
+    >>> Units(sign=-1, once=20.0)
+    Units(sign=-1, once=20.0, every=0.0)
+    """
+
+    sign: int = 1
+    once: float = 0.0
+    every: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +51,10 @@ class Rewards:
     choice : array_like of float, shape (C,), optional
     transition : array_like of float, shape (T,), optional
 
+    Attributes
+    ----------
+    units : how a value reads in the units of the process, where these are not its rewards as they are (`with_units`)
+
     Examples
     --------
     >>> Rewards(choice=[1, 0, 2]).choice
@@ -37,6 +64,7 @@ class Rewards:
     state: NDArray[np.float64] | None = None
     choice: NDArray[np.float64] | None = None
     transition: NDArray[np.float64] | None = None
+    units: Units | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         for part in ("state", "choice", "transition"):
@@ -47,6 +75,7 @@ class Rewards:
                 object.__setattr__(self, part, array)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({"units": None})  # pickles from before there were any
         self.__dict__.update({part: frozen(values) for part, values in state.items()})
 
     @classmethod
@@ -75,4 +104,16 @@ class Rewards:
 
     def with_transition(self, transition: NDArray[np.float64] | None) -> Rewards:
         """Return the same structure with other rewards on transitions."""
-        return replace(self, transition=transition)
+        return replace(self, transition=transition).with_units(self.units)
+
+    def with_units(self, units: Units | None) -> Rewards:
+        """Return the same structure with other units.
+
+        Examples
+        --------
+        >>> Rewards(choice=[1, 0]).with_units(Units(sign=-1)).units
+        Units(sign=-1, once=0.0, every=0.0)
+        """
+        found = replace(self)
+        object.__setattr__(found, "units", units)
+        return found

@@ -16,6 +16,7 @@ from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import LEARNERS, Learner
 from umdp.limits import Limits, threshold
 from umdp.model import MDP, Graph, IntervalMDP
+from umdp.returns import refuse_shifted
 from umdp.run.fingerprint import graph_digest
 from umdp.run.log_settings import LogSettings, check_settings
 from umdp.run.plugin import is_plugin, plugin, plugin_file, read_plugin, where
@@ -172,6 +173,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         source = self._origin()
         if asked is None:
             raise ModelError("say what to learn for: a property such as 'Pmax=? [ F \"goal\" ]' after the model")
+        refuse_shifted(source.graph, asked)
         return source, asked, horizon
 
     def _origin(self) -> Source:

@@ -35,6 +35,7 @@ PARTS = {
     "log": "how the log is read",
 }
 LATER = ("log",)  # parts that runs of this format did not have from the beginning
+SHOWN = ("units",)  # how the answer reads, not what it is: runs from before they were kept go on
 PLURAL = ("the states", "the labels", "the rewards", "the names", "the probabilities")
 
 
@@ -51,7 +52,7 @@ def fingerprint(config: Config, run: Anytime) -> dict[str, str]:
         "structure": [graph[name] for name in structure],
         "labels": _sorted(graph["labels"]),
         "rewards": _sorted(graph["rewards"]),
-        "names": [graph[name] for name in graph if name not in (*structure, "labels", "rewards")],
+        "names": [graph[name] for name in graph if name not in (*structure, "labels", "rewards", *SHOWN)],
         "process": [*(mdp.probability for mdp in stages), *truth, getattr(run.source, "after", 0)],
         "property": str(run.spec),
         "learner": [config.learner, _settings(config.build_learner())],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from umdp.errors import FormatError, ModelError
-from umdp.model import Graph, Rewards
+from umdp.model import Graph, Rewards, Units
 
 __all__ = ["graph_from_data", "graph_to_data"]
 
@@ -39,13 +39,18 @@ def graph_to_data(graph: Graph) -> dict[str, Any]:
         "variables": {name: _column(values) for name, values in graph.variables.items()},
         "constants": dict(graph.constants),
         "formulas": dict(graph.formulas),
+        "units": {
+            name: [each.units.sign, each.units.once, each.units.every]
+            for name, each in graph.rewards.items()
+            if each.units is not None
+        },
     }
 
 
 def graph_from_data(data: Mapping[str, Any]) -> Graph:
     """Return the graph that `graph_to_data` was given; everything is checked again."""
     try:
-        codes = data["action_codes"]
+        codes, units = data["action_codes"], data.get("units", {})  # runs from before they were kept have none
         return Graph(
             data["state_ptr"],
             data["choice_ptr"],
@@ -53,7 +58,9 @@ def graph_from_data(data: Mapping[str, Any]) -> Graph:
             initial=int(data["initial"]),
             labels=data["labels"],
             rewards={
-                name: Rewards.of({part: values for part, values in each.items() if values is not None})
+                name: Rewards.of({part: values for part, values in each.items() if values is not None}).with_units(
+                    Units(*units[name]) if name in units else None
+                )
                 for name, each in data["rewards"].items()
             },
             actions=None if codes is None else (codes, tuple(_apart(data["action_names"]))),

@@ -63,7 +63,10 @@ class ObservedGraph:
         source = self.number.setdefault(state, len(self.number))
         target = self.number.setdefault(successor, len(self.number))
         outcomes = self._seen.setdefault(source, {}).setdefault(action, {})
-        self.varies |= outcomes.setdefault(target, reward) != reward
+        before = outcomes.setdefault(target, reward)
+        if reward != before:
+            self.varies = True
+            outcomes[target] = min(before, reward)
         (self._ended if end else self._open).add(target)
 
     def without(self, states: Collection[Hashable]) -> ObservedGraph:
@@ -158,9 +161,19 @@ class ObservedGraph:
         return own
 
     def rewards(self, *, rest: bool = True) -> NDArray[np.float64]:
-        """Return the reward of every transition of the graph, shape (T,); none on the way to "anything else"."""
+        """Return the lowest reward seen on every transition, shape (T,); none on the way to "anything else"."""
         rows = self._rows(rest)
         return np.array([r for choices in rows for outcomes in choices.values() for r in outcomes.values()])
+
+    def targets(self, *, rest: bool = True) -> NDArray[np.int64]:
+        """Return where every transition of the graph leads, shape (T,); "anything else" is the last state."""
+        rows = self._rows(rest)
+        return np.array([t for choices in rows for outcomes in choices.values() for t in outcomes], dtype=np.int64)
+
+    def owners(self, *, rest: bool = True) -> NDArray[np.int64]:
+        """Return the choice of every transition of the graph, shape (T,)."""
+        sizes = [len(outcomes) for choices in self._rows(rest) for outcomes in choices.values()]
+        return np.repeat(np.arange(len(sizes)), sizes)
 
     def _rows(self, rest: bool) -> list[dict[Hashable, dict[int, float]]]:
         """Return, for every state, the outcomes of its choices and their rewards."""

@@ -149,7 +149,10 @@ def _explore(
             seen.late += seen.steps > steps // 2 and successor not in met
             met.add(successor)
             if step.reward:
-                seen.rewards.setdefault(1 if step.reward > 0 else -1, (state, action, step.reward))
+                sign = 1 if step.reward > 0 else -1
+                seen.rewards.setdefault(sign, (state, action, step.reward))
+                if not step.terminated:
+                    seen.on_the_way.add(sign)
             if step.terminated:
                 seen.ended.setdefault(successor)
             if step.terminated or step.truncated or seen.steps >= steps:

@@ -20,6 +20,7 @@ from umdp.source.lookup import Lookup
 __all__ = ["Environment"]
 
 SHOWN = 5
+LEAST = "where an expected reward is asked for, no step pays less than any of its kind that exploration saw"
 
 
 class Environment(Source):
@@ -102,7 +103,14 @@ class Environment(Source):
         self._where = f"observations of {name_of(env)}"
         self._states: dict[Hashable, int] = {}
         self._memo: dict[tuple[int, int], int] = {}
+        self._least: list[float] | None = None
         self.begin(0)
+
+    def _expect(self, least: NDArray[np.float64], reward_of: Callable[[float], float]) -> None:
+        """Hold rewards to what was seen: no transition (T,) pays less than this, and none that is not listed less than all."""
+        beyond = self.graph.successor == (-1 if self.graph.rest is None else self.graph.rest)
+        self._least = np.where(beyond, least.min(initial=0.0), least).tolist()
+        self._changed = reward_of
 
     @property
     def truth(self) -> MDP | None:
@@ -112,7 +120,7 @@ class Environment(Source):
     def begin(self, seed: int) -> None:
         """Start from the beginning."""
         self._generator = np.random.PCG64(seed)
-        self._done = {"trajectories": 0, "steps": 0, "truncated": 0, "rest": 0, "unlisted": 0}
+        self._done = {"trajectories": 0, "steps": 0, "truncated": 0, "rest": 0, "unlisted": 0, "lower": 0}
         self._first: list[str] = []
         self._kept = self._state()
 
@@ -164,7 +172,10 @@ class Environment(Source):
             choice = choose(state)
             step = self._protocol.step(self._actions[choice])
             successor = self._locate(freeze(step.observation, self._state_of, self._where), step)
-            if not self._follow(choice, successor, step.observation, path):
+            listed = self._follow(choice, successor, step.observation, path)
+            if self._least is not None and path and self._changed(step.reward) < self._least[path[-1]]:
+                self._done["lower"] += 1
+            if not listed:
                 return path
             state = successor
             if step.terminated or step.truncated:
@@ -233,19 +244,20 @@ class Environment(Source):
             "has_uint32": 0,
             "uinteger": 0,
         }
-        self._done = {name: int(state[name]) for name in self._done}
+        self._done = {name: int(state.get(name, 0)) for name in self._done}
         self._first = list(state["first"])
         self._kept = dict(state)
 
     def knowledge(self) -> Knowledge:
         """Return how many steps were taken, and how many of them the graph does not list."""
-        unlisted = self._done["unlisted"]
+        unlisted, lower = self._done["unlisted"], self._done["lower"]
         return Knowledge(
             graph=self._graph_from,
             rest=self.graph.rest is not None,
             unlisted=unlisted,
             rows=self._done["steps"] + unlisted,
-            assumptions=() if self._truth is not None else (MARKOV,),
+            assumptions=() if self._truth is not None else (MARKOV,) if self._least is None else (MARKOV, LEAST),
+            findings=(f"{lower:,} steps paid less than any of their kind that exploration saw",) if lower else (),
         )
 
     def report(self) -> list[str]:
@@ -266,6 +278,11 @@ class Environment(Source):
                 "counted, and no guarantee covers them"
             )
             notes += self._first
+        if done["lower"]:
+            notes.append(
+                f"{done['lower']} of {done['steps']} steps paid less than any of their kind that exploration saw: expected "
+                "rewards are overstated; explore longer (episodes=...)"
+            )
         if not self._protocol.seeded:
             notes.append(
                 "reset takes no seed: a run cannot be repeated, and one that is resumed goes on with other random numbers"

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import Graph
+from umdp.model.units import reward_structures
 from umdp.source.environments.protocol import Protocol, allowed, freeze, name_of
-from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members, reward_structure
+from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
 
 __all__ = ["RESET", "Ended", "Observed", "observe"]
 
 RESET = "reset"
+FEW = 50  # different rewards at the end of episodes, up to which ends are told apart by them
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ended:
-    """A state in which an episode terminated, with a positive reward or without; such states are never left."""
+    """A state in which an episode terminated, with a positive reward or without; such states are never left.
+
+    Where an end pays one of a few rewards, as in a game that is won, drawn or lost, there is a state for each.
+    """
 
     observation: Hashable
     goal: bool
+    reward: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +51,8 @@ class Observed:
     entry : whether the initial state is an extra one, whose choice is the reset, where episodes start in different states or
         may start elsewhere
     notes : what was assumed
+    paid : (T,) the lowest reward seen on each transition, 0 on the way to "anything else"
+    apart : whether ends are told apart by what they pay
     """
 
     graph: Graph
@@ -52,6 +60,8 @@ class Observed:
     number: Mapping[Hashable, int]
     entry: bool
     notes: tuple[str, ...]
+    paid: NDArray[np.float64]
+    apart: bool
 
 
 def observe(
@@ -64,13 +74,15 @@ def observe(
     state_of: Callable[[Any], Hashable] | None = None,
     labels: Mapping[str, LabelOf] | None = None,
     rest: bool = True,
+    reward_of: Callable[[float], float] | None = None,
 ) -> Observed:
     """Return the graph of what is seen in some episodes with actions chosen at random.
 
     Whatever can happen but did not is the outcome "anything else" of its choice; a state that was reached but never left, and
     in which no episode terminated, leads nowhere else. An episode that terminates ends in a state of its own, apart from
-    a state with the same observation in which episodes go on. Labels: ``terminated``, ``goal`` (terminated with positive reward),
-    ``fail`` (terminated without), ``unexplored`` (reached, but never left), and those given.
+    a state with the same observation in which episodes go on, and one for each reward where there are few. Of other rewards that
+    differ for the same transition the lowest seen counts, and a note says so. Labels: ``terminated``, ``goal`` (terminated with
+    positive reward), ``fail`` (terminated without), ``unexplored`` (reached, but never left), and those given.
 
     Parameters
     ----------
@@ -88,6 +100,8 @@ def observe(
     rest : bool
         Whether choices have the outcome "anything else". Without it, whatever was not seen is missing from the graph, a state
         that was never left is taken to be absorbing, and nothing can be promised.
+    reward_of : function, optional
+        Turns rewards into others.
 
     Examples
     --------
@@ -105,7 +119,7 @@ def observe(
     protocol, rng = Protocol(env), np.random.default_rng(seed)
     where = f"observations of {name_of(env)}"
     tried = protocol.actions() if actions is None else list(actions)
-    seen, steps = ObservedGraph(), 0
+    met, steps = dict[tuple[Any, Any, Any, float, bool], None](), 0
     starts: dict[Hashable, None] = {}
     for number in range(episodes):
         observation, info = protocol.reset(seed if number == 0 else None)
@@ -116,17 +130,28 @@ def observe(
             action = possible[int(rng.integers(len(possible)))]
             step = protocol.step(action)
             key = freeze(step.observation, state_of, where)
-            reached = Ended(key, step.reward > 0) if step.terminated else key
-            seen.add(state, action, reached, step.reward, end=step.terminated)
+            met.setdefault((state, action, key, step.reward, step.terminated))
             state, info, steps = key, step.info, steps + 1
             if step.terminated or step.truncated:
                 break
     if not steps:
         raise ModelError("no step was observed; give at least one episode and a horizon of at least 1")
+    change = reward_of or float
+    apart = len({reward for *_, reward, terminated in met if terminated}) <= FEW
+    seen = ObservedGraph()
+    for state, action, key, reward, terminated in met:
+        paid = float(change(reward))
+        reached = Ended(key, reward > 0, paid if apart else None) if terminated else key
+        seen.add(state, action, reached, paid, end=terminated)
     entry = rest or len(starts) > 1
     for start in starts if entry else ():
         seen.add(Entry(), RESET, start)
-    rewards, why = reward_structure(seen.rewards(rest=rest), varies=seen.varies)
+    least, targets = seen.rewards(rest=rest), seen.targets(rest=rest)
+    beyond = targets == len(seen.number)
+    ended = np.array([isinstance(state, Ended) for state in [*seen.number, Entry()]])
+    own = np.array([choice is None for choice in seen.actions(rest=rest)])  # nobody pays for staying
+    ending = ended[targets] & ~own[seen.owners(rest=rest)]
+    rewards, note = reward_structures(least, ending, beyond)
     graph = seen.graph(
         Entry() if entry else next(iter(starts)),
         labels=_labels(seen, labels or {}),
@@ -134,13 +159,15 @@ def observe(
         names=_namer(seen),
         rest=rest,
     )
-    beyond = "counts as anything else" if rest else "is missing, and no guarantee covers it"
-    note = (
+    otherwise = "counts as anything else" if rest else "is missing, and no guarantee covers it"
+    origin = (
         f"the graph is what {episodes} episodes with random actions showed ({steps} steps): {graph.states} states, "
-        f"{graph.transitions} transitions; whatever can happen but did not {beyond}"
+        f"{graph.transitions} transitions; whatever can happen but did not {otherwise}"
     )
     given = [None if action == RESET else action for action in seen.actions(rest=rest)]
-    return Observed(graph, given, dict(seen.number), entry, tuple(filter(None, (note, why))))
+    varies = "rewards differ for the same transition; the lowest that was seen counts" if seen.varies else ""
+    notes = tuple(filter(None, (origin, note, varies)))
+    return Observed(graph, given, dict(seen.number), entry, notes, least, apart)
 
 
 def _labels(seen: ObservedGraph, given: Mapping[str, LabelOf]) -> dict[str, NDArray[np.bool_]]:
@@ -161,11 +188,14 @@ def _namer(seen: ObservedGraph) -> Callable[[Any], str]:
     def plain(state: Any) -> str:
         return "start" if isinstance(state, Entry) else str(state.observation if isinstance(state, Ended) else state)
 
-    times = Counter(map(plain, seen.number))
+    def brief(state: Any) -> str:
+        return f"{plain(state)} {'goal' if state.goal else 'fail'}" if isinstance(state, Ended) else plain(state)
+
+    times, shared = Counter(map(plain, seen.number)), Counter(map(brief, seen.number))
 
     def name(state: Any) -> str:
         if not isinstance(state, Ended) or times[plain(state)] == 1:
             return plain(state)
-        return f"{plain(state)} {'goal' if state.goal else 'fail'}"
+        return brief(state) if shared[brief(state)] == 1 else f"{brief(state)} {state.reward:g}"
 
     return name

@@ -43,6 +43,7 @@ class Seen:
     ended: dict[Hashable, None] = field(default_factory=dict)
     masks: dict[Hashable, set[tuple[bool, ...]]] = field(default_factory=lambda: defaultdict(set))
     rewards: dict[int, tuple[Hashable, Any, float]] = field(default_factory=dict)
+    on_the_way: set[int] = field(default_factory=set)
     late: int = 0
     episodes: int = 0
     steps: int = 0
@@ -133,15 +134,21 @@ def masked(seen: Seen) -> Iterator[Finding]:
 
 
 def signs(seen: Seen) -> list[Finding]:
-    """Return whether rewards have both signs."""
+    """Return whether rewards have both signs, and what can then be asked."""
     if len(seen.rewards) < 2:
         return []
     (up, by, gain), (down, at, loss) = seen.rewards[1], seen.rewards[-1]
+    if len(seen.on_the_way) > 1:
+        ask = 'shifted in every step: ask for the sum of a number of steps, R{"reward"}max=? [ C<=k ]'
+    elif -1 in seen.on_the_way:
+        ask = 'shifted at the end of episodes: ask for R{"cost"}min=? [ F "terminated" ]'
+    else:
+        ask = 'shifted at the end of episodes: ask for R{"reward"}max=? [ F "terminated" ]'
     return [
         Finding(
             "rewards",
-            f"rewards have both signs ({gain:g} in state {up!r}, action {by!r}; {loss:g} in state {down!r}, action {at!r}), so "
-            "there is no reward structure; ask for probabilities, or shift or split the rewards",
+            f"rewards have both signs ({gain:g} in state {up!r}, action {by!r}; {loss:g} in state {down!r}, action {at!r}) and "
+            f"are {ask}",
             fatal=False,
         )
     ]

@@ -15,7 +15,7 @@ from umdp.source.environments.exploration import RESET, Ended, observe
 from umdp.source.environments.geometry import OUTSIDE, positions
 from umdp.source.environments.protocol import Step, name_of
 from umdp.source.logs.rejected import OnError
-from umdp.source.observed_graph import LabelOf, label_members, reward_structure
+from umdp.source.observed_graph import LabelOf, label_members
 
 __all__ = ["Gymnasium", "environment_table", "make", "table_model"]
 
@@ -30,8 +30,9 @@ class Gymnasium(Environment):
     states, an initial state is added, whose one choice, ``reset``, leads to them.
 
     Labels: ``terminated``, ``goal`` (terminated with positive reward), ``fail`` (terminated without), and those given.
-    Rewards that are never positive become the reward structure ``cost``, rewards that are never negative ``reward``; rewards
-    of both signs become none, and `report` says why.
+    Rewards that are never positive become the reward structure ``cost``, rewards that are never negative ``reward``. Those of
+    both signs are shifted, at the end of an episode or in every step, which `report` says; snapshots and `umdp learn` show the
+    return in the environment's own units.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class Gymnasium(Environment):
     labels : mapping, optional
         Functions of a state (of an observation), or lists of states.
     reward_of : function, optional
-        Turns the rewards of the table into others, such as ``lambda r: min(r, 0)`` to leave costs only.
+        Turns rewards into others, such as ``lambda r: min(r, 0)`` to leave costs only.
     state_of : function, optional
         Turns an observation into a hashable state.
     actions, entry
@@ -83,7 +84,9 @@ class Gymnasium(Environment):
         env, name = make(env, **options)
         self._notes: tuple[str, ...] = ()
         self._number: Mapping[Hashable, int] | None = None
+        self._reward_of, self._apart = reward_of or float, False
         truth: MDP | None = None
+        least: np.ndarray[Any, np.dtype[np.float64]] | None = None
         table = None if graph is not None else _table(env, state_of)
         if graph is not None:
             if labels:
@@ -92,26 +95,34 @@ class Gymnasium(Environment):
                 )
         elif table is not None:
             where = positions(env, len(table))
-            truth, entry, why = table_model(table, _starts(env, len(table)), labels or {}, reward_of, where)
-            graph, self._notes = truth.graph, (why,) if why else ()
+            truth, entry, note = table_model(table, _starts(env, len(table)), labels or {}, reward_of, where)
+            graph, self._notes = truth.graph, (note,) if note else ()
             own = [action for s in range(len(table)) for action in table[s]]
             actions = [*own, None] if entry else own
         else:
-            seen = observe(env, episodes, actions=actions, state_of=state_of, labels=labels, rest=rest)
+            seen = observe(
+                env, episodes, actions=actions, state_of=state_of, labels=labels, rest=rest, reward_of=reward_of
+            )
             graph, actions, entry = seen.graph, seen.actions, seen.entry
-            self._number, self._notes = seen.number, seen.notes
+            self._number, self._notes, self._apart = seen.number, seen.notes, seen.apart
+            least = seen.paid if "reward" in graph.rewards else None
             on_error = on_error or "skip"
             self._graph_from = "observed"
         super().__init__(
             env, graph, state_of=state_of, actions=actions, entry=entry, truth=truth, on_error=on_error or "fail"
         )
+        if least is not None:
+            self._expect(least, self._reward_of)
         self.name = name
 
     def _locate(self, key: Hashable, step: Step | None) -> int:
         if self._number is None:
             return super()._locate(key, step)
         ended = step is not None and step.terminated
-        return self._number.get(Ended(key, step.reward > 0) if step is not None and ended else key, -1)
+        if step is None or not ended:
+            return self._number.get(key, -1)
+        paid = float(self._reward_of(step.reward)) if self._apart else None
+        return self._number.get(Ended(key, step.reward > 0, paid), -1)
 
     def report(self) -> list[str]:
         """Return where the graph is from, if it is a guess, and what is unusual about the data."""
@@ -155,43 +166,30 @@ def table_model(
     reward_of: Callable[[float], float] | None = None,
     variables: Mapping[str, np.ndarray[Any, np.dtype[np.int64]]] | None = None,
 ) -> tuple[MDP, bool, str]:
-    """Return the MDP of a table, whether an initial state was added, and why it has no reward structure, if so.
+    """Return the MDP of a table, whether an initial state was added, and what was done to rewards of both signs, if so.
 
     `starts` is the probability of each state to be the first of an episode, shape (S,). If there is more than one, the last
     state of the MDP is an additional one, before the episode.
     """
-    change = reward_of or float
-    changed = {
-        s: {a: [(p, t, change(r), end) for p, t, r, end in row] for a, row in rows.items()} for s, rows in table.items()
-    }
-    positive = {
-        s: {a: [(p, t, max(r, 0), end) for p, t, r, end in row] for a, row in rows.items()} for s, rows in table.items()
-    }
     members = {name: label_members(name, given, range(len(table))) for name, given in labels.items()}
-    arguments = read_table(positive, int(np.argmax(starts)), {"labels": members})
-    # Labels go by the rewards as they are; the structure by what was made of them, if they are of one sign.
-    paid = _paid(changed, arguments["labels"]["terminated"])
-    arguments["rewards"], why = reward_structure(paid)
+    arguments, note = read_table(table, int(np.argmax(starts)), {"labels": members}, reward_of)
     arguments["variables"] = dict(variables or {})
     arguments["state_names"] = [*map(str, range(len(table)))] if variables else None
     entry = np.count_nonzero(starts) > 1
     if entry:
         arguments = _with_entry(arguments, starts)
-    return MDP(**arguments), bool(entry), why
-
-
-def _paid(table: Mapping[int, Mapping[int, Sequence[Any]]], terminated: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    return np.array(
-        [0.0 if terminated[s] else float(o[2]) for s in range(len(table)) for row in table[s].values() for o in row]
-    )
+    return MDP(**arguments), bool(entry), note
 
 
 def _with_entry(arguments: dict[str, Any], starts: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, Any]:
     """Return the arguments of an MDP with one more state, the initial one, from which `starts` are reached."""
     first = np.flatnonzero(starts)
     states, choices = arguments["state_ptr"].size - 1, arguments["choice_ptr"].size - 1
+    # What is added to every step is added to the reset, too, so that it comes off the sum of k steps k times.
     rewards = {
-        name: {"transition": np.append(each.transition, np.zeros(first.size))}
+        name: each.with_transition(
+            np.append(each.transition, np.full(first.size, each.units.every if each.units else 0.0))
+        )
         for name, each in arguments["rewards"].items()
     }
     return {

@@ -1,0 +1,105 @@
+"""Rewards of any sign as reward structures of at least 0, and the way back: the return in the process's own units."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.model.rewards import Rewards, Units
+
+__all__ = ["TERMINATED", "Structures", "in_units", "reward_structures"]
+
+TERMINATED = "terminated"  # the label of the states in which episodes end
+
+
+class Structures(NamedTuple):
+    """Reward structures, and what was done to the rewards, in words; nothing where they are as they were."""
+
+    rewards: dict[str, Rewards]
+    note: str
+
+
+def reward_structures(
+    paid: NDArray[np.float64], ending: NDArray[np.bool_], beyond: NDArray[np.bool_] | None = None
+) -> Structures:
+    """Return rewards on transitions, of whatever sign, as a structure of numbers of at least 0.
+
+    Rewards that are never negative are the structure ``reward``, rewards that are never positive ``cost``, turned around. Of
+    both signs:
+
+    - where only the steps that end an episode can be positive, ``cost`` is what is missing at the end to the largest of them, so
+      that the return is that largest reward minus the cost until the end;
+    - where only the steps that end an episode can be negative, ``reward`` is what the end pays above the smallest of them;
+    - otherwise ``reward`` is what every step pays above the smallest reward, for sums over a number of steps (``C<=k``).
+
+    Parameters
+    ----------
+    paid : (T,) the reward of each transition, 0 where nobody is paid
+    ending : (T,) whether the transition ends an episode
+    beyond : (T,), optional
+        Whether the transition stands for what was never seen; nothing is earned there.
+
+    Examples
+    --------
+    >>> taxi = reward_structures(np.array([-1.0, -10.0, 20.0, 0.0]), np.array([False, False, True, False]))
+    >>> taxi.rewards["cost"].transition, taxi.rewards["cost"].units
+    (array([ 1., 10.,  0.,  0.]), Units(sign=-1, once=20.0, every=0.0))
+    >>> print(taxi.note)
+    rewards range from -10 to 20: "cost" counts down from 20 at the end, so that the return is 20 - cost; ask for ...
+    """
+    if not (paid > 0).any():
+        turned = {"cost": Rewards(transition=np.abs(paid)).with_units(Units(sign=-1))}
+        return Structures(turned if paid.any() else {}, "")
+    if not (paid < 0).any():
+        return Structures({"reward": Rewards(transition=paid)}, "")
+    span = f"rewards range from {paid.min():g} to {paid.max():g}"
+    on_the_way = paid[~ending]
+    if not (on_the_way < 0).any():
+        least = float(paid.min())
+        above = Rewards(transition=paid - np.where(ending, least, 0.0)).with_units(Units(once=least))
+        return Structures(
+            {"reward": above},
+            f'{span}: "reward" counts up from {least:g} at the end, so that the return is reward - {-least:g}; ask for '
+            f'R{{"reward"}}max=? [ F "{TERMINATED}" ]',
+        )
+    if not (on_the_way > 0).any():
+        most = float(paid.max())
+        below = Rewards(transition=np.where(ending, most, 0.0) - paid).with_units(Units(sign=-1, once=most))
+        return Structures(
+            {"cost": below},
+            f'{span}: "cost" counts down from {most:g} at the end, so that the return is {most:g} - cost; ask for '
+            f'R{{"cost"}}min=? [ F "{TERMINATED}" ]',
+        )
+    shift = -float(paid.min())
+    every = np.where(np.zeros_like(ending) if beyond is None else beyond, 0.0, paid + shift)
+    return Structures(
+        {"reward": Rewards(transition=every).with_units(Units(every=shift))},
+        f"{span}: {shift:g} is added to every step, so that the return of k steps is the sum minus k times {shift:g}; ask for "
+        'R{"reward"}max=? [ C<=k ], with a number for k',
+    )
+
+
+def in_units(units: Units, lower: float, upper: float, steps: int | None) -> tuple[float, float]:
+    """Return bounds on the return that bounds on the value of a reward structure stand for, rounded outwards.
+
+    Examples
+    --------
+    >>> in_units(Units(sign=-1, once=20.0), 12.0, math.inf, None)
+    (-inf, 8.0)
+    >>> in_units(Units(every=3.0), 31.0, 32.0, 10)
+    (1.0, 2.0)
+    """
+    ends = sorted(_plain(units, value, steps) for value in (lower, upper))
+    return _outwards(ends[0], -math.inf), _outwards(ends[1], math.inf)
+
+
+def _plain(units: Units, value: float, steps: int | None) -> float:
+    return units.sign * value + units.once - units.every * (steps or 0)
+
+
+def _outwards(value: float, way: float) -> float:
+    # Whole numbers come from whole numbers and were not rounded.
+    return value if math.isinf(value) or value == round(value) else math.nextafter(value, way)
