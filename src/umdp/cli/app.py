@@ -11,6 +11,7 @@ from typer.core import TyperCommand
 from umdp.cli.check import Check
 from umdp.cli.check_env import CheckEnv
 from umdp.cli.compare import Compare, declare_compare
+from umdp.cli.env_args import ENV_ARG, arguments_of
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number
 from umdp.cli.plot import Plot, declare_plot
@@ -226,9 +227,17 @@ def _verify(
     help="Say why a Gymnasium environment is unfit to be learned, if it is. Exit status: 0 fit, 1 unfit.",
 )
 def _check_env(
-    environment: Annotated[str, typer.Argument(metavar="ID", help="Such as gym:FrozenLake-v1.", show_default=False)],
+    environment: Annotated[
+        str,
+        typer.Argument(
+            metavar="ENVIRONMENT",
+            help="gym:ID, also with arguments (gym:FrozenLake-v1,map_name=8x8), MODULE:ID, or FILE.py:NAME.",
+            show_default=False,
+        ),
+    ],
+    env_arg: ENV_ARG = None,
     steps: Annotated[int, typer.Option(parser=integer, metavar="N", help="How long to play.")] = 20_000,
     seed: Annotated[int, typer.Option(parser=integer, metavar="N", help="Equal seeds give equal findings.")] = 0,
 ) -> CheckEnv:
     """Return what `umdp check-env` was asked for."""
-    return CheckEnv(environment, steps, seed)
+    return CheckEnv(environment, steps, seed, arguments_of(env_arg))

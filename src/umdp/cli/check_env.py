@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
+
+from umdp.errors import ModelError
 
 __all__ = ["CheckEnv"]
 
@@ -14,11 +17,25 @@ class CheckEnv:
     environment: str
     steps: int = 20_000
     seed: int = 0
+    parameters: dict[str, Any] = field(default_factory=dict)
 
     def run(self) -> int:
         """Play the environment for a while and print what was found; 1 if it is unfit."""
-        from umdp.source import check_environment
+        from umdp.model import MDP
+        from umdp.run import Config
+        from umdp.run.plugin import is_plugin
+        from umdp.source import Environment, check_environment
+        from umdp.source.environments.naming import PREFIX, is_environment
 
-        found = check_environment(self.environment, steps=self.steps, seed=self.seed)
+        name = self.environment
+        if not is_environment(name) and not is_plugin(name):
+            name = PREFIX + name
+        made = Config(model=name, parameters=self.parameters).environment()
+        if isinstance(made, Environment):
+            found = check_environment(made.env, made.graph, steps=self.steps, seed=self.seed, state_of=made.state_of)
+        elif isinstance(made, MDP):
+            raise ModelError(f"{name} returned an MDP, which is always fit; check-env plays environments")
+        else:
+            found = check_environment(made, steps=self.steps, seed=self.seed)
         print(found)
         return 0 if found.fit else 1

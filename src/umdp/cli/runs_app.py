@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from umdp.cli import log_options as logs
+from umdp.cli.env_args import ENV_ARG, arguments_of
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number
 from umdp.cli.runs import Export, Show
@@ -58,8 +59,9 @@ def _learn(
         typer.Argument(
             metavar="MODEL",
             help="A benchmark (chain, chain-switched, aircraft, grid, bandit, betting-favourable, betting-unfavourable), a "
-            "file as for check, gym:ID, FILE.py:NAME, a function of yours that returns an MDP, or a log: .csv .tsv .jsonl "
-            ".parquet, also .gz, a folder or pattern of these, or - for standard input.",
+            "file as for check, gym:ID (gym:FrozenLake-v1,map_name=8x8), MODULE:ID, FILE.py:NAME, a function or class of yours "
+            "that makes an MDP or an environment, or a log: .csv .tsv .jsonl .parquet, also .gz, a folder or pattern of these, "
+            "or - for standard input.",
             show_default=False,
         ),
     ],
@@ -99,6 +101,7 @@ def _learn(
         list[str] | None,
         typer.Option("--const", metavar="K=2,err=.2", help="Values for a program's constants.", show_default=False),
     ] = None,
+    env_arg: ENV_ARG = None,
     switch: Annotated[
         str | None,
         typer.Option(
@@ -154,7 +157,8 @@ def _learn(
     }  # fmt: skip
     read = logs.log_options(model, log, property, on_error, describe, given, quiet=quiet or json)
     config = Config(
-        model=model, constants=",".join(const or ()), question=read.question, learner=learner,
+        model=model, parameters=arguments_of(env_arg), constants=",".join(const or ()), question=read.question,
+        learner=learner,
         settings=dict(_setting(text) for text in set or ()), explore=explore, xi=xi, seed=seed, horizon=horizon,
         precision=precision, per_solve=per_solve, switch=switch, after=after, log=log, follow=follow,
         on_error=read.on_error, data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds,

@@ -25,14 +25,18 @@ from umdp.spec import Spec
 
 __all__ = ["Config"]
 
+MADE = "an umdp.MDP, an environment with reset and step, or a source of umdp.source"
+LOGGED = "; a graph says what can happen in a log: give one with --log"
+
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
     """What a run is made of, as typed on the command line.
 
     Attributes
     ----------
-    model : a benchmark's name, a file, ``gym:ID``, or ``FILE.py:NAME``, a function that returns an `MDP`
-    parameters : for a benchmark or a function
+    model : a benchmark's name, a file, ``gym:ID,NAME=VALUE``, ``MODULE:ID``, or ``FILE.py:NAME``, a function or class that
+        makes an `MDP`, an environment or a `Source`
+    parameters : for a benchmark, an environment or a function
     constants : for programs
     question : the property; a benchmark has its own
     learner, settings : the learner's name, or ``FILE.py:NAME``, a class, and its settings
@@ -178,6 +182,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def _origin(self) -> Source:
         from umdp.source import Gymnasium
+        from umdp.source.environments.naming import is_environment
         from umdp.source.simulator import Simulator
 
         check_settings(self.data, self.read_from)
@@ -185,9 +190,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             return self._recorded(self.read_from)
         if self.follow:
             raise ModelError("--follow waits for more of a log; give one with --log")
-        if self.model.startswith("gym:"):
-            return Gymnasium(self.model)
-        mdp = self._model(self.model)
+        made: Any = None
+        if is_environment(self.model) or is_plugin(self.model):
+            made = self.environment()
+            if isinstance(made, Source):
+                return made
+            if not isinstance(made, MDP):
+                return Gymnasium(made)
+        mdp = made if isinstance(made, MDP) else self._model(self.model)
         later = None if self.switch is None else self._model(self.switch)
         return Simulator(mdp, later=later, after=self.after)
 
@@ -220,6 +230,21 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             return allowed_graph(name, self.data.columns, **self.data.wanted)
         return self._made(name, Graph).graph if is_plugin(name) else self._any(name).graph
 
+    def environment(self) -> Any:
+        """Return the environment that `model` names; or an `MDP` or a `Source`, where a function makes one."""
+        from umdp.source.environments.gymnasium import make
+        from umdp.source.environments.naming import is_environment
+
+        if is_environment(self.model):
+            return make(self.model, **self.parameters)[0]
+        if not is_plugin(self.model):
+            raise ModelError(f"{self.model} is no environment; write gym:ID, MODULE:ID or FILE.py:NAME")
+        made = self._called(self.model)
+        if isinstance(made, MDP | Source) or (hasattr(made, "reset") and hasattr(made, "step")):
+            return made
+        graph = LOGGED if isinstance(made, Graph) else ""
+        raise ModelError(f"{self.model} returned {type(made).__name__}; it must return {MADE}{graph}")
+
     def _model(self, name: str) -> MDP:
         """Return a model that can be simulated."""
         model = self._any(name)
@@ -248,22 +273,26 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def _made(self, name: str, kind: type[Graph] = MDP) -> Graph:
         """Return a model that a function makes: a benchmark's or a user's."""
+        made = self._called(name)
+        if not isinstance(made, kind):
+            wanted = "an umdp.MDP" if kind is MDP else "an umdp.Graph or umdp.MDP"
+            graph = LOGGED if isinstance(made, Graph) else ""
+            raise ModelError(f"{name} returned {type(made).__name__}; it must return {wanted}{graph}")
+        return made
+
+    def _called(self, name: str) -> Any:
+        """Return what a function or class makes."""
         from umdp.benchmark import BENCHMARKS
 
         make = BENCHMARKS[name].build if name in BENCHMARKS else plugin(name, self.plugins)
         try:
-            made = make(**self.parameters)
+            return make(**self.parameters)
         except TypeError as error:
             raise ModelError(f"{name} cannot be called with {self.parameters}: {where(error)}") from error
         except UmdpError as error:
             raise ModelError(f"{name}: {error}") from error
         except Exception as error:
             raise ModelError(f"{name} fails: {where(error)}") from error
-        if not isinstance(made, kind):
-            wanted = "an umdp.MDP" if kind is MDP else "an umdp.Graph or umdp.MDP"
-            graph = "; a graph says what can happen in a log: give one with --log" if isinstance(made, Graph) else ""
-            raise ModelError(f"{name} returned {type(made).__name__}; it must return {wanted}{graph}")
-        return made
 
 
 def is_log_name(name: str) -> bool:

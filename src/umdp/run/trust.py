@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from umdp.errors import UmdpError
 from umdp.run.plugin import is_plugin, plugin_file
+from umdp.source.environments import naming
 
 if TYPE_CHECKING:
     from umdp.run.config import Config
 
 __all__ = ["Untrusted", "foreign", "require"]
-
-GYM = "gym:"
 
 
 class Untrusted(UmdpError):
@@ -48,9 +47,10 @@ def foreign(config: Config) -> list[str]:
         ]
         said.append(f"{_code(file, config.plugins.get(file))}, for {' and '.join(named)}")
     for name in (config.model, config.switch or ""):
-        module, colon, rest = name.removeprefix(GYM).partition(":")
-        if name.startswith(GYM) and colon:
-            said.append(f"the module {module} is imported, for the environment {rest}")
+        if naming.is_environment(name) and (module := naming.named(name).module) is not None:
+            said.append(
+                f"the module {module} is imported, for the environment {naming.named(name).id.partition(':')[2]}"
+            )
     return said
 
 

@@ -113,6 +113,16 @@ class Environment(Source):
         self._changed = reward_of
 
     @property
+    def env(self) -> Any:
+        """The environment itself."""
+        return self._protocol.env
+
+    @property
+    def state_of(self) -> Callable[[Any], Hashable] | None:
+        """What turns an observation into a state, where it is not one itself."""
+        return self._state_of
+
+    @property
     def truth(self) -> MDP | None:
         """The process itself, where it is known."""
         return self._truth

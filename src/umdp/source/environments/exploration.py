@@ -19,6 +19,9 @@ from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
 __all__ = ["RESET", "Ended", "Observed", "observe"]
 
 RESET = "reset"
+EPISODES = 1000  # to begin with, where nobody says how many
+ENOUGH = 100_000  # steps after which there are no more episodes then
+NEW = 0.01  # the share of what was seen that must be new in the last half for another round
 FEW = 50  # different rewards at the end of episodes, up to which ends are told apart by them
 
 
@@ -66,7 +69,7 @@ class Observed:
 
 def observe(
     env: Any,
-    episodes: int = 1000,
+    episodes: int | None = None,
     seed: int = 0,
     *,
     actions: Sequence[Any] | None = None,
@@ -88,8 +91,11 @@ def observe(
     ----------
     env : object
         Follows Gymnasium's rules.
-    episodes, seed, horizon : int
-        How many episodes, from which seed, of how many steps at most.
+    episodes : int, optional
+        How many episodes. Otherwise a thousand, and as many again until those show little that is new, or some hundred thousand
+        steps have been taken.
+    seed, horizon : int
+        From which seed, and of how many steps at most.
     actions : sequence, optional
         The actions to try; otherwise all of a discrete `action_space`. Where ``info["action_mask"]`` forbids one, it is
         not tried.
@@ -121,8 +127,9 @@ def observe(
     tried = protocol.actions() if actions is None else list(actions)
     met, steps = dict[tuple[Any, Any, Any, float, bool], None](), 0
     starts: dict[Hashable, None] = {}
-    for number in range(episodes):
-        observation, info = protocol.reset(seed if number == 0 else None)
+    played, until, known = 0, EPISODES if episodes is None else episodes, 0
+    while played < until:
+        observation, info = protocol.reset(seed if played == 0 else None)
         state = freeze(observation, state_of, where)
         starts.setdefault(state)
         for _ in range(horizon):
@@ -134,6 +141,11 @@ def observe(
             state, info, steps = key, step.info, steps + 1
             if step.terminated or step.truncated:
                 break
+        played += 1
+        if episodes is None and (played == until or steps >= ENOUGH):
+            # The last half of the episodes showed what is new since `known`.
+            until = played if len(met) - known <= len(met) * NEW or steps >= ENOUGH else 2 * played
+            known = len(met)
     if not steps:
         raise ModelError("no step was observed; give at least one episode and a horizon of at least 1")
     change = reward_of or float
@@ -161,7 +173,7 @@ def observe(
     )
     otherwise = "counts as anything else" if rest else "is missing, and no guarantee covers it"
     origin = (
-        f"the graph is what {episodes} episodes with random actions showed ({steps} steps): {graph.states} states, "
+        f"the graph is what {played} episodes with random actions showed ({steps} steps): {graph.states} states, "
         f"{graph.transitions} transitions; whatever can happen but did not {otherwise}"
     )
     given = [None if action == RESET else action for action in seen.actions(rest=rest)]

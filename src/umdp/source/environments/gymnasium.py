@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from umdp.errors import MissingExtra, ModelError
+from umdp.errors import MissingExtra, ModelError, UmdpError
 from umdp.model import MDP, Graph
 from umdp.model.gymnasium_table import read_table
 from umdp.source.environments.environment import Environment
 from umdp.source.environments.exploration import RESET, Ended, observe
 from umdp.source.environments.geometry import OUTSIDE, positions
+from umdp.source.environments.naming import importing_here, named
 from umdp.source.environments.protocol import Step, name_of
 from umdp.source.logs.rejected import OnError
 from umdp.source.observed_graph import LabelOf, label_members
 
 __all__ = ["Gymnasium", "environment_table", "make", "table_model"]
 
-PREFIX = "gym:"
+
+# Wrappers that leave observations, rewards and probabilities as they are.
+HARMLESS = {
+    "Autoreset",
+    "HumanRendering",
+    "OrderEnforcing",
+    "PassiveEnvChecker",
+    "RecordEpisodeStatistics",
+    "RecordVideo",
+    "RenderCollection",
+    "TimeLimit",
+}
 
 
 class Gymnasium(Environment):
@@ -37,7 +50,7 @@ class Gymnasium(Environment):
     Parameters
     ----------
     env : str or object
-        The id of an environment, such as ``FrozenLake-v1`` or ``gym:FrozenLake-v1``, or an environment.
+        The id of an environment, such as ``FrozenLake-v1`` or ``gym:FrozenLake-v1,map_name=8x8``, or an environment.
     graph : Graph, optional
         Takes the place of the table.
     labels : mapping, optional
@@ -48,8 +61,8 @@ class Gymnasium(Environment):
         Turns an observation into a hashable state.
     actions, entry
         For a graph that is given: as for `Environment`.
-    episodes : int
-        How many exploratory episodes to play if there is no other graph.
+    episodes : int, optional
+        How many exploratory episodes to play if there is no other graph; otherwise until they show little that is new.
     rest : bool
         Whether the choices of an observed graph have the outcome "anything else", on which steps that it does not list are
         counted; see `observe`.
@@ -76,7 +89,7 @@ class Gymnasium(Environment):
         state_of: Callable[[Any], Hashable] | None = None,
         actions: Sequence[Any] | None = None,
         entry: bool = False,
-        episodes: int = 1000,
+        episodes: int | None = None,
         rest: bool = True,
         on_error: OnError | None = None,
         **options: Any,
@@ -108,6 +121,9 @@ class Gymnasium(Environment):
             least = seen.paid if "reward" in graph.rewards else None
             on_error = on_error or "skip"
             self._graph_from = "observed"
+            wrapper = changing_wrapper(env, state_of)
+            if wrapper is not None and hasattr(env.unwrapped, "P"):
+                self._notes += (f"{wrapper} may change what happens, so the table of the environment is not relied on",)
         super().__init__(
             env, graph, state_of=state_of, actions=actions, entry=entry, truth=truth, on_error=on_error or "fail"
         )
@@ -130,24 +146,44 @@ class Gymnasium(Environment):
 
 
 def make(env: Any, **options: Any) -> tuple[Any, str]:
-    """Return the environment with an id, such as ``gym:FrozenLake-v1``, and its name; or the one given, and its name."""
+    """Return the environment with a name, such as ``gym:FrozenLake-v1,map_name=8x8``, and its id; or the one given, and its name.
+
+    Modules in the current folder are found, as in ``my_module:Maze-v0``.
+    """
     if not isinstance(env, str):
         if options:
             raise ModelError(f"options ({', '.join(options)}) are for an environment that is given by its id")
         spec = getattr(env, "spec", None)
         return env, str(getattr(spec, "id", None) or name_of(env))
-    name = env.removeprefix(PREFIX)
+    asked = named(env)
+    twice = next((name for name in asked.options if name in options), None)
+    if twice is not None:
+        raise ModelError(f"gym:{asked.id}: {twice} is given twice")
+    given = {**asked.options, **options}
     try:
         import gymnasium
     except ImportError:
         raise MissingExtra("gym", "playing Gymnasium environments") from None
     try:
-        return gymnasium.make(name, disable_env_checker=True, **options), name
+        with importing_here() if asked.module else nullcontext():
+            return gymnasium.make(asked.id, disable_env_checker=True, **given), asked.id
     except gymnasium.error.Error as error:
         said = " ".join(str(error).split())
-        raise ModelError(f"gym:{name}: {said}") from None
+        raise ModelError(f"gym:{asked.id}: {said}") from None
     except TypeError as error:
-        raise ModelError(f"gym:{name}: the environment does not take these options: {error}") from None
+        raise ModelError(f"gym:{asked.id}: the environment does not take these options: {error}") from None
+    except UmdpError:
+        raise
+    except ModuleNotFoundError as error:
+        raise ModelError(
+            f"gym:{asked.id}: {error}; modules are looked for in this folder and among those that are installed"
+        ) from None
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        shown = ", ".join(f"{name}={value}" for name, value in given.items())
+        raise ModelError(
+            f"gym:{asked.id}: the environment cannot be made{f' with {shown}' if shown else ''} ({said})"
+        ) from error
 
 
 def environment_table(env: Any, state_of: Callable[[Any], Hashable] | None = None) -> tuple[Graph, bool] | None:
@@ -210,11 +246,23 @@ def _with_entry(arguments: dict[str, Any], starts: np.ndarray[Any, np.dtype[np.f
 def _table(env: Any, state_of: Callable[[Any], Hashable] | None) -> Mapping[int, Mapping[int, Sequence[Any]]] | None:
     """Return the environment's table, if its observations are the states of the table."""
     table = getattr(getattr(env, "unwrapped", env), "P", None)
-    if not isinstance(table, Mapping):
+    if not isinstance(table, Mapping) or changing_wrapper(env, state_of) is not None:
         return None
     space = getattr(env, "observation_space", None)
     seen = state_of is not None or space is None or getattr(space, "n", None) == len(table)
     return table if seen else None
+
+
+def changing_wrapper(env: Any, state_of: Callable[[Any], Hashable] | None = None) -> str | None:
+    """Return the name of a wrapper that may change what happens, so that a table inside does not tell it; None without."""
+    inner = getattr(env, "unwrapped", env)
+    while env is not inner and hasattr(env, "env"):
+        kinds = [kind.__name__ for kind in type(env).__mro__]
+        # Observations may be anything where the user says which states they stand for.
+        if kinds[0] not in HARMLESS and not (state_of is not None and "ObservationWrapper" in kinds):
+            return kinds[0]
+        env = env.env
+    return None
 
 
 def _starts(env: Any, states: int) -> np.ndarray[Any, np.dtype[np.float64]]:
