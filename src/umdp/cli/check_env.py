@@ -32,7 +32,8 @@ class CheckEnv:
             name = PREFIX + name
         made = Config(model=name, parameters=self.parameters).environment()
         if isinstance(made, Environment):
-            found = check_environment(made.env, made.graph, steps=self.steps, seed=self.seed, state_of=made.state_of)
+            given = made.graph if made.truth is None and made.knowledge().graph == "given" else None
+            found = check_environment(made.env, given, steps=self.steps, seed=self.seed, state_of=made.state_of)
         elif isinstance(made, MDP):
             raise ModelError(f"{name} returned an MDP, which is always fit; check-env plays environments")
         else:
