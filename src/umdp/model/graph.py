@@ -17,6 +17,7 @@ from umdp.model.rewards import Rewards
 from umdp.model.structure import Compaction, compact, frozen, owner, pointer, read_only
 
 if TYPE_CHECKING:
+    from umdp.model.interface import Interface
     from umdp.model.interval import IntervalMDP
     from umdp.model.mdp import MDP
 
@@ -162,6 +163,19 @@ class Graph:
         if name not in self._state_index:
             raise ModelError(f"there is no state named {name!r}; one of the names is {self.state_name(0)!r}")
         return self._state_index[name]
+
+    # -- how the process is talked to --------------------------------------------------------------------------
+
+    @property
+    def interface(self) -> Interface | None:
+        """Which states observations stand for, and what actions are called, where the graph is that of an environment."""
+        return self.graph.__dict__.get("_interface")
+
+    def with_interface(self, interface: Interface | None) -> Graph:
+        """Return the graph alone with another interface; it is not part of copies and pickles, which may hold no functions."""
+        graph = self._derive(Graph)
+        graph.__dict__["_interface"] = interface
+        return graph
 
     # -- derived models --------------------------------------------------------------------------------------
 

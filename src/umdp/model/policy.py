@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model.graph import Graph
+from umdp.model.interface import Interface, brief
 from umdp.model.interval import IntervalMDP
 from umdp.model.mdp import MDP
 from umdp.model.rewards import Rewards
@@ -133,6 +134,67 @@ class Policy:
         if self.steps is not None and not 0 <= step < self.steps:
             raise ModelError(f"the policy is for the steps 0 to {self.steps - 1}, not for step {step}")
         return self.graph.action_name(int(self.choice[s] if self.choice.ndim == 1 else self.choice[step, s]))
+
+    def act(self, observation: Any, step: int | None = None, *, rng: np.random.Generator | None = None) -> Any:
+        """Return what to give to the environment's `step` when it shows this observation.
+
+        The policy of a run, or one that was found for the graph of an environment, knows which state an observation stands for
+        and what its actions are called. Others go by names: the state named like the observation, the action's name, as a number
+        where it is one.
+
+        Parameters
+        ----------
+        observation : object
+            What the environment's `reset` or `step` returned.
+        step : int, optional
+            How many steps the environment has made in this episode; for a policy that depends on the step.
+        rng : numpy.random.Generator, optional
+            What a randomised policy draws from.
+
+        Raises
+        ------
+        ModelError
+            Where the policy has nothing to say: in a state that was never seen, or in which episodes end.
+
+        Examples
+        --------
+        >>> graph = Graph([0, 2, 3], [0, 2, 3, 4], [0, 1, 1, 1], actions=["0", "1", "0"])
+        >>> Policy(graph, [1, 2]).act(np.int64(0))
+        1
+        """
+        interface = self.graph.interface or Interface.by_name(self.graph)
+        state = interface.state(self.graph, observation)
+        if state < 0:
+            raise ModelError(
+                f"the policy has nothing for {brief(observation)}: no such state was seen or listed; take an action of your own "
+                "there, such as one at random, or learn for longer"
+            )
+        if self.steps is not None and step is None:
+            raise ModelError(f"the policy depends on the step; give step, from 0 to {self._last(interface)}")
+        action = interface.actions[self.choose(state, (step or 0) + interface.entry, rng)]
+        if action is None:
+            raise ModelError(
+                f"state {self.graph.state_name(state)}: the policy has no action there, since episodes end there or nothing was "
+                "seen to follow it"
+            )
+        return action
+
+    def _last(self, interface: Interface) -> int:
+        return (self.steps or 1) - 1 - interface.entry
+
+    def choose(self, state: int, step: int = 0, rng: np.random.Generator | None = None) -> int:
+        """Return the choice taken in a state (by number) at a step of the model; a randomised policy draws one."""
+        if self.weight is not None:
+            first, last = int(self.graph.state_ptr[state]), int(self.graph.state_ptr[state + 1])
+            edges = np.cumsum(self.weight[first:last])
+            drawn = (rng or np.random.default_rng()).random() * edges[-1]
+            return first + min(int(np.searchsorted(edges, drawn, side="right")), last - first - 1)
+        assert self.choice is not None
+        if self.choice.ndim == 1:
+            return int(self.choice[state])
+        if not 0 <= step < len(self.choice):
+            raise ModelError(f"the policy is for the steps 0 to {len(self.choice) - 1}, not for step {step}")
+        return int(self.choice[step, state])
 
     def rows(self) -> Iterator[tuple[int, int, str, str, float]]:
         """Yield (step, state number, state name, action name, weight) for every decision of positive weight."""

@@ -35,7 +35,8 @@ PARTS = {
     "log": "how the log is read",
 }
 LATER = ("log",)  # parts that runs of this format did not have from the beginning
-SHOWN = ("units",)  # how the answer reads, not what it is: runs from before they were kept go on
+# How the answer reads and is used, not what it is: runs from before they were kept go on.
+SHOWN = ("units", "interface")
 PLURAL = ("the states", "the labels", "the rewards", "the names", "the probabilities")
 
 

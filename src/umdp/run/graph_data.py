@@ -9,6 +9,7 @@ import numpy as np
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import Graph, Rewards, Units
+from umdp.model.interface import Interface
 
 __all__ = ["graph_from_data", "graph_to_data"]
 
@@ -44,6 +45,7 @@ def graph_to_data(graph: Graph) -> dict[str, Any]:
             for name, each in graph.rewards.items()
             if each.units is not None
         },
+        "interface": _plain_interface(graph.interface),
     }
 
 
@@ -51,7 +53,7 @@ def graph_from_data(data: Mapping[str, Any]) -> Graph:
     """Return the graph that `graph_to_data` was given; everything is checked again."""
     try:
         codes, units = data["action_codes"], data.get("units", {})  # runs from before they were kept have none
-        return Graph(
+        graph = Graph(
             data["state_ptr"],
             data["choice_ptr"],
             data["successor"],
@@ -69,12 +71,29 @@ def graph_from_data(data: Mapping[str, Any]) -> Graph:
             constants=data["constants"],
             formulas=data["formulas"],
         )
+        return _with_interface(graph, data.get("interface"))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ModelError) as error:
         raise FormatError(f"the graph in this run does not fit together ({error})") from None
 
 
 def _column(values: Any) -> Any:
     return values if values.dtype.kind in "biuf" else [str(value) for value in values]
+
+
+def _plain_interface(interface: Interface | None) -> dict[str, Any] | None:
+    """Return what of an interface is plain data: actions that are numbers or text, and not what observations are turned into."""
+    if interface is None or not all(action is None or type(action) in (int, str) for action in interface.actions):
+        return None
+    return {"actions": list(interface.actions), "entry": interface.entry, "paid": interface.paid is not None}
+
+
+def _with_interface(graph: Graph, data: Mapping[str, Any] | None) -> Graph:
+    if data is None:
+        return graph
+    actions = tuple(data["actions"])
+    if len(actions) != graph.choices or not all(action is None or type(action) in (int, str) for action in actions):
+        raise ModelError("the actions of the environment do not fit the graph")
+    return graph.with_interface(Interface(actions, bool(data["entry"]), paid=float if data["paid"] else None))
 
 
 def _joined(names: Sequence[str]) -> dict[str, Any]:

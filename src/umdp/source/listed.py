@@ -83,4 +83,4 @@ def listed(graph: Graph) -> tuple[Graph, np.ndarray[Any, np.dtype[np.bool_]]]:
         labels=labels, rewards={name: paid(each) for name, each in graph.rewards.items()}, actions=graph.actions,
         state_names=graph.state_names, variables=graph.variables, constants=graph.constants, formulas=graph.formulas,
     )  # fmt: skip
-    return found, kept
+    return found.with_interface(graph.interface), kept

@@ -11,9 +11,10 @@ import numpy as np
 
 from umdp.errors import ModelError
 from umdp.model import Graph
+from umdp.model.interface import freeze
 from umdp.source.environments.findings import Finding, Seen, ambiguous, dependent, endless, masked, signs, unlisted
 from umdp.source.environments.gymnasium import environment_table, make
-from umdp.source.environments.protocol import Protocol, allowed, freeze, name_of
+from umdp.source.environments.protocol import Protocol, allowed, name_of
 
 __all__ = ["EnvironmentCheck", "check_environment"]
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError, UmdpError
 from umdp.model import MDP, REST, Graph
+from umdp.model.interface import Interface, freeze
 from umdp.source.base import MARKOV, Batch, Knowledge, Order, Source
-from umdp.source.environments.protocol import Protocol, Step, freeze, name_of
+from umdp.source.environments.protocol import Protocol, Step, name_of
 from umdp.source.logs.rejected import OnError
 from umdp.source.lookup import Lookup
 
@@ -88,6 +89,9 @@ class Environment(Source):
         if on_error not in ("fail", "skip"):
             raise UmdpError(f'on_error is "fail" or "skip", not {on_error!r}')
         self.graph = graph.graph
+        if entry or state_of is not None or actions is not None:
+            own = _actions(self.graph) if actions is None else list(actions)
+            self.graph = self.graph.with_interface(Interface(tuple(own), entry, state_of))
         self._protocol = Protocol(env)
         self._lookup = Lookup(self.graph)
         self._state_of, self._truth, self._fatal, self._entry = state_of, truth, on_error == "fail", entry

@@ -11,6 +11,7 @@ import numpy as np
 from umdp.errors import MissingExtra, ModelError, UmdpError
 from umdp.model import MDP, Graph
 from umdp.model.gymnasium_table import read_table
+from umdp.model.interface import Interface
 from umdp.source.environments.environment import Environment
 from umdp.source.environments.exploration import RESET, Ended, observe
 from umdp.source.environments.geometry import OUTSIDE, positions
@@ -127,6 +128,11 @@ class Gymnasium(Environment):
         super().__init__(
             env, graph, state_of=state_of, actions=actions, entry=entry, truth=truth, on_error=on_error or "fail"
         )
+        if truth is not None or self._number is not None:  # rewards of a graph that was given are not the environment's
+            ended = None if self._number is None else self._ended
+            self.graph = self.graph.with_interface(
+                Interface(tuple(self._actions), entry, state_of, self._number, ended, self._reward_of)
+            )
         if least is not None:
             self._expect(least, self._reward_of)
         self.name = name
@@ -135,10 +141,11 @@ class Gymnasium(Environment):
         if self._number is None:
             return super()._locate(key, step)
         ended = step is not None and step.terminated
-        if step is None or not ended:
-            return self._number.get(key, -1)
-        paid = float(self._reward_of(step.reward)) if self._apart else None
-        return self._number.get(Ended(key, step.reward > 0, paid), -1)
+        return self._number.get(self._ended(key, step.reward) if step is not None and ended else key, -1)
+
+    def _ended(self, key: Hashable, reward: float) -> Ended:
+        """Return the end of an episode that an observation and its reward stand for."""
+        return Ended(key, reward > 0, float(self._reward_of(reward)) if self._apart else None)
 
     def report(self) -> list[str]:
         """Return where the graph is from, if it is a guess, and what is unusual about the data."""

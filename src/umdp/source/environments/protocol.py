@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from umdp.errors import ModelError, UmdpError
+from umdp.model.interface import brief, freeze
 
 __all__ = ["Protocol", "Step", "allowed", "freeze", "name_of"]
 
@@ -64,7 +65,7 @@ class Protocol:
             raise self._failed("reset", error) from error
         if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[1], Mapping):
             raise ModelError(
-                f"reset of {name_of(self.env)} returned {_brief(given)}; it must return (observation, info), info being a dict"
+                f"reset of {name_of(self.env)} returned {brief(given)}; it must return (observation, info), info being a dict"
             )
         return given
 
@@ -76,12 +77,12 @@ class Protocol:
         except UmdpError:
             raise
         except Exception as error:
-            raise self._failed(f"step({_brief(action)})", error) from error
+            raise self._failed(f"step({brief(action)})", error) from error
         if not isinstance(given, tuple) or len(given) != 5 or not isinstance(given[4], Mapping):
             four = isinstance(given, tuple) and len(given) == 4
             old = "; four values are the rules of Gym before Gymnasium" if four else ""
             raise ModelError(
-                f"step of {name_of(self.env)} returned {_brief(given)}; it must return "
+                f"step of {name_of(self.env)} returned {brief(given)}; it must return "
                 f"(observation, reward, terminated, truncated, info){old}"
             )
         observation, reward, terminated, truncated, info = given
@@ -94,7 +95,7 @@ class Protocol:
             paid = math.nan
         if not math.isfinite(paid):
             raise ModelError(
-                f"step of {name_of(self.env)} returned the reward {_brief(reward)}; a reward is a finite number ({self.place})"
+                f"step of {name_of(self.env)} returned the reward {brief(reward)}; a reward is a finite number ({self.place})"
             )
         return Step(observation, paid, bool(terminated), bool(truncated), info)
 
@@ -114,7 +115,7 @@ class Protocol:
         space = getattr(self.env, "action_space", None)
         if space is None or not hasattr(space, "n") or np.ndim(space.n):
             raise ModelError(
-                f"the action space of {name_of(self.env)} is {_brief(space)}, not discrete; give actions, a list"
+                f"the action space of {name_of(self.env)} is {brief(space)}, not discrete; give actions, a list"
             )
         first = int(getattr(space, "start", 0))
         return list(range(first, first + int(space.n)))
@@ -142,61 +143,9 @@ def allowed(actions: Sequence[Any], info: Mapping[str, Any]) -> list[Any]:
     return [action for action, open_to in zip(actions, mask, strict=True) if open_to]
 
 
-def freeze(observation: Any, state_of: Callable[[Any], Hashable] | None, where: str) -> Hashable:
-    """Return the state an observation stands for, as a plain hashable value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> freeze((np.int64(3), True), None, "here")
-    (3, True)
-    >>> freeze(np.array([1, 2]), lambda o: tuple(o.tolist()), "here")
-    (1, 2)
-    """
-    try:
-        value: Hashable = _plain(observation if state_of is None else state_of(observation))
-    except UmdpError:
-        raise
-    except Exception as error:
-        raise ModelError(
-            f"{where}: state_of raised {type(error).__name__}: {error}, for {_brief(observation)}"
-        ) from error
-    if _undefined(value):
-        raise ModelError(
-            f"{where}: {_brief(value)} is not a number and cannot be a state, since it does not equal itself"
-        )
-    try:
-        hash(value)
-    except TypeError:
-        wanted = "state_of must return" if state_of is not None else "give state_of, a function that turns it into"
-        raise ModelError(
-            f"{where}: {_brief(value)} is not hashable and cannot be a state; {wanted} a number, text or tuple, such as "
-            "lambda o: tuple(o.tolist())"
-        ) from None
-    return value
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        return value.item()
-    if isinstance(value, tuple):
-        return tuple(map(_plain, value))
-    return value
-
-
-def _undefined(value: Any) -> bool:
-    """Whether a value is not a number, or has a part that is not."""
-    return any(map(_undefined, value)) if isinstance(value, tuple) else isinstance(value, float) and math.isnan(value)
-
-
 def _takes_seed(reset: Callable[..., Any]) -> bool:
     try:
         parameters = inspect.signature(reset).parameters
     except (TypeError, ValueError):
         return True
     return "seed" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-
-
-def _brief(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 80 else text[:77] + "..."
