@@ -9,6 +9,7 @@ from umdp.anytime import anytime
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
+from umdp.simulation import Simulation, simulate
 from umdp.snapshot import Snapshot
 from umdp.solver import Bracket, Solution, Statistics, Status, evaluate, solve
 from umdp.source.simulator import switch
@@ -54,6 +55,7 @@ __all__ = [
     "ModelError",
     "Policy",
     "Rewards",
+    "Simulation",
     "Snapshot",
     "Solution",
     "Spec",
@@ -65,6 +67,7 @@ __all__ = [
     "benchmark",
     "evaluate",
     "open",
+    "simulate",
     "solve",
     "switch",
 ]

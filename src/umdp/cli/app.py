@@ -18,6 +18,8 @@ from umdp.cli.plot import Plot, declare_plot
 from umdp.cli.reproduce import Reproduce, declare
 from umdp.cli.runs import Export, Show
 from umdp.cli.runs_app import declare_runs
+from umdp.cli.simulate import Simulate
+from umdp.cli.simulate_app import declare_simulate
 from umdp.cli.verify import Verify
 from umdp.solver.methods.table import METHODS
 
@@ -79,7 +81,7 @@ def _method(text: str) -> str:
     return text
 
 
-Request = Check | CheckEnv | Learn | Resume | Show | Export | Plot | Compare | Reproduce | Verify
+Request = Check | CheckEnv | Learn | Resume | Show | Export | Plot | Compare | Simulate | Reproduce | Verify
 
 
 def parse(arguments: Sequence[str]) -> Request | int:
@@ -204,6 +206,7 @@ def _check(
 declare_runs(app)
 declare_plot(app)
 declare_compare(app)
+declare_simulate(app)
 declare(app)
 
 

@@ -146,6 +146,13 @@ def read_policy(path: PathLike, graph: Graph) -> Policy:
     return read_policy_file(Path(path), graph)
 
 
+def policy_about(path: PathLike) -> dict[str, Any]:
+    """Return what a .json file says about its policy, such as the property it was found for; nothing for other files."""
+    from umdp.io.policy import read_about
+
+    return read_about(Path(path))
+
+
 def parse_constants(given: str | Mapping[str, int | float | bool]) -> dict[str, int | float | bool]:
     """Return the constants named in a text such as ``K=2,err=.2,flag=true``.
 

@@ -17,7 +17,7 @@ from umdp.io.files import load, sentence, store
 from umdp.io.tokens import decode_text
 from umdp.model import Graph, Policy
 
-__all__ = ["Decision", "read_policy_file", "write_policy_file"]
+__all__ = ["Decision", "read_about", "read_policy_file", "write_policy_file"]
 
 COLUMNS = ("step", "number", "state", "action", "choice", "weight")
 
@@ -99,6 +99,11 @@ def read_policy_file(path: Path, graph: Graph) -> Policy:
         steps = max(given) + 1 if given else None
         randomised = any(each.weight != 1.0 for _, each in placed)
     return _assemble(placed, graph, steps, randomised, path)
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """Return what a JSON file says about its policy."""
+    return (_read_json(path).about or {}) if path.suffix == ".json" else {}
 
 
 def _read_json(path: Path) -> _File:

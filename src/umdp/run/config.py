@@ -230,6 +230,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             return allowed_graph(name, self.data.columns, **self.data.wanted)
         return self._made(name, Graph).graph if is_plugin(name) else self._any(name).graph
 
+    def simulated(self) -> MDP:
+        """Return the model, where it is not an environment."""
+        return self._model(self.model)
+
     def environment(self) -> Any:
         """Return the environment that `model` names; or an `MDP` or a `Source`, where a function makes one."""
         from umdp.source.environments.gymnasium import make

@@ -1,0 +1,122 @@
+"""The account of an episode: whether it satisfies a property, or what it earns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.model import Graph, Units
+from umdp.returns import units_of
+from umdp.solver.objective import objective_of
+from umdp.spec import Direction, Spec
+
+__all__ = ["Account", "Played", "account_of"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """What some episodes counted for.
+
+    Attributes
+    ----------
+    quantity : what the values are
+    values : (N,) for each episode 1 or 0, or what it earned
+    steps : how many were made in all
+    cut : episodes that ended, or were cut off, before the property was decided
+    unseen : episodes that met a state the policy knows nothing of
+    """
+
+    quantity: Literal["probability", "return", "reward"]
+    values: NDArray[np.float64]
+    steps: int
+    cut: int = 0
+    unseen: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Account:
+    """What a property counts, over the states of a graph.
+
+    Attributes
+    ----------
+    steps : the step bound, None without one
+    goal, fails : (S,) where the property is decided: the goal is reached, or what may be passed on the way is left
+    safety : whether the goal is to be avoided
+    exact : whether the goal counts at the last step only
+    maximises : whether the policy wants much
+    paid : (T,) what the reward structure pays on each transition; None for a probability
+    units : how a value of the structure reads as a return; None where it is none
+    """
+
+    steps: int | None
+    goal: Array
+    fails: Array
+    safety: bool
+    exact: bool
+    maximises: bool
+    paid: Array | None
+    units: Units | None
+
+    def over(self, state: Array | int, step: int) -> Array:
+        """Return where it is decided, after so many steps, what paths that are in these states count for."""
+        if self.steps is not None and step >= self.steps:
+            return np.ones_like(state, dtype=np.bool_)
+        if self.exact:
+            return np.zeros_like(state, dtype=np.bool_)
+        decided: Array = self.goal[state] if self.paid is not None else self.goal[state] | self.fails[state]
+        return decided
+
+    def holds(self, state: Array | int) -> Array:
+        """Return where the property holds for paths that end in these states."""
+        held: Array = self.goal[state] ^ self.safety
+        return held
+
+    def promise(self, bracket: tuple[float, float], quantity: str) -> tuple[float, bool]:
+        """Return the bound that a bracket of the value promises, in the units of a quantity, and whether it is a lower one."""
+        bound = bracket[0] if self.maximises else bracket[1]
+        if quantity != "return" or self.units is None:
+            return bound, self.maximises
+        return self.returned(bound), self.maximises == (self.units.sign > 0)
+
+    def returned(self, value: Any) -> Any:
+        """Return what values of the structure are as returns."""
+        assert self.units is not None
+        return self.units.sign * value + self.units.once - self.units.every * (self.steps or 0)
+
+
+def account_of(graph: Graph, spec: Spec) -> Account:
+    """Return what a property counts on a graph.
+
+    Examples
+    --------
+    >>> graph = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1], labels={"goal": [1]})
+    >>> account = account_of(graph, Spec.parse('Pmax=? [ F<=3 "goal" ]'))
+    >>> account.over(np.array([0, 1]), 2), account.over(np.array([0, 1]), 3), account.holds(np.array([0, 1]))
+    (array([False,  True]), array([ True,  True]), array([False,  True]))
+    """
+    objective, asked = objective_of(graph, spec), spec.formula.reachability()
+    paid: Array | None = None
+    if objective.rewards is not None:
+        choice = np.repeat(np.arange(graph.choices), np.diff(graph.choice_ptr))
+        rewards, paid = objective.rewards, np.zeros(graph.transitions)
+        if rewards.state is not None:
+            paid = paid + rewards.state[graph.choice_state[choice]]
+        if rewards.choice is not None:
+            paid = paid + rewards.choice[choice]
+        if rewards.transition is not None:
+            paid = paid + rewards.transition
+    return Account(
+        objective.steps,
+        objective.goal,
+        ~objective.through & ~objective.goal,
+        asked.safety,
+        asked.exact,
+        spec.deciding().agent is not Direction.MIN,
+        paid,
+        units_of(graph, spec),
+    )

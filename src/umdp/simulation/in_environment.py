@@ -1,0 +1,134 @@
+"""Playing a policy in an environment, episode by episode, as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from umdp.errors import ModelError
+from umdp.model import Graph, Policy
+from umdp.model.interface import Interface
+from umdp.simulation.account import Account, Played
+from umdp.source import Environment
+from umdp.source.environments.gymnasium import make
+from umdp.source.environments.protocol import Protocol, Step
+
+__all__ = ["play_environment"]
+
+
+def play_environment(
+    policy: Policy,
+    process: Any,
+    account: Account,
+    episodes: int,
+    seed: int,
+    longest: int,
+    watch: Callable[[str], None] | None = None,
+) -> Played:
+    """Return what episodes in an environment count for; `watch` is given the lines of the first."""
+    if isinstance(process, Environment):
+        env, own = process.env, process.graph
+    else:
+        env, own = make(process)[0], policy.graph
+    interface = own.interface or Interface.by_name(own)
+    if len(interface.actions) != policy.graph.choices:
+        raise ModelError(
+            f"the policy is for another environment: it has {policy.graph.choices:,} choices, this one {own.choices:,}"
+        )
+    player = _Player(Protocol(env), policy, interface, account, np.random.default_rng(seed))
+    values = np.array([player.episode(longest, watch if number == 0 else None) for number in range(episodes)])
+    quantity = "probability" if account.paid is None else "return" if player.raw else "reward"
+    return Played(quantity, values, player.steps, player.cut, player.unseen)  # type: ignore[arg-type]
+
+
+class _Player:
+    """Plays episodes and keeps the account of each."""
+
+    def __init__(
+        self, protocol: Protocol, policy: Policy, interface: Interface, account: Account, rng: np.random.Generator
+    ) -> None:
+        self.protocol, self.policy, self.interface, self.account, self.rng = protocol, policy, interface, account, rng
+        self.raw = account.paid is not None and account.units is not None and interface.paid is not None
+        self.steps = self.cut = self.unseen = 0
+        self._others: list[Any] | None = None
+
+    def episode(self, longest: int, watch: Callable[[str], None] | None) -> float:
+        """Play an episode; return 1 or 0 for a probability, otherwise what it earned."""
+        account, graph, interface = self.account, self.policy.graph, self.interface
+        observation, _ = self.protocol.reset(int(self.rng.random() * 2**31))
+        state, at, earned, strange = interface.state(graph, observation), 0, 0.0, False
+        if interface.entry:  # the reset is the model's first step
+            at, earned = 1, 0.0 if self.raw else self._paid(int(graph.state_ptr[graph.initial]), state)
+        if watch is not None:
+            watch(_shown(self.protocol.env, f"start in {observation}"))
+        last: Step | None = None
+        made = 0
+        while True:
+            if state < 0:
+                strange = True
+                if account.paid is None:  # nobody knows what holds there: it counts as the worst
+                    self.unseen += 1
+                    return float(not account.maximises)
+                decided = account.steps is not None and at >= account.steps
+            else:
+                decided = bool(account.over(state, at))
+            ended = last is not None and last.terminated
+            if decided or ended or (last is not None and last.truncated) or made >= longest:
+                # What has ended stays where it is; a sum over steps is complete with it, one until a goal is not.
+                self.cut += not decided and not (ended and (account.paid is None or account.steps is not None))
+                break
+            choice = self._choice(state, at)
+            action = self._action(choice)
+            strange |= choice < 0
+            last = self.protocol.step(action)
+            made, at = made + 1, at + 1
+            reached = (interface.last if last.terminated else self._next)(graph, last.observation, last.reward)
+            if self.raw:
+                assert interface.paid is not None
+                earned += float(interface.paid(last.reward))
+            elif account.paid is not None and choice >= 0:
+                earned += self._paid(choice, reached)
+            state = reached
+            if watch is not None:
+                watch(_shown(self.protocol.env, f"{made}: {action} -> {last.observation}, reward {last.reward:g}"))
+        self.steps += made
+        self.unseen += strange
+        return float(account.holds(state)) if account.paid is None else earned
+
+    def _next(self, graph: Graph, observation: Any, _: float) -> int:
+        return self.interface.state(graph, observation)
+
+    def _choice(self, state: int, at: int) -> int:
+        """Return the policy's choice, -1 where it has none that can be taken."""
+        if state < 0 or (self.policy.steps is not None and at >= self.policy.steps):
+            return -1
+        choice = self.policy.choose(state, at, self.rng)
+        return -1 if self.interface.actions[choice] is None else choice
+
+    def _action(self, choice: int) -> Any:
+        if choice >= 0:
+            return self.interface.actions[choice]
+        if self._others is None:
+            try:
+                self._others = self.protocol.actions()
+            except ModelError:
+                self._others = list(dict.fromkeys(a for a in self.interface.actions if a is not None))
+        return self._others[int(self.rng.integers(len(self._others)))]
+
+    def _paid(self, choice: int, successor: int) -> float:
+        """Return what the reward structure pays on a transition, nothing where the graph does not list it."""
+        graph, paid = self.policy.graph, self.account.paid
+        if paid is None or successor < 0:
+            return 0.0
+        first, end = int(graph.choice_ptr[choice]), int(graph.choice_ptr[choice + 1])
+        found = np.flatnonzero(graph.successor[first:end] == successor)
+        return float(paid[first + int(found[0])]) if found.size else 0.0
+
+
+def _shown(env: Any, line: str) -> str:
+    """Return a line of an episode, with the picture of the environment where it draws one in text."""
+    if getattr(env, "render_mode", None) != "ansi":
+        return line
+    return f"{line}\n{str(env.render()).rstrip()}\n"

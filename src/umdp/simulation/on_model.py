@@ -1,0 +1,91 @@
+"""Playing a policy on a model, all episodes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import ModelError
+from umdp.model import MDP, Policy
+from umdp.simulation.account import Account, Played
+
+__all__ = ["play_model"]
+
+Array = NDArray[Any]
+
+
+def play_model(
+    policy: Policy,
+    mdp: MDP,
+    account: Account,
+    episodes: int,
+    seed: int,
+    longest: int,
+    watch: Callable[[str], None] | None = None,
+) -> Played:
+    """Return what episodes on a model count for; `watch` is given the lines of the first."""
+    if not np.array_equal(mdp.state_ptr, policy.graph.state_ptr):
+        raise ModelError(
+            f"the policy is for a model with other states and choices: it has {policy.graph.states:,} states, "
+            f"this model {mdp.states:,}"
+        )
+    rng = np.random.default_rng(seed)
+    edges = np.cumsum(mdp.probability)
+    choose = _chooser(policy, rng)
+    own = np.repeat(mdp.choice_state, np.diff(mdp.choice_ptr))
+    stuck = np.ones(mdp.states, dtype=np.bool_)
+    stuck[own[mdp.successor != own]] = False
+    state = np.full(episodes, mdp.initial, dtype=np.int64)
+    earned, active, steps, cut = np.zeros(episodes), np.arange(episodes), 0, 0
+    for step in range(longest + 1):
+        here = state[active]
+        over = account.over(here, step)
+        if account.steps is None:
+            # Nothing more happens in a state that is never left: the sum, which goes until the goal, is infinite there.
+            cut += int(np.count_nonzero(stuck[here] & ~over)) if account.paid is not None else 0
+            over = over | stuck[here]
+        active = active[~over]
+        if not active.size:
+            break
+        if step == longest:
+            cut += active.size
+            break
+        here = state[active]
+        choice = choose(here, step)
+        first, last = mdp.choice_ptr[choice], mdp.choice_ptr[choice + 1]
+        below = np.where(first > 0, edges[first - 1], 0.0)
+        drawn = below + rng.random(active.size) * (edges[last - 1] - below)
+        taken = np.clip(np.searchsorted(edges, drawn, side="right"), first, last - 1)
+        state[active] = mdp.successor[taken]
+        steps += active.size
+        if account.paid is not None:
+            earned[active] += account.paid[taken]
+        if watch is not None and active[0] == 0:
+            names = mdp.state_name(int(here[0])), mdp.action_name(int(choice[0])), mdp.state_name(int(state[0]))
+            watch(f"{step + 1}: {names[0]}, {names[1]} -> {names[2]}")
+    if account.paid is None:
+        return Played("probability", account.holds(state).astype(np.float64), steps, cut)
+    if account.units is None:
+        return Played("reward", earned, steps, cut)
+    return Played("return", account.returned(earned), steps, cut)
+
+
+def _chooser(policy: Policy, rng: np.random.Generator) -> Callable[[Array, int], Array]:
+    """Return a function that gives the choices taken in some states at a step."""
+    choice, ptr = policy.choice, policy.graph.state_ptr
+    if choice is not None:
+        return (lambda state, step: choice[state]) if choice.ndim == 1 else (lambda state, step: choice[step, state])
+    assert policy.weight is not None
+    edges = np.cumsum(policy.weight)
+
+    def draw(state: Array, step: int) -> Array:
+        first, last = ptr[state], ptr[state + 1]
+        below = np.where(first > 0, edges[first - 1], 0.0)
+        drawn = below + rng.random(state.size) * (edges[last - 1] - below)
+        taken: Array = np.clip(np.searchsorted(edges, drawn, side="right"), first, last - 1)
+        return taken
+
+    return draw
