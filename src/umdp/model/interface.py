@@ -92,6 +92,8 @@ def freeze(observation: Any, state_of: Callable[[Any], Hashable] | None, where: 
     >>> freeze(np.array([1, 2]), lambda o: tuple(o.tolist()), "here")
     (1, 2)
     """
+    if type(observation) is int and state_of is None:
+        return observation
     try:
         value: Hashable = _plain(observation if state_of is None else state_of(observation))
     except UmdpError:

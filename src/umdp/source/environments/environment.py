@@ -94,6 +94,7 @@ class Environment(Source):
             self.graph = self.graph.with_interface(Interface(tuple(own), entry, state_of))
         self._protocol = Protocol(env)
         self._lookup = Lookup(self.graph)
+        self._choice_of: list[int] = self._lookup.choice_of.tolist()  # of each transition; lists are faster, one by one
         self._state_of, self._truth, self._fatal, self._entry = state_of, truth, on_error == "fail", entry
         self._actions = _actions(self.graph) if actions is None else list(actions)
         if len(self._actions) != self.graph.choices:
@@ -149,7 +150,7 @@ class Environment(Source):
     def _collect(self, order: Order) -> Batch:
         rng = np.random.Generator(self._generator)
         choose = _chooser(self.graph, np.where(self._takeable, order.weight, 0.0), rng.random)
-        halt = order.halt | self._stuck
+        halt = (order.halt | self._stuck).tolist()
         counts = np.zeros(self.graph.transitions, dtype=np.int64)
         taken: dict[int, int] = {}
         full, played = False, 0
@@ -159,7 +160,7 @@ class Environment(Source):
             played += 1
             for transition in path:
                 counts[transition] += 1
-                choice = int(self._lookup.choice_of[transition])
+                choice = self._choice_of[transition]
                 taken[choice] = taken.get(choice, 0) + 1
                 full = full or taken[choice] == order.quota[choice]
         self._done["trajectories"] += played
@@ -167,7 +168,7 @@ class Environment(Source):
         self._kept = self._state()
         return Batch(counts, played, int(counts.sum()))
 
-    def _episode(self, seed: int, choose: Callable[[int], int], halt: NDArray[np.bool_], horizon: int) -> list[int]:
+    def _episode(self, seed: int, choose: Callable[[int], int], halt: Sequence[bool], horizon: int) -> list[int]:
         """Play an episode and return the transitions taken."""
         observation, _ = self._protocol.reset(seed)
         graph, state, path = self.graph, self.graph.initial, list[int]()
