@@ -198,7 +198,7 @@ def test_which_questions_have_a_return() -> None:
 def test_a_sum_until_a_state_of_shifted_steps_is_refused() -> None:
     mdp = MDP.from_gymnasium(random_table(0))
     refuse_shifted(mdp, Spec.parse("Rmax=? [ C<=3 ]"))
-    with pytest.raises(SpecError, match=r"added to every step.*C<=100"):
+    with pytest.raises(SpecError, match=r"is added to every step.*C<=100"):
         refuse_shifted(mdp, Spec.parse('Rmax=? [ F "terminated" ]'))
 
 

@@ -56,8 +56,8 @@ def refuse_shifted(graph: Graph, spec: Spec) -> None:
     units = graph.rewards[name].units
     if units is not None and units.every:
         raise spec.error(
-            f'"{name}" has {units.every:g} added to every step, because its rewards have both signs, and a sum until a '
-            "state is reached would count how long that takes",
+            f'"{name}" cannot be summed until a state is reached (its rewards have both signs, and {units.every:g} is '
+            "added to every step)",
             f'ask for the sum of a number of steps, such as R{{"{name}"}}max=? [ C<=100 ], or give rewards of one sign '
             "with reward_of",
         )
