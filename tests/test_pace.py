@@ -42,7 +42,7 @@ def test_one_per_solve_is_the_procedure_of_the_paper() -> None:
 
 
 def test_none_per_solve_is_refused() -> None:
-    with pytest.raises(ModelError, match="trajectories per solve must be at least 1, not -3"):
+    with pytest.raises(ModelError, match="per_solve must be a whole number of trajectories, at least 1, not -3"):
         next(anytime(benchmark.grid(), benchmark.BENCHMARKS["grid"].spec, LUI(), per_solve=-3))
 
 

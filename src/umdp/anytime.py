@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.errors import ModelError
-from umdp.explore import Explorer, Optimism, Uniform, View, doubling, least_trajectories, reaches
+from umdp.asked import check_budgets, check_numbers, check_spec, check_until
+from umdp.explore import Explorer, Optimism, Uniform, View, as_explorer, doubling, least_trajectories, reaches
 from umdp.guarantee import Guarantee, promise
-from umdp.learn import Learner
+from umdp.learn import Learner, as_learner
 from umdp.limits import Limits, default_horizon, reason_to_end, threshold
 from umdp.model import MDP, REST, IntervalMDP, Policy
 from umdp.snapshot import Snapshot
@@ -96,10 +96,8 @@ class Anytime:
     per_solve: int | None = None
 
     def __post_init__(self) -> None:
-        if self.spec.deciding().agent is None:
-            raise self.spec.error(
-                "the property does not say what the policy should do", "write Pmax, Pmin, Rmax or Rmin"
-            )
+        check_spec(self.spec)
+        check_numbers(seed=self.seed, horizon=self.horizon, precision=self.precision, per_solve=self.per_solve)
         self.costly = self.spec.kind == "R" and self.spec.deciding().agent is Direction.MIN
         if self.costly or not self.learner.discovers:
             self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
@@ -111,9 +109,6 @@ class Anytime:
         horizon = self.horizon
         if horizon is None:
             horizon = known.steps if known.steps is not None else default_horizon(graph.states)
-        for name, least in (("horizon", horizon), ("number of trajectories per solve", self.per_solve or 1)):
-            if least < 1:
-                raise ModelError(f"the {name} must be at least 1, not {least}")
         # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
         decided = known.decided & (self.source.interactive or graph.rest is None)
         self.halt, self.horizon = self.trajectory_ends(decided, horizon)
@@ -341,9 +336,9 @@ class Anytime:
 def anytime(
     source: Source | MDP | Any,
     spec: Spec | str,
-    learner: Learner,
+    learner: Learner | type[Learner] | str,
     *,
-    explorer: Explorer | None = None,
+    explorer: Explorer | type[Explorer] | str | None = None,
     seed: int = 0,
     horizon: int | None = None,
     until: Threshold | str | None = None,
@@ -362,8 +357,9 @@ def anytime(
         Where trajectories come from; an MDP plays the unknown process; anything else is taken for a Gymnasium environment.
     spec : Spec or str
         The property, without nature: what is asked for is its worst case on what has been learned.
-    learner : Learner
-    explorer : Explorer
+    learner : Learner, or its class or name
+        A class, or a name such as ``"lui"``, stands for the learner with its default settings.
+    explorer : Explorer, or its class or name
         How to move; optimism without randomisation unless told otherwise.
     seed : int
     horizon : int, optional
@@ -390,6 +386,10 @@ def anytime(
     (True, 1000, 'none')
     """
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
-    run = Anytime(as_source(source), asked, learner, explorer or Optimism(), seed, horizon, precision, per_solve)
     limits = Limits(threshold(until) if isinstance(until, str) else until, trajectories, steps, seconds)
+    check_budgets(trajectories=trajectories, steps=steps, seconds=seconds)
+    made = (as_source(source), asked, as_learner(learner), as_explorer(explorer))
+    run = Anytime(*made, seed, horizon, precision, per_solve)
+    if limits.until is not None:
+        check_until(asked, limits.until)
     yield from proceed(run, limits, stop)

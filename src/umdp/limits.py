@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -99,6 +100,9 @@ def threshold(text: str) -> Threshold:
     try:
         if match is None:
             raise ValueError
-        return Threshold(match[1], float(match[2]))  # type: ignore[arg-type]
+        value = float(match[2])
+        if not math.isfinite(value):
+            raise ValueError
+        return Threshold(match[1], value)  # type: ignore[arg-type]
     except ValueError:
         raise ModelError(f"{text!r} is not a threshold; write one such as >=0.3 or <=20") from None

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from umdp.errors import ModelError
 from umdp.explore.policies import Explorer, Follow, Optimism, Uniform
 from umdp.explore.reach import reaches
 from umdp.explore.schedule import doubling, least_trajectories
 from umdp.explore.view import View
+from umdp.spec.names import listed, suggestion
 
 __all__ = [
     "EXPLORERS",
@@ -15,6 +17,7 @@ __all__ = [
     "Optimism",
     "Uniform",
     "View",
+    "as_explorer",
     "doubling",
     "least_trajectories",
     "reaches",
@@ -22,3 +25,31 @@ __all__ = [
 
 EXPLORERS: Mapping[str, type[Explorer]] = MappingProxyType({"optimism": Optimism, "uniform": Uniform})
 """Explorers by the name they have on the command line."""
+
+
+def as_explorer(given: Explorer | type[Explorer] | str | None) -> Explorer:
+    """Return an explorer; a class or a name stands for the one with its default settings, None for optimism.
+
+    Examples
+    --------
+    >>> as_explorer("uniform"), as_explorer(None)
+    (Uniform(), Optimism(xi=1.0))
+    """
+    if given is None:
+        return Optimism()
+    if isinstance(given, Explorer):
+        return given
+    if isinstance(given, str) and given not in EXPLORERS:
+        known = list(EXPLORERS)
+        raise ModelError(
+            f"there is no way to explore called {given!r}; there are {listed(known)}{suggestion(given, known)}"
+        )
+    kind = EXPLORERS[given] if isinstance(given, str) else given
+    if not (isinstance(kind, type) and issubclass(kind, Explorer)):
+        raise ModelError(f"{given!r} is not an explorer; give one such as umdp.explore.Uniform(), or its name")
+    try:
+        return kind()
+    except TypeError as error:
+        raise ModelError(
+            f"{kind.__name__} cannot be made without arguments ({error}); make one and give that"
+        ) from None

@@ -85,7 +85,9 @@ class Rewards:
             return given
         unknown = set(given) - {"state", "choice", "transition"}
         if unknown:
-            raise ModelError(f"rewards are on state, choice or transition, not on {', '.join(sorted(unknown))}")
+            raise ModelError(
+                f"rewards are on state, choice or transition, not on {', '.join(sorted(map(str, unknown)))}"
+            )
         return cls(**{part: np.asarray(values, dtype=np.float64) for part, values in given.items()})
 
     def check(self, name: str, states: int, choices: int, transitions: int) -> None:

@@ -11,9 +11,11 @@ import msgspec
 import numpy as np
 
 from umdp.anytime import Anytime
+from umdp.asked import check_budgets, check_numbers, check_spec, check_until
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 from umdp.explore import EXPLORERS, Explorer, Optimism
-from umdp.learn import LEARNERS, Learner
+from umdp.learn import Learner, as_learner
+from umdp.learn.making import make_learner
 from umdp.limits import Limits, threshold
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.returns import refuse_shifted
@@ -85,10 +87,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         UmdpError
             If something named is missing or does not fit; a model that has changed since is an error.
         """
+        numbers = {"seed": self.seed, "horizon": self.horizon, "precision": self.precision, "per_solve": self.per_solve}
+        check_numbers(**numbers, prefix="--")
+        learner, explorer = self.build_learner(), self.build_explorer()
         source, spec, horizon = self.build_source()
         if self.graph and self.graph != graph_digest(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
-        explorer, learner = self.build_explorer(), self.build_learner()
         try:
             return Anytime(source, spec, learner, explorer, self.seed, horizon, self.precision, self.per_solve)
         except SpecError as error:
@@ -107,10 +111,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def limits(self) -> Limits:
         """Return what ends the run."""
-        for name in ("trajectories", "steps", "seconds"):
-            given = getattr(self, name)
-            if given is not None and not given > 0:
-                raise ModelError(f"--{name} must be more than 0, not {given}")
+        check_budgets(trajectories=self.trajectories, steps=self.steps, seconds=self.seconds, prefix="--")
         return Limits(
             None if self.until is None else threshold(self.until), self.trajectories, self.steps, self.seconds
         )
@@ -137,14 +138,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             kind = plugin(self.learner, self.plugins)
             if not (isinstance(kind, type) and issubclass(kind, Learner)):
                 raise ModelError(f"{self.learner} is not a learner; it must be a class derived from umdp.Learner")
-        elif self.learner in LEARNERS:
-            kind = LEARNERS[self.learner]
         else:
-            raise ModelError(f"there is no learner {self.learner!r}; there are {', '.join(LEARNERS)}")
+            kind = type(as_learner(self.learner))
         try:
-            return kind(**self.settings)
-        except TypeError as error:
-            raise ModelError(f"the learner {self.learner} does not take these settings: {error}") from None
+            return make_learner(kind, self.settings, self.learner)
         except UmdpError:
             raise
         except Exception as error:
@@ -166,7 +163,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def build_source(self) -> tuple[Source, Spec, int | None]:
         """Return the source, the property and the horizon."""
-        from umdp.benchmark import BENCHMARKS
+        from umdp.benchmark import BENCHMARKS, load
 
         asked = None if self.question is None else Spec.parse(self.question)
         horizon = self.horizon
@@ -174,9 +171,15 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             bench = BENCHMARKS[self.model]
             asked = asked or bench.spec
             horizon = bench.horizon if horizon is None else horizon
-        source = self._origin()
         if asked is None:
+            if not (Path(self.model).suffix or ":" in self.model or Path(self.model).exists()):
+                load(self.model)  # a name with a typo is the better thing to say
             raise ModelError("say what to learn for: a property such as 'Pmax=? [ F \"goal\" ]' after the model")
+        check_spec(asked)
+        until = self.limits().until
+        if until is not None:
+            check_until(asked, until, "--until")
+        source = self._origin()
         refuse_shifted(source.graph, asked)
         return source, asked, horizon
 

@@ -1,0 +1,130 @@
+"""What may be asked of a run: a property that learning can answer, thresholds it can reach, numbers in their range."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from umdp.errors import ModelError
+from umdp.spec import Direction, Spec, Threshold
+
+__all__ = ["LARGEST", "check_budgets", "check_numbers", "check_spec", "check_until"]
+
+LARGEST = 2**63 - 1  # what 64 bits hold: numbers end up in arrays
+
+
+def check_spec(spec: Spec) -> None:
+    """Raise `SpecError` unless learning can answer a property.
+
+    Examples
+    --------
+    >>> check_spec(Spec.parse('Pmaxmin=? [ F "goal" ]'))
+    Traceback (most recent call last):
+    ...
+    umdp.errors.SpecError: learning looks for the worst case itself and takes no nature in the property ...
+    """
+    if spec.agent is None:
+        raise spec.error("the property does not say what the policy should do", "write Pmax, Pmin, Rmax or Rmin")
+    if spec.nature is not None:
+        plain = Spec(spec.kind, spec.agent, None, spec.formula, spec.threshold, spec.reward)
+        raise spec.error(
+            "learning looks for the worst case itself and takes no nature in the property", f"write {plain}"
+        )
+    if spec.threshold is not None and _wrong_way(spec, spec.threshold):
+        raise spec.error(_one_sided(spec, str(spec.threshold)), f"write {_turned(spec, spec.threshold)}, or =?")
+
+
+def check_until(spec: Spec, until: Threshold, name: str = "until") -> None:
+    """Raise `ModelError` unless a run for a property can reach a threshold.
+
+    Examples
+    --------
+    >>> check_until(Spec.parse('Pmax=? [ F "goal" ]'), Threshold(">=", 2))
+    Traceback (most recent call last):
+    ...
+    umdp.errors.ModelError: until >=2: a probability is never that large, so nothing would stop the run; give a number ...
+    """
+    place, value = f"{name} {until}", until.value
+    if _wrong_way(spec, until):
+        raise ModelError(f"{place}: {_one_sided(spec, str(until))}; write {_turned(spec, until)}")
+    if spec.kind == "P":
+        strict = until.operator in ("<", ">")
+        if value > 1 or value < 0 or (strict and value == (1 if until.operator == ">" else 0)):
+            size = "large" if until.operator.startswith(">") else "small"
+            if (value > 1) == (size == "large") or strict:
+                problem = f"a probability is never that {size}, so nothing would stop the run"
+            else:
+                problem = "every probability passes that, so the run would stop before it has learned anything"
+            raise ModelError(f"{place}: {problem}; give a number between 0 and 1")
+
+
+def _wrong_way(spec: Spec, threshold: Threshold) -> bool:
+    rises = spec.deciding().agent is not Direction.MIN
+    return threshold.operator.startswith("<") == rises
+
+
+def _one_sided(spec: Spec, threshold: str) -> str:
+    if spec.deciding().agent is Direction.MIN:
+        return f"what is learned is how small the value can be kept, which never proves {threshold}"
+    return f"what is learned is how large the value can be made, which never proves {threshold}"
+
+
+def _turned(spec: Spec, threshold: Threshold) -> str:
+    other = "<" if threshold.operator.startswith(">") else ">"
+    return str(Threshold(other + threshold.operator[1:], threshold.value))  # type: ignore[arg-type]
+
+
+def check_budgets(*, trajectories: Any = None, steps: Any = None, seconds: Any = None, prefix: str = "") -> None:
+    """Raise `ModelError` unless budgets are more than nothing.
+
+    Examples
+    --------
+    >>> check_budgets(trajectories=-1, prefix="--")
+    Traceback (most recent call last):
+    ...
+    umdp.errors.ModelError: --trajectories must be a whole number, more than 0, not -1
+    """
+    for name, whole, given in (
+        ("trajectories", True, trajectories),
+        ("steps", True, steps),
+        ("seconds", False, seconds),
+    ):
+        if given is None:
+            continue
+        kind = "a whole number, more than 0" if whole else "a finite number, more than 0"
+        _within(prefix + name, given, 1 if whole else 0, kind, whole=whole, strict=not whole)
+
+
+def check_numbers(
+    *, seed: Any = 0, horizon: Any = None, precision: Any = 1e-6, per_solve: Any = None, prefix: str = ""
+) -> None:
+    """Raise `ModelError` unless the numbers of a run are in their range.
+
+    Examples
+    --------
+    >>> check_numbers(seed=-1)
+    Traceback (most recent call last):
+    ...
+    umdp.errors.ModelError: seed must be a whole number, at least 0, not -1
+    """
+    _within(f"{prefix}seed", seed, 0, "a whole number, at least 0", whole=True)
+    if horizon is not None:
+        _within(f"{prefix}horizon", horizon, 1, "a whole number of steps, at least 1", whole=True)
+    if per_solve is not None:
+        name = f"{prefix}per-solve" if prefix else "per_solve"
+        _within(name, per_solve, 1, "a whole number of trajectories, at least 1", whole=True)
+    if isinstance(precision, bool) or not isinstance(precision, int | float) or not 0 < precision < 1:
+        raise ModelError(f"{prefix}precision must lie strictly between 0 and 1, not {precision}")
+
+
+def _within(name: str, given: Any, least: int, kind: str, *, whole: bool, strict: bool = False) -> None:
+    try:
+        value = float(given)
+        fits = math.isfinite(value) and (value > least if strict else value >= least)
+        fits = fits and not isinstance(given, str | bytes | bool) and (not whole or value.is_integer())
+    except (TypeError, ValueError, OverflowError):
+        fits = isinstance(given, int) and given > 0
+    if not fits:
+        raise ModelError(f"{name} must be {kind}, not {given}")
+    if whole and given > LARGEST:
+        raise ModelError(f"{name} is more than 64 bits hold; give at most {LARGEST}")
