@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from umdp import benchmark
 from umdp.anytime import anytime
@@ -18,6 +19,7 @@ from umdp.spec import Spec
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from umdp import explore, io, learn, plot, source, verify
     from umdp.run import OpenedRun
 
 __version__ = "0.1.0"
@@ -66,8 +68,29 @@ __all__ = [
     "anytime",
     "benchmark",
     "evaluate",
+    "explore",
+    "io",
+    "learn",
     "open",
+    "plot",
     "simulate",
     "solve",
+    "source",
     "switch",
+    "verify",
 ]
+
+# Modules that are there after `import umdp`, and are imported when they are asked for: importing must stay cheap.
+_MODULES = frozenset({"explore", "io", "learn", "plot", "source", "verify"})
+
+
+if not TYPE_CHECKING:  # so that a name that is not here is still an error for a type checker
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return import_module(f"{__name__}.{name}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
