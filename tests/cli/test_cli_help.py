@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from umdp import __version__, solve
+from umdp.cli.examples import EXAMPLES
 from umdp.io import read
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+FILES = Path(__file__).parents[2] / "examples"
 STORM = importlib.util.find_spec("stormpy") is not None
+GYM = importlib.util.find_spec("gymnasium") is not None
 
 
-def test_version(umdp):
-    assert umdp("--version") == (0, f"umdp {__version__}\n", "")
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_version(umdp, option):
+    assert umdp(option) == (0, f"umdp {__version__}\n", "")
 
 
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("-h",)])
@@ -28,20 +35,46 @@ def test_help_lists_the_commands(umdp, arguments):
     assert "Answer properties of a model" in out
 
 
+COMMANDS = [name for name in EXAMPLES if name != "umdp"]
+
+
+def examples(text: str) -> list[str]:
+    """Return the commands in a help text."""
+    return [line for line in text.partition("\nExamples\n")[2].splitlines() if line.startswith("umdp ")]
+
+
+def test_every_command_has_examples(umdp):
+    listed = umdp("--help").out.partition("Commands\n")[2].partition("\n\n")[0]
+    names = re.findall(r"^  (\S+)", listed, re.MULTILINE)
+    assert set(names) == set(COMMANDS)
+
+
 @pytest.mark.parametrize("columns", ["60", "80", "200"])
-def test_every_example_in_the_help_runs(umdp, monkeypatch, columns):
+def test_examples_are_not_wrapped(umdp, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", columns)
-    code, text, _ = umdp("check", "--help")
-    assert code == 0
-    examples = [line for line in text.splitlines() if line.startswith("umdp check ")]
-    assert len(examples) >= 6
-    assert max(map(len, examples)) <= 80
-    for example in examples:
-        if ".prism" in example and not STORM:
-            continue
-        code, out, _ = umdp(*shlex.split(example)[1:])
-        assert code == 0, example
-        assert out, example
+    for name in COMMANDS:
+        assert examples(umdp(name, "--help").out) == [command for _, command in EXAMPLES[name]]
+    assert max(len(command) for pairs in EXAMPLES.values() for _, command in pairs) <= 80
+
+
+def test_every_example_in_the_help_runs(umdp):
+    """In order: those of `learn` make the run that others look at."""
+    for name in ("--help", *(f"{each} --help" for each in COMMANDS)):
+        for example in examples(umdp(*name.split()).out):
+            if (".prism" in example and not STORM) or ("gym:" in example and not GYM):
+                continue
+            code, out, err = umdp(*shlex.split(example)[1:])
+            assert code == 0, (example, err)
+            assert out, example
+
+
+@pytest.mark.parametrize("columns", ["40", "60", "80", "120"])
+def test_help_is_readable(umdp, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    for name in COMMANDS:
+        text = umdp(name, "--help").out
+        assert text.startswith(f"Usage: umdp {name} [OPTIONS]")
+        assert not re.search(r"<(bool|str|int|float|list)|\\\[", text), name
 
 
 def test_help_names_all_options(umdp, monkeypatch):
@@ -51,10 +84,43 @@ def test_help_names_all_options(umdp, monkeypatch):
         assert f"--{option}" in text
 
 
+def test_help_names_the_settings_of_learners(umdp, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    text = umdp("learn", "--help").out
+    assert "confidence-sequence: error_rate=0.01 prior=0.5" in text
+    assert "lui: prior=0.0001,0.9999 strength=5,10 strength_bound=none" in text
+
+
+def completed(*words: str) -> list[str]:
+    """Return what bash is offered behind these words."""
+    typed = {"COMP_WORDS": " ".join(["umdp", *words]), "COMP_CWORD": str(len(words)), "_UMDP_COMPLETE": "complete_bash"}
+    done = subprocess.run(
+        [sys.executable, "-m", "umdp"], capture_output=True, text=True, env={**os.environ, **typed}, check=False
+    )
+    return done.stdout.split()
+
+
+def test_bash_completes_commands_models_and_learners():
+    script = subprocess.run(
+        [sys.executable, "-m", "umdp"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "_UMDP_COMPLETE": "source_bash"},
+        check=False,
+    ).stdout
+    assert "complete -o default -F _umdp_completion umdp" in script
+    assert set(completed("")) >= {"check", "learn", "reproduce", "verify"}
+    assert completed("ch") == ["check", "check-env"]
+    assert completed("learn", "gr") == ["grid"]
+    assert completed("learn", "grid", "--learner", "c") == ["clopper-pearson", "confidence-sequence"]
+    assert completed("learn", "grid", "--explore", "") == ["optimism", "uniform"]
+    assert completed("learn", "grid", "--set", "err") == ["error_rate="]
+
+
 @pytest.mark.skipif(not STORM, reason="needs stormpy")
 @pytest.mark.parametrize("text", ['Pmaxmin=? [ !"crater" U "base" ]', 'R{"energy"}minmax=? [ F "base" ]'])
 def test_rover_is_the_same_in_both_forms(text):
-    explicit, program = (read(EXAMPLES / name) for name in ("rover.tra", "rover.prism"))
+    explicit, program = (read(FILES / name) for name in ("rover.tra", "rover.prism"))
     assert explicit.states == program.states
     assert explicit.transitions == program.transitions
     assert solve(explicit, text).value == pytest.approx(solve(program, text).value, rel=1e-9)

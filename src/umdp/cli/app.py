@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from umdp.cli.check import Check
 from umdp.cli.check_env import CheckEnv
 from umdp.cli.compare import Compare, declare_compare
 from umdp.cli.env_args import ENV_ARG, arguments_of
+from umdp.cli.help import App, Commands
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number
 from umdp.cli.plot import Plot, declare_plot
@@ -23,43 +23,14 @@ from umdp.cli.simulate_app import declare_simulate
 from umdp.cli.verify import Verify
 from umdp.solver.methods.table import METHODS
 
-__all__ = ["EXAMPLES", "UsageError", "parse"]
+__all__ = ["UsageError", "app", "parse"]
 
 # Typer brings its own copy of click, or uses the one installed, depending on its version.
 UsageError: Any = typer.BadParameter.__mro__[1]
 
-# (what it shows, command): each is one line of at most 80 columns, and runs in the repository.
-EXAMPLES = (
-    ("the worst case over the intervals", """umdp check examples/rover.tra 'Pmaxmin=? [ !"crater" U "base" ]'"""),
-    (
-        "the best case, and a reward",
-        """umdp check examples/rover.tra 'Pmaxmax=? [ F<=9 "base" ]' 'Rminmin=? [ C<=9 ]'""",
-    ),
-    ("yes or no, also as exit status", """umdp check examples/rover.tra 'Pmaxmin>=0.7 [ F<=12 "base" ]'"""),
-    ("for programs", """umdp check examples/rover.tra 'Pmaxmin=? [ G<=9 !"crater" ]' --json"""),
-    ("keep the policy", """umdp check examples/rover.tra 'Rminmax=? [ F "base" ]' --policy best.json"""),
-    (
-        "and see what it is worth when all goes well",
-        """umdp check examples/rover.tra 'Rminmin=? [ F "base" ]' --evaluate best.json""",
-    ),
-    (
-        "a program with undefined constants (needs the extra storm)",
-        """umdp check examples/courier.prism 'Pmax=? [ F "arrived" ]' --const N=3,loss=.1""",
-    ),
-)
-
-
-class _WithExamples(TyperCommand):
-    """A command whose help ends with examples, which must not be wrapped: they are there to be copied."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        super().format_help(ctx, formatter)
-        typer.echo("Examples\n" + "".join(f"\n# {what}\n{command}\n" for what, command in EXAMPLES), nl=False)
-
-
-app = typer.Typer(
+app = App(
     name="umdp",
-    add_completion=False,
+    cls=Commands,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -99,7 +70,7 @@ def parse(arguments: Sequence[str]) -> Request | int:
 @app.callback(invoke_without_command=True)
 def _umdp(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+    version: Annotated[bool, typer.Option("--version", "-V", help="Show the version and exit.")] = False,
 ) -> None:
     """Learn uncertain Markov decision processes, and check them robustly, with certified answers."""
     if version:
@@ -111,7 +82,7 @@ def _umdp(
         typer.echo(context.get_help())
 
 
-@app.command(name="check", cls=_WithExamples, help=_CHECK_HELP)
+@app.command(name="check", help=_CHECK_HELP)
 def _check(
     model: Annotated[
         str,

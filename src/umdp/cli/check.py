@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -104,6 +105,10 @@ class Check:
             raise ModelError(f"--time-limit must be more than 0 seconds, not {self.time_limit}")
         if self.evaluate is not None and self.certificate is not None:
             raise ModelError("--evaluate and --certificate do not go together; leave out one of them")
+        if self.evaluate is not None and self.threads != 1:
+            raise ModelError(
+                "--threads does nothing with --evaluate: one policy is evaluated by one thread; leave it out"
+            )
         if self.evaluate is not None and (self.policy is not None or self.time_limit is not None):
             other = "--policy" if self.policy is not None else "--time-limit"
             raise ModelError(f"--evaluate and {other} do not go together: the policy is given; leave out one of them")
@@ -137,7 +142,8 @@ class Check:
 
         for text in () if Path(self.model).exists() else self.properties:
             if text.endswith(SUFFIXES) and Path(text).is_file():
-                raise FormatError(f"MODEL comes first, then the properties: umdp check {text} '{self.model}'")
+                quoted = f"{shlex.quote(text)} {shlex.quote(self.model)}"
+                raise FormatError(f"MODEL comes first, then the properties: umdp check {quoted}")
 
     def _read(self) -> tuple[MDP | IntervalMDP, Origin | None]:
         """Return the model in a file, or what a run has learned and where that is from."""
@@ -149,6 +155,10 @@ class Check:
 
             found = read_run(self.model)
             if found is not None:
+                if self.constants:
+                    raise ModelError(
+                        "--const gives values to the constants of a program, and this is a run; leave it out"
+                    )
                 return found
         try:
             return read(self.model, constants=self.constants), None

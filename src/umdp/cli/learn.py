@@ -36,11 +36,16 @@ class Learn:
 
     def run(self) -> int:
         """Learn until something ends it; return the exit status."""
+        from umdp.cli.kernels import announce
+        from umdp.cli.used import check_certificate
         from umdp.run import Store
         from umdp.run.fingerprint import fingerprint
 
         self.config.limits()
+        if self.certificate is not None:
+            check_certificate(self.certificate, self.config)
         config = self.config.signed()
+        announce()
         run = config.build()
         if self.out is None:
             return _learn(run, config, None, json=self.json, quiet=self.quiet, certificate=self.certificate)
@@ -62,6 +67,7 @@ class Resume:
 
     def run(self) -> int:
         """Go on with a run where it was when it ended, however it ended; with other limits, beyond its end."""
+        from umdp.cli.kernels import announce
         from umdp.run import Store
         from umdp.run.fingerprint import compare, fingerprint
         from umdp.run.trust import require
@@ -72,6 +78,7 @@ class Resume:
             config.limits()
             require(config, self.path, trusted=self.trust)
             _tell_version(config)
+            announce()
             run = config.build()
             now = fingerprint(config, run)
             found = store.fingerprint()
@@ -134,10 +141,7 @@ def _learn(
 ) -> int:
     """Go through a run, keep and show its snapshots; return the exit status."""
     from umdp.anytime import proceed
-    from umdp.cli.kernels import announce
     from umdp.cli.live import display
-
-    announce()
 
     def keep(snapshot: Snapshot) -> None:
         if store is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import shutil
 import sys
 import time
@@ -54,7 +55,8 @@ class Screen:
             print(f"  {'provided that' if snapshot.guarantee.holds else 'no guarantee:'} {line}")
         print(f"  ended because {snapshot.reason or 'it was left'}")
         if path is not None:
-            print(f"  kept in {path}: umdp show {path}, umdp export {path} policy.json, umdp resume {path}")
+            name = shlex.quote(path)
+            print(f"  kept in {path}: umdp show {name}, umdp export {name} policy.json, umdp resume {name}")
 
 
 class _Quiet(Screen):
@@ -63,10 +65,23 @@ class _Quiet(Screen):
 
 class _Json(Screen):
     def show(self, snapshot: Snapshot) -> None:
-        print(json.dumps(record(snapshot)), flush=True)
+        self._print(snapshot)
 
     def result(self, snapshot: Snapshot, path: str | None) -> None:
         return
+
+    def _print(self, snapshot: Snapshot) -> None:
+        print(json.dumps({**record(snapshot), "notes": self.run.source.report()}), flush=True)
+
+
+class _LastJson(_Json):
+    """The last object only."""
+
+    def show(self, snapshot: Snapshot) -> None:
+        return
+
+    def result(self, snapshot: Snapshot, path: str | None) -> None:
+        self._print(snapshot)
 
 
 class _Lines(Screen):
@@ -170,7 +185,8 @@ class _Live(Screen):
 @contextmanager
 def display(run: Anytime, config: Config, *, json: bool, quiet: bool) -> Iterator[Screen]:
     """Give the screen that fits: JSON, quiet, live on a terminal, lines elsewhere."""
-    kind = _Json if json else _Quiet if quiet else _Live if sys.stderr.isatty() and sys.stdout.isatty() else _Lines
+    silent = _LastJson if json else _Quiet
+    kind = silent if quiet else _Json if json else _Live if sys.stderr.isatty() and sys.stdout.isatty() else _Lines
     screen = kind(run, config)
     try:
         yield screen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,11 @@ class Show:
             if self.json:
                 shown = None if last is None else {k: plain(v) for k, v in last.items()}
                 running = None if writer is None else vars(writer)
-                print(json.dumps({"config": store.config, "format": store.version, "running": running, "last": shown}))
+                given = dict(store.config)
+                asked = store.question or given.pop("question", None)
+                notes = [] if last is None or store.version == 1 else list(store.learned().report)
+                shown_run = {"property": asked, "config": given, "format": store.version, "running": running}
+                print(json.dumps({**shown_run, "last": shown, "notes": notes}))
                 return 0
             config = configuration(store)
             print(f"{self.path}: {store.question or config.wording()} with {config.learner} on {config.model}")
@@ -59,7 +64,7 @@ class Show:
             if writer is not None:
                 print(f"  running now: {writer}")
             elif last is None or not last["reason"]:
-                print(f"  not ended: umdp resume {self.path}")
+                print(f"  not ended: umdp resume {shlex.quote(self.path)}")
             else:
                 print(f"  ended because {last['reason']}")
             if last is not None and store.version > 1:
@@ -111,6 +116,7 @@ class Export:
     path: str
     file: str
     what: str | None = None
+    force: bool = False
 
     def run(self) -> int:
         """Write snapshots, the learned model or the policy to a file, by its name or as told."""
@@ -122,6 +128,10 @@ class Export:
             raise FormatError(f"say what to export with --what, or use one of {', '.join(WHAT)}", path=target)
         if not target.parent.is_dir():
             raise FormatError(f"the folder {target.parent} does not exist; create it first", path=target)
+        if target.is_dir():
+            raise FormatError("this is a folder; name a file in it", path=target)
+        if target.exists() and not self.force:
+            raise FormatError("this file is there already; --force writes over it", path=target)
         with Store.open(self.path) as store:
             if what == "snapshots":
                 _write_rows(target, store.snapshots())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from decimal import Decimal
 from typing import Annotated, Any
 
 import typer
@@ -10,8 +11,10 @@ import typer
 from umdp.cli import log_options as logs
 from umdp.cli.env_args import ENV_ARG, arguments_of
 from umdp.cli.learn import Learn, Resume
-from umdp.cli.numbers import integer, number
+from umdp.cli.numbers import integer, number, share
 from umdp.cli.runs import Export, Show
+from umdp.cli.used import confident, typed, unused
+from umdp.cli.words import explorers, learners, models, settings, settings_in_words
 from umdp.explore import EXPLORERS
 from umdp.learn import LEARNERS
 
@@ -54,6 +57,7 @@ _RUN = Annotated[str, typer.Argument(metavar="RUN", help="A file written by umdp
 
 
 def _learn(
+    context: typer.Context,
     model: Annotated[
         str,
         typer.Argument(
@@ -63,6 +67,7 @@ def _learn(
             "that makes an MDP or an environment, or a log: .csv .tsv .jsonl .parquet, also .gz, a folder or pattern of these, "
             "or - for standard input.",
             show_default=False,
+            autocompletion=models,
         ),
     ],
     property: Annotated[
@@ -75,12 +80,26 @@ def _learn(
     ] = None,
     learner: Annotated[
         str,
-        typer.Option(metavar="NAME", help=f"{', '.join(LEARNERS)}, or FILE.py:NAME."),
+        typer.Option(metavar="NAME", help=f"{', '.join(LEARNERS)}, or FILE.py:NAME.", autocompletion=learners),
     ] = "lui",
+    confidence: Annotated[
+        Decimal | None,
+        typer.Option(
+            parser=share,
+            metavar="0.95",
+            help="Learn so that the result holds with this probability, whenever you stop: chooses the learner "
+            "confidence-sequence, and its error rate.",
+            show_default=False,
+        ),
+    ] = None,
     set: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="A setting of the learner; may be repeated.", show_default=False
+            "--set",
+            metavar="NAME=VALUE",
+            help=f"A setting of the learner; may be repeated. {settings_in_words()}.",
+            show_default=False,
+            autocompletion=settings,
         ),
     ] = None,
     trajectories: _TRAJECTORIES = None,
@@ -88,7 +107,10 @@ def _learn(
     seconds: _SECONDS = None,
     until: _UNTIL = None,
     explore: Annotated[
-        str, typer.Option(metavar="NAME", help=f"How to move: {', '.join(EXPLORERS)}, or FILE.py:NAME.")
+        str,
+        typer.Option(
+            metavar="NAME", help=f"How to move: {', '.join(EXPLORERS)}, or FILE.py:NAME.", autocompletion=explorers
+        ),
     ] = "optimism",
     xi: Annotated[float, typer.Option(parser=number, metavar="NUMBER", help="Weight on the optimistic action.")] = 1.0,
     horizon: Annotated[int | None, _maybe("N", "The longest a trajectory may be.")] = None,
@@ -108,7 +130,7 @@ def _learn(
             metavar="MODEL", help="What the process becomes, with --after; the learner is not told.", show_default=False
         ),
     ] = None,
-    after: Annotated[int, typer.Option(parser=integer, metavar="N", help="Trajectories before the switch.")] = 0,
+    after: Annotated[int | None, _maybe("N", "Trajectories before the switch.")] = None,
     log: Annotated[
         str | None,
         typer.Option(
@@ -151,18 +173,20 @@ def _learn(
     """Return what `umdp learn` was asked for."""
     from umdp.run import Config
 
-    given = {
+    asked = {
         "columns": columns, "label": label, "reward": reward, "initial": initial, "terminal": terminal, "graph": graph,
         "aside": aside,
     }  # fmt: skip
-    read = logs.log_options(model, log, property, on_error, describe, given, quiet=quiet or json)
+    read = logs.log_options(model, log, property, on_error, describe, asked, quiet=quiet or json)
+    given = typed(context)
+    learner, chosen = confident(learner, dict(_setting(text) for text in set or ()), confidence, given)
     config = Config(
         model=model, parameters=arguments_of(env_arg), constants=",".join(const or ()), question=read.question,
-        learner=learner,
-        settings=dict(_setting(text) for text in set or ()), explore=explore, xi=xi, seed=seed, horizon=horizon,
-        precision=precision, per_solve=per_solve, switch=switch, after=after, log=log, follow=follow,
-        on_error=read.on_error, data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds,
+        learner=learner, settings=chosen, explore=explore, xi=xi, seed=seed, horizon=horizon, precision=precision,
+        per_solve=per_solve, switch=switch, after=after or 0, log=log, follow=follow, on_error=read.on_error,
+        data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds,
     )  # fmt: skip
+    unused(config, given)
     return Learn(config, out, json, quiet, certificate)
 
 
@@ -181,7 +205,7 @@ def _plain_value(text: str) -> Any:
             return kind(text)
         except ValueError:
             continue
-    return text.strip()
+    return None if text.strip() == "none" else text.strip()
 
 
 def _resume(
@@ -215,11 +239,15 @@ def _export(
         ),
     ],
     what: Annotated[
-        What | None, typer.Option(help="What to write, if the name does not say.", show_default=False)
+        What | None,
+        typer.Option(
+            metavar="snapshots|model|policy", help="What to write, if the name does not say.", show_default=False
+        ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there already.")] = False,
 ) -> Export:
     """Return what `umdp export` was asked for."""
-    return Export(run, file, None if what is None else what.value)
+    return Export(run, file, None if what is None else what.value, force)
 
 
 def declare_runs(app: typer.Typer) -> None:

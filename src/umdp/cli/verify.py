@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -41,5 +42,5 @@ def write_certificate(certificate: Certificate, path: str) -> None:
         certificate.write(path)
     except OSError as error:
         raise FormatError(f"cannot be written: {error.strerror}", path=f"--certificate {path}") from None
-    for note in (*certificate.notes, f"certificate written; umdp verify {path} checks it"):
+    for note in (*certificate.notes, f"certificate written; umdp verify {shlex.quote(path)} checks it"):
         print(f"{path}: {note}", file=sys.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shlex
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -293,7 +294,7 @@ class Store:
             if isinstance(error, sqlite3.Error):
                 raise WriteError(
                     f"{self.path}: the run could not be written ({error}); what was written before is safe: make room, and "
-                    f"`umdp resume {self.path}`"
+                    f"`umdp resume {shlex.quote(str(self.path))}`"
                 ) from None
             raise
 

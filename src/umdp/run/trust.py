@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,5 +83,6 @@ def require(config: Config, path: object, *, trusted: bool) -> None:
         raise Untrusted(
             f"{path}: going on with this run executes code from elsewhere:\n"
             + "".join(f"  {line}\n" for line in said)
-            + f"Nothing was executed. `umdp show {path} --json` prints what is stored; if you trust it, add --trust"
+            + f"Nothing was executed. `umdp show {shlex.quote(str(path))} --json` prints what is stored; if you trust it, "
+            "add --trust"
         )

@@ -1,0 +1,72 @@
+"""Examples in the help: (what it shows, command), one line of at most 80 columns each; all of them run in the repository.
+
+Those of a command run one after another, those of `learn` before those of the commands about runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+__all__ = ["EXAMPLES"]
+
+EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+    {
+        "umdp": (
+            ("learn a grid world from simulated trajectories", "umdp learn grid --trajectories 2000"),
+            ("the worst case of an interval model", """umdp check examples/rover.tra 'Pmaxmin=? [ F<=9 "base" ]'"""),
+        ),
+        "check": (
+            (
+                "the worst case over the intervals",
+                """umdp check examples/rover.tra 'Pmaxmin=? [ !"crater" U "base" ]'""",
+            ),
+            (
+                "the best case, and a reward",
+                """umdp check examples/rover.tra 'Pmaxmax=? [ F<=9 "base" ]' 'Rminmin=? [ C<=9 ]'""",
+            ),
+            ("yes or no, also as exit status", """umdp check examples/rover.tra 'Pmaxmin>=0.7 [ F<=12 "base" ]'"""),
+            ("for programs", """umdp check examples/rover.tra 'Pmaxmin=? [ G<=9 !"crater" ]' --json"""),
+            ("keep the policy", """umdp check examples/rover.tra 'Rminmax=? [ F "base" ]' --policy best.json"""),
+            (
+                "and see what it is worth when all goes well",
+                """umdp check examples/rover.tra 'Rminmin=? [ F "base" ]' --evaluate best.json""",
+            ),
+            (
+                "a program with undefined constants (needs the extra storm)",
+                """umdp check examples/courier.prism 'Pmax=? [ F "arrived" ]' --const N=3,loss=.1""",
+            ),
+        ),
+        "learn": (
+            ("until the worst case is good enough", "umdp learn grid --until '>=0.2' --out grid.run"),
+            ("with a promise: right with probability 95 %", "umdp learn aircraft --confidence 0.95 --trajectories 500"),
+            ("for programs", "umdp learn chain --trajectories 100 --json"),
+            ("another learner, with settings", "umdp learn bandit --learner pac --set error_rate=0.1 --steps 900"),
+            (
+                "an environment of Gymnasium (needs the extra gym)",
+                """umdp learn gym:FrozenLake-v1 'Pmax=? [ F "goal" ]' --trajectories 2000""",
+            ),
+        ),
+        "resume": (
+            ("where it was when it ended", "umdp resume grid.run"),
+            ("beyond its end", "umdp resume grid.run --trajectories 3000"),
+        ),
+        "show": (("what it knows", "umdp show grid.run"), ("for programs", "umdp show grid.run --json")),
+        "export": (
+            ("the policy", "umdp export grid.run policy.json"),
+            ("all snapshots as a table, over an older one", "umdp export grid.run snapshots.csv --force"),
+            ("the learned interval model, for PRISM", "umdp export grid.run grid.tra"),
+        ),
+        "reproduce": (
+            ("an experiment of your own", "umdp reproduce examples/own/ferry.toml --seeds 2 --trajectories 200"),
+        ),
+        "verify": (
+            (
+                "write a certificate",
+                """umdp check examples/rover.tra 'Pmaxmin=? [ F<=9 "base" ]' --certificate p.json""",
+            ),
+            ("check it: without the solver, in exact arithmetic", "umdp verify p.json"),
+        ),
+        "check-env": (("needs the extra gym", "umdp check-env gym:FrozenLake-v1"),),
+    }
+)

@@ -1,0 +1,137 @@
+"""How help looks: what it is for, arguments, options, and examples to copy; words for types, no boxes."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from umdp.cli.examples import EXAMPLES
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["App", "Command", "Commands"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LEFT = 34  # columns for the names; longer ones have a line of their own
+
+
+class Command(TyperCommand):
+    """A command whose help ends with examples."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        arguments = [each for each in self.params if each.param_type_name == "argument"]
+        usage = " ".join(["[OPTIONS]", *map(_placed, arguments)])
+        console = _console()
+        _introduce(console, ctx.command_path, usage, self.help or "")
+        _list(console, "Arguments", [(_word(each), _said(each)) for each in arguments])
+        _list(console, "Options", _options(self, ctx))
+        _show_examples(EXAMPLES.get(str(self.name), ()))
+
+
+class Commands(TyperGroup):
+    """The program: its help lists the commands."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        console = _console()
+        _introduce(console, ctx.command_path, "[OPTIONS] COMMAND ...", self.help or "")
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        _list(console, "Commands", [(name, _first(each.help or "")) for name, each in found if each is not None])
+        _list(console, "Options", _options(self, ctx))
+        _show_examples(EXAMPLES["umdp"])
+
+
+class App(typer.Typer):
+    """A program all of whose commands have such help."""
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[[F], F]:
+        """Return a decorator that adds a command."""
+        added: Callable[[F], F] = super().command(name, **{"cls": Command, **options})
+        return added
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def _introduce(console: Console, path: str, usage: str, text: str) -> None:
+    from rich.text import Text
+
+    console.print(Text.assemble(("Usage: ", "bold"), f"{path} {usage}"), soft_wrap=True)
+    for paragraph in text.split("\n\n"):
+        console.print()
+        console.print(Text.from_markup(" ".join(paragraph.split())))
+
+
+def _list(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:
+    """Print names and what they mean in two columns; a long name has its meaning below it."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    if not rows:
+        return
+    console.print()
+    console.print(Text(title, style="bold"))
+    left = min(max(len(name) for name, _ in rows), LEFT if console.width >= 80 else LEFT // 2)
+    for name, meaning in rows:
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(width=left)
+        table.add_column(ratio=1)
+        if len(name) > left:
+            console.print(Padding(Text(name, style="cyan"), (0, 0, 0, 2)), soft_wrap=True)
+            name = ""
+        table.add_row(Text(name, style="cyan"), Text.from_markup(meaning))
+        console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def _options(command: Any, ctx: Any) -> list[tuple[str, str]]:
+    return [(_named(each), _said(each)) for each in command.get_params(ctx) if each.param_type_name == "option"]
+
+
+def _named(option: Any) -> str:
+    names = ", ".join([*option.opts, *option.secondary_opts])
+    return names if option.is_flag else f"{names} {_word(option)}"
+
+
+def _word(parameter: Any) -> str:
+    """Return the word that stands for a value."""
+    return str(parameter.metavar or parameter.name.upper()).strip("[]")
+
+
+def _placed(argument: Any) -> str:
+    word = _word(argument)
+    more = "..." if argument.nargs != 1 and not word.endswith("...") else ""
+    return f"{word}{more}" if argument.required else f"[{word}{more}]"
+
+
+def _said(parameter: Any) -> str:
+    """Return what a parameter means, with its default."""
+    text = parameter.help or ""
+    default = parameter.default.value if isinstance(parameter.default, enum.Enum) else parameter.default
+    shown = getattr(parameter, "show_default", False) and not callable(default)
+    if not shown or getattr(parameter, "is_flag", False) or default is None or isinstance(default, list | tuple):
+        return text
+    value = f"{default:g}" if isinstance(default, float) else str(default)
+    return f"{text.removesuffix('.')} \\[default: {value}]"
+
+
+def _first(text: str) -> str:
+    """Return the first sentence."""
+    return text.split("\n\n", maxsplit=1)[0].split(". ", maxsplit=1)[0].strip().removesuffix(".")
+
+
+def _show_examples(examples: Iterable[tuple[str, str]]) -> None:
+    """Print examples, which must not be wrapped: they are there to be copied."""
+    found = list(examples)
+    if found:
+        typer.echo("\nExamples\n" + "".join(f"\n# {what}\n{command}\n" for what, command in found), nl=False)
