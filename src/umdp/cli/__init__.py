@@ -12,6 +12,7 @@ __all__ = ["main", "run"]
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+TRACEBACK = "UMDP_TRACEBACK"  # set in the environment, unexpected errors come with their traceback
 
 
 def main() -> None:
@@ -50,6 +51,17 @@ def run(arguments: Sequence[str]) -> int:
             return _fail(f"{message[:1].lower()}{message[1:]} (see {command} --help)")
         except UmdpError as error:
             return _fail(str(error))
+        except MemoryError:
+            return _fail("there is not enough memory for this")
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            return _fail(f"{_short(str(error.filename or ''))}: {error.strerror or error}".removeprefix(": "))
+        except Exception as error:
+            if TRACEBACK in os.environ:
+                raise
+            said = " ".join(f"{type(error).__name__}: {error}".split())
+            return _fail(f"this is a bug in umdp, please report it ({_short(said)}); set {TRACEBACK}=1 to see where")
     except KeyboardInterrupt as interrupt:
         print(f"interrupted{f': {interrupt}' if str(interrupt) else ''}", file=sys.stderr)
         return INTERRUPTED
@@ -65,3 +77,7 @@ def _fail(message: str) -> int:
     message = message.replace('on_error="skip"', "--on-error skip")
     print(f"error: {message}", file=sys.stderr)
     return 2
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:197]}..."

@@ -21,12 +21,15 @@ class CheckEnv:
 
     def run(self) -> int:
         """Play the environment for a while and print what was found; 1 if it is unfit."""
+        from umdp.asked import check_budgets, check_numbers
         from umdp.model import MDP
         from umdp.run import Config
         from umdp.run.plugin import is_plugin
         from umdp.source import Environment, check_environment
         from umdp.source.environments.naming import PREFIX, is_environment
 
+        check_budgets(steps=self.steps, prefix="--")
+        check_numbers(seed=self.seed, prefix="--")
         name = self.environment
         if not is_environment(name) and not is_plugin(name):
             name = PREFIX + name

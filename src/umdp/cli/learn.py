@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from umdp.cli import TRACEBACK
 from umdp.errors import FormatError, ModelError, UmdpError
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["Learn", "Resume", "configuration"]
 
 INTERRUPTED = 130
-TRACEBACK = "UMDP_TRACEBACK"  # set in the environment, errors in users' code come with their traceback
 
 
 @dataclass(frozen=True)

@@ -20,17 +20,24 @@ def number(text: str) -> float:
 
 
 def integer(text: str) -> int:
-    """Return the whole number that a text stands for."""
+    """Return the whole number that a text stands for; ``1e6`` is one.
+
+    Examples
+    --------
+    >>> integer("1e6"), integer("-3")
+    (1000000, -3)
+    """
     try:
-        found = int(text)
-    except ValueError:
-        digits = text.strip().lstrip("+-")
-        if not digits.isdecimal():  # more digits than Python reads is still a number
-            raise typer.BadParameter(f'"{text}" is not a whole number') from None
-        found = LARGEST + 1
-    if abs(found) > LARGEST:
-        raise typer.BadParameter(f'"{_short(text)}" is more than 64 bits hold; give at most {LARGEST}')
-    return found
+        value = Decimal(str(text).strip())  # a default comes as the number it is
+        if not value.is_finite():
+            raise ValueError
+        if abs(value) > LARGEST:
+            raise typer.BadParameter(f'"{_short(text)}" is more than 64 bits hold; give at most {LARGEST}')
+        if value != int(value):
+            raise ValueError
+    except (InvalidOperation, ValueError):
+        raise typer.BadParameter(f'"{_short(text)}" is not a whole number') from None
+    return int(value)
 
 
 def share(text: str) -> Decimal:

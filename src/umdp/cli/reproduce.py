@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from umdp.cli.numbers import integer
+
 if TYPE_CHECKING:
     from umdp.paper.reproduction import Reproduction
     from umdp.paper.running.archive import Archive
@@ -83,6 +85,10 @@ class Reproduce:
             raise typer.BadParameter("give --as-published or --by-definition, or neither for both")
         if self.jobs is not None and self.jobs < 1:
             raise typer.BadParameter(f"--jobs must be at least 1, not {self.jobs}")
+        if self.jobs is not None and self.scheduler is not None:
+            raise typer.BadParameter(
+                "--jobs is for processes of this machine, and --scheduler has workers; give one of them"
+            )
         for name in dict.fromkeys(self.experiments or EXPERIMENTS):
             given = Experiment.load(name).cut(seeds=self.seeds, trajectories=self.trajectories, seed=self.seed)
             if not self.as_published:
@@ -146,15 +152,8 @@ def _show(made: Reproduction, experiments: Iterable[Experiment]) -> None:
     console.print(f"report: {made.report}", soft_wrap=True)
 
 
-def _whole(text: str) -> int:
-    try:
-        return int(float(text)) if float(text).is_integer() else int(text)
-    except ValueError:
-        raise typer.BadParameter(f'"{text}" is not a whole number') from None
-
-
 def _number(metavar: str, text: str) -> Any:
-    return typer.Option(parser=_whole, metavar=metavar, help=text, show_default=False)
+    return typer.Option(parser=integer, metavar=metavar, help=text, show_default=False)
 
 
 def declare(app: typer.Typer) -> None:

@@ -52,6 +52,8 @@ def unused(config: Config, given: Set[str]) -> None:
     ...
     umdp.errors.ModelError: --xi is the weight on the optimistic action and does nothing with --explore uniform; leave it out
     """
+    if not config.model.strip():
+        raise ModelError("MODEL is empty; name a benchmark, a file, gym:ID or FILE.py:NAME")
     if "const" in given and not (is_program(config.model) or is_program(config.switch)):
         raise ModelError(
             f"--const gives values to the constants of a program ({' '.join(PROGRAMS)}), and {config.model} is none; "

@@ -78,8 +78,8 @@ class ConfidenceSequence(Binomial):
         super().__init__(error_rate)
         given = as_setting(prior, "prior")
         check(
-            isinstance(given, float) and 0 < given < np.inf,
-            f"prior is {prior}; give one number above 0, the parameter of the Beta mixture, such as 0.5",
+            isinstance(given, float) and 1e-6 <= given <= 1e6,
+            f"prior is {prior}; give one number from 1e-6 to 1e6, the parameter of the Beta mixture, such as 0.5",
         )
         self.prior = float(given)
         self.broken = np.zeros(0, np.int64)

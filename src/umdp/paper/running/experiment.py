@@ -22,6 +22,7 @@ __all__ = ["EXPERIMENTS", "EnvironmentEntry", "Experiment", "LearnerEntry"]
 
 EXPERIMENTS = ("basic", "strength", "change", "ties")
 """The experiments that come with the package."""
+MOST = 1_000_000  # seeds
 PAPERS = ("lui", "pac", "map", "ucrl2")
 """The learners that have a published variant."""
 
@@ -177,6 +178,10 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
             value = new[name]
             if value is not None and value < 1:
                 raise FormatError(f"--{name} must be at least 1, not {value}")
+        if seeds is not None and seeds > MOST:
+            raise FormatError(f"--seeds {seeds} is more than {MOST:,}; give fewer")
+        if seed is not None and seed < 0:
+            raise FormatError(f"--seed must be at least 0, not {seed}")
         return msgspec.structs.replace(self, **{name: value for name, value in new.items() if value is not None})
 
     def as_published(self) -> Self:
@@ -282,6 +287,10 @@ def _check(experiment: Experiment, path: Path) -> None:
         problem = f"two learners are called {pair[0]!r}; give one of them another label or panel"
     elif min(experiment.seeds, experiment.trajectories) < 1:
         problem = "seeds and trajectories must be at least 1"
+    elif experiment.seeds > MOST:
+        problem = f"{experiment.seeds} seeds are more than {MOST:,}; give fewer"
+    elif experiment.seed < 0:
+        problem = f"seed must be at least 0, not {experiment.seed}"
     for environment in experiment.environments:
         if (environment.becomes is None) != (not _several(environment.after)):
             problem = f"environment {environment.name!r}: give both becomes and after, or neither"
