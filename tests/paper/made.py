@@ -35,7 +35,7 @@ def outcome(cell: Cell, seed: int, rows: Sequence[Row]) -> TrialResult:
     table = np.array(rows, float)
     sign = -1 if PROBLEMS[cell.environment].minimise else 1
     columns: dict[str, NDArray[Any]] = dict.fromkeys(COLUMNS, np.zeros(len(table)))
-    columns |= {"iteration": np.arange(len(table)), "trajectories": table[:, 0].astype(np.int64)}
+    columns |= {"iterations": np.arange(len(table)), "trajectories": table[:, 0].astype(np.int64)}
     columns |= {
         "performance": table[:, 1],
         "estimation_error": table[:, 2],

@@ -50,7 +50,7 @@ def outcome(cell: Cell, seed: int, problem: LearningProblem, trajectories: int, 
         columns = _small(left, width, optimum, cell, rng)
     columns["model_error"] = width * rng.uniform(0.95, 1.0)
     count = np.arange(len(at), dtype=np.int64)
-    return TrialResult(cell, seed, {"iteration": count, "trajectories": at, "steps": at * 20, **columns})
+    return TrialResult(cell, seed, {"iterations": count, "trajectories": at, "steps": at * 20, **columns})
 
 
 def _wander(count: int, rng: np.random.Generator) -> NDArray[Any]:

@@ -23,7 +23,7 @@ def test_rows_are_the_metrics_of_the_snapshots() -> None:
     assert set(found) == {*COLUMNS, "guarantee"}
     assert found["guarantee"]["kind"] == "none"
     assert found["guarantee"]["reasons"]
-    assert found["iteration"].tolist() == [s.iteration for s in snapshots]
+    assert found["iterations"].tolist() == [s.iteration for s in snapshots]
     assert found["trajectories"].tolist() == [s.trajectories for s in snapshots]
     assert found["steps"].tolist() == [s.steps for s in snapshots]
     assert found["performance"].tolist() == [s.performance for s in snapshots]
@@ -46,7 +46,7 @@ def test_the_policy_in_force_is_judged_by_the_new_truth_from_the_change_on() -> 
         assert np.array_equal(found[name][:change], plain[name][before])
     if plain["trajectories"][before][-1] < 100 and not (plain["trajectories"] == 100).any():
         assert found["estimate"][change] == found["estimate"][change - 1]
-        assert found["iteration"][change] == found["iteration"][change - 1]
+        assert found["iterations"][change] == found["iterations"][change - 1]
     assert found["performance"][change] != found["performance"][change - 1]
     assert (np.diff(at) >= 0).all()
 
@@ -60,7 +60,7 @@ def test_a_change_in_the_middle_of_an_iteration_has_a_row_of_its_own() -> None:
         )  # fmt: skip
         found = work(given)
         (change,) = np.flatnonzero(found["trajectories"] == 150)
-        seen += int(found["iteration"][change] == found["iteration"][change - 1])
+        seen += int(found["iterations"][change] == found["iterations"][change - 1])
     assert seen  # at least one of them
 
 

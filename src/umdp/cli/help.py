@@ -14,7 +14,7 @@ from umdp.cli.examples import EXAMPLES
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["App", "Command", "Commands"]
+__all__ = ["App", "Command", "Commands", "named", "placed", "word"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,10 +27,10 @@ class Command(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
         arguments = [each for each in self.params if each.param_type_name == "argument"]
-        usage = " ".join(["[OPTIONS]", *map(_placed, arguments)])
+        usage = " ".join(["[OPTIONS]", *map(placed, arguments)])
         console = _console()
         _introduce(console, ctx.command_path, usage, self.help or "")
-        _list(console, "Arguments", [(_word(each), _said(each)) for each in arguments])
+        _list(console, "Arguments", [(word(each), _said(each)) for each in arguments])
         _list(console, "Options", _options(self, ctx))
         _show_examples(EXAMPLES.get(str(self.name), ()))
 
@@ -95,23 +95,25 @@ def _list(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None
 
 
 def _options(command: Any, ctx: Any) -> list[tuple[str, str]]:
-    return [(_named(each), _said(each)) for each in command.get_params(ctx) if each.param_type_name == "option"]
+    return [(named(each), _said(each)) for each in command.get_params(ctx) if each.param_type_name == "option"]
 
 
-def _named(option: Any) -> str:
+def named(option: Any) -> str:
+    """Return the names of an option, and the word for its value."""
     names = ", ".join([*option.opts, *option.secondary_opts])
-    return names if option.is_flag else f"{names} {_word(option)}"
+    return names if option.is_flag else f"{names} {word(option)}"
 
 
-def _word(parameter: Any) -> str:
+def word(parameter: Any) -> str:
     """Return the word that stands for a value."""
     return str(parameter.metavar or parameter.name.upper()).strip("[]")
 
 
-def _placed(argument: Any) -> str:
-    word = _word(argument)
-    more = "..." if argument.nargs != 1 and not word.endswith("...") else ""
-    return f"{word}{more}" if argument.required else f"[{word}{more}]"
+def placed(argument: Any) -> str:
+    """Return an argument as the usage line has it."""
+    name = word(argument)
+    more = "..." if argument.nargs != 1 and not name.endswith("...") else ""
+    return f"{name}{more}" if argument.required else f"[{name}{more}]"
 
 
 def _said(parameter: Any) -> str:

@@ -45,7 +45,8 @@ class Show:
                 shown = None if last is None else {k: plain(v) for k, v in last.items()}
                 running = None if writer is None else vars(writer)
                 given = dict(store.config)
-                asked = store.question or given.pop("question", None)
+                typed = given.pop("question", None)
+                asked = store.question or typed
                 notes = [] if last is None or store.version == 1 else list(store.learned().report)
                 shown_run = {"property": asked, "config": given, "format": store.version, "running": running}
                 print(json.dumps({**shown_run, "last": shown, "notes": notes}))

@@ -13,7 +13,7 @@ from umdp.guarantee import Guarantee
 __all__ = ["COLUMNS", "Cell", "LearningProblem", "Results", "TrialResult"]
 
 COLUMNS = (
-    "iteration", "trajectories", "steps", "performance", "estimate", "estimation_error", "model_error", "lower", "upper",
+    "iterations", "trajectories", "steps", "performance", "estimate", "estimation_error", "model_error", "lower", "upper",
 )  # fmt: skip
 """The columns of a run: three whole numbers, then values; a row per iteration."""
 

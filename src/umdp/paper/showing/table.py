@@ -52,7 +52,7 @@ def _columns(results: Results) -> dict[str, Any]:
     """Return all columns; those of `AXES` as lists, the metrics as arrays."""
     columns: dict[str, Any] = {name: [] for name in AXES}
     for outcome in results.outcomes:
-        cell, rows = outcome.cell, len(outcome.columns["iteration"])
+        cell, rows = outcome.cell, len(outcome.columns["iterations"])
         promised = outcome.guarantee
         values = (
             cell.environment, cell.learner, cell.panel, cell.xi, cell.after, outcome.seed,
