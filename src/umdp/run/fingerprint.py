@@ -33,8 +33,9 @@ PARTS = {
     "seed": "the seed",
     "code": "the code that is run",
     "log": "how the log is read",
+    "per_solve": "the number of trajectories per solve",
 }
-LATER = ("log",)  # parts that runs of this format did not have from the beginning
+LATER = ("log", "per_solve")  # parts that runs of this format did not have from the beginning
 # How the answer reads and is used, not what it is: runs from before they were kept go on.
 SHOWN = ("units", "interface")
 PLURAL = ("the states", "the labels", "the rewards", "the names", "the probabilities")
@@ -61,6 +62,7 @@ def fingerprint(config: Config, run: Anytime) -> dict[str, str]:
         "horizon": run.horizon,
         "precision": run.precision,
         "seed": run.seed,
+        "per_solve": run.per_solve,
         "code": _sorted(config.plugins),
         "log": [
             config.read_from, config.on_error, config.data.graph, config.data.initial, config.data.terminal,
