@@ -29,6 +29,8 @@ def test_an_environment_and_a_learner_of_ones_own(umdp, folder) -> None:
     assert result.code == 0, result.err
     assert "8 runs, 8 of them now; tables and figures in reproduction" in result.out
     assert "C1" not in result.out  # the paper's claims are not about this
+    assert "A ferry" in result.out
+    assert not (folder / "reproduction" / "claims.json").exists()
     out = folder / "reproduction"
     with (out / "ferry.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -49,9 +51,29 @@ def test_an_environment_and_a_learner_of_ones_own(umdp, folder) -> None:
         assert (out / "figures" / f"ferry-performance.{ending}").stat().st_size > 5000
     page = (out / "report.html").read_text()
     assert "Wilson" in page
+    assert "<h1>A ferry</h1>" in page
+    assert "arxiv" not in page
+    assert "aper" not in re.sub(r"<style>.*?</style>|<svg.*?</svg>", "", page, flags=re.DOTALL)
     assert not re.findall(r'(?:src|href)="(?!#|data:|https://arxiv)', page)
     again = umdp("reproduce", OWN, "--seeds", "2", "--trajectories", "50", "--jobs", "1", "--csv")
     assert "8 runs, 0 of them now" in again.out
+
+
+def test_an_environment_of_gymnasium_in_an_experiment(umdp, folder) -> None:
+    pytest.importorskip("gymnasium")
+    lake = """{ name = "lake", model = "gym:FrozenLake-v1", property = 'Pmax=? [ F "goal" ]', horizon = 100 }"""
+    text = 'title = "Ice"\ntrajectories = 300\nseeds = 2\nenvironments = [ENV]\n[[learners]]\nlabel = "LUI"\nlearner = "lui"\n'
+    (folder / "ice.toml").write_text(text.replace("ENV", lake))
+    result = umdp("reproduce", "ice.toml", "--jobs", "1", "--csv", "--quiet")
+    assert result.code == 0, result.err
+    assert "0.8235" in result.out  # the optimum: 14/17
+    with (folder / "reproduction" / "ice.csv").open() as file:
+        last = [row for row in csv.DictReader(file) if row["trajectories"] == "300"]
+    assert all(0.5 < float(row["performance"]) <= 14 / 17 + 1e-6 for row in last)
+    (folder / "ice.toml").write_text(text.replace("ENV", lake.replace("FrozenLake-v1", "Blackjack-v1")))
+    result = umdp("reproduce", "ice.toml", "--jobs", "1", "--csv", "--quiet", "--out", "cards")
+    assert result.code == 2
+    assert "an experiment needs the true ones to measure by" in result.err
 
 
 def test_a_paper_experiment_in_both_modes_and_in_one(umdp, folder) -> None:

@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from umdp.paper.judging.claims import Judged
+from umdp.paper.judging.claims import Judged, judge
 from umdp.paper.results import Results
 from umdp.paper.showing.figures import Drawing, figures
 from umdp.paper.showing.report import write_report
 from umdp.paper.showing.settings import toml
-from umdp.paper.showing.summary import markdown_table
+from umdp.paper.showing.summary import markdown_table, summary
 
 from . import sample
 
@@ -39,7 +40,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Results], 
 
 def test_the_page_is_well_formed_and_has_all_sections(made: tuple[str, list[Results], list[Drawing]]) -> None:
     root = ET.fromstring(made[0].removeprefix("<!DOCTYPE html>"))
-    heads = ["What was run", "Claims of the paper", "Figures", "Settings", "What differs from the paper, and why"]
+    heads = ["Figures", "Claims of the paper", "What differs from the paper, and why", "What was run", "Settings"]
     assert [each.text for each in root.iter("h2")] == heads
     ids = [each.get("id") for each in root.iter() if each.get("id")]
     assert len(ids) == len(set(ids))
@@ -126,3 +127,26 @@ def test_settings_are_plain_text() -> None:
     assert toml(settings).split("\n\n") == [
         'on = true\nlist = [1, 0.5, "a\\n"]\nnone = "none"', "[table]\n[table.inner]\nx = 0.0001", "[empty]",
     ]  # fmt: skip
+
+
+def test_both_modes_share_their_settings_and_what_is_not_set_is_left_out(tmp_path: Path) -> None:
+    results = [sample.strength(seeds=1, rows=3, published=published) for published in (False, True)]
+    write_report(tmp_path / "report.html", results, [], [])
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count("<details>") == 1
+    assert "The strength experiment, by definition and as published" in page
+    assert "none" not in page.partition("<pre>")[2].partition("</pre>")[0]
+
+
+def test_a_users_experiment_has_its_own_title_and_no_claims(tmp_path: Path) -> None:
+    ours = replace(sample.strength(seeds=2, rows=3, published=False), own=True, title="Mine & only mine", name="basic")
+    write_report(tmp_path / "report.html", [ours], [], figures(ours, tmp_path))
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    root = ET.fromstring(page.removeprefix("<!DOCTYPE html>"))
+    assert [each.text for each in root.iter("h1")] == ["Mine & only mine"]
+    assert [each.text for each in root.iter("h2")] == ["Figures", "How the runs ended", "What was run", "Settings"]
+    text = re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)
+    for word in ("paper", "arxiv", "by definition", "as published", "Claims"):
+        assert word not in text, word
+    assert "### Claims" not in summary([ours], [])
+    assert judge([ours], published=False)[0].verdict == "not judged"  # though it is called basic

@@ -25,10 +25,10 @@ __all__ = ["Reproduce", "declare"]
 EVERY = 15.0  # seconds between lines where nobody watches
 
 _HELP = (
-    "Run the paper's experiments, or your own, and write tables, figures and a report that says of each claim whether it "
-    "holds.\n\n"
-    "EXPERIMENT is basic, strength, change or ties, or a .toml file; without one, all four. They are run by the paper's "
-    "definitions and as published; a file of yours by definition. Run the same command again to go on after an interruption: "
+    "Run experiments, the paper's or your own, and write tables, figures and a report.\n\n"
+    "EXPERIMENT is a .toml file of yours, for a report under its title; or basic, strength, change or ties, the paper's, for a "
+    "report that says of each of its claims whether it holds; without one, all four. The paper's are run by its "
+    "definitions and as published, yours by definition. Run the same command again to go on after an interruption: "
     "what is done is kept in the folder.\n\n"
     "Exit status: 0 done, 2 bad input or usage, 130 interrupted."
 )
@@ -142,6 +142,14 @@ def _show(made: Reproduction, experiments: Iterable[Experiment]) -> None:
             cells = [Text.assemble((found[m].verdict, colours[found[m].verdict]), "\n", found[m].number) for m in modes]
             table.add_row(key, next(iter(found.values())).claim, *cells)
         console.print(table)
+    for one in made.results:
+        if one.own and one.outcomes:
+            from umdp.paper.judging.endings import ENDING_HEAD, ending_rows
+
+            table = Table(*ENDING_HEAD, box=box.SIMPLE_HEAD, pad_edge=False, title=one.title or one.name)
+            for row in ending_rows(one):
+                table.add_row(*map(Text, row))
+            console.print(table)
     left_out = sorted({after for each in experiments for after in each.left_out()})
     if left_out:
         console.print(

@@ -75,11 +75,12 @@ def reproduce(
         results = [collect(experiment, archive) for experiment in experiments]
     for each in results:
         write_table(each, folder, kind)
-    told("judging the claims")
-    judged = [verdict for mode in _modes(results) for verdict in judge(results, mode)]
-    (folder / "claims.json").write_text(
-        json.dumps([asdict(each) for each in judged], indent=1) + "\n", encoding="utf-8"
-    )
+    ours = [each for each in results if not each.own]
+    judged = [verdict for mode in _modes(ours) for verdict in judge(ours, mode)]
+    if ours:
+        (folder / "claims.json").write_text(
+            json.dumps([asdict(each) for each in judged], indent=1) + "\n", encoding="utf-8"
+        )
     report = _show(results, judged, folder, told)
     return Reproduction(folder, report, results, judged, done)
 
@@ -92,7 +93,7 @@ def collect(experiment: Experiment, archive: Archive) -> Results:
     settings = {"experiment": msgspec.to_builtins(experiment), "versions": _versions(), "seed": experiment.seed}
     return Results(
         experiment.name, experiment.title, experiment.published, experiment.trajectories, experiment.seeds, problems,
-        outcomes, settings,
+        outcomes, settings, experiment.own,
     )  # fmt: skip
 
 
@@ -130,6 +131,8 @@ def _modes(results: Iterable[Results]) -> list[bool]:
 
 def _title(name: str) -> str:
     titles = {"betting-favourable": "Betting game, favourable", "betting-unfavourable": "Betting game, unfavourable"}
+    if name.startswith("gym:"):
+        return name.removeprefix("gym:")
     return titles.get(name, name[:1].upper() + name[1:].replace("-", " "))
 
 

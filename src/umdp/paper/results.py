@@ -91,6 +91,7 @@ class Results:
     problems : by the name of the environment
     outcomes : in the order of the experiment's cells, then by seed
     settings : the experiment file, versions and root seed, as plain data
+    own : whether it is a user's experiment, of which the paper claims nothing
     """
 
     name: str
@@ -101,6 +102,7 @@ class Results:
     problems: Mapping[str, LearningProblem]
     outcomes: tuple[TrialResult, ...]
     settings: Mapping[str, Any]
+    own: bool = False
 
     def cells(self) -> list[Cell]:
         """Return the cells, in order."""

@@ -78,7 +78,7 @@ def judge(results: Sequence[Results], published: bool) -> list[Judged]:
     """
     evidence: dict[str, Evidence] = {}
     for found in results:
-        if found.published == published and found.outcomes:
+        if found.published == published and found.outcomes and not found.own:
             evidence.setdefault(found.name, Evidence(found))
     judged = []
     for key, claim in CLAIMS.items():

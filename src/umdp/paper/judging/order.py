@@ -45,7 +45,7 @@ def orders(results: Sequence[Results], published: bool) -> list[OrderEffect]:
 
     Runs of different lengths are compared as far as the shorter ones go.
     """
-    found = {each.name: each for each in results if each.published is published}
+    found = {each.name: each for each in results if each.published is published and not each.own}
     if "basic" not in found or "ties" not in found:
         return []
     basic, ties = Evidence(found["basic"]), Evidence(found["ties"])

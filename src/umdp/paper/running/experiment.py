@@ -33,7 +33,7 @@ class EnvironmentEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     Attributes
     ----------
     name : as figures and tables call it
-    model : a benchmark's name, a file, or ``FILE.py:NAME``; by default, the name
+    model : a benchmark's name, a file, ``gym:ID``, or ``FILE.py:NAME``; by default, the name
     title : for figures
     parameters, constants : for a benchmark or function, and for a program
     property, horizon : a benchmark has its own
@@ -116,6 +116,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     environments, methods : what takes part
     changes : what is different as published
     plugins : the text of the Python files that are named
+    own : whether it is a user's, from a file
 
     Examples
     --------
@@ -136,6 +137,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     changes: _Published
     plugins: dict[str, str]
     published: bool = False
+    own: bool = False
 
     @classmethod
     def load(cls, name: str | Path) -> Self:
@@ -148,7 +150,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
             known = f"there are {listed(EXPERIMENTS)}, or give a .toml file{suggestion(str(name), EXPERIMENTS)}"
             raise FormatError(f"there is no experiment {str(name)!r}; {known}")
         try:
-            return cls._parsed(path.read_text("utf-8"), path.stem, path)
+            return msgspec.structs.replace(cls._parsed(path.read_text("utf-8"), path.stem, path), own=True)
         except (OSError, UnicodeDecodeError) as error:
             raise FormatError(f"this file cannot be read ({error})", path=path) from None
 
@@ -318,7 +320,7 @@ def _plugins(
             raise FormatError(f"the file {file} cannot be read ({error})", path=path) from None
 
     def beside(name: str | None) -> str | None:
-        if name is None or is_plugin(name) or not Path(name).suffix:
+        if name is None or is_plugin(name) or name.startswith("gym:") or not Path(name).suffix:
             return name
         return str(path.parent / name)
 

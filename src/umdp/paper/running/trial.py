@@ -125,9 +125,14 @@ def _built(encoded: bytes) -> tuple[Simulator, Spec, int | None]:
     config = msgspec.json.decode(encoded, type=Config)
     source, spec, horizon = config.build_source()
     if not isinstance(source, Simulator):
-        raise ModelError(
-            f"{config.model} cannot be simulated; an experiment needs the true probabilities to measure by"
-        )
+        truth = source.truth  # an environment with a table is simulated from it, at the speed of a model
+        source.close()
+        if truth is None:
+            raise ModelError(
+                f"{config.model} has no table of probabilities, and an experiment needs the true ones to measure by; use "
+                "umdp learn for it"
+            )
+        source = Simulator(truth)
     return source, spec, horizon
 
 

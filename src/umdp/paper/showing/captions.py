@@ -66,7 +66,8 @@ def _made(results: Results, shown: Sequence[Panel]) -> str:
     seeds = "one seed" if most == 1 else f"{most} seeds" if fewest == most else f"{fewest} to {most} seeds"
     uniform = dict.fromkeys(label for panel in shown for label, xi in panel.weights.items() if xi is None)
     alone = f"; {series(list(uniform))} explore{'s' if len(uniform) == 1 else ''} uniformly" if uniform else ""
-    return f"The runs follow {rules}, with {seeds}{_weights(shown)}{alone}."
+    made = "The runs are made" if results.own else f"The runs follow {rules},"
+    return f"{made} with {seeds}{_weights(shown)}{alone}."
 
 
 def _promised(results: Results, shown: Sequence[Panel]) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umdp.paper.judging.differences import CONVENTIONS, DIFFERENCES, INTRODUCTION
+from umdp.paper.judging.endings import ENDING_HEAD, ending_rows
 from umdp.paper.judging.order import HEAD, orders
 from umdp.paper.judging.prices import price_rows, prices
 from umdp.paper.results import Results
@@ -14,6 +15,7 @@ from umdp.paper.showing.embed import embed
 from umdp.paper.showing.page import render
 from umdp.paper.showing.settings import toml
 from umdp.paper.showing.summary import MODES, ORDER, PRICE, basic_runs, by_claim, explained
+from umdp.plot import METRICS
 
 if TYPE_CHECKING:
     from umdp.paper.judging.verdict import Judged
@@ -26,16 +28,24 @@ Context = dict[str, Any]
 PAPER = "https://arxiv.org/abs/2205.15827"
 TITLE = "Robust anytime learning of Markov decision processes, reproduced"
 SIGNS = {"holds": "✓", "partly": "◐", "fails": "✗", "not judged": "–"}
+ENDING = (
+    "At the end of the runs, medians over seeds: what the robust policy is worth on the process itself, what the learned model "
+    "says it is worth in the worst case, in how many runs that was ever better than the truth, and what is promised of it."
+)
+ALL = "-metrics"  # how the names of figures end that show all metrics
+NARROW = 400.0  # points of a figure that others fit beside
 COUNTED = {"holds": "hold", "partly": "hold partly", "fails": "fail", "not judged": "not judged"}
 SECTIONS = {
-    "run": "What was run",
+    "figures": "Figures",
+    "results": "How the runs ended",
     "claims": "Claims of the paper",
     "price": "The price of a guarantee",
     "order": "The order of actions",
-    "figures": "Figures",
-    "settings": "Settings",
     "differences": "What differs from the paper, and why",
+    "run": "What was run",
+    "settings": "Settings",
 }
+"""In the order of the page: what one came for first, what it was made with last."""
 
 
 def write_report(path: Path, results: Sequence[Results], judged: Sequence[Judged], drawings: Sequence[Drawing]) -> None:
@@ -48,34 +58,44 @@ def write_report(path: Path, results: Sequence[Results], judged: Sequence[Judged
     judged : the claims, in one mode or both
     drawings : what `umdp.paper.showing.figures.figures` gave for the results
     """
+    own = bool(results) and all(one.own for one in results)
     context: Context = {
-        "runs": _runs(results),
-        "claims": _claims(judged),
+        "runs": _runs(results, own=own),
+        "results": _endings(results),
+        "claims": None if own else _claims(judged),
         "prices": _prices(results),
         "orders": _orders(results),
         "figures": _figures(results, drawings),
-        "settings": [(_name(one), toml(one.settings)) for one in results],
-        "differences": {
+        "settings": _settings(results),
+        "differences": None
+        if own
+        else {
             "text": INTRODUCTION,
             "head": ["topic", "the paper, by definition", "the published code", "what it does"],
             "rows": DIFFERENCES,
             "conventions": CONVENTIONS,
         },
     }
-    empty = {
-        key for key, part in {"price": "prices", "order": "orders", "settings": "settings"}.items() if not context[part]
-    }
-    sections = {key: name for key, name in SECTIONS.items() if key not in empty}
-    text = render("report.html", title=TITLE, paper=PAPER, sections=sections, modes=[*MODES.values()], **context)
+    parts = {"price": "prices", "order": "orders", "run": "runs"}
+    sections = {key: name for key, name in SECTIONS.items() if key == "figures" or context[parts.get(key, key)]}
+    title = "; ".join(dict.fromkeys(one.title or one.name for one in results)) if own else TITLE
+    paper = None if own else PAPER
+    text = render("report.html", title=title, paper=paper, sections=sections, modes=[*MODES.values()], **context)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _name(one: Results) -> str:
-    return f"{one.title or one.name}, {MODES[one.published]}"
+    return one.title or one.name if one.own else f"{one.title or one.name}, {MODES[one.published]}"
 
 
-def _runs(results: Sequence[Results]) -> Context:
+def _endings(results: Sequence[Results]) -> Context | None:
+    """Return how the runs of users' experiments ended; of the paper's, the claims say it."""
+    found = {one.title or one.name: ending_rows(one) for one in results if one.own and one.outcomes}
+    return {"text": ENDING, "head": list(ENDING_HEAD), "tables": found} if found else None
+
+
+def _runs(results: Sequence[Results], *, own: bool = False) -> Context:
     """Say what was run, with which versions."""
     rows = [
         [
@@ -91,6 +111,8 @@ def _runs(results: Sequence[Results]) -> Context:
         for one in results
     ]
     head = ["experiment", "mode", "environments", "learners", "trajectories", "seeds", "runs", "root seed"]
+    if own:  # there is one mode
+        head, rows = [each for each in head if each != "mode"], [[row[0], *row[2:]] for row in rows]
     return {"head": head, "rows": rows, "versions": _versions(results)}
 
 
@@ -146,6 +168,8 @@ def _figures(results: Sequence[Results], drawings: Sequence[Drawing]) -> dict[st
     """Return the figures by experiment and mode, those of no known experiment last."""
     titles = {(one.name, one.published): _name(one) for one in results}
     groups = dict.fromkeys([*titles, *((drawing.experiment, drawing.published) for drawing in drawings)])
+    whole = [each.name.removesuffix(ALL) for each in drawings if each.name.endswith(ALL)]
+    again = {f"{stem}-{metric.title.replace(' ', '-')}" for stem in whole for metric in METRICS}
     found: dict[str, list[Context]] = {}
     number = 0
     for name, published in groups:
@@ -153,9 +177,37 @@ def _figures(results: Sequence[Results], drawings: Sequence[Drawing]) -> dict[st
             if (drawing.experiment, drawing.published) == (name, published):
                 number += 1
                 title = titles.get((name, published), f"{name}, {MODES[published]}")
-                shown = {"number": number, "caption": drawing.caption, "picture": embed(drawing.svg_path, f"f{number}")}
+                picture = embed(drawing.svg_path, f"f{number}")
+                shown = {"number": number, "caption": drawing.caption, "picture": picture}
+                shown |= {"narrow": _width(picture.box) < NARROW, "again": drawing.name in again}
                 found.setdefault(title, []).append(shown)
     return found
+
+
+def _width(box: str) -> float:
+    return float(box.split()[2])
+
+
+def _settings(results: Sequence[Results]) -> list[tuple[str, str]]:
+    """Return the settings of every experiment, once where both modes share them; what is not set is left out."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in results:
+        title = one.title or one.name
+        found.setdefault((title, toml(_set(one.settings))), []).append(MODES[one.published])
+    own = {one.title or one.name for one in results if one.own}
+    return [
+        (title if title in own else f"{title}, {' and '.join(modes)}", text) for (title, text), modes in found.items()
+    ]
+
+
+def _set(value: Any) -> Any:
+    """Return plain data without what is empty, and without the mode."""
+    if isinstance(value, Mapping):
+        inner = {key: _set(each) for key, each in value.items() if key not in ("published", "own")}
+        return {
+            key: each for key, each in inner.items() if each is not None and each != "" and each != [] and each != {}
+        }
+    return [_set(each) for each in value] if isinstance(value, list) else value
 
 
 def _words(words: Iterable[str], between: str = ", ") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from umdp.paper.judging.endings import ENDING_HEAD, ending_rows
 from umdp.paper.judging.order import HEAD, orders
 from umdp.paper.judging.prices import price_table, prices
 from umdp.paper.judging.verdict import Judged
@@ -49,7 +50,14 @@ def summary(results: Sequence[Results], judged: Sequence[Judged]) -> str:
         lines.append(
             f"| {one.name} | {MODES[one.published]} | {one.trajectories:,} | {one.seeds} | {len(one.outcomes):,} |"
         )
-    parts = ["### What was run", "\n".join(lines), "### Claims", markdown_table(judged)]
+    parts = ["### What was run", "\n".join(lines)]
+    if any(not one.own for one in results) or not results:
+        parts += ["### Claims", markdown_table(judged)]
+    for one in results:
+        if one.own and one.outcomes:
+            text = [f"| {' | '.join(map(_flat, row))} |" for row in (ENDING_HEAD, *ending_rows(one))]
+            text.insert(1, "|---|---|---:|---:|---:|---:|---|")
+            parts += [f"### {one.title or one.name}", "\n".join(text)]
     basic = basic_runs(results)
     if basic is not None:
         parts += ["### The price of a guarantee", PRICE, price_table(prices(basic))]
@@ -77,7 +85,9 @@ def by_claim(judged: Sequence[Judged]) -> list[tuple[str, str, list[Judged | Non
 
 def basic_runs(results: Sequence[Results]) -> Results | None:
     """Return the basic experiment by definition, which shows the price of a guarantee; None if it was not run."""
-    return next((one for one in results if one.name == "basic" and not one.published and one.outcomes), None)
+    return next(
+        (one for one in results if one.name == "basic" and not one.own and not one.published and one.outcomes), None
+    )
 
 
 def explained(one: Judged) -> tuple[str, str]:
