@@ -24,6 +24,7 @@ __all__ = ["solve_small"]
 Array = NDArray[Any]
 TIE = 1e-12  # an action wins by more than this, relative to the terms compared
 ROUNDS = 400
+WORSE = 1e-9  # relative, beyond what rounding does to a value
 
 
 @kernel
@@ -220,6 +221,7 @@ def solve_small(
         chosen = n < 0  # the reference state
         done = n < 0  # the agent
         known = n < 0  # whether there are values at all
+        joint, last = agent_max == nature_max, -np.inf if agent_max else np.inf
         for _ in range(ROUNDS):
             counts[0] += 1
             known = evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work)
@@ -237,6 +239,21 @@ def solve_small(
                 if far != ref:
                     ref = far
                     continue
+            # Where both pull the same way values never get worse. If they do, a gain was rounding, and a switch for it has closed
+            # the way out: the strategies before it are as good as floating-point numbers can tell.
+            if joint and (value[0] < last * (1 - WORSE) if agent_max else value[0] > last * (1 + WORSE)):
+                for s in range(begin, begin + n):
+                    choice[s] = alt_choice[s]
+                for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
+                    prob[t] = alt_prob[t]
+                known = evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work)
+                break
+            if joint:
+                last = value[0]
+                for s in range(begin, begin + n):
+                    alt_choice[s] = choice[s]
+                for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
+                    alt_prob[t] = prob[t]
             changed = False
             for half in range(2):  # nature answers the policy first; then the agent looks at all rows
                 whole = half == 1
