@@ -12,6 +12,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from umdp.cli import TRACEBACK
+from umdp.cli.afterwards import Afterwards
 from umdp.errors import FormatError, ModelError, UmdpError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Learn:
     json: bool = False
     quiet: bool = False
     certificate: str | None = None
+    afterwards: Afterwards = field(default_factory=Afterwards)
 
     def run(self) -> int:
         """Learn until something ends it; return the exit status."""
@@ -44,15 +46,20 @@ class Learn:
         self.config.limits()
         if self.certificate is not None:
             check_certificate(self.certificate, self.config)
+        self.afterwards.check()
         config = self.config.signed()
         announce()
         run = config.build()
-        if self.out is None:
-            return _learn(run, config, None, json=self.json, quiet=self.quiet, certificate=self.certificate)
-        truth = None if run.source.truth is None or config.switch is not None else run.source.truth.probability
-        more = {"property": str(run.spec), "fingerprint": fingerprint(config, run), "truth": truth}
-        with Store.create(self.out, _plain(config), run.source.graph, **more) as store:
-            return _learn(run, config, store, json=self.json, quiet=self.quiet, certificate=self.certificate)
+        how: dict[str, Any] = {"json": self.json, "quiet": self.quiet, "certificate": self.certificate}
+        with self.afterwards.kept(self.out) as file:
+            if file is None:
+                return _learn(run, config, None, **how)
+            truth = None if run.source.truth is None or config.switch is not None else run.source.truth.probability
+            more = {"property": str(run.spec), "fingerprint": fingerprint(config, run), "truth": truth}
+            with Store.create(file, _plain(config), run.source.graph, **more) as store:
+                status = _learn(run, config, store, path=self.out, **how)
+            self.afterwards.write(file, say=not self.json)
+            return status
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ class Resume:
             if config != before:
                 run.ended = False  # a log may have grown since
                 store.amend(_plain(config))
-            return _learn(run, config, store, json=self.json, quiet=self.quiet)
+            return _learn(run, config, store, json=self.json, quiet=self.quiet, path=self.path)
 
 
 def configuration(store: Store) -> Config:
@@ -137,9 +144,16 @@ def _tell_version(config: Config) -> None:
 
 
 def _learn(
-    run: Anytime, config: Config, store: Store | None, *, json: bool, quiet: bool, certificate: str | None = None
+    run: Anytime,
+    config: Config,
+    store: Store | None,
+    *,
+    json: bool,
+    quiet: bool,
+    certificate: str | None = None,
+    path: str | None = None,
 ) -> int:
-    """Go through a run, keep and show its snapshots; return the exit status."""
+    """Go through a run, keep and show its snapshots, and say what it is kept in; return the exit status."""
     from umdp.anytime import proceed
     from umdp.cli.live import display
 
@@ -148,7 +162,6 @@ def _learn(
             store.keep(snapshot, run.state(), tuple(run.source.report()))
 
     snapshot, failure = None, None
-    path = str(store.path) if store is not None else None
     try:
         with _signals() as signals, display(run, config, json=json, quiet=quiet) as screen:
             try:

@@ -14,7 +14,7 @@ from umdp.errors import FormatError
 if TYPE_CHECKING:
     from umdp.run import OpenedRun
 
-__all__ = ["Plot", "declare_plot"]
+__all__ = ["Plot", "declare_plot", "picture_file"]
 
 EXAMPLES = (
     ("the bound and the optimistic value over trajectories", "umdp plot grid.run"),
@@ -48,29 +48,27 @@ class Plot:
 
     def run(self) -> int:
         """Draw, and say where the picture is."""
+        self.draw(say=True)
+        return 0
+
+    def draw(self, *, say: bool) -> None:
+        """Draw; say where the picture is, if that is wanted."""
         from umdp import plot
-        from umdp.plot.figure import ENDINGS, save_as
+        from umdp.plot.figure import save_as
         from umdp.run import open_run
 
         runs = [open_run(path) for path in self.paths]
         if self.what in ALONE and len(runs) > 1:
             raise FormatError(f"--what {self.what} draws one run at a time, and {len(runs)} were given")
         file = Path(self.out) if self.out is not None else self._name()
-        if file.suffix.lower() not in ENDINGS:
-            raise FormatError(
-                f"a picture is written as one of {', '.join(ENDINGS)}; give a name that ends so", path=file
-            )
-        if not file.parent.is_dir():
-            raise FormatError(f"the folder {file.parent} does not exist; create it first", path=file)
-        if file.is_dir():
-            raise FormatError("this is a folder; give the name of a file in it", path=file)
+        picture_file(file)
         if file.exists() and not self.force:
             raise FormatError("this file is there already; choose another name with --out, or say --force", path=file)
         draw = getattr(plot, self.what.value)
         axes = draw(runs if len(runs) > 1 else runs[0])
         save_as(axes.figure, file)
-        print(f"{_said(self.what, runs)} drawn in {file}")
-        return 0
+        if say:
+            print(f"{_said(self.what, runs)} drawn in {file}")
 
     def _name(self) -> Path:
         """Return a name beside the first run."""
@@ -78,6 +76,19 @@ class Plot:
         stems = [first.stem, *(other.stem for other in others)]
         stem = "-".join(stems) if len(stems) <= 3 else f"{stems[0]}-and-{len(others)}-more"
         return first.with_name(f"{stem}-{self.what}.png")
+
+
+def picture_file(file: Path, place: str | None = None) -> None:
+    """Raise an error unless a picture can have this name; `place` is what the error is about, if not the file."""
+    from umdp.plot.figure import ENDINGS
+
+    where = place or file
+    if file.suffix.lower() not in ENDINGS:
+        raise FormatError(f"a picture is written as one of {', '.join(ENDINGS)}; give a name that ends so", path=where)
+    if not file.parent.is_dir():
+        raise FormatError(f"the folder {file.parent} does not exist; create it first", path=where)
+    if file.is_dir():
+        raise FormatError("this is a folder; give the name of a file in it", path=where)
 
 
 def _said(what: PlotKind, runs: list[OpenedRun]) -> str:

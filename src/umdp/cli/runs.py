@@ -121,6 +121,11 @@ class Export:
 
     def run(self) -> int:
         """Write snapshots, the learned model or the policy to a file, by its name or as told."""
+        self.write(say=True)
+        return 0
+
+    def write(self, *, say: bool) -> None:
+        """Write the file; say what is in it, if that is wanted."""
         from umdp.run import Store
 
         target = Path(self.file)
@@ -151,10 +156,10 @@ class Export:
                         path=self.path,
                     )
                 write_policy(policy, target, _about(store))
-            print(f"{what} written to {target}")
-            if what != "snapshots":
-                print(f"  {_note(store)}")
-        return 0
+            if say:
+                print(f"{what} written to {target}")
+                if what != "snapshots":
+                    print(f"  {_note(store)}")
 
 
 def _about(store: Store) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from umdp.cli import log_options as logs
+from umdp.cli.afterwards import Afterwards
 from umdp.cli.env_args import ENV_ARG, arguments_of
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number, share
@@ -159,6 +160,17 @@ def _learn(
         str | None,
         typer.Option(metavar="RUN", help="Keep the run in this file; umdp resume goes on with it.", show_default=False),
     ] = None,
+    policy: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the policy in the end: .json or .csv.", show_default=False)
+    ] = None,
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw how the answer came about in the end: .png, .pdf or .svg; umdp plot draws more of a run.",
+            show_default=False,
+        ),
+    ] = None,
     certificate: Annotated[
         str | None,
         typer.Option(
@@ -187,7 +199,7 @@ def _learn(
         data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds,
     )  # fmt: skip
     unused(config, given)
-    return Learn(config, out, json, quiet, certificate)
+    return Learn(config, out, json, quiet, certificate, Afterwards(plot, policy))
 
 
 def _setting(text: str) -> tuple[str, Any]:
