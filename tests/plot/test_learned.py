@@ -104,6 +104,14 @@ def test_a_policy_without_places_is_a_graph(folder):
     assert {"success", "failure", "goal"} <= texts
 
 
+def test_a_graph_ends_where_the_property_does():
+    rules = {"up": {"go": {"bad": 0.2, "up": 0.8}}, "bad": {"stay": {"later": 1}}, "later": {"stay": {"later": 1}}}
+    mdp = umdp.MDP.from_function("up", rules.__getitem__, labels={"bad": ["bad"]})
+    texts = {text.get_text() for text in plot.policy(umdp.solve(mdp, 'Pmin=? [ F "bad" ]')).texts}
+    assert {"up", "bad"} <= texts
+    assert "later" not in texts
+
+
 def test_solutions_snapshots_and_policies_can_be_drawn():
     mdp = umdp.benchmark.grid(4, 3, traps=[(1, 1)])
     solution = umdp.solve(mdp, 'Pmax=? [ !"trap" U "goal" ]')

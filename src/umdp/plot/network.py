@@ -40,8 +40,11 @@ class Network:
         chance = one.chance
         self.graph, self.choice = graph, choice
         weight = np.ones(graph.transitions) if chance is None else chance
+        over = one.marks.good | one.marks.bad  # what comes after is not what was asked for
 
         def outcomes(state: int) -> list[tuple[int, float]]:
+            if over[state]:
+                return []
             span = slice(int(graph.choice_ptr[choice[state]]), int(graph.choice_ptr[choice[state] + 1]))
             total = float(weight[span].sum()) or 1.0
             return [
