@@ -70,7 +70,9 @@ class Guarantee:
             if self.kind == "any-time"
             else "if you look once, after a number of samples fixed before"
         )
-        return self._with_first(f"with probability {100 * self.level:.10g} %, {when}", ", provided that ", "condition")
+        share = f"{100 * self.level:.10g}"
+        share = "over 99.9999999" if share == "100" else share  # nothing is sure
+        return self._with_first(f"with probability {share} %, {when}", ", provided that ", "condition")
 
     @property
     def short(self) -> str:

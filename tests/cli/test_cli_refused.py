@@ -89,7 +89,7 @@ CASES = [
     learn("--confidence", "1", said="1 is not between 0 and 1"),
     learn("--confidence", "nan", said="'--confidence'"),
     learn("--confidence", "sure", said='"sure" is not a number'),
-    learn("--confidence", "0.99999999999999", said="cannot be told from bounds for nothing"),
+    learn("--confidence", "0.99999999999999", said="is more than any data would show"),
     learn("--confidence", "0.9", "--learner", "lui", said="the learner lui promises nothing; leave out --learner"),
     learn("--confidence", "0.9", "--learner", "pac", said="the learner pac promises nothing"),
     learn("--confidence", "0.9", "--set", "error_rate=0.2", said="say the same thing; give one of them"),
@@ -102,7 +102,7 @@ CASES = [
     learn("--set", "=3", said="write NAME=VALUE"),
     learn("--set", "prior=0,1", said="a lower bound of the prior is not positive"),
     learn("--learner", "confidence-sequence", "--set", "prior=1e308", said="give one number from 1e-6 to 1e6"),
-    learn("--learner", "clopper-pearson", "--set", "error_rate=1e-320", said="error_rate is 1e-320"),
+    learn("--learner", "clopper-pearson", "--set", "error_rate=nan", said="error_rate is nan"),
     learn("--learner", "", said="there is no learner ''"),
     learn("--learner", "mine.py:maze", said="mine.py:maze is not a learner; it must be a class derived from umdp.Learner"),
     learn("--learner", "broken.py:maze", said="broken.py, line 1"),
@@ -250,6 +250,12 @@ def test_a_confidence_chooses_the_learner_that_keeps_it(umdp):
     assert (row["guarantee"]["kind"], row["guarantee"]["level"]) == ("any-time", 0.95)
     out = umdp("learn", "aircraft", "--confidence", "95 %", "--trajectories", "50", "--quiet").out
     assert "with probability 95 %, whenever you stop" in out
+
+
+def test_nothing_is_sure(umdp):
+    settings = ("--learner", "confidence-sequence", "--set", "error_rate=1e-30")
+    out = umdp("learn", "aircraft", *settings, "--trajectories", "5", "--quiet").out
+    assert "with probability over 99.9999999 %, whenever you stop" in out
 
 
 def test_export_writes_over_a_file_only_if_told(umdp, full):

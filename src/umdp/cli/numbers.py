@@ -56,6 +56,8 @@ def share(text: str) -> Decimal:
         raise typer.BadParameter(f'"{text}" is not a number') from None
     if not fits:
         raise typer.BadParameter(f"{text} is not between 0 and 1; give a probability such as 0.95")
+    if 1 - value < Decimal("1e-9"):
+        raise typer.BadParameter(f"{text} is more than any data would show; give at most 0.999999999")
     return value
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["Setting", "as_pair", "as_rate", "as_setting", "check", "describe", "place", "spread"]
 
 Setting = float | NDArray[np.float64]
-LEAST = 1e-10  # the smallest error rate whose level is not 100 % in print
 
 
 def as_rate(given: float, name: str = "error_rate") -> float:
@@ -25,10 +24,6 @@ def as_rate(given: float, name: str = "error_rate") -> float:
     rate = as_setting(given, name)
     check(
         isinstance(rate, float) and 0 < rate < 1, f"{name} is {given}; give a probability between 0 and 1, such as 0.01"
-    )
-    check(
-        float(rate) >= LEAST,
-        f"{name} is {given}; bounds for less than {LEAST:g} cannot be told from bounds for nothing",
     )
     return float(rate)
 
