@@ -43,7 +43,10 @@ def proceed(
     keep: Callable[[Snapshot], None] | None = None,
 ) -> Iterator[Snapshot]:
     """Yield snapshots of a run from where it is; `keep` is called with each before it is shown."""
-    deadline = np.inf if limits.seconds is None else time.monotonic() + limits.seconds
+    deadline = np.inf
+    if limits.seconds is not None:
+        run.snapshot()  # its solves are kept for the first turn; what is compiled for them is not time spent
+        deadline = time.monotonic() + limits.seconds
 
     def over() -> str | None:
         if time.monotonic() >= deadline:

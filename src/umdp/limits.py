@@ -25,7 +25,7 @@ class Limits:
     ----------
     until : the threshold
     trajectories, steps : the most of them, over the whole run; the last trajectory is never cut
-    seconds : of this sitting
+    seconds : of this sitting, from the first answer on: what is compiled for it does not count
     exhaust : whether to use up the budget even where nothing more can be learned, so that curves have equal lengths
     """
 
