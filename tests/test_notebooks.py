@@ -72,6 +72,15 @@ def test_snapshots_say_what_is_promised(last):
     assert "30 trajectories have been seen" in text
 
 
+def test_solutions_and_brackets(last):
+    assert NASTY in read(last.robust)
+    assert str(last.bracket) in read(last.robust)
+    assert f"{last.bracket.lower:.10g}" in read(last.bracket)
+    solution = umdp.solve(umdp.benchmark.grid(3, 3, traps=[]), 'Pmax>=0.5 [ F "goal" ]')
+    assert "holdsyes" in read(solution)
+    assert "◎" in read(solution)
+
+
 def test_a_policy_is_drawn_where_it_can_be():
     mdp = umdp.benchmark.grid(3, 2, traps=[(1, 0)])
     policy = umdp.Policy.from_actions(mdp, {"(0,0)": "south", "(0,1)": "east", "(1,1)": "east"})

@@ -143,7 +143,7 @@ class Anytime:
             return replace(self._ahead().snapshot(), partial=True)
         return Snapshot(
             self.iteration, self.trajectories, self.steps, self._robust(), self._optimistic()[1], self.guarantee(),
-            self.source.truth, ledger=self.learner.ledger,
+            self.source.truth, ledger=self.learner.ledger, counts=self.counts,
         )  # fmt: skip
 
     def guarantee(self) -> Guarantee:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
@@ -37,6 +38,7 @@ class Snapshot:
     reason : why the run ends here; None while it goes on
     partial : whether the iteration was cut short: by a budget, the time, a signal or the end of the data
     ledger : returns how the error rate was spent, and on which counts
+    counts : (T,) how often each transition was seen
     """
 
     iteration: int
@@ -49,6 +51,7 @@ class Snapshot:
     reason: str | None = None
     partial: bool = False
     ledger: Callable[[], dict[str, Any] | None] | None = field(default=None, repr=False)
+    counts: NDArray[np.int64] | None = field(default=None, repr=False)
 
     @property
     def bracket(self) -> Bracket:

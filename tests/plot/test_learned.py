@@ -118,6 +118,8 @@ def test_solutions_snapshots_and_policies_can_be_drawn():
     *_, last = umdp.anytime(mdp, solution.spec, umdp.LUI(), trajectories=20)
     for given in (solution, solution.policy, last, [last]):
         assert len(arrows(plot.policy(given))) == 10
+    assert last.counts.sum() == last.steps
+    assert plot.visits(last).texts
     with pytest.raises(umdp.ModelError, match="no policy"):
         plot.policy(mdp)
     with pytest.raises(umdp.ModelError, match="how often"):

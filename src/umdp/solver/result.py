@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
+from umdp.model.display import facts_html
 from umdp.model.structure import read_only
 
 if TYPE_CHECKING:
@@ -65,6 +66,10 @@ class Bracket:
 
     def __str__(self) -> str:
         return f"{self.lower:.10g}" if self.lower == self.upper else f"[{self.lower:.10g}, {self.upper:.10g}]"
+
+    def _repr_html_(self) -> str:
+        facts = [("lower", f"{self.lower:.10g}"), ("upper", f"{self.upper:.10g}"), ("width", f"{self.width:.3g}")]
+        return facts_html("Bracket", facts)
 
 
 class Status(enum.Enum):
@@ -191,6 +196,15 @@ class Solution:
 
     def __repr__(self) -> str:
         return f"Solution of {self.spec}: {self.bracket} ({self.status.name.lower()})"
+
+    def _repr_html_(self) -> str:
+        from umdp.model.sketch import sketch
+
+        facts = [("property", str(self.spec)), ("bracket", str(self.bracket)), ("status", self.status.value)]
+        if self.satisfied is not None or self.spec.threshold is not None:
+            facts.append(("holds", {True: "yes", False: "no", None: "undecided"}[self.satisfied]))
+        facts.append(("model", repr(self.model)))
+        return facts_html("Solution", facts, drawing=sketch(self.policy))
 
 
 def _known(found: T | ModelError) -> Callable[[], T]:
