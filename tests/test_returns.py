@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 
 from umdp import LUI, MDP, ConfidenceSequence, SpecError, anytime, solve
 from umdp.model import Units
-from umdp.model.units import reward_structures
+from umdp.model.units import in_units, reward_structures
 from umdp.returns import refuse_shifted, return_of, units_of
 from umdp.run import Config
 from umdp.source import Gymnasium
@@ -216,3 +218,25 @@ def test_units_travel_with_a_run(tmp_path: Any, monkeypatch: pytest.MonkeyPatch)
         assert (last["return_lower"], last["return_upper"]) == pytest.approx((-last["upper"], -last["lower"]))
     assert run(["resume", "a.run", "--trajectories", "25", "--quiet"]) == 0
     assert Config(model="gym:CliffWalking-v1", question=ask).build().source.graph.rewards["cost"].units is not None
+
+
+def test_returns_are_rounded_outwards_also_where_shifts_cancel() -> None:
+    """0.1 is left of a million: what adding and subtracting it loses is a million times the last digit of the answer."""
+    units = Units(every=0.3, off=0.0)
+    value, steps = 3_000_000.1, 10_000_000
+    low, high = in_units(units, value, value, steps)
+    exact = Fraction(value) - Fraction(0.3) * steps
+    assert Fraction(low) <= exact <= Fraction(high)
+    assert high <= math.nextafter(low, math.inf)
+
+
+def test_what_a_shift_of_the_rewards_rounds_is_part_of_the_bracket() -> None:
+    paid = np.array([0.1, -0.7, 1e-17, 5.3])
+    made = reward_structures(paid, np.zeros(4, dtype=bool))
+    shifted, units = made.rewards["reward"].transition, made.rewards["reward"].units
+    assert shifted is not None
+    assert units is not None
+    true = sum((Fraction(float(r)) for r in paid), Fraction())
+    collected = sum((Fraction(float(r)) for r in shifted), Fraction())
+    low, high = in_units(units, float(collected), float(collected), 4)
+    assert Fraction(low) <= true <= Fraction(high)

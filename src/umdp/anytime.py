@@ -21,6 +21,7 @@ from umdp.guarantee import Guarantee, promise
 from umdp.learn import Learner, as_learner
 from umdp.limits import Limits, default_horizon, reason_to_end, threshold
 from umdp.model import MDP, REST, IntervalMDP, Policy
+from umdp.returns import refuse_shifted
 from umdp.snapshot import Snapshot
 from umdp.solver import Solution, propose, relevant, solve
 from umdp.solver.graph.unseen import unseen_support
@@ -100,6 +101,7 @@ class Anytime:
 
     def __post_init__(self) -> None:
         check_spec(self.spec)
+        refuse_shifted(self.source.graph, self.spec)
         check_numbers(seed=self.seed, horizon=self.horizon, precision=self.precision, per_solve=self.per_solve)
         self.costly = self.spec.kind == "R" and self.spec.deciding().agent is Direction.MIN
         if self.costly or not self.learner.discovers:

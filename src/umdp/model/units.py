@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ def reward_structures(
     --------
     >>> taxi = reward_structures(np.array([-1.0, -10.0, 20.0, 0.0]), np.array([False, False, True, False]))
     >>> taxi.rewards["cost"].transition, taxi.rewards["cost"].units
-    (array([ 1., 10.,  0.,  0.]), Units(sign=-1, once=20.0, every=0.0))
+    (array([ 1., 10.,  0.,  0.]), Units(sign=-1, once=20.0, every=0.0, off=0.0))
     >>> print(taxi.note)
     rewards range from -10 to 20: "cost" counts down from 20 at the end, so that the return is 20 - cost; ask for ...
     """
@@ -59,7 +60,8 @@ def reward_structures(
     on_the_way = paid[~ending]
     if not (on_the_way < 0).any():
         least = float(paid.min())
-        above = Rewards(transition=paid - np.where(ending, least, 0.0)).with_units(Units(once=least))
+        shifted, off = _sum(paid, np.where(ending, -least, 0.0))
+        above = Rewards(transition=shifted).with_units(Units(once=least, off=off))
         return Structures(
             {"reward": above},
             f'{span}: "reward" counts up from {least:g} at the end, so that the return is reward - {-least:g}; ask for '
@@ -67,16 +69,18 @@ def reward_structures(
         )
     if not (on_the_way > 0).any():
         most = float(paid.max())
-        below = Rewards(transition=np.where(ending, most, 0.0) - paid).with_units(Units(sign=-1, once=most))
+        shifted, off = _sum(-paid, np.where(ending, most, 0.0))
+        below = Rewards(transition=shifted).with_units(Units(sign=-1, once=most, off=off))
         return Structures(
             {"cost": below},
             f'{span}: "cost" counts down from {most:g} at the end, so that the return is {most:g} - cost; ask for '
             f'R{{"cost"}}min=? [ F "{TERMINATED}" ]',
         )
     shift = -float(paid.min())
-    every = np.where(np.zeros_like(ending) if beyond is None else beyond, 0.0, paid + shift)
+    shifted, off = _sum(paid, np.full(paid.size, shift))
+    every = np.where(np.zeros_like(ending) if beyond is None else beyond, 0.0, shifted)
     return Structures(
-        {"reward": Rewards(transition=every).with_units(Units(every=shift))},
+        {"reward": Rewards(transition=every).with_units(Units(every=shift, off=off))},
         f"{span}: {shift:g} is added to every step, so that the return of k steps is the sum minus k times {shift:g}; ask for "
         'R{"reward"}max=? [ C<=k ], with a number for k',
     )
@@ -92,14 +96,23 @@ def in_units(units: Units, lower: float, upper: float, steps: int | None) -> tup
     >>> in_units(Units(every=3.0), 31.0, 32.0, 10)
     (1.0, 2.0)
     """
-    ends = sorted(_plain(units, value, steps) for value in (lower, upper))
-    return _outwards(ends[0], -math.inf), _outwards(ends[1], math.inf)
+    low, high = (lower, upper) if units.sign > 0 else (upper, lower)
+    return _end(units, low, steps, -1), _end(units, high, steps, 1)
 
 
-def _plain(units: Units, value: float, steps: int | None) -> float:
-    return units.sign * value + units.once - units.every * (steps or 0)
+def _end(units: Units, value: float, steps: int | None, way: int) -> float:
+    """Return one end of a bracket of returns: worked out exactly, then rounded outwards."""
+    if math.isinf(value):
+        return units.sign * value
+    count = steps or 0
+    shift = Fraction(units.once) - Fraction(units.every) * count + way * Fraction(units.off) * max(count, 1)
+    exact = units.sign * Fraction(value) + shift
+    near = float(exact)
+    return near if way * (Fraction(near) - exact) >= 0 else math.nextafter(near, way * math.inf)
 
 
-def _outwards(value: float, way: float) -> float:
-    # Whole numbers come from whole numbers and were not rounded.
-    return value if math.isinf(value) or value == round(value) else math.nextafter(value, way)
+def _sum(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Return sums, and the largest error that rounding them made, which is known exactly."""
+    total = first + second
+    shift = total - first
+    return np.maximum(total, 0.0), float(np.abs((first - (total - shift)) + (second - shift)).max(initial=0.0))

@@ -18,7 +18,6 @@ from umdp.learn import Learner, as_learner
 from umdp.learn.making import make_learner
 from umdp.limits import Limits, threshold
 from umdp.model import MDP, Graph, IntervalMDP
-from umdp.returns import refuse_shifted
 from umdp.run.fingerprint import graph_digest
 from umdp.run.log_settings import LogSettings, check_settings
 from umdp.run.plugin import is_plugin, plugin, plugin_file, read_plugin, where
@@ -180,7 +179,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         if until is not None:
             check_until(asked, until, "--until")
         source = self._origin()
-        refuse_shifted(source.graph, asked)
         return source, asked, horizon
 
     def _origin(self) -> Source:

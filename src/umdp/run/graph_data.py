@@ -41,7 +41,7 @@ def graph_to_data(graph: Graph) -> dict[str, Any]:
         "constants": dict(graph.constants),
         "formulas": dict(graph.formulas),
         "units": {
-            name: [each.units.sign, each.units.once, each.units.every]
+            name: [each.units.sign, each.units.once, each.units.every, each.units.off]
             for name, each in graph.rewards.items()
             if each.units is not None
         },
