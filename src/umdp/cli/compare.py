@@ -73,7 +73,7 @@ def _record(path: str, run: OpenedRun, first: OpenedRun) -> dict[str, Any]:
     return {
         "run": path, "model": run.name, "property": run.question, "same_property": run.question == first.question,
         "learner": run.config.learner, "settings": run.config.settings, "seed": run.config.seed,
-        "running": run.writer is not None, **{name: plain(last.get(name)) for name in names},
+        "running": None if run.writer is None else vars(run.writer), **{name: plain(last.get(name)) for name in names},
     }  # fmt: skip
 
 

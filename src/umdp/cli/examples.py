@@ -57,6 +57,18 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("all snapshots as a table, over an older one", "umdp export grid.run snapshots.csv --force"),
             ("the learned interval model, for PRISM", "umdp export grid.run grid.tra"),
         ),
+        "plot": (
+            ("the bound and the optimistic value over trajectories", "umdp plot grid.run"),
+            ("where the policy goes", "umdp plot grid.run --what policy --out policy.svg"),
+        ),
+        "compare": (("one row per run", "umdp compare grid.run"), ("for programs", "umdp compare grid.run --json")),
+        "simulate": (
+            ("what the policy of a run earns", "umdp simulate grid.run --episodes 200"),
+            (
+                "a policy that was exported, on a model",
+                """umdp simulate policy.json grid --property 'Pmax=? [ F "goal" ]'""",
+            ),
+        ),
         "reproduce": (
             ("an experiment of your own", "umdp reproduce examples/own/ferry.toml --seeds 2 --trajectories 200"),
         ),

@@ -16,12 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Plot", "declare_plot", "picture_file"]
 
-EXAMPLES = (
-    ("the bound and the optimistic value over trajectories", "umdp plot grid.run"),
-    ("two runs in one picture", "umdp plot lui.run sure.run --out both.pdf"),
-    ("where the policy goes", "umdp plot grid.run --what policy"),
-)
-
 
 class PlotKind(enum.StrEnum):
     """What to draw."""
@@ -101,7 +95,6 @@ def _said(what: PlotKind, runs: list[OpenedRun]) -> str:
 
 def declare_plot(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    shown = "\n\n".join(f"{what}: {command}" for what, command in EXAMPLES)
 
     @app.command(
         name="plot",
@@ -109,13 +102,13 @@ def declare_plot(app: typer.Typer) -> None:
         "value: the bound and the optimistic value over trajectories, with the threshold, the end and what is promised; "
         "error and model: the estimation error and the model error, where the truth is known; intervals: what was learned of "
         "the most visited choices; policy and visits: on a map where states have a place, else as a graph or bars.\n\n"
-        f"Needs the extra plot. Examples:\n\n{shown}",
+        "Needs the extra plot.",
     )
     def _plot(
         runs: Annotated[
             list[str], typer.Argument(metavar="RUN...", help="Files written by umdp learn --out.", show_default=False)
         ],
-        what: Annotated[PlotKind, typer.Option(help="What to draw.")] = PlotKind.VALUE,
+        what: Annotated[PlotKind, typer.Option(metavar="|".join(PlotKind), help="What to draw.")] = PlotKind.VALUE,
         out: Annotated[
             str | None,
             typer.Option(

@@ -42,6 +42,8 @@ class Simulate:
         from umdp.run import format_of
         from umdp.simulation import simulate
 
+        if self.render and self.json:
+            raise ModelError("--render draws for people and --json prints for programs; leave out one of them")
         subject = self._of_run() if format_of(Path(self.policy)) is not None else self._of_file()
         try:
             played = simulate(
