@@ -137,7 +137,7 @@ def log_options(
             print(f"{name} is described by {found}", file=sys.stderr)
     observed = log is None and typed.graph is None and name is not None
     chosen = on_error.value if on_error is not None else more.get("on-error", "skip" if observed else "fail")
-    return LogOptions(typed, question or more.get("property"), chosen)
+    return LogOptions(typed, more.get("property") if question is None else question, chosen)
 
 
 def _pairs(option: str, texts: Iterable[str], example: str) -> Iterable[tuple[str, str]]:

@@ -54,6 +54,8 @@ def unused(config: Config, given: Set[str]) -> None:
     """
     if not config.model.strip():
         raise ModelError("MODEL is empty; name a benchmark, a file, gym:ID or FILE.py:NAME")
+    if config.log is not None and not config.log.strip():
+        raise ModelError("--log is empty; name a file, or - for standard input")
     if "const" in given and not (is_program(config.model) or is_program(config.switch)):
         raise ModelError(
             f"--const gives values to the constants of a program ({' '.join(PROGRAMS)}), and {config.model} is none; "
