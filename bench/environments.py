@@ -3,7 +3,7 @@
     python -m bench.environments [--seconds 60] [--only NAME] [--learner lui|confidence-sequence]
 
 The optimum is solved from the environment's own table where it has one. Blackjack's is worked out here from the rules, and the
-inventory has its own.
+inventory has its own. What the policy is worth is worked out in the same way where it can be, and otherwise what was measured.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import umdp
+from umdp.explore import Optimism
 from umdp.returns import units_of
 from umdp.run import Config
 from umdp.source import Environment
@@ -29,17 +30,41 @@ INVENTORY = str(Path(__file__).parents[1] / "examples" / "inventory.py")
 
 @dataclass(frozen=True)
 class Task:
-    """An environment, what is asked of it, how many episodes to measure, and its optimum where no table tells it."""
+    """An environment, what is asked of it, and how many episodes to measure.
+
+    Where no table tells it, `optimum` does, and `worth` what a policy is worth, if that can be worked out. `xi` is the weight on
+    the optimistic action for the learner with a guarantee: its best case stays the same for long, and who follows nothing
+    else goes in circles.
+    """
 
     name: str
     model: str
     question: str
     episodes: int = 5000
     optimum: Callable[[], float] | None = None
+    worth: Callable[[umdp.Policy], float] | None = None
+    xi: float = 1.0
 
 
 def blackjack_optimum() -> float:
-    """The best expected return of Gymnasium's Blackjack (no naturals), from the rules: cards are drawn with replacement."""
+    """The best expected return of Gymnasium's Blackjack (no naturals), from the rules."""
+    return _blackjack(None)
+
+
+def blackjack_worth(policy: umdp.Policy) -> float:
+    """The expected return of a policy, from the rules; where it knows nothing, it tosses a coin."""
+
+    def hits(own: int, face: int, ace: bool) -> float:
+        try:
+            return float(policy.act((own, face, int(ace))))
+        except umdp.ModelError:
+            return 0.5
+
+    return _blackjack(hits)
+
+
+def _blackjack(hits: Callable[[int, int, bool], float] | None) -> float:
+    """The expected return of hitting with some probability, or of the best: cards are drawn with replacement."""
     card = {value: (4 if value == 10 else 1) / 13 for value in range(1, 11)}
 
     def total(hard: int, ace: bool) -> int:
@@ -71,7 +96,10 @@ def blackjack_optimum() -> float:
         own = total(hard, ace)
         stick = sum(p * ((own > score) - (own < score)) for score, p in shown(face).items())
         hit = sum(share * player(hard + value, ace or value == 1, face) for value, share in card.items())
-        return max(stick, hit)
+        if hits is None:
+            return max(stick, hit)
+        share = hits(own, face, own != hard)
+        return share * hit + (1 - share) * stick
 
     return sum(
         one * two * face_share * player(first + second, 1 in (first, second), face)
@@ -97,8 +125,15 @@ TASKS = (
     Task("CliffWalking", "gym:CliffWalking-v1", COST, 1000),
     Task("CliffWalking, slippery", "gym:CliffWalking-v1,is_slippery=true", COST),
     Task("FrozenLake 4x4", "gym:FrozenLake-v1", 'Pmax=? [ F<=100 "goal" ]'),
-    Task("FrozenLake 8x8", "gym:FrozenLake8x8-v1", 'Pmax=? [ F<=200 "goal" ]'),
-    Task("Blackjack", "gym:Blackjack-v1", 'R{"reward"}max=? [ F "terminated" ]', 50_000, blackjack_optimum),
+    Task("FrozenLake 8x8", "gym:FrozenLake8x8-v1", 'Pmax=? [ F<=200 "goal" ]', xi=0.7),
+    Task(
+        "Blackjack",
+        "gym:Blackjack-v1",
+        'R{"reward"}max=? [ F "terminated" ]',
+        50_000,
+        blackjack_optimum,
+        blackjack_worth,
+    ),
     Task("inventory", f"{INVENTORY}:Inventory", 'R{"reward"}max=? [ C<=21 ]', 5000, inventory_optimum),
 )
 LEARNERS: dict[str, Callable[[], umdp.Learner]] = {
@@ -114,8 +149,7 @@ def optimum(task: Task, source: Environment) -> float:
     assert source.truth is not None
     spec = Spec.parse(task.question)
     value = umdp.solve(source.truth, spec).value
-    units = units_of(source.graph, spec)
-    return value if units is None else units.sign * value + units.once
+    return in_return(source, spec, value)
 
 
 def learned(task: Task, learner: umdp.Learner, seconds: float, seed: int) -> tuple[dict[str, Any], umdp.Snapshot]:
@@ -123,19 +157,31 @@ def learned(task: Task, learner: umdp.Learner, seconds: float, seed: int) -> tup
     config = Config(model=task.model, question=task.question)
     source, spec, _ = config.build_source()
     assert isinstance(source, Environment)
+    claims = learner.claim.holds
     begun = time.perf_counter()
-    *_, last = umdp.anytime(source, spec, learner, seconds=seconds, seed=seed)
+    explorer = Optimism(task.xi if claims else 1.0)
+    *_, last = umdp.anytime(source, spec, learner, explorer=explorer, seconds=seconds, seed=seed)
     spent = time.perf_counter() - begun
     played = umdp.simulate(
         last.policy, source, spec, episodes=task.episodes, seed=1, promised=(last.bracket.lower, last.bracket.upper)
     )
-    best = optimum(task, source)
+    best, worth = optimum(task, source), played.mean
+    if task.worth is not None:
+        worth = task.worth(last.policy)
+    elif last.performance is not None:
+        worth = in_return(source, spec, last.performance)
     source.close()
     return {
         "trajectories": last.trajectories, "iterations": last.iteration, "seconds": spent, "promise": played.promised,
-        "mean": played.mean, "lower": played.lower, "upper": played.upper, "optimum": best,
-        "near": played.upper >= best - 0.05 * abs(best), "promised": last.guarantee.holds,
+        "mean": played.mean, "lower": played.lower, "upper": played.upper, "worth": worth, "optimum": best,
+        "near": worth >= best - 0.05 * abs(best), "promised": last.guarantee.holds, "xi": explorer.xi,
     }, last  # fmt: skip
+
+
+def in_return(source: Environment, spec: Spec, value: float) -> float:
+    """A value in the environment's own units."""
+    units = units_of(source.graph, spec)
+    return value if units is None else units.sign * value + units.once
 
 
 def main() -> None:
@@ -146,9 +192,19 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     umdp.solve(umdp.benchmark.chain(), 'Rmin=? [ F "goal" ]')  # compile before the clock runs
-    columns = "environment", "learner", "trajectories", "iterations", "seconds", "promise", "measured (95 %)", "optimum"
+    columns = (
+        "environment",
+        "learner",
+        "trajectories",
+        "iterations",
+        "seconds",
+        "promise",
+        "measured (95 %)",
+        "worth",
+        "optimum",
+    )
     print(f"| {' | '.join(columns)} | within 5 % |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for task in TASKS:
         if not task.name.lower().startswith(given.only.lower()):
             continue
@@ -156,11 +212,12 @@ def main() -> None:
             if given.learner and name != given.learner:
                 continue
             row, _ = learned(task, make(), given.seconds, given.seed)
+            learner = name if row["xi"] == 1 else f"{name}, xi {row['xi']:g}"
             promise = f"{row['promise']:.4g}" if row["promised"] else f"({row['promise']:.4g}, none)"
             measured = f"{row['mean']:.4g} ({row['lower']:.4g} .. {row['upper']:.4g})"
             print(
-                f"| {task.name} | {name} | {row['trajectories']:,} | {row['iterations']} | {row['seconds']:.1f} | {promise} | "
-                f"{measured} | {row['optimum']:.4g} | {'yes' if row['near'] else 'no'} |",
+                f"| {task.name} | {learner} | {row['trajectories']:,} | {row['iterations']} | {row['seconds']:.1f} | {promise} | "
+                f"{measured} | {row['worth']:.4g} | {row['optimum']:.4g} | {'yes' if row['near'] else 'no'} |",
                 flush=True,
             )
 

@@ -289,7 +289,19 @@ def test_code_of_ones_own_takes_trust(here: Path, capsys: pytest.CaptureFixture[
     assert run(["simulate", "a.run", "--trust", "--episodes", "5", "--render"]) == 0
     said = capsys.readouterr().out
     assert "probability  1.0000" in said
-    assert "does not draw itself as text; it can: human, ansi, rgb_array. Its steps are listed" in said
+    assert 'draws itself as text where it is made with render_mode="ansi"; its steps are listed' in said
+    (here / "drawn.py").write_text(
+        "import gymnasium\ndef lake(render_mode=None):\n"
+        "    return gymnasium.make('FrozenLake-v1', is_slippery=False, render_mode=render_mode)\n"
+    )
+    learned("drawn.py:lake", 'Pmax=? [ F "goal" ]', "--trajectories", "100", name="drawn.run")
+    capsys.readouterr()
+    assert run(["simulate", "drawn.run", "--trust", "--episodes", "1", "--render"]) == 0
+    assert "FHFH" in capsys.readouterr().out
+    learned("gym:Blackjack-v1", 'Pmax=? [ F "goal" ]', "--trajectories", "50", name="cards.run")
+    capsys.readouterr()
+    assert run(["simulate", "cards.run", "--episodes", "1", "--render"]) == 0
+    assert "does not draw itself as text but as human, rgb_array; its steps are listed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

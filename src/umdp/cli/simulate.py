@@ -77,8 +77,10 @@ class Simulate:
             return None
         env = getattr(process, "env", process)
         if hasattr(env, "reset") and getattr(env, "render_mode", None) != "ansi":
-            modes = ", ".join((getattr(env, "metadata", None) or {}).get("render_modes") or ["none"])
-            print(f"(this environment does not draw itself as text; it can: {modes}. Its steps are listed)")
+            shown = f"does not draw itself as text but as {', '.join(_modes(env)) or 'nothing'}"
+            if "ansi" in _modes(env):
+                shown = 'draws itself as text where it is made with render_mode="ansi"'
+            print(f"(this environment {shown}; its steps are listed)")
         return print
 
     # -- what is to be played --------------------------------------------------------------------------------
@@ -151,11 +153,21 @@ class Simulate:
         if not is_environment(config.model) and not is_plugin(config.model):
             return config.simulated()
         env = config.environment()
-        if self.render and is_environment(config.model) and "ansi" in (env.metadata.get("render_modes") or ()):
-            env.close()
-            more = {**config.parameters, "render_mode": "ansi"}
-            return msgspec.structs.replace(config, parameters=more).environment()
-        return env
+        if not self.render or "ansi" not in _modes(env) or getattr(env, "render_mode", None) == "ansi":
+            return env
+        more = {**config.parameters, "render_mode": "ansi"}
+        try:
+            drawn = msgspec.structs.replace(config, parameters=more).environment()
+        except ModelError:  # a function of somebody's own need not take it
+            return env
+        env.close()
+        return drawn
+
+
+def _modes(env: Any) -> list[str]:
+    """Return the ways in which an environment says that it can be shown."""
+    metadata = getattr(env, "metadata", None)
+    return list((metadata.get("render_modes") if isinstance(metadata, dict) else None) or ())
 
 
 @dataclass(frozen=True)
