@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.certification.inductive import chain_of
 from umdp.solver.certification.rounding import LEAST, MOST, around, compose, row_error
+from umdp.solver.methods.improvement import best_response
 from umdp.solver.methods.sweeps import FAINT, faint
 
 __all__ = ["solve_singles"]
@@ -63,6 +64,7 @@ def solve_singles(
     """
     k = first
     plain = order.size == 0
+    size_of, probe = np.empty(key.size), np.empty(key.size)
     while k < stop and comp_ptr[k + 1] - comp_ptr[k] == 1:
         s = comp_ptr[k]
         inherited, loops = 0.0, False
@@ -94,7 +96,7 @@ def solve_singles(
             k += 1
             continue
         low = -np.inf if agent_max else np.inf
-        high, finite = low, True
+        high, best, finite = low, 0.0, True
         for row in range(row_ptr[s], row_ptr[s + 1]):
             hi = entry_ptr[row + 1]
             value, unsure = reward[row], 0.0
@@ -111,18 +113,25 @@ def solve_singles(
                         order[lo + j + 1] = order[lo + j]
                         j -= 1
                     order[lo + j + 1] = moved
-                total, rest = 0.0, slack[row]
+                total, rest, delicate = 0.0, slack[row], False
                 for i in range(hi - lo):
                     j = order[lo + i]
                     room = upper[lo + j] - lower[lo + j]
                     if rest > 0.0:
                         unsure = max(unsure, slack[row] * abs(key[j]))
-                        if abs(room - rest) < 1e-12 * slack[row]:  # rounding decides whether others get anything
-                            unsure = slack[row] * max(abs(key[order[lo]]), abs(key[order[hi - 1]]))
+                        delicate = delicate or abs(room - rest) < 1e-12 * slack[row]
                     give = min(room, rest)
                     total += (lower[lo + j] + give) * key[j]
                     rest -= give
                 value += total if nature_max else -total
+                if delicate:  # rounding decides whether others get anything: hand out in twice the working precision
+                    for i in range(hi - lo):
+                        key[i] = x[target[lo + i]]
+                        size_of[i] = key[i]
+                    value, unsure = best_response(
+                        row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
+                    )
+                    unsure = max(unsure - value, 0.0)
             off = row_error(hi - lo) * (value + unsure)
             under, over = value - off, value + off
             if value < FAINT:
@@ -133,13 +142,16 @@ def solve_singles(
                 under, over = under - lost, over + lost
             finite = finite and -np.inf < under and over < np.inf
             tie = row_error(hi - lo)
+            better = value > best * (1.0 + tie) if agent_max else value < best * (1.0 - tie)
+            if row == row_ptr[s] or better:
+                best, taken = value, row
+                if agent_max:
+                    low = under
+                else:
+                    high = over
             if agent_max:
-                if row == row_ptr[s] or under > low * (1.0 + tie):
-                    low, taken = under, row
                 high = max(high, over)
             else:
-                if row == row_ptr[s] or over < high * (1.0 - tie):
-                    high, taken = over, row
                 low = min(low, under)
             lo = hi
         if not (finite and (high == low or high - low <= wanted * high)):
