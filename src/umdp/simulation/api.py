@@ -11,7 +11,7 @@ from umdp.model import MDP, IntervalMDP, Policy
 from umdp.simulation.account import account_of
 from umdp.simulation.measured import Simulation, clopper_pearson, student
 from umdp.simulation.on_model import play_model
-from umdp.source import Environment, Source
+from umdp.source import Source
 from umdp.spec import Spec
 
 __all__ = ["simulate"]
@@ -67,7 +67,7 @@ def simulate(
         raise ModelError(f"the horizon is a number of steps and must be at least 1, not {horizon}")
     if isinstance(process, IntervalMDP):
         raise ModelError("a model with intervals cannot be played; give one with probabilities, or an environment")
-    if isinstance(process, Source) and not isinstance(process, Environment):
+    if isinstance(process, Source) and not process.pace:  # it is no environment
         if process.truth is None:
             raise ModelError("what was recorded cannot be played again; give an environment or a model")
         process = process.truth
