@@ -59,6 +59,7 @@ def test_an_environment_and_a_learner_of_ones_own(umdp, folder) -> None:
     assert "8 runs, 0 of them now" in again.out
 
 
+@pytest.mark.slow
 def test_an_environment_of_gymnasium_in_an_experiment(umdp, folder) -> None:
     pytest.importorskip("gymnasium")
     lake = """{ name = "lake", model = "gym:FrozenLake-v1", property = 'Pmax=? [ F "goal" ]', horizon = 100 }"""
@@ -94,6 +95,7 @@ def test_a_paper_experiment_in_both_modes_and_in_one(umdp, folder) -> None:
     assert "12 runs" in one.out
 
 
+@pytest.mark.slow
 def test_a_table_tells_its_settings(umdp, folder) -> None:
     polars = pytest.importorskip("polars")
     umdp("reproduce", "change", "--by-definition", "--seeds", "1", "--trajectories", "101", "--jobs", "1", "-q")

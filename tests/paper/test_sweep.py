@@ -78,6 +78,7 @@ def test_a_worker_process_that_is_killed_is_replaced(serial, tmp_path) -> None:
         assert files(tmp_path, experiment, archive) == serial
 
 
+@pytest.mark.slow
 def test_a_worker_of_a_cluster_that_is_killed(serial, tmp_path, capsys) -> None:
     distributed = pytest.importorskip("distributed")
     experiment = small()
