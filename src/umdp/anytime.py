@@ -23,7 +23,7 @@ from umdp.limits import Limits, default_horizon, reason_to_end, threshold
 from umdp.model import MDP, REST, IntervalMDP, Policy
 from umdp.returns import refuse_shifted
 from umdp.snapshot import Snapshot
-from umdp.solver import Solution, propose, relevant, solve
+from umdp.solver import Proposal, Solution, propose, relevant, solve
 from umdp.solver.graph.unseen import unseen_support
 from umdp.source import Order, Source, as_source
 from umdp.source.listed import without_rest
@@ -132,7 +132,7 @@ class Anytime:
         """Drop what was worked out for the model before it changed."""
         self._learned: IntervalMDP | None = None
         self._worst: Solution | None = None
-        self._best: tuple[Policy, float] | None = None
+        self._best: Proposal | None = None
         self._weight: NDArray[np.float64] | None = None
         self._quota: Array | None = None
         self._found: dict[str, Array] = dict(self._starts)
@@ -143,8 +143,9 @@ class Anytime:
         """Return what is known now: the robust policy and its worst-case value, data of an incomplete iteration included."""
         if self.pending.any():
             return replace(self._ahead().snapshot(), partial=True)
+        robust, best = self._robust(), self._optimistic()
         return Snapshot(
-            self.iteration, self.trajectories, self.steps, self._robust(), self._optimistic()[1], self.guarantee(),
+            self.iteration, self.trajectories, self.steps, robust, best and best.value, self.guarantee(),
             self.source.truth, ledger=self.learner.ledger, counts=self.counts,
         )  # fmt: skip
 
@@ -167,13 +168,12 @@ class Anytime:
     def direct(self) -> NDArray[np.float64]:
         """Return how to explore: the probability of every choice within its state, shape (C,)."""
         if self._weight is None:
-            ahead, _ = self._optimistic()
-            choice = None if ahead is None else ahead.choice
+            best, learner = self._optimistic(), self.learner
+            choice = None if best is None else best.policy.choice
             now = choice[0] if choice is not None and choice.ndim == 2 else choice
-            learner = self.learner
-            view = View(
-                self.source.graph, self.counts, learner.lower, learner.upper, learner.matters, self.towards(now)
-            )
+            known = (self.source.graph, self.counts, learner.lower, learner.upper, learner.matters, self.towards(now))
+            spread = self.explorer.spreads_ties(self.source.pace > 0)
+            view = View(*known, best.tied() if best is not None and spread else None)
             # A log does not follow anybody.
             self._weight = (self.explorer if self.source.interactive else Uniform()).weight(view)
         return self._weight
@@ -254,7 +254,7 @@ class Anytime:
         """Solve the learned model for the worst case."""
         return solve(model, self.reading.robust(), start=self._start("robust"), cutoff=CUTOFF, **self._options)
 
-    def solve_optimistic(self, model: IntervalMDP) -> tuple[Policy, float]:
+    def solve_optimistic(self, model: IntervalMDP) -> Proposal:
         """Find what is best in the best case, and its value; without a proof."""
         hopeful = self.spec if model.rest is None else self.spec.hopeful(REST)
         return propose(model, hopeful.optimistic(), start=self._start("optimistic"), **self._options)
@@ -280,12 +280,12 @@ class Anytime:
             self._note("robust", self._worst.policy)
         return self._worst
 
-    def _optimistic(self) -> tuple[Policy | None, float | None]:
+    def _optimistic(self) -> Proposal | None:
         """Return what is best in the best case, where exploration asks for it and something is there to follow it."""
         if self._best is None and self.explorer.optimistic and self.source.interactive:
             self._best = self.solve_optimistic(self._model())
-            self._note("optimistic", self._best[0])
-        return self._best or (None, None)
+            self._note("optimistic", self._best.policy)
+        return self._best
 
     def _model(self) -> IntervalMDP:
         if self._learned is None:

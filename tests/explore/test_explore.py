@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umdp import LUI, Graph, ModelError, Policy, anytime, benchmark
+from umdp import LUI, ConfidenceSequence, Graph, ModelError, Policy, anytime, benchmark
 from umdp.explore import Explorer, Follow, Optimism, Uniform, View, doubling, reaches
 from umdp.explore.policies import best, even
+from umdp.source import Gymnasium
 
 GRAPH = Graph([0, 3, 4, 6], [0, 2, 4, 5, 6, 8, 9], [0, 1, 1, 2, 2, 1, 0, 2, 2])
 
@@ -72,3 +73,30 @@ def test_what_can_be_reached_within_the_horizon() -> None:
     wanted, nowhere = np.diff(chain.choice_ptr) > 1, np.zeros(4, bool)
     assert [reaches(chain, np.ones(4), wanted, nowhere, horizon) for horizon in (1, 2, 3)] == [False, False, True]
     assert not reaches(chain, np.ones(4), wanted, np.array([False, True, False, False]), 9)
+
+
+def test_the_least_tried_of_equally_good_choices_take_turns() -> None:
+    before = View.before(GRAPH, np.array([0, 3, 4]))
+    tied = np.array([True, True, False, True, True, True])
+    counts = np.array([8, 0, 3, 0, 50, 0, 0, 0, 5])  # visits 8, 3, 50, 0, 0, 5
+    view = View(GRAPH, counts, before.lower, before.upper, before.matters, before.optimistic, tied)
+    np.testing.assert_allclose(Optimism().weight(view), [0, 1, 0, 1, 1, 0])
+    np.testing.assert_allclose(Optimism(0.4).weight(view), [0.2, 0.6, 0.2, 1, 0.7, 0.3])
+    assert Optimism().spreads_ties(environment=True)
+    assert not Optimism().spreads_ties(environment=False)  # the paper's rule: the first
+    assert not Optimism(spread=False).spreads_ties(environment=True)
+    assert not Uniform().spreads_ties(environment=True)
+
+
+def test_a_best_case_that_is_the_same_everywhere_is_explored_everywhere() -> None:
+    """The large lake with a guarantee: whoever takes the first of all tied actions leaves most of it unseen."""
+    lake = pytest.importorskip("gymnasium").make("FrozenLake8x8-v1", disable_env_checker=True)
+    tried = {}
+    for spread in (True, False):
+        source = Gymnasium(lake)
+        *_, last = anytime(
+            source, 'Pmax=? [ F<=200 "goal" ]', ConfidenceSequence(), explorer=Optimism(spread=spread), trajectories=400
+        )
+        assert last.counts is not None
+        tried[spread] = int(np.count_nonzero(np.add.reduceat(last.counts, source.graph.choice_ptr[:-1])))
+    assert tried[True] > 1.5 * tried[False]

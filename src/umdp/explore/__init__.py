@@ -33,7 +33,7 @@ def as_explorer(given: Explorer | type[Explorer] | str | None) -> Explorer:
     Examples
     --------
     >>> as_explorer("uniform"), as_explorer(None)
-    (Uniform(), Optimism(xi=1.0))
+    (Uniform(), Optimism(xi=1.0, spread=None))
     """
     if given is None:
         return Optimism()

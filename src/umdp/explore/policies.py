@@ -45,6 +45,10 @@ class Explorer(ABC):
     def weight(self, view: View) -> NDArray[np.float64]:
         """Return the probability of every choice within its state, shape (C,)."""
 
+    def spreads_ties(self, environment: bool) -> bool:
+        """Whether to be shown which choices are as good as the optimistic one; `environment` says whether one is played."""
+        return False
+
 
 def best(graph: Graph, score: Array) -> Array:
     """Return, for every choice, the largest score in its state, shape (C,)."""
@@ -64,6 +68,9 @@ def even(graph: Graph, among: Array) -> NDArray[np.float64]:
 class Optimism(Explorer):
     """Optimism in the face of uncertainty: with probability `xi` what is best in the best case, else any other choice.
 
+    Of choices that are equally good, the first is taken, as in the paper. As long as the best case is the same everywhere that
+    learns nothing of the others, so with `spread` the least tried ones among them are; None: with environments.
+
     Examples
     --------
     >>> graph = Graph([0, 3, 4], [0, 1, 2, 3, 4], [0, 1, 1, 1])
@@ -72,6 +79,7 @@ class Optimism(Explorer):
     """
 
     xi: float = 1.0
+    spread: bool | None = None
     optimistic = True
 
     def __post_init__(self) -> None:
@@ -84,7 +92,16 @@ class Optimism(Explorer):
         sizes = np.diff(view.graph.state_ptr)
         weight = np.repeat((1 - self.xi) / np.maximum(sizes - 1, 1), sizes)
         weight[view.optimistic] = np.where(sizes > 1, self.xi, 1.0)
-        return weight
+        if view.tied is None:
+            return weight
+        tried = np.where(view.tied, view.visits, np.iinfo(np.int64).max)
+        least = -best(view.graph, -tried)
+        chosen = view.tied & (tried <= 2 * least)  # the least tried: none more than twice as often as another
+        return self.xi * even(view.graph, chosen) + (1 - self.xi) * even(view.graph, np.ones(view.graph.choices))
+
+    def spreads_ties(self, environment: bool) -> bool:
+        """Whether equally good choices take turns; by default where an environment is played."""
+        return environment if self.spread is None else self.spread
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ class View:
     lower, upper : (T,) the learned bounds
     matters : (C,) whether the probabilities of a choice can matter for the property
     optimistic : (S,) the choice that is best in the best case, None unless the explorer asks for it
+    tied : (C,) the choices that are as good as that one, None unless ties are to be spread
 
     Examples
     --------
@@ -40,6 +41,7 @@ class View:
     upper: NDArray[np.float64]
     matters: NDArray[np.bool_]
     optimistic: NDArray[np.int64] | None = None
+    tied: NDArray[np.bool_] | None = None
 
     @classmethod
     def before(cls, graph: Graph, optimistic: Any = None) -> View:

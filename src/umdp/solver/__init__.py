@@ -15,6 +15,18 @@ The rooms stand in the order in which a property passes through them:
 
 from umdp.solver.api import evaluate, propose, solve
 from umdp.solver.graph.relevance import Relevant, relevant
+from umdp.solver.proposal import Proposal
 from umdp.solver.result import Bracket, Solution, Statistics, Status
 
-__all__ = ["Bracket", "Relevant", "Solution", "Statistics", "Status", "evaluate", "propose", "relevant", "solve"]
+__all__ = [
+    "Bracket",
+    "Proposal",
+    "Relevant",
+    "Solution",
+    "Statistics",
+    "Status",
+    "evaluate",
+    "propose",
+    "relevant",
+    "solve",
+]

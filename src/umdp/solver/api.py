@@ -16,6 +16,7 @@ from umdp.solver.graph.arrays import Shape
 from umdp.solver.graph.decided import Decided
 from umdp.solver.methods.table import METHODS
 from umdp.solver.objective import bounds_of, objective_of, players
+from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.reduction.analysis import analyse
 from umdp.solver.result import Bracket, Solution, Statistics, Status
 from umdp.solver.task import Effort, Task, has_free_zero
@@ -93,7 +94,7 @@ def solve(
 
 def propose(
     model: MDP | IntervalMDP, spec: Spec, *, precision: float = 1e-6, start: Policy | None = None, method: str = "auto"
-) -> tuple[Policy, float]:
+) -> Proposal:
     """Return an optimal policy and its value without asking for a proof: exploration needs a direction, not a bracket."""
     agent_max, nature_max = players(model, spec)
     begun = time.monotonic()
@@ -103,7 +104,7 @@ def propose(
     else:
         first = None if start is None else start.choice
         solution = _unbounded(model, spec, agent_max, nature_max, effort, begun, first)
-    return solution.policy, solution.value
+    return Proposal(solution.policy, solution.value, lambda: as_good(model, spec, solution.upper))
 
 
 def evaluate(

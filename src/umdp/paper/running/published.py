@@ -22,7 +22,7 @@ from umdp.kernel import kernel
 from umdp.learn import Learner
 from umdp.learn.dirichlet import Dirichlet
 from umdp.model import IntervalMDP, Policy
-from umdp.solver import Solution, evaluate, solve
+from umdp.solver import Proposal, Solution, evaluate, solve
 from umdp.solver.objective import objective_of
 from umdp.spec import Direction
 
@@ -165,9 +165,9 @@ class Published(Anytime):
         policy, _ = self._iterate(model, self.spec.deciding().agent is Direction.MIN)
         return evaluate(model, self.spec.robust(), policy)
 
-    def solve_optimistic(self, model: IntervalMDP) -> tuple[Policy, float]:
+    def solve_optimistic(self, model: IntervalMDP) -> Proposal:
         """Find the policy by value iteration."""
-        return self._iterate(model, self.spec.deciding().agent is Direction.MAX)
+        return Proposal(*self._iterate(model, self.spec.deciding().agent is Direction.MAX))
 
     def _iterate(self, model: IntervalMDP, nature_max: bool) -> tuple[Policy, float]:
         """Return the policy, and the value, that value iteration ends with."""
