@@ -76,7 +76,8 @@ class Simulation:
         if self.kept is False:
             said.append(f"{'':<{width}}  the measured interval lies on the wrong side of it")
         said.append(
-            f"{'played':<{width}}  {self.episodes:,} episodes of {self.steps / max(self.episodes, 1):.1f} steps"
+            f"{'played':<{width}}  {self.episodes:,} episode{'s' * (self.episodes != 1)} of "
+            f"{self.steps / max(self.episodes, 1):.1f} steps"
         )
         if self.cut:
             said.append(f"{'':<{width}}  {self.cut:,} ended or were cut off before the property was decided")
