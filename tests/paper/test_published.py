@@ -96,7 +96,7 @@ def test_exploration_is_one_update_late() -> None:
 
     headings = []
     for _ in range(6):
-        of_model, _ = run.solve_optimistic(run.learner.model)
+        of_model = run.solve_optimistic(run.learner.model).policy
         headings.append((run.direct() > 0.5, of_model.weights() > 0.5))  # the optimistic action has weight 0.9
         assert run.explore(run.direct(), Limits(trajectories=50), lambda: None) == (True, None)
         run.update()
