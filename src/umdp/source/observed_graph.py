@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import REST, Graph, Rewards
 
-__all__ = ["STAY", "UNKNOWN", "LabelOf", "ObservedGraph", "label_members", "reward_structure"]
+__all__ = ["STAY", "UNKNOWN", "LabelOf", "ObservedGraph", "label_members"]
 
 LabelOf = Callable[[Any], bool] | Collection[Hashable]
 WILD = "*?["
@@ -186,33 +186,6 @@ class ObservedGraph:
             else:
                 rows.append({UNKNOWN: {beyond: 0.0}} if rest and not terminal[s] else {STAY: {s: 0.0}})
         return [*rows, {STAY: {beyond: 0.0}}] if rest else rows
-
-
-def reward_structure(paid: NDArray[np.float64], *, varies: bool = False) -> tuple[dict[str, Rewards], str]:
-    """Return rewards on transitions as the structure `reward` or `cost`, or none and the reason.
-
-    Examples
-    --------
-    >>> reward_structure(np.array([-1.0, 0.0]))[0]["cost"].transition
-    array([1., 0.])
-    >>> print(reward_structure(np.array([-1.0, 20.0]))[1])
-    rewards range from -1 to 20 and make no reward structure: expected rewards need one sign. Shift or split them
-    """
-    if varies:
-        return (
-            {},
-            "rewards differ for the same transition and make no reward structure: an expected reward needs known ones",
-        )
-    if (paid < 0).any() and (paid > 0).any():
-        return {}, (
-            f"rewards range from {paid.min():g} to {paid.max():g} and make no reward structure: expected rewards need one "
-            "sign. Shift or split them"
-        )
-    if not paid.any():
-        return {}, ""
-    return (
-        {"reward": Rewards(transition=paid)} if (paid > 0).any() else {"cost": Rewards(transition=np.abs(paid))}
-    ), ""
 
 
 def label_members(
