@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.asked import check_budgets, check_numbers, check_spec, check_until
-from umdp.explore import Explorer, Optimism, Uniform, View, as_explorer, doubling, least_trajectories, reaches
+from umdp.explore import Explorer, Optimism, Uniform, View, as_explorer, directions, reaches
+from umdp.explore.schedule import doubling, least_trajectories
 from umdp.guarantee import Guarantee, promise
 from umdp.learn import Learner, as_learner
 from umdp.limits import Limits, default_horizon, reason_to_end, threshold
@@ -107,8 +108,9 @@ class Anytime:
         if self.costly or not self.learner.discovers:
             self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
         graph = self.source.graph
-        # What is not listed is the worst.
-        self.reading = self.spec if graph.rest is None else self.spec.pessimistic(REST)
+        self.reading = (
+            self.spec if graph.rest is None else self.spec.pessimistic(REST)
+        )  # what is not listed is the worst
         known = relevant(graph, self.reading)
         self.open, self._favoured = bool(known.choices.any()), known.favoured
         horizon = self.horizon
@@ -117,7 +119,7 @@ class Anytime:
         # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
         decided = known.decided & (self.source.interactive or graph.rest is None)
         self.halt, self.horizon = self.trajectory_ends(decided, horizon)
-        self.learner = self.learner.bind(graph, known.choices)
+        self.learner = self.learner.bind(graph, known.choices, settled=self.source.settled)
         self.counts = np.zeros(graph.transitions, dtype=np.int64)
         self.pending = np.zeros_like(self.counts)
         self.iteration = self.trajectories = self.steps = 0
@@ -166,16 +168,16 @@ class Anytime:
     # -- step 2: where to look -------------------------------------------------------------------------------
 
     def direct(self) -> NDArray[np.float64]:
-        """Return how to explore: the probability of every choice within its state, shape (C,)."""
+        """Return how to explore: the probability of every choice within its state, shape (C,), or (K, C) by the step."""
         if self._weight is None:
             best, learner = self._optimistic(), self.learner
+            explorer = self.explorer if self.source.interactive else Uniform()  # a log does not follow anybody
             choice = None if best is None else best.policy.choice
             now = choice[0] if choice is not None and choice.ndim == 2 else choice
-            known = (self.source.graph, self.counts, learner.lower, learner.upper, learner.matters, self.towards(now))
-            spread = self.explorer.spreads_ties(self.source.pace > 0)
-            view = View(*known, best.tied() if best is not None and spread else None)
-            # A log does not follow anybody.
-            self._weight = (self.explorer if self.source.interactive else Uniform()).weight(view)
+            tied = best.tied() if best is not None and explorer.spreads_ties(self.source.pace > 0) else None
+            known = (self.source.graph, self.counts, learner.lower, learner.upper, learner.matters)
+            view = View(*known, self.towards(now), tied)
+            self._weight = directions(explorer, view, choice if self.source.stepwise else None)
         return self._weight
 
     def can_learn(self) -> bool:

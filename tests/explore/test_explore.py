@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from umdp import LUI, ConfidenceSequence, Graph, ModelError, Policy, anytime, benchmark
 from umdp.explore import Explorer, Follow, Optimism, Uniform, View, doubling, reaches
 from umdp.explore.policies import best, even
-from umdp.source import Gymnasium
+from umdp.model import Rewards
+from umdp.source import Environment, Gymnasium
 
 GRAPH = Graph([0, 3, 4, 6], [0, 2, 4, 5, 6, 8, 9], [0, 1, 1, 2, 2, 1, 0, 2, 2])
 
@@ -88,12 +90,57 @@ def test_the_least_tried_of_equally_good_choices_take_turns() -> None:
     assert not Uniform().spreads_ties(environment=True)
 
 
+class Fair:
+    """A stall: who prepares sells for 3 the day after, who does not for 1."""
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, object]]:
+        return "plain", {}
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, object]]:
+        return ("ready" if action == "prepare" else "plain"), 0.0, False, False, {}
+
+
+def test_where_the_best_choice_depends_on_the_step_exploration_does() -> None:
+    actions = ["prepare", "sell"]
+    graph = Graph(
+        [0, 2, 4],
+        [0, 2, 4, 6, 8],
+        [0, 1] * 4,
+        actions=actions * 2,
+        state_names=["plain", "ready"],
+        rewards={"reward": Rewards(choice=np.array([0.0, 1.0, 0.0, 3.0]))},
+    )
+    source = Environment(Fair(), graph, actions=actions * 2)
+    taken = dict[int, NDArray[np.int64]]()
+    for steps in (1, 2):
+        *_, last = anytime(source, f'R{{"reward"}}max=? [ C<={steps} ]', LUI(), trajectories=1000)
+        assert last.counts is not None
+        taken[steps] = np.add.reduceat(last.counts, graph.choice_ptr[:-1])
+    assert taken[1][:2].tolist() == [0, 1000]
+    assert taken[2][0] > 900  # prepared on the first day
+    assert taken[2][3] > 900  # and sold on the second
+    assert taken[2][2] == 0
+
+
+def test_what_can_be_reached_depends_on_what_is_done_in_which_step() -> None:
+    graph = Graph([0, 2, 4, 5], [0, 1, 2, 3, 5, 6], [0, 1, 0, 1, 2, 2])  # 0: stay, go on; 1: back, try; 2 is the end
+    wanted, halt = np.diff(graph.choice_ptr) > 1, np.zeros(3, np.bool_)
+    stay, go, gamble = (np.array(each, float) for each in ([1, 0, 1, 0, 1], [0, 1, 1, 0, 1], [1, 0, 0, 1, 1]))
+    assert not reaches(graph, stay, wanted, halt, 100)
+    assert not reaches(graph, np.array([go, go]), wanted, halt, 100)
+    assert reaches(graph, np.array([go, gamble]), wanted, halt, 2)
+    assert not reaches(graph, np.array([go, gamble]), wanted, halt, 1)
+    assert reaches(graph, np.array([stay, stay, go, gamble]), wanted, halt, 4)
+    assert not reaches(graph, np.array([stay, stay, go, stay]), wanted, halt, 100)
+
+
 def test_a_best_case_that_is_the_same_everywhere_is_explored_everywhere() -> None:
     """The large lake with a guarantee: whoever takes the first of all tied actions leaves most of it unseen."""
     lake = pytest.importorskip("gymnasium").make("FrozenLake8x8-v1", disable_env_checker=True)
     tried = {}
     for spread in (True, False):
         source = Gymnasium(lake)
+        source.stepwise = False  # where the choice depends on the step, it changes often enough
         *_, last = anytime(
             source, 'Pmax=? [ F<=200 "goal" ]', ConfidenceSequence(), explorer=Optimism(spread=spread), trajectories=400
         )

@@ -54,6 +54,20 @@ def test_a_graph_with_anything_else_is_learned_by_what_is_found() -> None:
     assert not again.rank.any()
 
 
+def test_where_the_graph_was_settled_before_anything_else_is_an_outcome_like_others() -> None:
+    graph = observed([2, 3])
+    learner = give(ConfidenceSequence(RATE).bind(graph, settled=True), 30, 60, 10)
+    assert not isinstance(learner, ObservedSequence)
+    assert learner.level == pytest.approx(
+        RATE / (3 + 4)
+    )  # every outcome has its share, and counts from the first sample
+    assert learner.lower[2] == pytest.approx(end(10, 90, learner.level))
+    listed = Graph(graph.state_ptr, graph.choice_ptr, graph.successor)
+    same = give(ConfidenceSequence(RATE).bind(listed), 30, 60, 10)
+    np.testing.assert_array_equal(learner.lower, same.lower)
+    np.testing.assert_array_equal(learner.upper, same.upper)
+
+
 def test_the_first_batch_of_a_choice_bounds_nothing() -> None:
     learner = give(ConfidenceSequence(RATE).bind(observed([2])), 1000, 0, 0)
     assert learner.lower[:3].tolist() == [0, 0, 0]

@@ -85,6 +85,15 @@ def test_weights_are_followed() -> None:
     assert share == pytest.approx(0.8, abs=0.02)
 
 
+def test_weights_may_depend_on_the_step_and_the_last_are_for_all_that_follow() -> None:
+    left, right = np.array([0.0, 1.0] * 4 + [1.0]), np.array([1.0, 0.0] * 4 + [1.0])
+    some = Order(np.array([right, right, left]), np.zeros(5, np.bool_), 6, np.full(9, -1), 500)
+    batch = begun(Walk()).collect(some)
+    taken = np.add.reduceat(batch.counts, GRAPH.choice_ptr[:-1])
+    assert (taken[:8:2].sum(), taken[1:8:2].sum()) == (1000, 2000)
+    assert taken[4] == 0  # nobody goes right from 2, where nobody is before two steps are over
+
+
 def test_a_trajectory_ends_at_the_horizon_and_where_the_value_is_known() -> None:
     batch = begun(Walk()).collect(only_right(50, horizon=2))
     assert batch.steps == 100

@@ -158,7 +158,9 @@ def test_blackjack_has_no_table_and_is_observed() -> None:
     # Sticking ends an episode with the observation it was in: the end must not be the state itself.
     left = {int(s) for s in graph.choice_state if graph.action_name(int(graph.state_ptr[s])) not in ("stay", "unknown")}
     assert not left & set(np.flatnonzero(graph.labels["terminated"]).tolist())
-    assert min(graph.labels["goal"].sum(), graph.labels["fail"].sum()) > 50
+    # Hundreds of hands end an episode; won, drawn or lost is all that matters then.
+    assert (graph.labels["goal"].sum(), graph.labels["fail"].sum()) == (1, 2)
+    assert source.report()[0].count("states") == 1
     source.begin(0)
     batch = source.collect(uniform(source, 500))
     assert batch.trajectories == 500

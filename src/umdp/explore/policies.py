@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ from umdp.errors import ModelError
 from umdp.explore.view import View
 from umdp.model import Graph, Policy
 
-__all__ = ["Explorer", "Follow", "Optimism", "Uniform", "best", "even"]
+__all__ = ["Explorer", "Follow", "Optimism", "Uniform", "best", "directions", "even"]
 
 Array = NDArray[Any]
+LONG = 10**7  # the most weights, of all choices in all steps
 
 
 class Explorer(ABC):
@@ -62,6 +63,35 @@ def even(graph: Graph, among: Array) -> NDArray[np.float64]:
         np.add.reduceat(chosen, graph.state_ptr[:-1]), np.diff(graph.state_ptr)
     )
     return weight
+
+
+def directions(explorer: Explorer, view: View, choice: Array | None) -> NDArray[np.float64]:
+    """Return weights (C,); or where the optimistic choice depends on the step, shape (K, S), those of the first steps, (K, C).
+
+    Where that were too many, the first is for all of them. `view` is that of the first step. Ties are known for that one only:
+    in another step the choices that are tied with the optimistic one are so in states where that one is among those of the first.
+
+    Examples
+    --------
+    >>> graph = Graph([0, 2, 3], [0, 1, 2, 3], [0, 1, 1])
+    >>> directions(Optimism(), View.before(graph), np.array([[0, 2], [0, 2], [1, 2]])).tolist()
+    [[1.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
+    """
+    if choice is None or choice.ndim == 1:
+        return explorer.weight(view)
+    sizes = np.diff(view.graph.state_ptr)
+    weight: list[NDArray[np.float64]] = []
+    for step, now in enumerate(choice if len(choice) * view.graph.choices <= LONG else choice[:1]):
+        if step and np.array_equal(now, choice[step - 1]):
+            weight.append(weight[-1])
+            continue
+        tied = view.tied
+        if tied is not None:
+            own = np.zeros(view.graph.choices, np.bool_)
+            own[now] = True
+            tied = np.where(np.repeat(tied[now], sizes), tied, own)
+        weight.append(explorer.weight(replace(view, optimistic=now, tied=tied)))
+    return np.array(weight)
 
 
 @dataclass(frozen=True)

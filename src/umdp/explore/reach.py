@@ -22,7 +22,7 @@ def reaches(graph: Graph, weight: Array, wanted: Array, halt: Array, horizon: in
     Parameters
     ----------
     graph : Graph
-    weight : (C,) the probability of every choice within its state
+    weight : (C,) the probability of every choice within its state, or (K, C), by the step, as in an `Order`
     wanted : (C,) the choices from which something is learned
     halt : (S,) states at which a trajectory ends
     horizon : the longest a trajectory may be
@@ -35,22 +35,24 @@ def reaches(graph: Graph, weight: Array, wanted: Array, halt: Array, horizon: in
     (False, True)
     """
     first = slice(*graph.state_ptr[graph.initial : graph.initial + 2])
-    if not halt[graph.initial] and bool((wanted[first] & (weight[first] > 0)).any()):
+    taken = np.atleast_2d(weight) > 0
+    if not halt[graph.initial] and bool((wanted[first] & taken[0, first]).any()):
         return True  # most often there is nothing to search for
     reached = np.zeros(graph.states, dtype=np.bool_)
-    reached[graph.initial] = True
+    reached[graph.initial] = len(taken) == 1
     frontier = np.array([graph.initial])
-    for _ in range(horizon):
+    for step in range(horizon):
         frontier = frontier[~halt[frontier]]
         choices = _members(graph.state_ptr, frontier)
-        choices = choices[weight[choices] > 0]
+        choices = choices[taken[min(step, len(taken) - 1), choices]]
         if wanted[choices].any():
             return True
         ahead = np.unique(graph.successor[_members(graph.choice_ptr, choices)])
-        frontier = ahead[~reached[ahead]]
+        # What was reached before the last of the first steps may be left in other ways later.
+        frontier = ahead[~reached[ahead]] if step + 2 >= len(taken) else ahead
         if not frontier.size:
             return False
-        reached[frontier] = True
+        reached[frontier] |= step + 2 >= len(taken)
     return False
 
 

@@ -60,8 +60,11 @@ class Learner(ABC):
 
     # -- binding ---------------------------------------------------------------------------------------------
 
-    def bind(self, graph: Graph, matters: ArrayLike | None = None) -> Self:
-        """Return a learner with these settings, at its beginning, for a graph."""
+    def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:
+        """Return a learner with these settings, at its beginning, for a graph.
+
+        `settled` says that a graph with the outcome "anything else" was fixed before the data to come, not found in them.
+        """
         fresh = copy.copy(self)
         for name in (*fresh.arrays(), "sizes", "uncertain"):
             fresh.__dict__.pop(name, None)

@@ -91,13 +91,16 @@ class ConfidenceSequence(Binomial):
             return Guarantee("none", reasons=(BROKEN.format(np.count_nonzero(self.broken)),))
         return Guarantee("any-time", 1 - self.error_rate)
 
-    def bind(self, graph: Graph, matters: ArrayLike | None = None) -> Self:
-        """Return a learner with these settings for a graph; with the outcome "anything else", it finds outcomes itself."""
+    def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:
+        """Return a learner with these settings for a graph; with the outcome "anything else", it finds outcomes itself.
+
+        Where the graph is `settled`, there is nothing to find: "anything else" is an outcome like any other.
+        """
         from umdp.learn.observed_sequence import ObservedSequence
 
-        if graph.rest is not None and not isinstance(self, ObservedSequence):
+        if graph.rest is not None and not settled and not isinstance(self, ObservedSequence):
             return ObservedSequence(self.error_rate, self.prior).bind(graph, matters)  # type: ignore[return-value]
-        return super().bind(graph, matters)
+        return super().bind(graph, matters, settled=settled)
 
     def begin(self) -> None:
         """Claim nothing."""

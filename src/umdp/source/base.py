@@ -23,7 +23,8 @@ class Order:
 
     Attributes
     ----------
-    weight : (C,) how to explore: the probability of every choice within its state
+    weight : (C,) how to explore: the probability of every choice within its state; for a `stepwise` source also (K, C), one row
+        for each of the first steps, of which the last is for all that follow
     halt : (S,) states at which a trajectory ends, because their value is known
     horizon : steps after which a trajectory ends in any case
     quota : (C,) the batch ends after the trajectory in which some choice has been taken this often; negative: never
@@ -98,12 +99,16 @@ class Source(ABC):
     graph : what is known of the process
     interactive : whether it follows the exploration policy; a log does not
     eager : whether to learn from every batch at once, as from a stream, and not only when counts have doubled
+    settled : whether the graph was fixed before the data came; an observed one that is made of the same data was not
+    stepwise : whether the exploration policy of an order may depend on the step
     pace : how many steps take as long as a solve, for every transition of the graph; 0 where steps cost nothing
     """
 
     graph: Graph
     interactive: ClassVar[bool] = True
     eager: bool = False
+    settled: bool = False
+    stepwise: bool = False
     pace: float = 0.0
 
     @property

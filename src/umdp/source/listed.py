@@ -32,6 +32,7 @@ class Listed(Source):
         self.graph, self._kept = listed(source.graph)
         self.interactive = source.interactive  # type: ignore[misc]
         self.eager, self.pace = source.eager, source.pace
+        self.settled, self.stepwise = source.settled, source.stepwise
 
     def begin(self, seed: int) -> None:
         """Start from the beginning."""

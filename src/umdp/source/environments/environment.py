@@ -73,6 +73,7 @@ class Environment(Source):
     """
 
     pace = 0.5
+    settled = stepwise = True
     _graph_from: Literal["given", "observed"] = "given"
 
     def __init__(
@@ -149,14 +150,19 @@ class Environment(Source):
 
     def _collect(self, order: Order) -> Batch:
         rng = np.random.Generator(self._generator)
-        choose = _chooser(self.graph, np.where(self._takeable, order.weight, 0.0), rng.random)
+        by_step: list[Callable[[int], int]] = []
+        weights = np.atleast_2d(order.weight)
+        for step, weight in enumerate(weights):
+            same = step > 0 and np.array_equal(weight, weights[step - 1])
+            possible = np.where(self._takeable, weight, 0.0)
+            by_step.append(by_step[-1] if same else _chooser(self.graph, possible, rng.random))
         halt = (order.halt | self._stuck).tolist()
         counts = np.zeros(self.graph.transitions, dtype=np.int64)
         taken: dict[int, int] = {}
         full, played = False, 0
         while played < order.trajectories and not full:
             self._protocol.episode = self._done["trajectories"] + played
-            path = self._episode(int(rng.random() * 2**31), choose, halt, order.horizon)
+            path = self._episode(int(rng.random() * 2**31), by_step, halt, order.horizon)
             played += 1
             for transition in path:
                 counts[transition] += 1
@@ -168,10 +174,12 @@ class Environment(Source):
         self._kept = self._state()
         return Batch(counts, played, int(counts.sum()))
 
-    def _episode(self, seed: int, choose: Callable[[int], int], halt: Sequence[bool], horizon: int) -> list[int]:
+    def _episode(
+        self, seed: int, by_step: Sequence[Callable[[int], int]], halt: Sequence[bool], horizon: int
+    ) -> list[int]:
         """Play an episode and return the transitions taken."""
         observation, _ = self._protocol.reset(seed)
-        graph, state, path = self.graph, self.graph.initial, list[int]()
+        graph, state, path, last = self.graph, self.graph.initial, list[int](), len(by_step) - 1
         start = self._locate(freeze(observation, self._state_of, self._where), None)
         if self._entry:
             choice = int(graph.state_ptr[state])
@@ -184,7 +192,7 @@ class Environment(Source):
                 "episode can start in several states, add an initial state whose one choice leads to them, and give entry=True"
             )
         while len(path) < horizon and not halt[state]:
-            choice = choose(state)
+            choice = by_step[min(len(path), last)](state)
             step = self._protocol.step(self._actions[choice])
             successor = self._locate(freeze(step.observation, self._state_of, self._where), step)
             listed = self._follow(choice, successor, step.observation, path)

@@ -23,7 +23,7 @@ RESET = "reset"
 EPISODES = 1000  # to begin with, where nobody says how many
 ENOUGH = 100_000  # steps after which there are no more episodes then
 NEW = 0.01  # the share of what was seen that must be new in the last half for another round
-FEW = 50  # different rewards at the end of episodes, up to which ends are told apart by them
+FEW = 50  # different rewards, or observations, at the end of episodes, up to which ends are told apart by them
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class Entry:
 class Ended:
     """A state in which an episode terminated, with a positive reward or without; such states are never left.
 
-    Where an end pays one of a few rewards, as in a game that is won, drawn or lost, there is a state for each.
+    Where an end pays one of a few rewards, as in a game that is won, drawn or lost, there is a state for each. If there are many
+    observations besides, and no label tells them apart, the reward is all there is to say of an end: it has no `observation`.
     """
 
     observation: Hashable
@@ -57,6 +58,7 @@ class Observed:
     notes : what was assumed
     paid : (T,) the lowest reward seen on each transition, 0 on the way to "anything else"
     apart : whether ends are told apart by what they pay
+    alike : and by nothing else
     """
 
     graph: Graph
@@ -66,6 +68,7 @@ class Observed:
     notes: tuple[str, ...]
     paid: NDArray[np.float64]
     apart: bool
+    alike: bool
 
 
 def observe(
@@ -84,9 +87,10 @@ def observe(
 
     Whatever can happen but did not is the outcome "anything else" of its choice; a state that was reached but never left, and
     in which no episode terminated, leads nowhere else. An episode that terminates ends in a state of its own, apart from
-    a state with the same observation in which episodes go on, and one for each reward where there are few. Of other rewards that
-    differ for the same transition the lowest seen counts, and a note says so. Labels: ``terminated``, ``goal`` (terminated with
-    positive reward), ``fail`` (terminated without), ``unexplored`` (reached, but never left), and those given.
+    a state with the same observation in which episodes go on; where ends pay few different rewards, in one for each reward, and
+    where they have many observations and no labels are given, for all of these together. Of other rewards that differ for the
+    same transition the lowest seen counts, and a note says so. Labels: ``terminated``, ``goal`` (terminated with positive
+    reward), ``fail`` (terminated without), ``unexplored`` (reached, but never left), and those given.
 
     Parameters
     ----------
@@ -151,10 +155,11 @@ def observe(
         raise ModelError("no step was observed; give at least one episode and a horizon of at least 1")
     change = reward_of or float
     apart = len({reward for *_, reward, terminated in met if terminated}) <= FEW
+    alike = apart and not labels and len({key for _, _, key, _, terminated in met if terminated}) > FEW
     seen = ObservedGraph()
     for state, action, key, reward, terminated in met:
         paid = float(change(reward))
-        reached = Ended(key, reward > 0, paid if apart else None) if terminated else key
+        reached = Ended(None if alike else key, reward > 0, paid if apart else None) if terminated else key
         seen.add(state, action, reached, paid, end=terminated)
     entry = rest or len(starts) > 1
     for start in starts if entry else ():
@@ -180,7 +185,7 @@ def observe(
     given = [None if action == RESET else action for action in seen.actions(rest=rest)]
     varies = "rewards differ for the same transition; the lowest that was seen counts" if seen.varies else ""
     notes = tuple(filter(None, (origin, note, varies)))
-    return Observed(graph, given, dict(seen.number), entry, notes, least, apart)
+    return Observed(graph, given, dict(seen.number), entry, notes, least, apart, alike)
 
 
 def _labels(seen: ObservedGraph, given: Mapping[str, LabelOf]) -> dict[str, NDArray[np.bool_]]:
@@ -199,7 +204,11 @@ def _labels(seen: ObservedGraph, given: Mapping[str, LabelOf]) -> dict[str, NDAr
 
 def _namer(seen: ObservedGraph) -> Callable[[Any], str]:
     def plain(state: Any) -> str:
-        return "start" if isinstance(state, Entry) else str(state.observation if isinstance(state, Ended) else state)
+        if isinstance(state, Entry):
+            return "start"
+        if isinstance(state, Ended):
+            return "end" if state.observation is None else str(state.observation)
+        return str(state)
 
     def brief(state: Any) -> str:
         return f"{plain(state)} {'goal' if state.goal else 'fail'}" if isinstance(state, Ended) else plain(state)

@@ -98,7 +98,7 @@ class Gymnasium(Environment):
         env, name = make(env, **options)
         self._notes: tuple[str, ...] = ()
         self._number: Mapping[Hashable, int] | None = None
-        self._reward_of, self._apart = reward_of or float, False
+        self._reward_of, self._apart, self._alike = reward_of or float, False, False
         truth: MDP | None = None
         least: np.ndarray[Any, np.dtype[np.float64]] | None = None
         table = None if graph is not None else _table(env, state_of)
@@ -118,7 +118,8 @@ class Gymnasium(Environment):
                 env, episodes, actions=actions, state_of=state_of, labels=labels, rest=rest, reward_of=reward_of
             )
             graph, actions, entry = seen.graph, seen.actions, seen.entry
-            self._number, self._notes, self._apart = seen.number, seen.notes, seen.apart
+            self._number, self._notes = seen.number, seen.notes
+            self._apart, self._alike = seen.apart, seen.alike
             least = seen.paid if "reward" in graph.rewards else None
             on_error = on_error or "skip"
             self._graph_from = "observed"
@@ -145,7 +146,8 @@ class Gymnasium(Environment):
 
     def _ended(self, key: Hashable, reward: float) -> Ended:
         """Return the end of an episode that an observation and its reward stand for."""
-        return Ended(key, reward > 0, float(self._reward_of(reward)) if self._apart else None)
+        paid = float(self._reward_of(reward)) if self._apart else None
+        return Ended(None if self._alike else key, reward > 0, paid)
 
     def report(self) -> list[str]:
         """Return where the graph is from, if it is a guess, and what is unusual about the data."""
