@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.asked import check_budgets, check_numbers, check_spec, check_until
-from umdp.explore import Explorer, Optimism, Uniform, View, as_explorer, directions, reaches
+from umdp.explore import Explorer, Optimism, Uniform, View, as_explorer, reaches
+from umdp.explore.policies import directions
 from umdp.explore.schedule import doubling, least_trajectories
 from umdp.guarantee import Guarantee, promise
 from umdp.learn import Learner, as_learner
@@ -123,8 +124,7 @@ class Anytime:
         self.counts = np.zeros(graph.transitions, dtype=np.int64)
         self.pending = np.zeros_like(self.counts)
         self.iteration = self.trajectories = self.steps = 0
-        self.since = (0, 0)
-        self.ended = False
+        self.since, self.ended = (0, 0), False
         # Solves start from the policies of the iteration before: saved with the state, so that a continued run repeats them.
         self._starts: dict[str, Array] = {}
         self._forget()
@@ -207,17 +207,15 @@ class Anytime:
                 return True, None
             most = min(chunk, limits.most(self.trajectories, self.steps, self.horizon), missing or 2**40)
             batch = self.source.collect(Order(weight, self.halt, self.horizon, left, most))
-            self.pending = self.pending + batch.counts
+            self.pending, self.ended = self.pending + batch.counts, batch.ended
             self.trajectories += batch.trajectories
             self.steps += batch.steps
-            self.ended = batch.ended
             enough = missing <= batch.trajectories and bool((self._taken() >= quota)[quota >= 0].any())
             if enough or (self.source.eager and batch.steps > 0):
                 return True, None
             if self.ended or limits.spent(self.trajectories, self.steps):
                 return False, None
-            why = over()
-            if why is not None:
+            if (why := over()) is not None:
                 return False, why
             if time.perf_counter() - begun < PATIENCE:
                 chunk = min(2 * chunk, 2**40)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from umdp.errors import ModelError
-from umdp.explore.policies import Explorer, Follow, Optimism, Uniform, directions
+from umdp.explore.policies import Explorer, Follow, Optimism, Uniform
 from umdp.explore.reach import reaches
 from umdp.explore.schedule import doubling, least_trajectories
 from umdp.explore.view import View
@@ -18,7 +18,6 @@ __all__ = [
     "Uniform",
     "View",
     "as_explorer",
-    "directions",
     "doubling",
     "least_trajectories",
     "reaches",
