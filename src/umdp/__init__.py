@@ -12,7 +12,7 @@ from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence,
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
 from umdp.simulation import Simulation, simulate
 from umdp.snapshot import Snapshot
-from umdp.solver import Bracket, Solution, Statistics, Status, evaluate, solve
+from umdp.solver import Bracket, Prepared, Solution, Statistics, Status, evaluate, prepare, solve
 from umdp.source.simulator import switch
 from umdp.spec import Spec
 
@@ -56,6 +56,7 @@ __all__ = [
     "MissingExtra",
     "ModelError",
     "Policy",
+    "Prepared",
     "Rewards",
     "Simulation",
     "Snapshot",
@@ -73,6 +74,7 @@ __all__ = [
     "learn",
     "open",
     "plot",
+    "prepare",
     "simulate",
     "solve",
     "source",

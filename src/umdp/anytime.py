@@ -22,11 +22,12 @@ from umdp.explore.schedule import doubling, least_trajectories
 from umdp.guarantee import Guarantee, promise
 from umdp.learn import Learner, as_learner
 from umdp.limits import Limits, default_horizon, reason_to_end, threshold
-from umdp.model import MDP, REST, IntervalMDP, Policy
+from umdp.model import MDP, REST, IntervalMDP
 from umdp.returns import refuse_shifted
 from umdp.snapshot import Snapshot
-from umdp.solver import Proposal, Solution, propose, relevant, solve
+from umdp.solver import Proposal, Solution, prepare, relevant
 from umdp.solver.graph.unseen import unseen_support
+from umdp.solver.prepared import keep_start
 from umdp.source import Order, Source, as_source
 from umdp.source.listed import without_rest
 from umdp.spec import Direction, Spec, Threshold
@@ -109,14 +110,16 @@ class Anytime:
         if self.costly or not self.learner.discovers:
             self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
         graph = self.source.graph
-        self.reading = (
-            self.spec if graph.rest is None else self.spec.pessimistic(REST)
-        )  # what is not listed is the worst
+        # What is not listed is the worst that can happen, and the best to hope for.
+        worst, best = (
+            (self.spec, self.spec) if graph.rest is None else (self.spec.pessimistic(REST), self.spec.hopeful(REST))
+        )
+        self.reading = worst
+        self._pessimist, self._optimist = prepare(graph, worst.robust()), prepare(graph, best.optimistic())
         known = relevant(graph, self.reading)
         self.open, self._favoured = bool(known.choices.any()), known.favoured
-        horizon = self.horizon
-        if horizon is None:
-            horizon = known.steps if known.steps is not None else default_horizon(graph.states)
+        horizon = default_horizon(graph.states) if known.steps is None else known.steps
+        horizon = horizon if self.horizon is None else self.horizon
         # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
         decided = known.decided & (self.source.interactive or graph.rest is None)
         self.halt, self.horizon = self.trajectory_ends(decided, horizon)
@@ -125,7 +128,8 @@ class Anytime:
         self.pending = np.zeros_like(self.counts)
         self.iteration = self.trajectories = self.steps = 0
         self.since, self.ended = (0, 0), False
-        # Solves start from the policies of the iteration before: saved with the state, so that a continued run repeats them.
+        self._chunk = 1  # trajectories between two looks at the clock
+        # Solves start from what the iteration before found: saved with the state, so that a continued run repeats them.
         self._starts: dict[str, Array] = {}
         self._forget()
         self.source.begin(self.seed)
@@ -196,29 +200,32 @@ class Anytime:
         Where steps are slow or `per_solve` says so, it takes at least a number of trajectories that depends on the run alone.
         """
         assert self.horizon is not None
-        quota = self._wanted()
+        quota, left = self._wanted(), self._wanted()
         least = self.per_solve or least_trajectories(self.source.graph, self.source.pace, *self.since)
-        chunk = 2**40 if self.source.eager else 1
         while True:
             begun = time.perf_counter()
             missing = 0 if least <= 1 else max(least - (self.trajectories - self.since[0]), 0)
-            left = np.where((quota < 0) | (missing > 0), -1, np.maximum(quota - self._taken(), 0))
-            if not missing and bool((left == 0).any()):
-                return True, None
+            if missing:
+                left = np.full_like(quota, -1)
+            elif self.trajectories > self.since[0]:
+                left = np.where(quota < 0, -1, np.maximum(quota - self._taken(), 0))
+                if not left.all():
+                    return True, None
+            chunk = 2**40 if self.source.eager else self._chunk
             most = min(chunk, limits.most(self.trajectories, self.steps, self.horizon), missing or 2**40)
             batch = self.source.collect(Order(weight, self.halt, self.horizon, left, most))
             self.pending, self.ended = self.pending + batch.counts, batch.ended
             self.trajectories += batch.trajectories
             self.steps += batch.steps
-            enough = missing <= batch.trajectories and bool((self._taken() >= quota)[quota >= 0].any())
+            enough = missing <= batch.trajectories and bool(((self._taken() >= quota) & (quota >= 0)).any())
             if enough or (self.source.eager and batch.steps > 0):
                 return True, None
             if self.ended or limits.spent(self.trajectories, self.steps):
                 return False, None
             if (why := over()) is not None:
                 return False, why
-            if time.perf_counter() - begun < PATIENCE:
-                chunk = min(2 * chunk, 2**40)
+            if batch.trajectories == chunk and time.perf_counter() - begun < PATIENCE:
+                self._chunk = min(2 * chunk, 2**40)
 
     def _wanted(self) -> Array:
         if self._quota is None:
@@ -252,12 +259,11 @@ class Anytime:
 
     def solve_robust(self, model: IntervalMDP) -> Solution:
         """Solve the learned model for the worst case."""
-        return solve(model, self.reading.robust(), start=self._start("robust"), cutoff=CUTOFF, **self._options)
+        return self._pessimist.solve_model(model, cutoff=CUTOFF, **self._options("robust"))
 
     def solve_optimistic(self, model: IntervalMDP) -> Proposal:
         """Find what is best in the best case, and its value; without a proof."""
-        hopeful = self.spec if model.rest is None else self.spec.hopeful(REST)
-        return propose(model, hopeful.optimistic(), start=self._start("optimistic"), **self._options)
+        return self._optimist.propose(model, **self._options("optimistic"))
 
     def towards(self, optimistic: Array | None) -> Array | None:
         """Return the choices (S,) that exploration is told are best, given those of the model as it is now."""
@@ -277,14 +283,14 @@ class Anytime:
     def _robust(self) -> Solution:
         if self._worst is None:
             self._worst = self.solve_robust(self._model())
-            self._note("robust", self._worst.policy)
+            keep_start(self._found, "robust", self._worst)
         return self._worst
 
     def _optimistic(self) -> Proposal | None:
         """Return what is best in the best case, where exploration asks for it and something is there to follow it."""
         if self._best is None and self.explorer.optimistic and self.source.interactive:
             self._best = self.solve_optimistic(self._model())
-            self._note("optimistic", self._best.policy)
+            keep_start(self._found, "optimistic", self._best)
         return self._best
 
     def _model(self) -> IntervalMDP:
@@ -292,17 +298,10 @@ class Anytime:
             self._learned = self.learner.model
         return self._learned
 
-    @property
-    def _options(self) -> dict[str, Any]:
-        return {"precision": self.precision, "method": "policy" if self.source.graph.states <= SMALL else "auto"}
-
-    def _start(self, name: str) -> Policy | None:
-        choice = self._starts.get(name)
-        return None if choice is None else Policy(self.source.graph, choice)
-
-    def _note(self, name: str, policy: Policy) -> None:
-        if policy.choice is not None and policy.choice.ndim == 1:
-            self._found[name] = policy.choice
+    def _options(self, name: str) -> dict[str, Any]:
+        method = "policy" if self.source.graph.states <= SMALL else "auto"
+        start, before = self._starts.get(name), self._starts.get(f"{name} values")
+        return {"precision": self.precision, "method": method, "start": start, "before": before}
 
     def _ahead(self) -> Anytime:
         """Return this run as it would be if the iteration were complete; the run itself goes its own way."""
@@ -320,7 +319,7 @@ class Anytime:
             "since": list(self.since),
             "counts": self.counts.copy(), "pending": self.pending.copy() if self.pending.any() else None,
             "learner": self.learner.state(), "source": self.source.state(),
-            "starts": {name: choice.copy() for name, choice in self._starts.items()},
+            "starts": {name: found.copy() for name, found in self._starts.items()},
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -334,7 +333,7 @@ class Anytime:
         self.pending = np.zeros_like(self.counts) if pending is None else np.array(pending, dtype=np.int64)
         self.learner.restore(state["learner"])
         self.source.restore(state["source"])
-        self._starts = {name: np.array(choice, dtype=np.int64) for name, choice in state["starts"].items()}
+        self._starts = {name: np.array(found) for name, found in state["starts"].items()}
         self._forget()
 
 

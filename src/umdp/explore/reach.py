@@ -35,9 +35,10 @@ def reaches(graph: Graph, weight: Array, wanted: Array, halt: Array, horizon: in
     (False, True)
     """
     first = slice(*graph.state_ptr[graph.initial : graph.initial + 2])
-    taken = np.atleast_2d(weight) > 0
-    if not halt[graph.initial] and bool((wanted[first] & taken[0, first]).any()):
+    begun = weight if weight.ndim == 1 else weight[0]
+    if not halt[graph.initial] and bool((wanted[first] & (begun[first] > 0)).any()):
         return True  # most often there is nothing to search for
+    taken = np.atleast_2d(weight) > 0
     reached = np.zeros(graph.states, dtype=np.bool_)
     reached[graph.initial] = len(taken) == 1
     frontier = np.array([graph.initial])

@@ -26,7 +26,7 @@ def doubling(graph: Graph, counts: Array) -> NDArray[np.int64]:
     [4, 1, -1]
     """
     seen = np.add.reduceat(counts, graph.choice_ptr[:-1])
-    return np.where(np.diff(graph.choice_ptr) > 1, np.maximum(seen, 1), -1)
+    return np.where(graph.sizes > 1, np.maximum(seen, 1), -1)
 
 
 def least_trajectories(graph: Graph, pace: float, trajectories: int, steps: int) -> int:

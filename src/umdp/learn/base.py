@@ -126,7 +126,7 @@ class Learner(ABC):
     @property
     def model(self) -> IntervalMDP:
         """The learned interval MDP."""
-        return self.graph.with_bounds(self.lower.copy(), self.upper.copy())
+        return self.graph.with_bounds(self.lower, self.upper)
 
     def arrays(self) -> list[str]:
         """Return the names of the arrays that make up what has been learned."""

@@ -105,6 +105,11 @@ class Graph:
         return self.choices == self.states
 
     @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of successors of every choice, shape (C,)."""
+        return np.diff(self.choice_ptr)
+
+    @cached_property
     def choice_state(self) -> NDArray[np.int64]:
         """The state each choice belongs to, shape (C,)."""
         return read_only(owner(self.state_ptr))
@@ -203,10 +208,8 @@ class Graph:
     def _derive(self, kind: type[G], **own: Any) -> G:
         # The graph has been checked already, so only what is new is looked at again.
         model = object.__new__(kind)
-        for each in fields(Graph):
-            object.__setattr__(model, each.name, getattr(self, each.name))
-        for name, value in own.items():
-            object.__setattr__(model, name, value)
+        known = self.__dict__
+        model.__dict__.update({name: known[name] for name in Graph.__dataclass_fields__}, **own)
         if kind is not Graph:
             model.__dict__["graph"] = self.graph
         return model

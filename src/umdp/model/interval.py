@@ -57,8 +57,14 @@ class IntervalMDP(IntervalBuilders, Graph):
         self._check_bounds(compacting=True)
 
     def _check_bounds(self, *, compacting: bool) -> None:
-        lower = np.asarray(self.lower, dtype=np.float64)
-        upper = np.asarray(self.upper, dtype=np.float64)
+        lower = np.ascontiguousarray(self.lower, dtype=np.float64)
+        upper = np.ascontiguousarray(self.upper, dtype=np.float64)
+        if not compacting and lower.shape == upper.shape == (self.transitions,):
+            from umdp.model.bounds import are_feasible
+
+            if are_feasible(self.choice_ptr, lower, upper, ROUNDING):
+                self.__dict__.update(lower=read_only(lower.copy()), upper=read_only(upper.copy()))
+                return
         for name, bound in (("lower", lower), ("upper", upper)):
             if bound.shape != (self.transitions,):
                 raise ModelError(f"{name} has shape {bound.shape}, but there are {self.transitions} transitions")

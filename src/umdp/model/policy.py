@@ -81,6 +81,14 @@ class Policy:
                 )
             object.__setattr__(self, "weight", read_only(weight))
 
+    @classmethod
+    def trusted(cls, graph: Graph, choice: NDArray[np.int64]) -> Policy:
+        """Return a policy without looking at its choices (S,) again: a solver's own."""
+        policy = object.__new__(cls)
+        choice.flags.writeable = False
+        policy.__dict__.update(graph=graph.graph, choice=choice, weight=None)
+        return policy
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({name: frozen(value) for name, value in state.items()})
 

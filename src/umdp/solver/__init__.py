@@ -15,17 +15,20 @@ The rooms stand in the order in which a property passes through them:
 
 from umdp.solver.api import evaluate, propose, solve
 from umdp.solver.graph.relevance import Relevant, relevant
+from umdp.solver.prepared import Prepared, prepare
 from umdp.solver.proposal import Proposal
 from umdp.solver.result import Bracket, Solution, Statistics, Status
 
 __all__ = [
     "Bracket",
+    "Prepared",
     "Proposal",
     "Relevant",
     "Solution",
     "Statistics",
     "Status",
     "evaluate",
+    "prepare",
     "propose",
     "relevant",
     "solve",

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
+from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of, status_of
 from umdp.solver.graph.arrays import Shape
-from umdp.solver.graph.decided import Decided
 from umdp.solver.methods.table import METHODS
 from umdp.solver.objective import bounds_of, objective_of, players
 from umdp.solver.proposal import Proposal, as_good
-from umdp.solver.reduction.analysis import analyse
-from umdp.solver.result import Bracket, Solution, Statistics, Status
+from umdp.solver.reduction.analysis import Analysis, analyse
+from umdp.solver.result import Bracket, Solution
 from umdp.solver.task import Effort, Task, has_free_zero
 from umdp.spec import Spec
 
-__all__ = ["evaluate", "propose", "solve"]
+__all__ = ["evaluate", "propose", "solve", "task_of"]
 
 Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
@@ -89,7 +89,8 @@ def solve(
             raise ModelError("the solution to start from is for a model with other states and choices")
         if policy.choice is not None and policy.choice.ndim == 1:
             first = policy.choice
-    return _unbounded(model, spec, agent_max, nature_max, effort, begun, first)
+    before = start.unknowns if isinstance(start, Solution) else None
+    return _unbounded(model, spec, agent_max, nature_max, effort, begun, first, before)
 
 
 def propose(
@@ -155,7 +156,7 @@ def evaluate(
 
             paid = objective_of(model, spec).paid
             respond(model.choice_ptr, model.successor, lower, upper, inner.upper[:size], paid, nature_max, prob)
-        return _mdp(model, prob)
+        return mdp_of(model, prob)
 
     return Solution(
         model, spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
@@ -170,19 +171,18 @@ def _check_options(precision: float, method: str) -> None:
         raise ModelError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
 
 
-def _mdp(model: MDP | IntervalMDP, prob: Array) -> MDP:
-    if isinstance(model, MDP):
-        return model
-    rest = np.repeat(np.add.reduceat(prob, model.choice_ptr[:-1]), np.diff(model.choice_ptr))
-    return MDP(
-        model.state_ptr, model.choice_ptr, model.successor, prob / rest, initial=model.initial, labels=model.labels,
-        rewards=model.rewards, actions=model.actions, state_names=model.state_names, variables=model.variables,
-        constants=model.constants, formulas=model.formulas,
+def task_of(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool) -> tuple[Analysis, Task]:
+    """Return what is asked of a model, with nature taken not to cut edges."""
+    about = analyse(model, spec)
+    safety = about.safety
+    task = Task(
+        about.edges, about.lower, about.upper, spec.kind, agent_max, nature_max,
+        about.decided(spec.kind, agent_max != safety), about.reward, about.goal, about.left, safety, memo=about.memo,
+        reward_error=about.reward_error, cuts=False,
     )  # fmt: skip
-
-
-def _statistics(effort: Effort, begun: float) -> Statistics:
-    return Statistics(effort.undecided, effort.components, effort.largest, effort.iterations, time.monotonic() - begun)
+    if not task.joint and bool((np.diff(about.shape.state_ptr) == 1).all()):  # nature decides alone
+        task = replace(task, agent_max=nature_max, decided=about.decided(spec.kind, nature_max != safety))
+    return about, task
 
 
 def _unbounded(
@@ -193,27 +193,22 @@ def _unbounded(
     effort: Effort,
     begun: float,
     start: Array | None,
+    before: Array | None = None,
 ) -> Solution:
     from umdp.solver.certification.rounding import one_minus
     from umdp.solver.methods.by_component import solve_task
     from umdp.solver.methods.nature import answer, spread
     from umdp.solver.methods.strategy_iteration import against_policy, solve_alone, solve_game
 
-    about = analyse(model, spec)
-    safety = about.safety
-    shape, memo = about.shape, about.memo
-
-    def decided(reach_max: bool) -> Decided:
-        return about.decided(spec.kind, reach_max)
-
-    task = Task(
-        about.edges, about.lower, about.upper, spec.kind, agent_max, nature_max, decided(agent_max != safety),
-        about.reward, about.goal, about.left, safety, memo=memo, reward_error=about.reward_error,
-    )  # fmt: skip
+    about, task = task_of(model, spec, agent_max, nature_max)
+    shape, safety = about.shape, about.safety
+    if about.kept and isinstance(model, IntervalMDP):
+        known = repetition(task)
+        again = None if known is None else solve_again(known, model, spec, nature_max, start, before, effort, begun)
+        if again is not None:
+            return again
     cuts = has_free_zero(task)
     task = replace(task, cuts=cuts)
-    if not task.joint and bool((np.diff(shape.state_ptr) == 1).all()):  # nature decides alone
-        task = replace(task, agent_max=nature_max, decided=decided(nature_max != safety))
     if start is not None and shape.states > model.states:
         start = np.concatenate([start, shape.state_ptr[model.states : -1]])
 
@@ -222,20 +217,20 @@ def _unbounded(
     open_game = cuts and not task.joint
     if open_game:
         game = solve_game(task, effort, start)
-        bracket = _bracket(spec, game.lower[first], game.upper[first])
-        own_bracket = _bracket(spec, game.policy_lower[first], game.policy_upper[first])
+        bracket = bracket_of(spec, float(game.lower[initial]), float(game.upper[initial]))
+        own_bracket = bracket_of(spec, float(game.policy_lower[initial]), float(game.policy_upper[initial]))
         bounds: Callable[[], tuple[Array, Array]] = lambda: (game.lower, game.upper)  # noqa: E731
         choice: Callable[[], Array] = lambda: game.choice  # noqa: E731
         prob: Callable[[], Array] = lambda: game.prob  # noqa: E731
     else:
         values, solved = (solve_alone if cuts else solve_task)(task, effort, start), task
-        bracket = _bracket(spec, *values.between(first))
+        bracket = bracket_of(spec, *_single(values.between(first)))
         turn = False
         if spec.kind == "P" and not cuts and not effort.stopped and bracket.relative_width > effort.precision:
             # Where a probability is close to 1 there is more room for differences in one minus it.
             turned = replace(task, complement=not safety, agent_max=not task.agent_max, nature_max=not nature_max)
             other = solve_task(turned, effort, start)
-            narrow = _bracket(spec, *one_minus(*other.between(first)))
+            narrow = bracket_of(spec, *_single(one_minus(*other.between(first))))
             turn = narrow.upper - narrow.lower < bracket.upper - bracket.lower
             if turn:
                 bracket, values, solved = narrow, other, turned
@@ -243,53 +238,35 @@ def _unbounded(
         if cuts:
             # The graph of one policy may decide more than the graph of all.
             own = solve_alone(against_policy(task, values.choice), effort)
-            own_bracket = _bracket(spec, *own.between(first))
+            own_bracket = bracket_of(spec, *_single(own.between(first)))
         bounds = lambda: one_minus(values.lower, values.upper) if turn else (values.lower, values.upper)  # noqa: E731
         choice = lambda: values.choice  # noqa: E731
         prob = lambda: answer(solved, values)  # noqa: E731
 
     def per_state() -> tuple[Array, Array]:
-        return _plausible(spec, *(np.ascontiguousarray(bound[:size]) for bound in bounds()))
+        return plausible(spec, *(np.ascontiguousarray(bound[:size]) for bound in bounds()))
 
     def nature() -> MDP:
         chosen = prob()
         if cuts:  # where the graph decides, it does so because no listed transition is cut
             decided_rows = ~task.decided.maybe[shape.choice_state]
             chosen = np.where(np.repeat(decided_rows, np.diff(shape.choice_ptr)), spread(task), chosen)
-        return _mdp(model, chosen[: model.transitions])
+        return mdp_of(model, chosen[: model.transitions])
 
     return Solution(
-        model, spec, bracket, own_bracket, _status(bracket, effort, open_game=open_game), _statistics(effort, begun),
+        model, spec, bracket, own_bracket, status_of(bracket, effort, open_game=open_game), statistics_of(effort, begun),
         per_state, lambda: Policy(model, choice()[:size]), nature,
     )  # fmt: skip
 
 
-def _bracket(spec: Spec, low: Array, high: Array) -> Bracket:
-    """Return the bracket of one state."""
-    low, high = _plausible(spec, low, high)
-    return Bracket(float(low[0]), float(high[0]))
-
-
-def _plausible(spec: Spec, low: Array, high: Array) -> tuple[Array, Array]:
-    """Return bounds within what is possible at all; where they contradict each other (or are no numbers), just that."""
-    most = 1.0 if spec.kind == "P" else np.inf
-    low, high = np.maximum(low, 0.0), np.minimum(high, most)
-    absurd = ~(low <= high)
-    return np.where(absurd, 0.0, low), np.where(absurd, most, high)
+def _single(bounds: tuple[Array, Array]) -> tuple[float, float]:
+    return float(bounds[0][0]), float(bounds[1][0])
 
 
 def _tick(effort: Effort, left: int) -> bool:
     """Report the steps left to go; return whether to stop."""
     effort.tell(f"{left} steps to go", np.nan)
     return effort.stopped
-
-
-def _status(bracket: Bracket, effort: Effort, *, open_game: bool = False) -> Status:
-    if bracket.relative_width <= effort.precision:
-        return Status.CERTIFIED
-    if effort.stopped:
-        return Status.STOPPED
-    return Status.OPEN_GAME if open_game else Status.IMPRECISE
 
 
 def _bounded(
@@ -354,10 +331,10 @@ def _bounded(
     def nature() -> MDP:
         prob = np.empty(shape.transitions)
         respond(shape.choice_ptr, shape.successor, lower, upper, result.trace, paid, nature_max, prob)
-        return _mdp(model, prob)
+        return mdp_of(model, prob)
 
     taken = policy
     return Solution(
-        model, spec, bracket, bracket, _status(bracket, effort), _statistics(effort, begun), lambda: (low, high),
+        model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun), lambda: (low, high),
         lambda: taken, nature,
     )  # fmt: skip

@@ -18,11 +18,15 @@ TIE = 1e-9  # relative to the largest value: exploration need not tell more apar
 
 
 class Proposal(NamedTuple):
-    """An optimal policy, its value, and a function that returns the choices (C,) that are as good as those taken, if known."""
+    """An optimal policy, its value, and a function that returns the choices (C,) that are as good as those taken, if known.
+
+    `unknowns` are as in `Solution`.
+    """
 
     policy: Policy
     value: float
     tied: Callable[[], NDArray[np.bool_] | None] = lambda: None
+    unknowns: NDArray[np.float64] | None = None
 
 
 def as_good(model: MDP | IntervalMDP, spec: Spec, x: NDArray[Any]) -> NDArray[np.bool_]:

@@ -120,6 +120,7 @@ class Solution:
     policy_bracket : bounds on the value of `policy` in the initial state
     status : what stands behind the bracket
     statistics : what it took
+    unknowns : the values of what the graph left open, for a solve that starts from here; None where none could use them
     """
 
     model: MDP | IntervalMDP
@@ -131,6 +132,7 @@ class Solution:
     _bounds: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]] = field(repr=False)
     _policy: Callable[[], Policy] = field(repr=False)
     _nature: Callable[[], MDP] = field(repr=False)
+    unknowns: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @cached_property
     def _lower_and_upper(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

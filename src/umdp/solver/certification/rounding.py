@@ -66,6 +66,7 @@ __all__ = [
     "above",
     "around",
     "below",
+    "between",
     "ceiling",
     "compose",
     "excess",
@@ -158,6 +159,21 @@ def above(x: Array, rel: Array) -> Array:
         high = np.nextafter(np.nextafter(x * (1.0 + rel), np.inf), np.inf) + TINY
     known = (x >= 0) & ~np.isnan(high)
     return np.where(known, np.where((x == 0) & (rel < np.inf), 0.0, high), np.inf)
+
+
+def between(x: float, rel: float) -> tuple[float, float]:
+    """Return (`below`, `above`) of one value."""
+    low, high = 0.0, math.inf
+    if x >= 0:
+        low = math.nextafter(math.nextafter(x * (1.0 - rel), -math.inf), -math.inf) - TINY
+        high = math.nextafter(math.nextafter(x * (1.0 + rel), math.inf), math.inf) + TINY
+        if not (x > 0 and rel < 1 and low > 0):
+            low = 0.0
+        if math.isnan(high):
+            high = math.inf
+        elif x == 0 and rel < math.inf:
+            high = 0.0
+    return low, high
 
 
 def floor(value: Fraction) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.solver.certification.inductive import chain_of
 from umdp.solver.certification.rounding import EPS, LEAST, around, compose, row_error, share_error, underflow
 from umdp.solver.methods.elimination import evaluate, evaluate_again, reaching
 from umdp.solver.methods.improvement import best_response, row_gains, terms
@@ -22,7 +23,8 @@ from umdp.solver.methods.single_state import solve_singles
 __all__ = ["solve_small"]
 
 Array = NDArray[Any]
-TIE = 1e-12  # an action wins by more than this, relative to the terms compared
+TIE = 1e-12  # choices whose values differ by no more than this, relatively, are equally good, and the first of them is taken
+NOISE = 1e-15  # what rounding mostly does to a comparison, relative to the terms compared; more where it goes on and on
 ROUNDS = 400
 WORSE = 1e-9  # relative, beyond what rounding does to a value
 
@@ -55,8 +57,12 @@ def _widen(
     alt_choice: Array,
     alt_prob: Array,
     bound: Array,
-) -> bool:
+    factored: bool,
+) -> tuple[bool, bool]:
     """Widen the values by `kappa` times the accumulated `load` and check that they are inductive; `bound` receives them.
+
+    Return whether they are, and whether `a` and `work` hold the elimination of `choice` and `prob` afterwards; `factored` says
+    whether they do before.
 
     Each step then has a slack of `kappa` times the load, far above rounding. Where several strategies are equally good, the
     widening must be that of the strategy for which it is largest, so rows that fail are switched and the widening is computed
@@ -72,16 +78,18 @@ def _widen(
     for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
         alt_prob[t] = prob[t]
     last = -1.0
-    for _ in range(24):
-        if not evaluate(begin, n, ref, entry_ptr, target, reward, alt_prob, alt_choice, x, a, work):
-            return False
+    for attempt in range(24):
+        if attempt > 0 or not factored:
+            factored = attempt == 0
+            if not evaluate(begin, n, ref, entry_ptr, target, reward, alt_prob, alt_choice, x, a, work):
+                return False, False
         c, e, h = work[3], work[4], work[5]
         for s in range(n):
             again[s] = load[s]
         shift = kappa * evaluate_again(n, a, work[0], work[10], again, part)
         top = work[6][0] + sign * shift
         if not (0.0 <= top < np.inf) or shift > wanted * work[6][0] or top == last:
-            return False  # too far away to be of use, or nothing has changed
+            return False, factored  # too far away to be of use, or nothing has changed
         last = top
         for s in range(n):
             shifted[s] = c[s] + sign * kappa * part[s]
@@ -131,8 +139,8 @@ def _widen(
                 if shifted[s] != 0.0 or (top > 0.0 and h[s] > 0.0):
                     off += 8.0 * LEAST
                 bound[begin + i] = max(shifted[s] + other + sign * off, 0.0)
-            return True
-    return False
+            return True, factored
+    return False, False
 
 
 @kernel
@@ -156,6 +164,7 @@ def solve_small(
     agent_max: bool,
     nature_max: bool,
     warm: bool,
+    informed: bool,
     subnormal: bool,
     wanted: float,
     a: Array,
@@ -174,11 +183,14 @@ def solve_small(
     """Solve the components `first` to `stop`, in order; return the index of the first that needs something else.
 
     That is one with more than `limit` states, or one whose bracket is wider than `wanted`.
+    With `warm` the rows in `choice` are a policy to start from; with `informed` the values in `x` are those of a problem like
+    this one, and tell what nature answers to it. Neither changes the answer, but for the last digits.
     Writes the value `x`, its relative error bound `rel`, the row `choice` of every state and nature's `prob`.
     The arrays from `allowed` (all true) to `alt_prob` are work space. `counts` adds up (policy evaluations, components
     left loose).
     """
     n_max = a.shape[0]
+    tie = TIE if wanted == np.inf else min(TIE, 4e-6 * wanted)  # what is taken must still prove the bounds
     reached = np.empty(n_max, np.bool_)
     load = np.empty(n_max)
     k = first - 1
@@ -190,7 +202,7 @@ def solve_small(
         if n == 1:
             solved = solve_singles(
                 k, stop, comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, row_work[0], prob,
-                choice, x, rel, tail, agent_max, nature_max, wanted, np.inf, subnormal,
+                choice, x, rel, tail, agent_max, nature_max, wanted, tie, np.inf, subnormal,
             )  # fmt: skip
             if solved > k:
                 k = solved - 1
@@ -208,22 +220,35 @@ def solve_small(
             for s in range(begin, begin + n):
                 x[s], rel[s] = 1.0, np.inf
             return k
-        for row in range(row_ptr[begin], row_ptr[begin + n]):
-            room = 0.0
-            for t in range(entry_ptr[row], entry_ptr[row + 1]):
-                room += upper[t] - lower[t]
-            share = slack[row] / room if room > 0.0 and slack[row] > 0.0 else 0.0
-            for t in range(entry_ptr[row], entry_ptr[row + 1]):
-                prob[t] = lower[t] + share * (upper[t] - lower[t])
+        ref = n - n
+        if informed:
+            for s in range(begin, begin + n):
+                if x[s] > x[begin + ref]:
+                    ref = s - begin
+            chain_of(
+                begin, begin + n, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, row_work[0], x, tail,
+                choice, nature_max, prob,
+            )  # fmt: skip
+        else:
+            for row in range(row_ptr[begin], row_ptr[begin + n]):
+                room = 0.0
+                for t in range(entry_ptr[row], entry_ptr[row + 1]):
+                    room += upper[t] - lower[t]
+                share = slack[row] / room if room > 0.0 and slack[row] > 0.0 else 0.0
+                for t in range(entry_ptr[row], entry_ptr[row + 1]):
+                    prob[t] = lower[t] + share * (upper[t] - lower[t])
 
         c, e, value = work[3], work[4], work[6]
-        ref = n - n
         chosen = n < 0  # the reference state
         done = n < 0  # the agent
         known = n < 0  # whether there are values at all
+        factored = n < 0  # whether the last elimination is that of the strategies found
         joint, last = agent_max == nature_max, -np.inf if agent_max else np.inf
-        for _ in range(ROUNDS):
+        noise, strict = NOISE, n < 0
+        for turn in range(ROUNDS):
             counts[0] += 1
+            if turn % 16 == 15:
+                noise = min(10.0 * noise, TIE)
             known = evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work)
             if not known:
                 break
@@ -240,15 +265,19 @@ def solve_small(
                     ref = far
                     continue
             # Where both pull the same way values never get worse. If they do, a gain was rounding, and a switch for it has closed
-            # the way out: the strategies before it are as good as floating-point numbers can tell.
-            if joint and (value[0] < last * (1 - WORSE) if agent_max else value[0] > last * (1 + WORSE)):
+            # the way out: the strategies before it are as good as floating-point numbers can tell. And where choices that are
+            # almost as good are taken all the time, that may add up to more than a little: then only equal ones are.
+            if (joint or done) and (value[0] < last * (1 - WORSE) if agent_max else value[0] > last * (1 + WORSE)):
                 for s in range(begin, begin + n):
                     choice[s] = alt_choice[s]
                 for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
                     prob[t] = alt_prob[t]
                 known = evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work)
-                break
-            if joint:
+                if strict or not done or not known:
+                    factored = n > 0
+                    break
+                strict, done = n > 0, n < 0
+            if joint and not done:
                 last = value[0]
                 for s in range(begin, begin + n):
                     alt_choice[s] = choice[s]
@@ -259,19 +288,24 @@ def solve_small(
                 whole = half == 1
                 if changed or (whole and done):
                     break
+                if joint and not whole and not done:
+                    continue  # who pull the same way look around together
                 changed = row_gains(
                     begin, n, ref, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x,
                     nature_max, whole, work, row_work, gains, sizes,
                 )  # fmt: skip
-            if changed:
+            if changed and (done or not joint):
                 continue
             if done:
+                factored = n > 0
                 break
             for i in range(begin, begin + n):  # switch only on strict improvement
                 best, best_row = 0.0, choice[i]
+                if joint and changed:
+                    best = max(best, gains[best_row] if agent_max else -gains[best_row])
                 for row in range(row_ptr[i], row_ptr[i + 1]):
                     better = gains[row] if agent_max else -gains[row]
-                    if row != choice[i] and better > best + TIE * sizes[row]:
+                    if row != choice[i] and better > best + noise * sizes[row]:
                         best, best_row = better, row
                 if best_row != choice[i]:
                     choice[i] = best_row
@@ -279,11 +313,16 @@ def solve_small(
             if changed:
                 continue
             # Of equally good rows the first, as long as an exit stays in reach.
-            done = True
+            done, last = n > 0, value[0]
+            for s in range(begin, begin + n):
+                alt_choice[s] = choice[s]
+            for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
+                alt_prob[t] = prob[t]
             for i in range(begin, begin + n):
-                first_tie = -1
+                first_tie, pos = -1, 0 if i - begin == ref else (ref if i == begin else i - begin)
                 for row in range(row_ptr[i], row_ptr[i + 1]):
-                    allowed[row] = row == choice[i] or abs(gains[row]) <= TIE * sizes[row]
+                    same = TIE * sizes[row] if strict else max(noise * sizes[row], tie * value[pos])
+                    allowed[row] = row == choice[i] or abs(gains[row]) <= same
                     if allowed[row] and first_tie < 0:
                         first_tie = row
                 if first_tie != choice[i]:
@@ -293,6 +332,7 @@ def solve_small(
             for row in range(row_ptr[begin], row_ptr[begin + n]):
                 allowed[row] = True
             if not changed:
+                factored = n > 0
                 break
 
         known = known and value[0] < np.inf
@@ -317,10 +357,10 @@ def solve_small(
                     kappa *= 4.0
                 if (above and up) or (below and not up):
                     continue
-                passed = _widen(
+                passed, factored = _widen(
                     begin, n, ref, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x,
                     kappa, wanted, agent_max, nature_max, up, load, a, work, row_work, alt_choice, alt_prob,
-                    high if up else low,
+                    high if up else low, factored,
                 )  # fmt: skip
                 above, below = above or (up and passed), below or (passed and not up)
                 if above and below:

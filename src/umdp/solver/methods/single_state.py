@@ -50,14 +50,15 @@ def solve_singles(
     agent_max: bool,
     nature_max: bool,
     wanted: float,
+    tie: float,
     ceiling: float,
     subnormal: bool,
 ) -> int:
     """Solve the components `first` to `stop` as long as they are such states; return the index of the first that is not.
 
-    Each row gives a bound from below and one from above, and the state has the better of each, for the agent. It takes the row
-    that proves the bound on the agent's side; of rows that rounding cannot tell apart, the first. Bounds that are further apart
-    than `wanted`, relatively, end it too.
+    Each row gives a bound from below and one from above, and the state has the better of each, for the agent. It takes the first
+    row whose value is the best, up to rounding and a relative difference of `tie`, and that row gives the bound on the agent's
+    side. Bounds that are further apart than `wanted`, relatively, end it too.
 
     With `subnormal` probabilities may have lost digits, each of them at most `LEAST`, to divisions: that counts times the values
     they lead to.
@@ -65,6 +66,7 @@ def solve_singles(
     k = first
     plain = order.size == 0
     size_of, probe = np.empty(key.size), np.empty(key.size)
+    worth, end = np.empty(8), np.empty(8)  # the value of every row, and its bound on the agent's side
     while k < stop and comp_ptr[k + 1] - comp_ptr[k] == 1:
         s = comp_ptr[k]
         inherited, loops = 0.0, False
@@ -75,6 +77,8 @@ def solve_singles(
             break
         taken = row_ptr[s]
         lo = entry_ptr[taken]
+        if row_ptr[s + 1] - taken > worth.size:
+            worth, end = np.empty(2 * (row_ptr[s + 1] - taken)), np.empty(2 * (row_ptr[s + 1] - taken))
         if plain:
             best, lost = 0.0, 0.0
             for row in range(row_ptr[s], row_ptr[s + 1]):
@@ -86,11 +90,16 @@ def solve_singles(
                     value = faint(lo, hi, target, lower, upper, 0.0, order, x, reward[row], value, UP)
                 if subnormal and value > 0.0:
                     lost = max(lost, losses(lo, hi, target, x) / value)
-                tie = row_error(hi - lo)
-                if row == row_ptr[s] or (value > best * (1.0 + tie) if agent_max else value < best * (1.0 - tie)):
-                    best, taken = value, row
+                worth[row - taken] = value
+                if row == taken or (value > best if agent_max else value < best):
+                    best = value
                 lo = hi
-            own = 2.0 * row_error(lo - entry_ptr[row_ptr[s]]) + lost
+            same = max(tie, row_error(lo - entry_ptr[taken]))
+            own = row_error(lo - entry_ptr[taken]) + same + lost
+            for i in range(row_ptr[s + 1] - taken):
+                if worth[i] >= best * (1.0 - same) if agent_max else worth[i] <= best * (1.0 + same):
+                    best, taken = worth[i], taken + i
+                    break
             x[s], rel[s] = (best, compose(inherited, own)) if best <= MOST else (MOST, np.inf)
             choice[s] = taken
             k += 1
@@ -141,19 +150,23 @@ def solve_singles(
                 lost = losses(lo, hi, target, x)
                 under, over = under - lost, over + lost
             finite = finite and -np.inf < under and over < np.inf
-            tie = row_error(hi - lo)
-            better = value > best * (1.0 + tie) if agent_max else value < best * (1.0 - tie)
-            if row == row_ptr[s] or better:
-                best, taken = value, row
-                if agent_max:
-                    low = under
-                else:
-                    high = over
+            worth[row - taken] = value
+            if row == taken or (value > best if agent_max else value < best):
+                best = value
             if agent_max:
-                high = max(high, over)
+                high, end[row - taken] = max(high, over), under
             else:
-                low = min(low, under)
+                low, end[row - taken] = min(low, under), over
             lo = hi
+        same = max(tie, row_error(lo - entry_ptr[taken]))
+        for i in range(row_ptr[s + 1] - taken):
+            if worth[i] >= best * (1.0 - same) if agent_max else worth[i] <= best * (1.0 + same):
+                if agent_max:
+                    low = end[i]
+                else:
+                    high = end[i]
+                taken += i
+                break
         if not (finite and (high == low or high - low <= wanted * high)):
             break
         top = min(high, ceiling)

@@ -112,7 +112,7 @@ def iterate_values(
         if n == 1:
             solved = solve_singles(
                 k, stop, comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, prob, choice, x,
-                rel, tail, agent_max, nature_max, wanted, ceiling, n < 0,
+                rel, tail, agent_max, nature_max, wanted, 0.0, ceiling, n < 0,
             )  # fmt: skip
             if solved > k:
                 k = solved

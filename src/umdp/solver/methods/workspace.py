@@ -127,7 +127,7 @@ class Workspace:
         arguments: tuple[Any, ...] = (
             p.comp_ptr, p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order, self.prob,
             self.row, self.x, self.rel, task.agent_max, task.nature_max,
-            self.safe is not None if warm is None else warm, p.faint,
+            self.safe is not None if warm is None else warm, False, p.faint,
             self.effort.precision / 4 if self.effort.prove else np.inf, *self._dense,
             np.empty((3, p.widest)), self.tail, *self._space, self.counts,
         )  # fmt: skip

@@ -91,7 +91,7 @@ def gate(model: MDP | IntervalMDP, rewards: Rewards) -> Gated:
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """An objective on a graph with bounds: goal, reward, edges. What the graph alone decides is kept in `memo`."""
+    """An objective on a graph with bounds: goal, reward, edges. `memo` has what the graph alone decides, `kept` for the next."""
 
     shape: Shape
     edges: Edges
@@ -103,6 +103,7 @@ class Analysis:
     memo: dict[Any, Any]
     safety: bool = False
     reward_error: float = 0.0
+    kept: bool = False
 
     def decided(self, kind: str, reach_max: bool) -> Decided:
         """Return what the graph decides when the goal is to be reached more (or less) often."""
@@ -128,12 +129,13 @@ def analyse(model: MDP | IntervalMDP, spec: Spec) -> Analysis:
     keep = True
     if objective.rewards is not None:
         gated = gate(model, objective.rewards)
-        keep = objective.rewards.transition is None  # which transitions need a state of their own depends on the bounds
+        paid = objective.rewards.transition
+        keep = paid is None or not paid.any()  # which transitions need a state of their own depends on the bounds
         shape, lower, upper, reward, error = gated.shape, gated.lower, gated.upper, gated.reward, gated.error
         extra = shape.states - model.states
         goal = np.concatenate([goal, np.zeros(extra, dtype=np.bool_)])
         left = np.concatenate([left, np.ones(extra, dtype=np.bool_)])
     found = Analysis(shape, Edges(shape), lower, upper, reward, goal, left, {}, objective.safety, error)
     if keep:
-        shared[key] = found
+        found = shared[key] = replace(found, kept=True)
     return found

@@ -11,14 +11,14 @@ from umdp.kernel import kernel
 from umdp.solver.certification.rounding import EPS, excess
 from umdp.solver.reduction.problem import Given, Problem
 
-__all__ = ["build"]
+__all__ = ["build", "compress"]
 
 Array = NDArray[Any]
 NARROW = 4  # entries up to which a row is added up as it is: that loses three roundings at most
 
 
 @kernel
-def _compress(
+def compress(
     n: int,
     member_ptr: Array,
     members: Array,
@@ -40,8 +40,9 @@ def _compress(
     origin: Array,
     order: Array,
     lost: float,
-) -> Array:
-    """Copy the usable rows, merging entries with the same target where that is exact; return the row pointers.
+    row_ptr: Array,
+) -> None:
+    """Copy the usable rows, merging entries with the same target where that is exact; `row_ptr` receives the rows of unknowns.
 
     An unknown that is left without a row never leaves: it goes to the second exit, at the price `lost`.
 
@@ -50,7 +51,6 @@ def _compress(
     A row without freedom is normalised and loses its self-loop. A row that may stay within its end component or
     leave it (nature may cut edges) becomes one row for each way out.
     """
-    row_ptr = np.empty(n + 1, np.int64)
     stamp = np.empty(n + 2, np.int64)
     stamp[:] = -1
     rows, entries = 0, 0
@@ -155,7 +155,6 @@ def _compress(
             entries += 1
     row_ptr[n] = rows
     entry_ptr[rows] = entries
-    return row_ptr
 
 
 @kernel
@@ -178,7 +177,7 @@ def _copy(
     origin: Array,
     lost: float,
 ) -> Array:
-    """Do what `_compress` does where nature has no choice at all; rows that stay in their end component are dropped."""
+    """Do what `compress` does where nature has no choice at all; rows that stay in their end component are dropped."""
     row_ptr = np.empty(n + 1, np.int64)
     merged = members.size > n
     stamp = np.empty(n if merged else 0, np.int64)
@@ -312,7 +311,8 @@ def build(
         row_ptr = _copy(*where, lower, reward, usable, stays, target, low, entry_ptr, row_reward, origin, lost)
     else:
         slack, slots, high = np.empty(count), np.empty(entries, np.int32), np.empty(entries)
-        row_ptr = _compress(
+        row_ptr = np.empty(n + 1, np.int64)
+        compress(
             *where,
             lower,
             upper,
@@ -328,6 +328,7 @@ def build(
             origin,
             slots,
             lost,
+            row_ptr,
         )
     made = int(row_ptr[-1])
     used = int(entry_ptr[made])

@@ -16,7 +16,7 @@ from umdp.solver.reduction.problem import Problem
 if TYPE_CHECKING:
     from umdp.solver.task import Task
 
-__all__ = ["Layout", "lay_out"]
+__all__ = ["Layout", "Plan", "lay_out", "plan_of"]
 
 Array = NDArray[Any]
 FEW = 200  # states from which the order within a component matters
@@ -76,14 +76,20 @@ class Plan:
     comp_size: Array
 
 
+def plan_of(task: Task) -> Plan:
+    """Return how the unknowns of a task stand for states; worked out once a graph unless nature may cut edges."""
+    if task.memo is None or task.cuts:
+        return _plan(task)
+    key = ("plan", task.kind, task.agent_max, task.reach_max)
+    if key not in task.memo:
+        task.memo[key] = _plan(task)
+    plan: Plan = task.memo[key]
+    return plan
+
+
 def lay_out(task: Task) -> Layout:
     """Return the problem over the undecided states of a task."""
-    key = ("plan", task.kind, task.agent_max, task.reach_max)
-    plan = task.memo.get(key) if task.memo is not None and not task.cuts else None
-    if plan is None:
-        plan = _plan(task)
-        if task.memo is not None and not task.cuts:
-            task.memo[key] = plan
+    plan = plan_of(task)
     exits = (0.0, 0.0) if task.kind == "R" else ((0.0, 1.0) if task.complement else (1.0, 0.0))
     problem = build(
         task.graph, task.lower, task.upper, task.reward, plan.index, plan.order, plan.comp_size, task.decided.usable,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 
-__all__ = ["cumulative", "simulate"]
+__all__ = ["cumulative", "follow", "simulate"]
 
 Array = NDArray[Any]
 
@@ -36,6 +36,17 @@ def cumulative(ptr: Array, values: Array, out: Array) -> None:
         for i in range(ptr[row], ptr[row + 1]):
             out[i] /= whole
         out[ptr[row + 1] - 1] = 2.0
+
+
+@kernel
+def follow(state_ptr: Array, weight: Array, share: Array, only: Array) -> None:
+    """Write how to choose: cumulative weights (C,), and the choice that a state (S,) takes for sure, -1 where it draws one."""
+    cumulative(state_ptr, weight, share)
+    for s in range(only.size):
+        only[s] = -1
+        for c in range(state_ptr[s], state_ptr[s + 1]):
+            if weight[c] >= 1.0:
+                only[s] = c
 
 
 @kernel

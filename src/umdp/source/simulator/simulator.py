@@ -88,14 +88,13 @@ class Simulator(Source):
 
     def collect(self, order: Order) -> Batch:
         """Draw trajectories until the order is met."""
-        from umdp.source.simulator.kernels import cumulative, simulate
+        from umdp.source.simulator.kernels import follow, simulate
 
         graph = self.graph
         counts = np.zeros(graph.transitions, dtype=np.int64)
         taken = np.zeros(graph.choices, dtype=np.int64)
-        share = np.empty(graph.choices)
-        cumulative(graph.state_ptr, order.weight, share)
-        only = _only(graph.state_ptr, order.weight)
+        share, only = np.empty(graph.choices), np.empty(graph.states, dtype=np.int64)
+        follow(graph.state_ptr, order.weight, share, only)
         drawn = steps = 0
         full = False
         while drawn < order.trajectories and not full:
@@ -146,11 +145,3 @@ def switch(first: MDP, second: MDP, after: int) -> Simulator:
     True
     """
     return Simulator(first, later=second, after=after)
-
-
-def _only(state_ptr: Array, weight: Array) -> Array:
-    """Return the choice that a state takes for sure, -1 where it draws one, shape (S,)."""
-    sure = np.flatnonzero(weight >= 1.0)
-    only = np.full(state_ptr.size - 1, -1, dtype=np.int64)
-    only[np.searchsorted(state_ptr, sure, side="right") - 1] = sure
-    return only

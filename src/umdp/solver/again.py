@@ -1,0 +1,111 @@
+"""From values to a `Solution`, and solving again: by equations that are kept with the graph."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.model import MDP, IntervalMDP, Policy
+from umdp.solver.result import Bracket, Solution, Statistics, Status
+from umdp.solver.task import Effort, Task, Values
+from umdp.spec import Spec
+
+if TYPE_CHECKING:
+    from umdp.solver.methods.repetition import Repetition
+
+__all__ = ["bracket_of", "mdp_of", "plausible", "repetition", "solve_again", "statistics_of", "status_of"]
+
+Array = NDArray[Any]
+
+
+def repetition(task: Task) -> Repetition | None:
+    """Return the equations kept with the graph of a task, None where the graph decides everything."""
+    from umdp.solver.methods.repetition import Repetition
+
+    assert task.memo is not None
+    key = ("repetition", task.kind, task.agent_max, task.reach_max)
+    if key not in task.memo:
+        task.memo[key] = Repetition(task) if task.decided.maybe.any() else None
+    known: Repetition | None = task.memo[key]
+    return known
+
+
+def solve_again(
+    known: Repetition,
+    model: IntervalMDP,
+    spec: Spec,
+    nature_max: bool,
+    start: Array | None,
+    before: Array | None,
+    effort: Effort,
+    begun: float,
+) -> Solution | None:
+    """Return the solution by the equations kept with the graph; None where elimination is not enough."""
+    lower, upper = model.lower, model.upper
+    found = known.solve(lower, upper, nature_max, start, before, effort) if known.fits(effort) else None
+    bounds = None if found is None else known.bracket(found, model.initial)
+    if found is None or bounds is None:
+        return None
+    bracket = bracket_of(spec, *bounds)
+    if effort.prove and bracket.relative_width > effort.precision:
+        return None
+    effort.iterations += found.iterations
+    effort.undecided, effort.components, effort.largest = known.n, known.sizes.size, known.largest
+
+    def values() -> Values:
+        return known.values(found, lower, upper, nature_max)
+
+    def nature() -> MDP:
+        from umdp.solver.methods.nature import answer
+
+        return mdp_of(model, answer((whole := values()).task, whole))
+
+    return Solution(
+        model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun),
+        lambda: plausible(spec, *values().between(slice(None))), lambda: Policy.trusted(model, found.choice), nature,
+        found.x[: known.n],
+    )  # fmt: skip
+
+
+def bracket_of(spec: Spec, low: float, high: float) -> Bracket:
+    """Return the bracket of one state."""
+    most = 1.0 if spec.kind == "P" else np.inf
+    low, high = max(low, 0.0), min(high, most)
+    return Bracket(low, high) if low <= high else Bracket(0.0, most)
+
+
+def mdp_of(model: MDP | IntervalMDP, prob: Array) -> MDP:
+    """Return the MDP that nature made of a model."""
+    if isinstance(model, MDP):
+        return model
+    rest = np.repeat(np.add.reduceat(prob, model.choice_ptr[:-1]), np.diff(model.choice_ptr))
+    return MDP(
+        model.state_ptr, model.choice_ptr, model.successor, prob / rest, initial=model.initial, labels=model.labels,
+        rewards=model.rewards, actions=model.actions, state_names=model.state_names, variables=model.variables,
+        constants=model.constants, formulas=model.formulas,
+    )  # fmt: skip
+
+
+def statistics_of(effort: Effort, begun: float) -> Statistics:
+    """Return what a solve took."""
+    return Statistics(effort.undecided, effort.components, effort.largest, effort.iterations, time.monotonic() - begun)
+
+
+def status_of(bracket: Bracket, effort: Effort, *, open_game: bool = False) -> Status:
+    """Return what stands behind a bracket."""
+    if bracket.relative_width <= effort.precision:
+        return Status.CERTIFIED
+    if effort.stopped:
+        return Status.STOPPED
+    return Status.OPEN_GAME if open_game else Status.IMPRECISE
+
+
+def plausible(spec: Spec, low: Array, high: Array) -> tuple[Array, Array]:
+    """Return bounds within what is possible at all; where they contradict each other (or are no numbers), just that."""
+    most = 1.0 if spec.kind == "P" else np.inf
+    low, high = np.maximum(low, 0.0), np.minimum(high, most)
+    absurd = ~(low <= high)
+    return np.where(absurd, 0.0, low), np.where(absurd, most, high)

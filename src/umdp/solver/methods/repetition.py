@@ -1,0 +1,279 @@
+"""Solving the same small problem again and again, with other bounds: what the graph fixes is kept, and so is all work space.
+
+`Repetition` belongs to a graph and an objective. It does what `by_component` does for problems that elimination solves at once,
+and gives way to it wherever that is not enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.solver.certification.rounding import between
+from umdp.solver.methods.policy_iteration import solve_small
+from umdp.solver.methods.table import METHODS
+from umdp.solver.reduction.equations import compress
+from umdp.solver.reduction.layout import lay_out, plan_of
+from umdp.solver.reduction.problem import FAINT
+from umdp.solver.task import Task, Values
+
+if TYPE_CHECKING:
+    from umdp.solver.task import Effort
+
+__all__ = ["Repetition"]
+
+Array = NDArray[Any]
+NOWHERE = np.empty(0, np.int64)
+NOTHING = np.empty(0)
+
+
+@kernel
+def is_open(choice_ptr: Array, undecided: Array, lower: Array, upper: Array) -> bool:
+    """Whether nature may cut an edge of an undecided choice (C,), or a bound is so small that a division costs it digits."""
+    for c in range(choice_ptr.size - 1):
+        if not undecided[c]:
+            continue
+        most = 0.0
+        for t in range(choice_ptr[c], choice_ptr[c + 1]):
+            if 0.0 < lower[t] < 2.0 * FAINT or 0.0 < upper[t] < 2.0 * FAINT:
+                return True
+            most += upper[t]
+        for t in range(choice_ptr[c], choice_ptr[c + 1]):
+            if lower[t] <= 0.0 and most - upper[t] >= 1.0 - 1e-9:
+                return True
+    return False
+
+
+@kernel
+def resolve(
+    n: int,
+    exits: Array,
+    origin: Array,
+    choice_state: Array,
+    start: Array,
+    by_graph: Array,
+    before: Array,
+    most: float,
+    comp_ptr: Array,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    agent_max: bool,
+    nature_max: bool,
+    wanted: float,
+    a: Array,
+    work: Array,
+    row_work: Array,
+    tail: Array,
+    allowed: Array,
+    gains: Array,
+    sizes: Array,
+    low: Array,
+    high: Array,
+    alt_choice: Array,
+    alt_prob: Array,
+    found: Array,
+    taken: Array,
+    counts: Array,
+) -> bool:
+    """Solve all components by elimination, from a policy `start` (S,) and values `before` (n,), either of which may be empty.
+
+    Return whether that gave what is `wanted`, and relative errors of at most `most`. `found` receives values, relative errors
+    (n + 2 each) and nature's answer, `taken` the rows of unknowns (n) and the choices of states (S).
+    """
+    x, rel, prob = found[: n + 2], found[n + 2 : 2 * n + 4], found[2 * n + 4 :]
+    row, choice = taken[:n], taken[n:]
+    for s in range(choice.size):
+        choice[s] = by_graph[s]
+    for q in range(n):
+        x[q] = before[q] if before.size > 0 else 0.0
+        rel[q] = 0.0
+        row[q] = row_ptr[q]
+        if start.size > 0:  # the row that stands for one of the choices to start from, the first elsewhere
+            for r in range(row_ptr[q], row_ptr[q + 1]):
+                if start[choice_state[origin[r]]] == origin[r]:
+                    row[q] = r
+                    break
+    for k in range(2):
+        x[n + k], rel[n + k] = exits[k], 0.0
+    for t in range(entry_ptr[row_ptr[n]]):
+        prob[t] = lower[t]
+    stop = comp_ptr.size - 1
+    solved = solve_small(
+        0, stop, a.shape[0], comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, row, x, rel,
+        agent_max, nature_max, start.size > 0, before.size > 0, False, wanted, a, work, row_work, tail, allowed, gains,
+        sizes, low, high, alt_choice, alt_prob, counts,
+    )  # fmt: skip
+    if solved < stop:
+        return False
+    for q in range(n):
+        if not rel[q] <= most:
+            return False
+        choice[choice_state[origin[row[q]]]] = origin[row[q]]
+    return True
+
+
+@kernel
+def renew(
+    undecided: Array,
+    n: int,
+    member_ptr: Array,
+    members: Array,
+    index: Array,
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    lower: Array,
+    upper: Array,
+    reward: Array,
+    usable: Array,
+    stays: Array,
+    target: Array,
+    low: Array,
+    high: Array,
+    entry_ptr: Array,
+    slack: Array,
+    row_reward: Array,
+    origin: Array,
+    order: Array,
+    lost: float,
+    row_ptr: Array,
+) -> bool:
+    """Write the rows of new bounds, unless `is_open` says that more is needed; return whether it does."""
+    if is_open(choice_ptr, undecided, lower, upper):
+        return True
+    compress(
+        n, member_ptr, members, index, state_ptr, choice_ptr, successor, lower, upper, reward, usable, stays, target, low,
+        high, entry_ptr, slack, row_reward, origin, order, lost, row_ptr,
+    )  # fmt: skip
+    return False
+
+
+class Found(NamedTuple):
+    """What a repeated solve found: values and relative errors (n+2,), rows (n,), nature's answer, and a choice per state (S,)."""
+
+    x: Array
+    rel: Array
+    row: Array
+    prob: Array
+    choice: Array
+    iterations: int
+
+
+class Repetition:
+    """The equations of one graph and objective, for bounds of which nature cuts no edge.
+
+    Attributes
+    ----------
+    task : the objective; its bounds are those of the first solve
+    index : (S,) the unknown or exit of every state
+    """
+
+    def __init__(self, task: Task) -> None:
+        plan = plan_of(task)
+        graph, decided = task.graph, task.decided
+        self.task, self.index = task, plan.index
+        maybe = decided.maybe
+        self.n = plan.order.size
+        self.sizes = plan.comp_size
+        self.largest = int(plan.comp_size.max(initial=1))
+        self.suits = bool((plan.block < 0).all()) and self.n > 0
+        widths = np.diff(graph.choice_ptr)
+        self._undecided = decided.usable & maybe[graph.choice_state]
+        entries = max(int(widths[self._undecided].sum()), self.n)
+        rows = max(int(np.count_nonzero(self._undecided)), self.n)
+        self._entries = entries
+        self._by_graph = np.where(decided.via >= 0, decided.via, graph.state_ptr[:-1])
+        exits = (0.0, 0.0) if task.kind == "R" else ((0.0, 1.0) if task.complement else (1.0, 0.0))
+        lost = (
+            np.inf if task.kind == "R" else 0.0
+        )  # what never reaches the goal: an infinite reward, or the exit's value
+        target, low, high = np.empty(entries, np.int32), np.empty(entries), np.empty(entries)
+        entry_ptr, slack, reward = np.empty(rows + 1, np.int64), np.empty(rows), np.empty(rows)
+        origin, order, row_ptr = np.empty(rows, np.int32), np.empty(entries, np.int32), np.empty(self.n + 1, np.int64)
+        self._fixed = (
+            self.n, np.arange(self.n + 1), plan.order, plan.index, graph.state_ptr, graph.choice_ptr, graph.successor,
+        )  # fmt: skip
+        self._more: tuple[Any, ...] = (
+            task.reward, decided.usable, plan.stays, target, low, high, entry_ptr, slack, reward, origin, order, lost, row_ptr,
+        )  # fmt: skip
+        self._about: tuple[Any, ...] = self.n, np.array(exits), origin, graph.choice_state
+        comp_ptr = np.concatenate([[0], np.cumsum(plan.comp_size)]).astype(np.int64)
+        self._equations: tuple[Any, ...] = comp_ptr, row_ptr, entry_ptr, target, low, high, slack, reward, order
+        size, widest = self.largest, int(widths.max(initial=1))
+        self._space: tuple[Array, ...] = (
+            np.empty((size, size)), np.empty((11, size)), np.empty((3, widest)), np.zeros(self.n + 2),
+            np.ones(rows, np.bool_), np.zeros(rows), np.zeros(rows), np.zeros(self.n + 2), np.zeros(self.n + 2),
+            np.zeros(self.n, np.int64), np.empty(entries),
+        )  # fmt: skip
+        self._bounds: tuple[Array, Array] | None = None
+        self._open = True
+
+    def fits(self, effort: Effort) -> bool:
+        """Whether elimination alone is what the method of an effort would try first on every component."""
+        method = METHODS[effort.method]
+        return self.suits and self.n <= method.sweeps_above and self.largest <= method.unswept
+
+    def solve(
+        self,
+        lower: Array,
+        upper: Array,
+        nature_max: bool,
+        start: Array | None,
+        before: Array | None,
+        effort: Effort,
+    ) -> Found | None:
+        """Solve for new bounds; None where elimination leaves something open, or nature may cut edges.
+
+        `start` are choices (S,) to start from, `before` the values (n,) that were found for bounds like these.
+        """
+        if self._bounds is None or self._bounds[0] is not lower or self._bounds[1] is not upper:
+            self._open = bool(renew(self._undecided, *self._fixed, lower, upper, *self._more))
+            frozen = not (lower.flags.writeable or upper.flags.writeable)
+            self._bounds = (lower, upper) if frozen else None  # the other player may ask about the same
+        if self._open:
+            return None
+        task, n = self.task, self.n
+        if start is None and task.kind == "R" and not task.agent_max:
+            start = self._by_graph  # policies that never arrive look cheap at first; one that arrives is known already
+        found, taken = np.empty(2 * n + 4 + self._entries), np.empty(n + self._by_graph.size, np.int64)
+        known = NOTHING if before is None or before.size != n else before
+        prove, precision, counts = effort.prove, effort.precision, np.zeros(2, np.int64)
+        arguments: tuple[Any, ...] = (
+            *self._about, NOWHERE if start is None else start, self._by_graph, known,
+            precision / 2 if prove else np.inf, *self._equations, task.agent_max, nature_max,
+            precision / 4 if prove else np.inf, *self._space, found, taken, counts,
+        )  # fmt: skip
+        solved = resolve(*arguments)
+        if not solved:
+            return None
+        return Found(found[: n + 2], found[n + 2 : 2 * n + 4], taken[:n], found[2 * n + 4 :], taken[n:], int(counts[0]))
+
+    def bracket(self, found: Found, state: int) -> tuple[float, float] | None:
+        """Return the bounds of a state as `Values.between` would, None where that takes a look at the graph."""
+        task, unknown = self.task, self.index[state]
+        if task.decided.infinite[state]:
+            return np.inf, np.inf
+        x, rel = float(found.x[unknown]), float(found.rel[unknown])
+        if unknown >= self.n:
+            return x, x
+        if task.reward_error > 0.0:
+            rel = (rel + task.reward_error + rel * task.reward_error) * (1.0 + 2.0**-50)
+        low, high = between(x, rel)
+        return None if task.kind == "R" and 0 < high < 1e-300 else (low, high)
+
+    def values(self, found: Found, lower: Array, upper: Array, nature_max: bool) -> Values:
+        """Return what was found as the values of the task with these bounds."""
+        task = replace(self.task, lower=lower, upper=upper, nature_max=nature_max, cuts=False)
+        problem = lay_out(task).problem
+        prob = found.prob[: problem.target.size]
+        return Values(task, found.x, found.rel, self.index, lambda: found.choice, problem, found.row, prob)

@@ -1,0 +1,139 @@
+"""`prepare`: a solver bound to a graph and a property, for bounds that come one after another."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from umdp.model import Graph, IntervalMDP, Policy
+from umdp.solver.again import repetition, solve_again
+from umdp.solver.api import propose, solve, task_of
+from umdp.solver.objective import players
+from umdp.solver.proposal import Proposal, as_good
+from umdp.solver.result import Solution
+from umdp.solver.task import Effort
+from umdp.spec import Spec
+
+if TYPE_CHECKING:
+    from umdp.solver.methods.repetition import Repetition
+
+__all__ = ["Prepared", "keep_start", "prepare"]
+
+Array = NDArray[Any]
+
+
+class Prepared:
+    """A solver bound to a graph and a property: what these fix is worked out once, with the first bounds.
+
+    Attributes
+    ----------
+    graph, spec : what it is bound to
+
+    Examples
+    --------
+    >>> from umdp import Graph, prepare
+    >>> coin = Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], labels={"goal": [1]})
+    >>> solver = prepare(coin, 'Pmaxmin=? [ F "goal" ]')
+    >>> for low in (0.2, 0.3):
+    ...     print(solver.solve([low, 0.5, 1, 1], [0.5, 0.8, 1, 1]).value)
+    0.2
+    0.3
+    """
+
+    def __init__(self, graph: Graph, spec: Spec | str) -> None:
+        self.graph = graph.graph
+        self.spec = Spec.parse(spec) if isinstance(spec, str) else spec
+        self._known: tuple[Repetition, bool] | None = None
+        self._looked = self.spec.steps(self.graph) is not None or self.spec.nature is None
+
+    def solve(
+        self,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        *,
+        start: Solution | Policy | None = None,
+        precision: float = 1e-6,
+        method: str = "auto",
+        threads: int = 1,
+        time_limit: float = np.inf,
+        cutoff: float = np.inf,
+    ) -> Solution:
+        """Return the solution for bounds of shape (T,); options are those of `umdp.solve`, and so is the answer.
+
+        `start` is best the solution for bounds that were like these.
+        """
+        model = self.graph.with_bounds(lower, upper)
+        return solve(
+            model, self.spec, start=start, precision=precision, method=method, threads=threads, time_limit=time_limit,
+            cutoff=cutoff,
+        )  # fmt: skip
+
+    def solve_model(
+        self,
+        model: IntervalMDP,
+        *,
+        start: Array | None = None,
+        before: Array | None = None,
+        precision: float,
+        method: str,
+        cutoff: float = np.inf,
+    ) -> Solution:
+        """Return the solution for a model with this graph; `start` are choices (S,), `before` the `unknowns` of a solution."""
+        found = self._again(model, start, before, Effort(precision, method, cutoff=cutoff))
+        if found is not None:
+            return found
+        return solve(model, self.spec, start=self._policy(start), precision=precision, method=method, cutoff=cutoff)
+
+    def propose(
+        self,
+        model: IntervalMDP,
+        *,
+        start: Array | None = None,
+        before: Array | None = None,
+        precision: float,
+        method: str,
+    ) -> Proposal:
+        """Return an optimal policy for a model with this graph, and its value, without a proof; `start` are choices (S,)."""
+        found = self._again(model, start, before, Effort(precision, method, prove=False))
+        if found is None:
+            return propose(model, self.spec, precision=precision, start=self._policy(start), method=method)
+        return Proposal(found.policy, found.value, lambda: as_good(model, self.spec, found.upper), found.unknowns)
+
+    def _policy(self, start: Array | None) -> Policy | None:
+        return None if start is None else Policy(self.graph, start)
+
+    def _again(self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort) -> Solution | None:
+        if not self._looked:
+            self._looked = True
+            agent_max, nature_max = players(model, self.spec)
+            about, task = task_of(model, self.spec, agent_max, nature_max)
+            kept = repetition(task) if about.kept else None
+            self._known = None if kept is None else (kept, nature_max)
+        if self._known is None:
+            return None
+        known, nature_max = self._known
+        return solve_again(known, model, self.spec, nature_max, start, before, effort, time.monotonic())
+
+
+def keep_start(starts: dict[str, Array], name: str, found: Solution | Proposal) -> None:
+    """Keep, under a name, what a later solve may start from: choices (S,) and values; what there is none of is dropped."""
+    for each, array in ((name, found.policy.choice), (f"{name} values", found.unknowns)):
+        starts.pop(each, None)
+        if array is not None and array.ndim == 1:
+            starts[each] = array
+
+
+def prepare(graph: Graph, spec: Spec | str) -> Prepared:
+    """Return a solver for a graph and a property, to be given bounds.
+
+    Parameters
+    ----------
+    graph : Graph
+        Or a model, of which the graph counts.
+    spec : Spec or str
+        The property; on intervals it says what nature does, as in ``Pmaxmin``.
+    """
+    return Prepared(graph, spec)

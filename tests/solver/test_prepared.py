@@ -1,0 +1,151 @@
+"""Solving again on the same graph: the same answers as from scratch, wherever a solve starts."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from oracles.exact import Choice, Model
+from properties.bridge import OBJECTIVES, exact_policy, exact_value, outside, to_model, to_spec, too_wide
+from properties.generate import Instance, random_model
+from umdp import Graph, IntervalMDP, Policy, Solution, anytime, prepare, solve
+from umdp.benchmark import BENCHMARKS
+from umdp.errors import InfeasibleChoice, ModelError
+from umdp.learn import LEARNERS
+from umdp.solver.again import repetition
+from umdp.solver.api import task_of
+from umdp.solver.objective import players
+
+COIN = Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], labels={"goal": [1]})
+
+
+def narrowed(drawn: Instance, share: float) -> Instance:
+    """Return the instance with bounds that are closer to a distribution inside of them; no transition pays by itself."""
+
+    def row(choice: Choice) -> Choice:
+        low = np.array([float(lower) for _, lower, _ in choice.row])
+        high = np.array([float(upper) for _, _, upper in choice.row])
+        room = (high - low).sum()
+        inside = low + (high - low) * (min(max(1 - low.sum(), 0.0) / room, 1.0) if room > 0 else 0.0)
+        low, high = low + share * (inside - low), high - share * (high - inside)
+        bounds = [(t, float(a), float(b)) for (t, _, _), a, b in zip(choice.row, low, high, strict=True)]
+        return Choice(bounds, choice.reward, [0] * len(bounds))
+
+    table = [[row(choice) for choice in choices] for choices in drawn.model.choices]
+    return Instance(Model(table, drawn.model.state_rewards), drawn.goal, drawn.left, drawn.safe)
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_bounds_that_come_one_after_another_are_solved_right(number: int) -> None:
+    rng = np.random.default_rng([9, number])
+    drawn = random_model(rng, zero_lower=number % 4 == 3, states=(3, 8))
+    cases = [narrowed(drawn, share) for share in (0.0, 0.4, 0.41, 0.8)]
+    models = [to_model(case) for case in cases]
+    objective = OBJECTIVES[number % len(OBJECTIVES)]
+    solver = prepare(models[0], to_spec(objective))
+    last: Solution | None = None
+    for case, model in zip(cases, models, strict=True):
+        last = solver.solve(model.lower, model.upper, start=last)
+        exact = exact_value(case, objective)
+        for s, (low, high) in enumerate(zip(last.lower, last.upper, strict=True)):
+            assert not outside(low, exact[s], high), (number, objective, s)
+            assert not too_wide(low, high) or number % 4 == 3
+        earned = exact_policy(case, objective, last.policy)[model.initial]
+        assert not outside(last.policy_bracket.lower, earned, last.policy_bracket.upper)
+        assert not last.bracket.lower > last.at(model.initial).upper
+
+
+@pytest.mark.parametrize(("name", "learner"), [("grid", "pac"), ("grid", "lui"), ("chain", "pac"), ("bandit", "ucrl2")])
+def test_where_a_solve_starts_does_not_decide_its_policy(name: str, learner: str) -> None:
+    """In early iterations of PAC on the grid most choices differ by 1e-12: the first is to be taken, whatever was before."""
+    bench = BENCHMARKS[name]
+    run = anytime(bench.build(), bench.spec, LEARNERS[learner](), horizon=bench.horizon, trajectories=600, seed=2)
+    models = [snapshot.model for snapshot in run]
+    graph, rng = models[0].graph, np.random.default_rng(0)
+    options = {"precision": 1e-6, "method": "policy"}
+    pessimist, optimist = prepare(graph, bench.spec.robust()), prepare(graph, bench.spec.optimistic())
+    for before, model in list(pairwise(models))[:: max(len(models) // 40, 1)]:
+        anywhere = rng.integers(graph.state_ptr[:-1], graph.state_ptr[1:])
+        robust, best = pessimist.solve_model(before, **options), optimist.propose(before, **options)
+        ways = [
+            (robust.policy.choice, robust.unknowns, best.policy.choice, best.unknowns),
+            (anywhere, None, anywhere, None),
+            (None, None, None, None),
+        ]
+        found = [
+            (
+                pessimist.solve_model(model, start=a, before=b, **options),
+                optimist.propose(model, start=c, before=d, **options),
+            )
+            for a, b, c, d in ways
+        ]
+        for other in found[1:]:
+            for one, two in zip(found[0], other, strict=True):
+                np.testing.assert_array_equal(one.policy.choice, two.policy.choice)
+                assert one.value == pytest.approx(two.value, rel=1e-6)
+
+
+def test_an_answer_stays_what_it_was_when_the_next_one_is_found() -> None:
+    solver = prepare(COIN, 'Pmaxmin=? [ F "goal" ]')
+    first = solver.solve([0.2, 0.5, 1, 1], [0.5, 0.8, 1, 1])
+    second = solver.solve([0.4, 0.3, 1, 1], [0.6, 0.6, 1, 1], start=first)
+    assert (first.value, second.value) == (pytest.approx(0.2), pytest.approx(0.4))
+    assert (first.lower[0], second.lower[0]) == (pytest.approx(0.2), pytest.approx(0.4))
+    np.testing.assert_allclose(first.nature.probability[:2], [0.2, 0.8])
+    np.testing.assert_allclose(second.nature.probability[:2], [0.4, 0.6])
+
+
+def test_bounds_that_are_changed_in_place_are_new_bounds() -> None:
+    solver = prepare(COIN, 'Pmaxmin=? [ F "goal" ]')
+    lower, upper = np.array([0.2, 0.5, 1, 1]), np.array([0.5, 0.8, 1, 1])
+    first = solver.solve(lower, upper)
+    lower[0] = 0.3
+    assert solver.solve(lower, upper).value == pytest.approx(0.3)
+    assert first.model.lower[0] == 0.2  # type: ignore[union-attr]
+
+
+def test_bounds_that_admit_nothing_are_refused_as_in_a_model() -> None:
+    solver = prepare(COIN, 'Pmaxmin=? [ F "goal" ]')
+    with pytest.raises(InfeasibleChoice):
+        solver.solve([0.7, 0.5, 1, 1], [0.8, 0.8, 1, 1])
+    with pytest.raises(ModelError, match="not an interval"):
+        solver.solve([0.7, np.nan, 1, 1], [0.8, 0.8, 1, 1])
+    with pytest.raises(ModelError, match="transitions"):
+        solver.solve([0.7], [0.8])
+
+
+def test_step_bounds_and_rewards_on_transitions_are_solved_as_ever() -> None:
+    model = IntervalMDP(
+        COIN.state_ptr, COIN.choice_ptr, COIN.successor, [0.2, 0.5, 1, 1], [0.5, 0.8, 1, 1], labels={"goal": [1]}
+    )
+    for asked in ('Pmaxmin=? [ F<=3 "goal" ]', 'Pminmax=? [ G !"goal" ]'):
+        again = prepare(model, asked).solve(model.lower, model.upper)
+        assert again.bracket == solve(model, asked).bracket
+
+
+def test_learned_models_are_solved_by_what_is_kept() -> None:
+    """The short way is taken, not only right: otherwise nothing above tests it."""
+    bench = BENCHMARKS["grid"]
+    *_, last = anytime(bench.build(), bench.spec, LEARNERS["lui"](), horizon=bench.horizon, trajectories=300)
+    assert last.robust.unknowns is not None
+    spec = bench.spec.robust()
+    about, task = task_of(last.model, spec, *players(last.model, spec))
+    kept = repetition(task)
+    assert about.kept
+    assert kept is not None
+    assert kept.suits
+    assert kept is repetition(task)
+    cold = solve(
+        IntervalMDP(
+            *(getattr(last.model, n) for n in ("state_ptr", "choice_ptr", "successor", "lower", "upper")),
+            labels=last.model.labels,
+            rewards=last.model.rewards,
+        ),
+        spec,
+    )
+    assert cold.bracket.lower <= last.bracket.upper
+    assert last.bracket.lower <= cold.bracket.upper
+    np.testing.assert_array_equal(cold.policy.choice, last.policy.choice)
+    assert isinstance(last.policy, Policy)
