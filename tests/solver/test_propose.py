@@ -30,3 +30,16 @@ def test_what_exploration_follows_is_the_best_case(seed: int) -> None:
         assert snapshot.optimistic == pytest.approx(best.value, rel=1e-6)
         looked += 1
     assert looked > 3
+
+
+@pytest.mark.parametrize(("seed", "trajectories"), [(0, 190), (0, 360), (2, 540)])
+def test_no_state_loses_what_the_reference_keeps(seed: int, trajectories: int) -> None:
+    """Equally good choices that lead around in circles were taken: the best case was 0 at the start, though 1 elsewhere."""
+    bench = BENCHMARKS["grid"]
+    run = anytime(
+        bench.build(), bench.spec, ConfidenceSequence(0.05), horizon=bench.horizon, seed=seed, trajectories=trajectories
+    )
+    *_, before, last = run
+    for snapshot in (before, last):
+        best = solve(snapshot.model, bench.spec.optimistic(), method="value").bracket
+        assert snapshot.optimistic == pytest.approx(best.value, rel=1e-6)

@@ -131,12 +131,15 @@ def row_gains(
     x: Array,
     nature_max: bool,
     whole: bool,
+    noise: float,
     work: Array,
     row_work: Array,
     gain: Array,
     size: Array,
 ) -> bool:
     """Let nature answer on the rows taken (with `whole`, on all); return whether it changed its mind on a row taken.
+
+    It does so for gains of more than `noise`, relative to the terms compared.
 
     `gain` receives what a step by the row gains over the state's own value, `size` what its rounding is relative to.
     """
@@ -163,7 +166,7 @@ def row_gains(
                 for j in range(count):
                     old += prob[lo + j] * key[j]
                     spread += prob[lo + j] * size_of[j]
-                if not (new - old if nature_max else old - new) > 1e-14 * (scale + spread):
+                if not (new - old if nature_max else old - new) > noise * (scale + spread):
                     size[row] = max(scale, spread)  # what is kept may be rounded more than what is better
                     continue
                 changed = True

@@ -27,6 +27,7 @@ TIE = 1e-12  # choices whose values differ by no more than this, relatively, are
 NOISE = 1e-15  # what rounding mostly does to a comparison, relative to the terms compared; more where it goes on and on
 ROUNDS = 400
 WORSE = 1e-9  # relative, beyond what rounding does to a value
+COARSE = 1e-10  # noise from which it is not worth asking for more
 
 
 @kernel
@@ -77,7 +78,6 @@ def _widen(
         alt_choice[begin + i] = choice[begin + i]
     for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
         alt_prob[t] = prob[t]
-    last = -1.0
     for attempt in range(24):
         if attempt > 0 or not factored:
             factored = attempt == 0
@@ -88,12 +88,11 @@ def _widen(
             again[s] = load[s]
         shift = kappa * evaluate_again(n, a, work[0], work[10], again, part)
         top = work[6][0] + sign * shift
-        if not (0.0 <= top < np.inf) or shift > wanted * work[6][0] or top == last:
-            return False, factored  # too far away to be of use, or nothing has changed
-        last = top
+        if not (0.0 <= top < np.inf) or shift > wanted * work[6][0]:
+            return False, factored  # too far away to be of use
         for s in range(n):
             shifted[s] = c[s] + sign * kappa * part[s]
-        passed = True
+        passed, moved = True, False
         for i in range(n):
             s = 0 if i == ref else (ref if i == 0 else i)
             first, last = row_ptr[begin + i], row_ptr[begin + i + 1]
@@ -127,8 +126,10 @@ def _widen(
                     passed = False
                 if excess > worst and excess > 0.0:
                     worst = excess
+                    moved = moved or alt_choice[begin + i] != row
                     alt_choice[begin + i] = row
                     for k in range(size):
+                        moved = moved or alt_prob[lo + k] != probe[k]
                         alt_prob[lo + k] = probe[k]
         if passed:
             for i in range(n):
@@ -140,7 +141,31 @@ def _widen(
                     off += 8.0 * LEAST
                 bound[begin + i] = max(shifted[s] + other + sign * off, 0.0)
             return True, factored
+        if not moved:
+            return False, factored
     return False, False
+
+
+@kernel
+def _save(
+    begin: int,
+    n: int,
+    row_ptr: Array,
+    entry_ptr: Array,
+    choice: Array,
+    prob: Array,
+    value: Array,
+    alt_choice: Array,
+    alt_prob: Array,
+    last: Array,
+) -> bool:
+    """Keep strategies and their values, to go back to; return that there are some."""
+    for i in range(n):
+        alt_choice[begin + i] = choice[begin + i]
+        last[i] = value[i]
+    for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
+        alt_prob[t] = prob[t]
+    return True
 
 
 @kernel
@@ -243,16 +268,17 @@ def solve_small(
         done = n < 0  # the agent
         known = n < 0  # whether there are values at all
         factored = n < 0  # whether the last elimination is that of the strategies found
-        joint, last = agent_max == nature_max, -np.inf if agent_max else np.inf
+        joint, last = agent_max == nature_max, work[9]
+        saved = n < 0  # whether `alt_choice`, `alt_prob` and `last` hold strategies to go back to, and their values
         noise, strict = NOISE, n < 0
         for turn in range(ROUNDS):
             counts[0] += 1
             if turn % 16 == 15:
                 noise = min(10.0 * noise, TIE)
             known = evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work)
-            if not known:
+            if not known and not saved:
                 break
-            if not chosen:  # the state of largest value is the reference from now on
+            if known and not chosen:  # the state of largest value is the reference from now on
                 chosen = True
                 far = 0
                 for pos in range(1, n):
@@ -265,24 +291,28 @@ def solve_small(
                     ref = far
                     continue
             # Where both pull the same way values never get worse. If they do, a gain was rounding, and a switch for it has closed
-            # the way out: the strategies before it are as good as floating-point numbers can tell. And where choices that are
-            # almost as good are taken all the time, that may add up to more than a little: then only equal ones are.
-            if (joint or done) and (value[0] < last * (1 - WORSE) if agent_max else value[0] > last * (1 + WORSE)):
+            # the way out: go back, and ask for more. And where choices that are almost as good are taken all the time, that may
+            # add up to more than a little: then only equal ones are.
+            worse = not known
+            if saved and known:
+                for pos in range(n):
+                    if value[pos] < last[pos] * (1 - WORSE) if agent_max else value[pos] > last[pos] * (1 + WORSE):
+                        worse = True
+            if saved and worse:
                 for s in range(begin, begin + n):
                     choice[s] = alt_choice[s]
                 for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
                     prob[t] = alt_prob[t]
                 known = evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work)
-                if strict or not done or not known:
+                if not known or (strict if done else noise >= COARSE):
                     factored = n > 0
                     break
-                strict, done = n > 0, n < 0
+                if done:
+                    strict, done = n > 0, n < 0
+                else:
+                    noise = 100.0 * noise
             if joint and not done:
-                last = value[0]
-                for s in range(begin, begin + n):
-                    alt_choice[s] = choice[s]
-                for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
-                    alt_prob[t] = prob[t]
+                saved = _save(begin, n, row_ptr, entry_ptr, choice, prob, value, alt_choice, alt_prob, last)
             changed = False
             for half in range(2):  # nature answers the policy first; then the agent looks at all rows
                 whole = half == 1
@@ -292,7 +322,7 @@ def solve_small(
                     continue  # who pull the same way look around together
                 changed = row_gains(
                     begin, n, ref, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x,
-                    nature_max, whole, work, row_work, gains, sizes,
+                    nature_max, whole, max(noise, 1e-14), work, row_work, gains, sizes,
                 )  # fmt: skip
             if changed and (done or not joint):
                 continue
@@ -313,11 +343,8 @@ def solve_small(
             if changed:
                 continue
             # Of equally good rows the first, as long as an exit stays in reach.
-            done, last = n > 0, value[0]
-            for s in range(begin, begin + n):
-                alt_choice[s] = choice[s]
-            for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
-                alt_prob[t] = prob[t]
+            done = n > 0
+            saved = _save(begin, n, row_ptr, entry_ptr, choice, prob, value, alt_choice, alt_prob, last)
             for i in range(begin, begin + n):
                 first_tie, pos = -1, 0 if i - begin == ref else (ref if i == begin else i - begin)
                 for row in range(row_ptr[i], row_ptr[i + 1]):
