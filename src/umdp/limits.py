@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from umdp.errors import ModelError
+from umdp.source.listed import Listed
 from umdp.spec import Threshold
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Limits:
 def reason_to_end(run: Anytime, snapshot: Snapshot, limits: Limits, over: str | None) -> str | None:
     """Return why a run ends with a snapshot, None if it does not; `over` is what was said from outside."""
     reason = (
-        (None if run.open else "the graph decides the value: there is nothing to learn")
+        (None if run.open or _unread(run) else "the graph decides the value: there is nothing to learn")
         or ("there is no more data" if run.ended else None)
         or limits.spent(run.trajectories, run.steps)
         or over
@@ -81,6 +82,11 @@ def reason_to_end(run: Anytime, snapshot: Snapshot, limits: Limits, over: str | 
     reached = wanted.holds(snapshot.bracket.lower, snapshot.bracket.upper)
     proved = "is certified" if snapshot.guarantee.holds else "is reached on the learned model"
     return f"{wanted.operator} {wanted.value:g} {proved}" if reached else reason
+
+
+def _unread(run: Anytime) -> bool:
+    """Whether how much stands behind an observed graph is still to be counted: a log that decides the value was not read yet."""
+    return isinstance(run.source, Listed) and not run.source.interactive and not run.ended
 
 
 def default_horizon(states: int) -> int:

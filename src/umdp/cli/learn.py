@@ -35,6 +35,7 @@ class Learn:
     quiet: bool = False
     certificate: str | None = None
     afterwards: Afterwards = field(default_factory=Afterwards)
+    free: bool = False  # nobody asked for a learner
 
     def run(self) -> int:
         """Learn until something ends it; return the exit status."""
@@ -44,12 +45,13 @@ class Learn:
         from umdp.run.fingerprint import fingerprint
 
         self.config.limits()
+        config = self.config.for_observed() if self.free and self.config.shows_graph else self.config
         if self.certificate is not None:
-            check_certificate(self.certificate, self.config)
+            check_certificate(self.certificate, config)
         self.afterwards.check()
-        config = self.config.signed()
+        config = config.signed()
         announce()
-        run = config.build()
+        run, config = self._built(config)
         how: dict[str, Any] = {"json": self.json, "quiet": self.quiet, "certificate": self.certificate}
         with self.afterwards.kept(self.out) as file:
             if file is None:
@@ -60,6 +62,16 @@ class Learn:
                 status = _learn(run, config, store, path=self.out, **how)
             self.afterwards.write(file, say=not self.json)
             return status
+
+    def _built(self, config: Config) -> tuple[Anytime, Config]:
+        """Return the run, and its configuration with the learner that fits where nobody asked for one."""
+        if not self.free or config.chosen:
+            return config.build(), config
+        config.build_learner(), config.build_explorer()
+        source, spec, horizon = config.build_source()
+        if source.knowledge().graph == "observed":
+            config = config.for_observed()
+        return config.assemble(source, spec, horizon), config
 
 
 @dataclass(frozen=True)
@@ -156,10 +168,11 @@ def _learn(
     """Go through a run, keep and show its snapshots, and say what it is kept in; return the exit status."""
     from umdp.anytime import proceed
     from umdp.cli.live import display
+    from umdp.notes import notes_of
 
     def keep(snapshot: Snapshot) -> None:
         if store is not None:
-            store.keep(snapshot, run.state(), tuple(run.source.report()))
+            store.keep(snapshot, run.state(), (*config.notes, *notes_of(run, snapshot)))
 
     snapshot, failure = None, None
     try:

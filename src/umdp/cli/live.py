@@ -14,6 +14,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
 from umdp.cli.chart import Point, chart, remaining
+from umdp.notes import notes_of
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
@@ -41,6 +42,10 @@ class Screen:
     def show(self, snapshot: Snapshot) -> None:
         """Take a snapshot in."""
 
+    def notes(self, snapshot: Snapshot) -> list[str]:
+        """Return what there is to say besides numbers, a line each."""
+        return [*self.config.notes, *notes_of(self.run, snapshot)]
+
     def result(self, snapshot: Snapshot, path: str | None) -> None:
         """Say how it ended."""
         print(in_words(snapshot))
@@ -49,7 +54,7 @@ class Screen:
             print(f"  return   {returned(*snapshot.returns)}")
         if snapshot.performance is not None:
             print(f"  the policy is worth {snapshot.performance:.6g} on the process itself")
-        for line in self.run.source.report():
+        for line in self.notes(snapshot):
             print(f"  {line}")
         for line in snapshot.guarantee.reasons[1:]:  # the first is part of the label
             print(f"  {'provided that' if snapshot.guarantee.holds else 'no guarantee:'} {line}")
@@ -71,7 +76,7 @@ class _Json(Screen):
         return
 
     def _print(self, snapshot: Snapshot) -> None:
-        print(json.dumps({**record(snapshot), "notes": self.run.source.report()}), flush=True)
+        print(json.dumps({**record(snapshot), "notes": self.notes(snapshot)}), flush=True)
 
 
 class _LastJson(_Json):

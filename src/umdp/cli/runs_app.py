@@ -81,7 +81,12 @@ def _learn(
     ] = None,
     learner: Annotated[
         str,
-        typer.Option(metavar="NAME", help=f"{', '.join(LEARNERS)}, or FILE.py:NAME.", autocompletion=learners),
+        typer.Option(
+            metavar="NAME",
+            help=f"{', '.join(LEARNERS)}, or FILE.py:NAME. Where the graph is only observed (a log without a graph, an "
+            "environment without a table) and none is asked for, confidence-sequence with the error rate 0.05.",
+            autocompletion=learners,
+        ),
     ] = "lui",
     confidence: Annotated[
         Decimal | None,
@@ -199,7 +204,9 @@ def _learn(
         data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds,
     )  # fmt: skip
     unused(config, given)
-    return Learn(config, out, json, quiet, certificate, Afterwards(plot, policy))
+    return Learn(
+        config, out, json, quiet, certificate, Afterwards(plot, policy), free=not {"learner", "confidence"} & given
+    )
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -15,7 +15,7 @@ from umdp.asked import check_budgets, check_numbers, check_spec, check_until
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
-from umdp.learn.making import make_learner
+from umdp.learn.making import make_learner, settings_of
 from umdp.limits import Limits, threshold
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.run.fingerprint import graph_digest
@@ -27,6 +27,7 @@ from umdp.spec import Spec
 __all__ = ["Config"]
 
 MADE = "an umdp.MDP, an environment with reset and step, or a source of umdp.source"
+CAREFUL, ERROR_RATE = "confidence-sequence", 0.05
 LOGGED = "; a graph says what can happen in a log: give one with --log"
 
 
@@ -41,6 +42,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     constants : for programs
     question : the property; a benchmark has its own
     learner, settings : the learner's name, or ``FILE.py:NAME``, a class, and its settings
+    chosen : whether nobody asked for a learner, and this one was taken because the graph is only observed
     explore, xi : an explorer's name, or ``FILE.py:NAME``, a class; and the weight on the optimistic action
     seed, horizon, precision, per_solve : see `anytime`
     switch, after : what the process becomes, and after how many trajectories
@@ -58,6 +60,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     question: str | None = None
     learner: str = "lui"
     settings: dict[str, Any] = {}
+    chosen: bool = False
     explore: str = "optimism"
     xi: float = 1.0
     seed: int = 0
@@ -88,8 +91,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """
         numbers = {"seed": self.seed, "horizon": self.horizon, "precision": self.precision, "per_solve": self.per_solve}
         check_numbers(**numbers, prefix="--")
+        self.build_learner(), self.build_explorer()  # what is wrong with them is said before a model is read
+        return self.assemble(*self.build_source())
+
+    def assemble(self, source: Source, spec: Spec, horizon: int | None) -> Anytime:
+        """Return the run of a source, a property and a horizon that were built."""
         learner, explorer = self.build_learner(), self.build_explorer()
-        source, spec, horizon = self.build_source()
         if self.graph and self.graph != graph_digest(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
         try:
@@ -145,6 +152,31 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             raise
         except Exception as error:
             raise ModelError(f"the learner {self.learner} fails: {where(error)}") from error
+
+    def for_observed(self) -> Self:
+        """Return this configuration with the learner for a graph that is only observed, where nobody asks for one.
+
+        It allows for what was never seen. Others take that for impossible, and an outcome that was seen once for certain.
+        """
+        known = settings_of(type(as_learner(CAREFUL)))
+        for name in self.settings:
+            if name not in known:
+                raise ModelError(
+                    f"--set {name}: where the graph is only observed and no learner is named, {CAREFUL} learns, which has no "
+                    f"setting {name}; name the learner that has it with --learner"
+                )
+        settings = {"error_rate": ERROR_RATE, **self.settings}
+        return msgspec.structs.replace(self, learner=CAREFUL, settings=settings, chosen=True)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was decided for the user, a line each."""
+        if not self.chosen:
+            return ()
+        rate = self.settings.get("error_rate", ERROR_RATE)
+        return (
+            f"the learner is {self.learner}, error rate {rate:g}, because the graph is only observed; --learner takes another",
+        )
 
     def build_explorer(self) -> Explorer:
         """Return how to explore."""
@@ -206,6 +238,11 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     def read_from(self) -> str | None:
         """The log or stream to learn from; None without."""
         return self.log if self.log is not None else self.model if is_log_name(self.model) else None
+
+    @property
+    def shows_graph(self) -> bool:
+        """Whether a log is all that says what can happen."""
+        return self.log is None and self.data.graph is None and self.read_from is not None
 
     def _recorded(self, log: str) -> Source:
         """Return the log or stream, with the graph that is given or its own."""

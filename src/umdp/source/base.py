@@ -10,11 +10,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.model import MDP, Graph
+from umdp.model import MDP, REST, Graph
 
-__all__ = ["MARKOV", "Batch", "Knowledge", "Order", "Source"]
+__all__ = ["COUNTED", "INSTEAD", "MARKOV", "UNLISTED", "Batch", "Knowledge", "Order", "Source"]
 
 MARKOV = "what happens next depends on the state and the action alone"
+
+# What reports say of steps that a graph does not list; and what they say where these are left out (see `Listed`).
+UNLISTED, INSTEAD, COUNTED = f"counts as {REST}", f", it counts as {REST}", f"was counted as {REST}"
 
 
 @dataclass(frozen=True, eq=False)

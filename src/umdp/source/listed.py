@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from umdp.model import REST, Graph, Rewards
-from umdp.source.base import Batch, Knowledge, Order, Source
+from umdp.source.base import COUNTED, INSTEAD, UNLISTED, Batch, Knowledge, Order, Source
 
 __all__ = ["Listed", "listed", "without_rest"]
 
@@ -56,12 +56,17 @@ class Listed(Source):
         self.inner.restore(state)
 
     def report(self) -> list[str]:
-        """Return what the source reports."""
-        return self.inner.report()
+        """Return what the source reports, in the words for a source without "anything else"."""
+        return [_reworded(line) for line in self.inner.report()]
 
     def close(self) -> None:
         """Let go of what the source holds."""
         self.inner.close()
+
+
+def _reworded(line: str) -> str:
+    line = line.replace(INSTEAD, ", steps to it are left out").replace(COUNTED, "was left out")
+    return line.replace(UNLISTED, "is taken for impossible")
 
 
 def without_rest(source: Source) -> Source:

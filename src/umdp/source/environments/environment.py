@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError, UmdpError
-from umdp.model import MDP, REST, Graph
+from umdp.model import MDP, Graph
 from umdp.model.interface import Interface, freeze
-from umdp.source.base import MARKOV, Batch, Knowledge, Order, Source
+from umdp.source.base import COUNTED, MARKOV, Batch, Knowledge, Order, Source
 from umdp.source.environments.protocol import Protocol, Step, name_of
 from umdp.source.logs.rejected import OnError
 from umdp.source.lookup import Lookup
@@ -292,8 +292,8 @@ class Environment(Source):
             )
         if done["rest"]:
             notes.append(
-                f"{done['rest']} of {done['steps']} steps led where the graph lists nothing; each ended its trajectory and was "
-                f"counted as {REST}"
+                f"{done['rest']} of {done['steps']} steps led where the graph lists nothing; each ended its trajectory and "
+                f"{COUNTED}"
             )
         if done["unlisted"]:
             notes.append(

@@ -14,6 +14,7 @@ from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.model.interface import freeze
 from umdp.model.units import reward_structures
+from umdp.source.base import UNLISTED
 from umdp.source.environments.protocol import Protocol, allowed, name_of
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
 
@@ -177,7 +178,7 @@ def observe(
         names=_namer(seen),
         rest=rest,
     )
-    otherwise = "counts as anything else" if rest else "is missing, and no guarantee covers it"
+    otherwise = UNLISTED if rest else "is missing, and no guarantee covers it"
     origin = (
         f"the graph is what {played} episodes with random actions showed ({steps} steps): {graph.states} states, "
         f"{graph.transitions} transitions; whatever can happen but did not {otherwise}"

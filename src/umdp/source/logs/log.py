@@ -7,7 +7,8 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from umdp.errors import FormatError, ModelError
-from umdp.model import REST, Graph
+from umdp.model import Graph
+from umdp.source.base import UNLISTED
 from umdp.source.logs.columns import RewardOf
 from umdp.source.logs.counting import RowCounter
 from umdp.source.logs.opening import STANDARD_INPUT, open_reader
@@ -109,7 +110,7 @@ class Log(Recorded):
             shown = show(reader, wanted)
             graph = shown.graph
             self._graph_from = "observed"
-            beyond = f"counts as {REST}" if rest else "is missing, and no guarantee covers it"
+            beyond = UNLISTED if rest else "is missing, and no guarantee covers it"
             self._note = [
                 f"the graph is what {reader.name} shows: {graph.states} states, {graph.transitions} transitions; whatever "
                 f"can happen but is not in it {beyond}",

@@ -1,0 +1,78 @@
+"""What there is to say about a run besides its numbers: what its source reports, and how little its policy may rest on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.model import Graph
+from umdp.solver.objective import objective_of
+from umdp.source.listed import Listed
+from umdp.source.observed_graph import STAY, UNKNOWN
+
+if TYPE_CHECKING:
+    from umdp.anytime import Anytime
+    from umdp.snapshot import Snapshot
+
+__all__ = ["FEW", "notes_of"]
+
+Mask = NDArray[np.bool_]
+
+FEW = 10  # times that a choice should be seen before what was seen of it is taken for all it can do
+
+
+def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
+    """Return what the user should know about a run as it is shown by a snapshot, a line each."""
+    notes = run.source.report()
+    if isinstance(run.source, Listed):
+        notes.append(_seldom_seen(run, snapshot))
+    return notes
+
+
+def _seldom_seen(run: Anytime, snapshot: Snapshot) -> str:
+    """Say that what was never seen is taken for impossible, and how many choices of the policy were hardly tried."""
+    said = (
+        "what was never seen is taken for impossible, since it may cost anything"
+        if run.learner.discovers
+        else f"the learner {run.learner.name} takes what was never seen for impossible"
+    )
+    if snapshot.counts is None or not snapshot.trajectories:
+        return said  # exploration does not count how often it saw something
+    graph = run.source.graph
+    taken = _taken(graph, snapshot, _final(run))
+    few = int((taken & (np.add.reduceat(snapshot.counts, graph.choice_ptr[:-1]) < FEW)).sum())
+    of = f"{few:,} of the {int(taken.sum()):,} choices that the policy takes"
+    return f"{said}: {of} {'was' if few == 1 else 'were'} seen fewer than {FEW} times"
+
+
+def _final(run: Anytime) -> Mask:
+    """Return the states (S,) after which nothing counts any more."""
+    asked = objective_of(run.source.graph, run.reading)
+    nowhere = np.zeros(run.source.graph.states, dtype=np.bool_)
+    return nowhere if asked.absorbing is None else asked.absorbing
+
+
+def _taken(graph: Graph, snapshot: Snapshot, final: Mask) -> Mask:
+    """Return the choices (C,) that the policy takes, at whatever step, in states that it may reach."""
+    choice, weight = snapshot.policy.choice, snapshot.policy.weight
+    wanted = np.zeros(graph.choices, dtype=np.bool_)
+    if choice is not None:
+        wanted[choice.ravel()] = True
+    elif weight is not None:
+        wanted = weight > 0
+    # Nobody took the one choice of a state that was never left.
+    alone = np.flatnonzero(np.diff(graph.state_ptr) == 1)
+    own = [c for c in graph.state_ptr[alone].tolist() if graph.action_name(c) in (STAY, UNKNOWN)]
+    wanted[own] = False
+    wanted &= ~final[graph.choice_state]
+    reached = np.zeros(graph.states, dtype=np.bool_)
+    reached[graph.initial] = True
+    of_transition: NDArray[Any] = np.repeat(np.arange(graph.choices), np.diff(graph.choice_ptr))
+    while True:
+        taken = wanted & reached[graph.choice_state]
+        before = int(reached.sum())
+        reached[graph.successor[taken[of_transition]]] = True
+        if int(reached.sum()) == before:
+            return taken
