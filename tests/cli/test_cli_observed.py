@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -110,3 +111,51 @@ def test_an_environment_without_a_table(umdp, folder):
 
 def test_a_graph_that_is_known_is_learned_as_before(umdp):
     assert last(umdp("learn", "grid", "--trajectories", "20", "--json").out)["guarantee"]["kind"] == "none"
+
+
+SLOW = """
+import random
+import time
+
+class Slow:
+    class action_space:
+        n = 2
+
+    def reset(self, seed=None):
+        if seed is not None:
+            self.random = random.Random(seed)
+        self.at = 0
+        return 0, {}
+
+    def step(self, action):
+        time.sleep(0.02)
+        self.at = self.at + 1 if self.random.random() < 0.7 else 0
+        return self.at, float(self.at == 4), self.at == 4, False, {}
+"""
+
+
+def test_exploration_keeps_to_the_time_and_can_be_repeated(umdp, folder):
+    (folder / "slow.py").write_text(SLOW)
+    begun = time.monotonic()
+    done = umdp("learn", "slow.py:Slow", 'Pmax=? [ F<=9 "goal" ]', "--seconds", "2", "--out", "slow.run")
+    assert (
+        time.monotonic() - begun < 60
+    )  # 20,000 steps and more would take longer than this, and some time is for compiling
+    assert done.code == 0, done.err
+    assert done.err.splitlines()[-1].startswith("exploring Slow with random actions")
+    assert "for at most 0.4 s" in done.err
+    assert "exploration was cut short after" in done.out
+    more = umdp("resume", "slow.run", "--seconds", "0.1", "--trust", "--quiet")
+    assert more.code == 0, more.err
+    assert "exploration was cut short after" in more.out
+
+
+def test_a_check_keeps_to_the_time_and_says_what_it_is_doing(umdp, folder):
+    (folder / "slow.py").write_text(SLOW)
+    begun = time.monotonic()
+    done = umdp("check-env", "slow.py:Slow", "--seconds", "2")
+    assert time.monotonic() - begun < 20
+    assert done.code == 0, done.out
+    assert done.err.startswith("playing slow.py:Slow with random actions, for at most 2 s")
+    assert "note (time): " in done.out
+    assert "of 20,000 steps were looked at in the time given" in done.out

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from umdp.cli.check import Check
-from umdp.cli.check_env import CheckEnv
+from umdp.cli.check_env import SECONDS, CheckEnv
 from umdp.cli.compare import Compare, declare_compare
 from umdp.cli.env_args import ENV_ARG, arguments_of
 from umdp.cli.help import App, Commands
@@ -212,6 +212,9 @@ def _check_env(
     env_arg: ENV_ARG = None,
     steps: Annotated[int, typer.Option(parser=integer, metavar="N", help="How long to play.")] = 20_000,
     seed: Annotated[int, typer.Option(parser=integer, metavar="N", help="Equal seeds give equal findings.")] = 0,
+    seconds: Annotated[
+        float, typer.Option(parser=number, metavar="SECONDS", help="How long to play at most.")
+    ] = SECONDS,
 ) -> CheckEnv:
     """Return what `umdp check-env` was asked for."""
-    return CheckEnv(environment, steps, seed, arguments_of(env_arg))
+    return CheckEnv(environment, steps, seed, seconds, arguments_of(env_arg))

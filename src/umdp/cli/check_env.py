@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
 from umdp.errors import ModelError
 
-__all__ = ["CheckEnv"]
+__all__ = ["SECONDS", "CheckEnv"]
+
+SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,7 @@ class CheckEnv:
     environment: str
     steps: int = 20_000
     seed: int = 0
+    seconds: float = SECONDS
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def run(self) -> int:
@@ -28,18 +32,21 @@ class CheckEnv:
         from umdp.source import Environment, check_environment
         from umdp.source.environments.naming import PREFIX, is_environment
 
-        check_budgets(steps=self.steps, prefix="--")
+        check_budgets(steps=self.steps, seconds=self.seconds, prefix="--")
         check_numbers(seed=self.seed, prefix="--")
         name = self.environment
         if not is_environment(name) and not is_plugin(name):
             name = PREFIX + name
         made = Config(model=name, parameters=self.parameters).environment()
+        how: dict[str, Any] = {"steps": self.steps, "seed": self.seed, "seconds": self.seconds}
+        if not isinstance(made, MDP):
+            print(f"playing {name} with random actions, for at most {self.seconds:g} s", file=sys.stderr, flush=True)
         if isinstance(made, Environment):
             given = made.graph if made.truth is None and made.knowledge().graph == "given" else None
-            found = check_environment(made.env, given, steps=self.steps, seed=self.seed, state_of=made.state_of)
+            found = check_environment(made.env, given, state_of=made.state_of, **how)
         elif isinstance(made, MDP):
             raise ModelError(f"{name} returned an MDP, which is always fit; check-env plays environments")
         else:
-            found = check_environment(made, steps=self.steps, seed=self.seed)
+            found = check_environment(made, **how)
         print(found)
         return 0 if found.fit else 1

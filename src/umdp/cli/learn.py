@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Learn", "Resume", "configuration"]
 
 INTERRUPTED = 130
+EXPLORE, SHARE = 60.0, 0.2  # seconds for exploratory episodes; where a time is given, this much of it
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,10 @@ class Learn:
         self.afterwards.check()
         config = config.signed()
         announce()
-        run, config = self._built(config)
-        how: dict[str, Any] = {"json": self.json, "quiet": self.quiet, "certificate": self.certificate}
+        run, config, spent = self._built(config)
+        how: dict[str, Any] = {
+            "json": self.json, "quiet": self.quiet, "certificate": self.certificate, "spent": spent,
+        }  # fmt: skip
         with self.afterwards.kept(self.out) as file:
             if file is None:
                 return _learn(run, config, None, **how)
@@ -63,15 +67,28 @@ class Learn:
             self.afterwards.write(file, say=not self.json)
             return status
 
-    def _built(self, config: Config) -> tuple[Anytime, Config]:
-        """Return the run, and its configuration with the learner that fits where nobody asked for one."""
-        if not self.free or config.chosen:
-            return config.build(), config
-        config.build_learner(), config.build_explorer()
-        source, spec, horizon = config.build_source()
-        if source.knowledge().graph == "observed":
+    def _built(self, config: Config) -> tuple[Anytime, Config, float]:
+        """Return the run, and its configuration with what was found out: how it was explored, and which learner fits.
+
+        The last is how long exploration took.
+        """
+        import msgspec
+
+        from umdp.source import Gymnasium
+
+        def tell(line: str) -> None:
+            if not (self.quiet or self.json):
+                print(line, file=sys.stderr, flush=True)
+
+        config.check()
+        given = EXPLORE if config.seconds is None else SHARE * config.seconds
+        begun, spent = time.monotonic(), 0.0
+        source, spec, horizon = config.build_source(given, tell)
+        if isinstance(source, Gymnasium) and source.explored is not None:
+            config, spent = msgspec.structs.replace(config, explored=source.explored), time.monotonic() - begun
+        if self.free and not config.chosen and source.knowledge().graph == "observed":
             config = config.for_observed()
-        return config.assemble(source, spec, horizon), config
+        return config.assemble(source, spec, horizon), config, min(spent, given)
 
 
 @dataclass(frozen=True)
@@ -164,6 +181,7 @@ def _learn(
     quiet: bool,
     certificate: str | None = None,
     path: str | None = None,
+    spent: float = 0.0,
 ) -> int:
     """Go through a run, keep and show its snapshots, and say what it is kept in; return the exit status."""
     from umdp.anytime import proceed
@@ -174,11 +192,14 @@ def _learn(
         if store is not None:
             store.keep(snapshot, run.state(), (*config.notes, *notes_of(run, snapshot)))
 
+    limits = config.limits()
+    if limits.seconds is not None:
+        limits = replace(limits, seconds=limits.seconds - spent)
     snapshot, failure = None, None
     try:
         with _signals() as signals, display(run, config, json=json, quiet=quiet) as screen:
             try:
-                for snapshot in proceed(run, config.limits(), signals.is_set, keep):
+                for snapshot in proceed(run, limits, signals.is_set, keep):
                     screen.show(snapshot)
             except BrokenPipeError:
                 raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -45,6 +46,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     chosen : whether nobody asked for a learner, and this one was taken because the graph is only observed
     explore, xi : an explorer's name, or ``FILE.py:NAME``, a class; and the weight on the optimistic action
     seed, horizon, precision, per_solve : see `anytime`
+    explored : the steps of exploratory episodes, in a run of an environment without a table
     switch, after : what the process becomes, and after how many trajectories
     log, follow, on_error : a log or stream to learn from instead of simulating the model; - is standard input
     data : how a log is to be read
@@ -67,6 +69,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     horizon: int | None = None
     precision: float = 1e-6
     per_solve: int | None = None
+    explored: int | None = None
     switch: str | None = None
     after: int = 0
     log: str | None = None
@@ -89,10 +92,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         UmdpError
             If something named is missing or does not fit; a model that has changed since is an error.
         """
+        self.check()
+        return self.assemble(*self.build_source())
+
+    def check(self) -> None:
+        """Raise what is wrong with numbers, learner and explorer, before a model is read."""
         numbers = {"seed": self.seed, "horizon": self.horizon, "precision": self.precision, "per_solve": self.per_solve}
         check_numbers(**numbers, prefix="--")
-        self.build_learner(), self.build_explorer()  # what is wrong with them is said before a model is read
-        return self.assemble(*self.build_source())
+        self.build_learner(), self.build_explorer()
 
     def assemble(self, source: Source, spec: Spec, horizon: int | None) -> Anytime:
         """Return the run of a source, a property and a horizon that were built."""
@@ -192,8 +199,13 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             raise ModelError(f"there is no way to explore called {self.explore!r}; there are {', '.join(EXPLORERS)}")
         return Optimism(self.xi) if kind is Optimism else kind()
 
-    def build_source(self) -> tuple[Source, Spec, int | None]:
-        """Return the source, the property and the horizon."""
+    def build_source(
+        self, explore_seconds: float | None = None, tell: Callable[[str], None] | None = None
+    ) -> tuple[Source, Spec, int | None]:
+        """Return the source, the property and the horizon.
+
+        An environment without a table is explored for as many steps as it was (`explored`), or for so long; `tell` is told.
+        """
         from umdp.benchmark import BENCHMARKS, load
 
         asked = None if self.question is None else Spec.parse(self.question)
@@ -210,10 +222,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         until = self.limits().until
         if until is not None:
             check_until(asked, until, "--until")
-        source = self._origin()
+        source = self._origin({"explore_steps": self.explored, "explore_seconds": explore_seconds, "tell": tell})
         return source, asked, horizon
 
-    def _origin(self) -> Source:
+    def _origin(self, exploring: Mapping[str, Any]) -> Source:
         from umdp.source import Gymnasium
         from umdp.source.environments.naming import is_environment
         from umdp.source.simulator import Simulator
@@ -229,7 +241,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             if isinstance(made, Source):
                 return made
             if not isinstance(made, MDP):
-                return Gymnasium(made)
+                return Gymnasium(made, **exploring)
         mdp = made if isinstance(made, MDP) else self._model(self.model)
         later = None if self.switch is None else self._model(self.switch)
         return Simulator(mdp, later=later, after=self.after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -66,6 +67,7 @@ def check_environment(
     level: float = 1e-4,
     actions: Sequence[Any] | None = None,
     state_of: Callable[[Any], Hashable] | None = None,
+    seconds: float | None = None,
 ) -> EnvironmentCheck:
     """Return why an environment is unfit, judged by random episodes; what is rare may stay unseen.
 
@@ -86,6 +88,8 @@ def check_environment(
         The probability that a fit environment is said to drift or to depend on history, over all tests.
     actions, state_of
         As for `observe`.
+    seconds : float, optional
+        Look no longer than this, about; a finding says so.
 
     Examples
     --------
@@ -102,10 +106,13 @@ def check_environment(
     """
     env, name = make(env)
     seen = Seen()
+    begun = time.monotonic()
     try:
         protocol = Protocol(env)
         tried = protocol.actions() if actions is None else list(actions)
-        _explore(protocol, tried, seen, steps, horizon, seed, state_of)
+        _explore(
+            protocol, tried, seen, steps, horizon, seed, state_of, np.inf if seconds is None else begun + 0.8 * seconds
+        )
     except ModelError as error:
         kind = "states" if "hashable" in str(error) else "rules"
         return EnvironmentCheck(name, seen.episodes, seen.steps, len(seen.states), (Finding(kind, str(error)),))
@@ -118,7 +125,14 @@ def check_environment(
     found += _few(masked(seen))
     found += signs(seen)
     found += endless(seen)
-    found += _unseeded(protocol, tried, seed, state_of)
+    repeated = REPEATED
+    if seconds is not None:  # at the pace there was, each of two runs may take a tenth of the time
+        repeated = min(repeated, int(0.1 * seconds * seen.steps / max(time.monotonic() - begun, 1e-9)) + 1)
+    found += _unseeded(protocol, tried, seed, state_of, repeated)
+    if seen.steps < steps:
+        found.append(
+            Finding("time", f"{seen.steps:,} of {steps:,} steps were looked at in the time given", fatal=False)
+        )
     return EnvironmentCheck(name, seen.episodes, seen.steps, len(seen.states), tuple(found))
 
 
@@ -130,10 +144,11 @@ def _explore(
     horizon: int,
     seed: int,
     state_of: Callable[[Any], Hashable] | None,
+    deadline: float,
 ) -> None:
     rng = np.random.default_rng(seed)
     where, met = f"observations of {name_of(protocol.env)}", set[Hashable]()
-    while seen.steps < steps:
+    while seen.steps < steps and (time.monotonic() < deadline or not seen.steps):
         observation, info = protocol.reset(seed if seen.episodes == 0 else None)
         state, before = freeze(observation, state_of, where), None
         seen.starts.setdefault(state)
@@ -156,20 +171,20 @@ def _explore(
                     seen.on_the_way.add(sign)
             if step.terminated:
                 seen.ended.setdefault(successor)
-            if step.terminated or step.truncated or seen.steps >= steps:
+            if step.terminated or step.truncated or seen.steps >= steps or time.monotonic() >= deadline:
                 break
             before, state, info = state, successor, step.info
 
 
 def _unseeded(
-    protocol: Protocol, tried: Sequence[Any], seed: int, state_of: Callable[[Any], Hashable] | None
+    protocol: Protocol, tried: Sequence[Any], seed: int, state_of: Callable[[Any], Hashable] | None, repeated: int
 ) -> list[Finding]:
     runs = []
     for _ in range(2):
         rng = np.random.default_rng(seed)
         observation, info = protocol.reset(seed)
         run = [freeze(observation, state_of, "reset")]
-        for _ in range(REPEATED):  # on through the ends of episodes: a short one may well repeat itself by chance
+        for _ in range(repeated):  # on through the ends of episodes: a short one may well repeat itself by chance
             possible = allowed(tried, info)
             step = protocol.step(possible[int(rng.integers(len(possible)))])
             info = step.info

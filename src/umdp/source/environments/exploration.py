@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -60,6 +61,7 @@ class Observed:
     paid : (T,) the lowest reward seen on each transition, 0 on the way to "anything else"
     apart : whether ends are told apart by what they pay
     alike : and by nothing else
+    steps : how many were taken
     """
 
     graph: Graph
@@ -70,6 +72,7 @@ class Observed:
     paid: NDArray[np.float64]
     apart: bool
     alike: bool
+    steps: int
 
 
 def observe(
@@ -83,6 +86,8 @@ def observe(
     labels: Mapping[str, LabelOf] | None = None,
     rest: bool = True,
     reward_of: Callable[[float], float] | None = None,
+    most_steps: int | None = None,
+    seconds: float | None = None,
 ) -> Observed:
     """Return the graph of what is seen in some episodes with actions chosen at random.
 
@@ -114,6 +119,9 @@ def observe(
         that was never left is taken to be absorbing, and nothing can be promised.
     reward_of : function, optional
         Turns rewards into others.
+    most_steps, seconds : optional
+        After so many steps, or so long, exploration ends with what it has seen, also within an episode, and a note says so. What
+        is seen in a time differs from day to day; `Observed.steps` as `most_steps` repeats it.
 
     Examples
     --------
@@ -134,7 +142,12 @@ def observe(
     met, steps = dict[tuple[Any, Any, Any, float, bool], None](), 0
     starts: dict[Hashable, None] = {}
     played, until, known = 0, EPISODES if episodes is None else episodes, 0
-    while played < until:
+    deadline, cut = np.inf if seconds is None else time.monotonic() + seconds, False
+
+    def enough() -> bool:
+        return steps > 0 and ((most_steps is not None and steps >= most_steps) or time.monotonic() >= deadline)
+
+    while played < until and not cut:
         observation, info = protocol.reset(seed if played == 0 else None)
         state = freeze(observation, state_of, where)
         starts.setdefault(state)
@@ -147,11 +160,14 @@ def observe(
             state, info, steps = key, step.info, steps + 1
             if step.terminated or step.truncated:
                 break
+            if cut := enough():
+                break
         played += 1
         if episodes is None and (played == until or steps >= ENOUGH):
             # The last half of the episodes showed what is new since `known`.
             until = played if len(met) - known <= len(met) * NEW or steps >= ENOUGH else 2 * played
             known = len(met)
+        cut = cut or (played < until and enough())
     if not steps:
         raise ModelError("no step was observed; give at least one episode and a horizon of at least 1")
     change = reward_of or float
@@ -185,8 +201,9 @@ def observe(
     )
     given = [None if action == RESET else action for action in seen.actions(rest=rest)]
     varies = "rewards differ for the same transition; the lowest that was seen counts" if seen.varies else ""
-    notes = tuple(filter(None, (origin, note, varies)))
-    return Observed(graph, given, dict(seen.number), entry, notes, least, apart, alike)
+    short = f"exploration was cut short after {steps:,} steps: what it did not see may be easy to reach" if cut else ""
+    notes = tuple(filter(None, (origin, short, note, varies)))
+    return Observed(graph, given, dict(seen.number), entry, notes, least, apart, alike, steps)
 
 
 def _labels(seen: ObservedGraph, given: Mapping[str, LabelOf]) -> dict[str, NDArray[np.bool_]]:

@@ -64,6 +64,10 @@ class Gymnasium(Environment):
         For a graph that is given: as for `Environment`.
     episodes : int, optional
         How many exploratory episodes to play if there is no other graph; otherwise until they show little that is new.
+    explore_steps, explore_seconds : optional
+        After how many steps, or how long, they end with what they have shown; see `observe`. `explored` is how many were taken.
+    tell : function, optional
+        Is told, in a line, that exploration begins.
     rest : bool
         Whether the choices of an observed graph have the outcome "anything else", on which steps that it does not list are
         counted; see `observe`.
@@ -91,11 +95,15 @@ class Gymnasium(Environment):
         actions: Sequence[Any] | None = None,
         entry: bool = False,
         episodes: int | None = None,
+        explore_steps: int | None = None,
+        explore_seconds: float | None = None,
+        tell: Callable[[str], None] | None = None,
         rest: bool = True,
         on_error: OnError | None = None,
         **options: Any,
     ) -> None:
         env, name = make(env, **options)
+        self.explored: int | None = None
         self._notes: tuple[str, ...] = ()
         self._number: Mapping[Hashable, int] | None = None
         self._reward_of, self._apart, self._alike = reward_of or float, False, False
@@ -114,9 +122,14 @@ class Gymnasium(Environment):
             own = [action for s in range(len(table)) for action in table[s]]
             actions = [*own, None] if entry else own
         else:
+            if tell is not None:
+                most = "" if explore_seconds is None else f", for at most {explore_seconds:.3g} s"
+                tell(f"exploring {name} with random actions, since no table says what can happen{most}")
             seen = observe(
-                env, episodes, actions=actions, state_of=state_of, labels=labels, rest=rest, reward_of=reward_of
-            )
+                env, episodes, actions=actions, state_of=state_of, labels=labels, rest=rest, reward_of=reward_of,
+                most_steps=explore_steps, seconds=explore_seconds,
+            )  # fmt: skip
+            self.explored = seen.steps
             graph, actions, entry = seen.graph, seen.actions, seen.entry
             self._number, self._notes = seen.number, seen.notes
             self._apart, self._alike = seen.apart, seen.alike
