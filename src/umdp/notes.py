@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from umdp.model import Graph
 from umdp.solver.objective import objective_of
+from umdp.source.environments.environment import Environment
+from umdp.source.environments.time_limit import cut_note
 from umdp.source.listed import Listed
 from umdp.source.observed_graph import STAY, UNKNOWN
 
@@ -25,7 +27,12 @@ FEW = 10  # times that a choice should be seen before what was seen of it is tak
 
 def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
     """Return what the user should know about a run as it is shown by a snapshot, a line each."""
+    source = run.source.inner if isinstance(run.source, Listed) else run.source
     notes = run.source.report()
+    if isinstance(source, Environment):
+        entry = source.graph.interface is not None and source.graph.interface.entry
+        cut = cut_note(source.env, source.name, run.spec, entry=entry)
+        notes += [] if cut is None else [cut]
     if isinstance(run.source, Listed):
         notes.append(_seldom_seen(run, snapshot))
     return notes

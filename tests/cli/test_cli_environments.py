@@ -163,3 +163,16 @@ def test_an_argument_of_an_environment_is_given_once(umdp) -> None:
     assert (found.code, "map_name is given twice" in found.err) == (2, True)
     assert umdp("learn", "gym:FrozenLake-v1", GOAL, "--env-arg", "x=1", "--env-arg", "x=2").code == 2
     assert "takes no parameters" in umdp("learn", "examples/rover.tra", GOAL, "--env-arg", "x=1").err
+
+
+@pytest.mark.parametrize(("size", "limit"), [("", 100), ("8x8", 200)])
+def test_an_episode_that_is_cut_is_not_what_the_property_asks_for(umdp, size, limit):
+    name, question = f"gym:FrozenLake{size}-v1", 'Pmax=? [ F "goal" ]'
+    cut = f"cuts its episodes after {limit} steps, and the property does not: for what can be played"
+    note = f'{cut}, ask for Pmax=? [ F<={limit} "goal" ]'
+    asked = ("--trajectories", "5", "--quiet")
+    assert note in umdp("learn", name, question, *asked, "--out", "a.run").out
+    assert note in umdp("simulate", "a.run", "--episodes", "3").out
+    bounded = umdp("learn", name, f'Pmax=? [ F<={limit} "goal" ]', *asked, "--out", "b.run").out
+    assert "cuts its episodes" not in bounded
+    assert "cuts its episodes" not in umdp("simulate", "b.run", "--episodes", "3").out

@@ -67,7 +67,7 @@ class Simulate:
         behind, holds = "", True
         if subject.guarantee is not None:
             behind, holds = str(subject.guarantee.get("text", "")), subject.guarantee.get("kind") != "none"
-        for line in played.lines(behind, holds=holds):
+        for line in [*played.lines(behind, holds=holds), *_cut_short(subject)]:
             print(f"  {line}")
         return 0
 
@@ -180,6 +180,18 @@ class _Subject:
     name: str
     promised: tuple[float, float] | None = None
     guarantee: dict[str, Any] | None = None
+
+
+def _cut_short(subject: _Subject) -> list[str]:
+    """Return that the environment ends episodes that the property lets go on, if it does."""
+    from umdp.source.environments.time_limit import cut_note
+    from umdp.spec import Spec
+
+    interface = subject.policy.graph.interface
+    entry = interface is not None and interface.entry
+    env = getattr(subject.process, "env", subject.process) if hasattr(subject.process, "graph") else subject.process
+    note = cut_note(env, subject.name, Spec.parse(subject.question), entry=entry)
+    return [] if note is None else [note]
 
 
 def _close(process: Any) -> None:

@@ -106,6 +106,7 @@ class Environment(Source):
         takeable = np.array([action is not None for action in self._actions])
         self._stuck = ~np.logical_or.reduceat(takeable, self.graph.state_ptr[:-1])
         self._takeable = takeable
+        self.name = name_of(env)
         self._where = f"observations of {name_of(env)}"
         self._states: dict[Hashable, int] = {}
         self._memo: dict[tuple[int, int], int] = {}

@@ -1,0 +1,43 @@
+"""The time limit of an environment, which ends episodes that a property lets go on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from umdp.spec import Spec
+from umdp.spec.formula import Globally, Until
+
+__all__ = ["cut_note", "time_limit"]
+
+
+def time_limit(env: Any) -> int | None:
+    """Return after how many steps an environment cuts its episodes, as its wrapper or its specification says; None if never."""
+    inner = env
+    while inner is not None:
+        if any(kind.__name__ == "TimeLimit" for kind in type(inner).__mro__):
+            found = getattr(inner, "_max_episode_steps", None)
+            if isinstance(found, int):
+                return found
+        inner = vars(inner).get("env") if hasattr(inner, "__dict__") else None
+    found = getattr(getattr(env, "spec", None), "max_episode_steps", None)
+    return found if isinstance(found, int) and found > 0 else None
+
+
+def cut_note(env: Any, name: str, spec: Spec, *, entry: bool = False) -> str | None:
+    """Return that an environment cuts episodes and an unbounded probability does not; None where that is not so.
+
+    Parameters
+    ----------
+    entry : bool
+        Whether the reset counts as a step.
+    """
+    formula, limit = spec.formula, time_limit(env)
+    if limit is None or not isinstance(formula, Until | Globally) or formula.bound is not None:
+        return None
+    bounded = replace(spec, formula=replace(formula, bound=limit + entry))
+    why = " (the reset is a step, too)" if entry else ""
+    return (
+        f"{name} cuts its episodes after {limit} steps, and the property does not: for what can be played, ask for "
+        f"{bounded}{why}"
+    )
