@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class UmdpError(Exception):
     """Base of every error this package raises on purpose."""
@@ -61,3 +63,41 @@ class MissingExtra(UmdpError):
     def __init__(self, extra: str, purpose: str) -> None:
         self.extra = extra
         super().__init__(f"{purpose} needs the extra \"{extra}\"; install it with: pip install 'umdp[{extra}]'")
+
+
+_KINDS = {
+    "str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "object": "a table", "array": "a list",
+    "null": "nothing",
+}  # fmt: skip
+
+
+def misfit(said: str) -> str:
+    """Return what a decoder says of data that do not fit, in plain words, the place first.
+
+    Examples
+    --------
+    >>> misfit("Expected `str | null`, got `object` - at `$.initial`")
+    'initial: expected text, found a table'
+    >>> misfit("Object missing required field `label` - at `$.learners[0]`")
+    'learners, number 1: the key "label" is missing'
+    >>> misfit("JSON is malformed: invalid character (byte 0)")
+    'the JSON is malformed: invalid character (byte 0)'
+    """
+    what, _, path = said.partition(" - at ")
+    place = re.sub(r"\[(\d+)\]", lambda at: f", number {int(at[1]) + 1}", path.strip("`").removeprefix("$").strip("."))
+    place = place.replace("[...]", "").replace(".", ", ").removeprefix(", ")
+    expected = re.fullmatch(r"Expected `([^`]*)`, got `([^`]*)`", what)
+    field = re.fullmatch(r"Object (missing required|contains unknown) field `([^`]*)`", what)
+    if expected is not None:
+        kinds = [_KINDS.get(kind, kind) for kind in expected[1].split(" | ") if kind != "null"]
+        wanted = kinds[0] if len(kinds) == 1 else f"{', '.join(kinds[:-1])} or {kinds[-1]}"
+        what = f"expected {wanted}, found {_KINDS.get(expected[2], expected[2])}"
+    elif field is not None:
+        what = f'the key "{field[2]}" is missing' if field[1].startswith("m") else f'there is no key "{field[2]}"'
+    elif what.startswith("Invalid enum value"):
+        what = f"there is no {what.removeprefix('Invalid enum value ')}"
+    elif what.startswith("JSON is malformed"):
+        what = f"the {what}"
+    else:
+        what = what[:1].lower() + what[1:]
+    return f"{place}: {what}" if place else what

@@ -126,7 +126,7 @@ def test_a_description_beside_the_log_is_found_and_said(umdp, folder, log):
     [
         ("lables = 1", "there is no key 'lables' in the description of a log; did you mean 'labels'?"),
         ("labels = 1", "labels must be a table"),
-        ("[labels]\nx = 1", "the description does not fit: expected `array`"),
+        ("[labels]\nx = 1", "the description does not fit: labels: expected a list, found a whole number"),
         ("x = ", "this is not TOML"),
         ("on-error = 'pass'", "on-error is fail, skip or chance, not 'pass'"),
         ("property = 1", "property must be text"),

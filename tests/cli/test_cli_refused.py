@@ -178,7 +178,7 @@ EXPERIMENTS = [
     experiment("must lie between 0 and 1, not 7.0", environments='{name="g", model="grid", xi=7.0}'),
     experiment("give both becomes and after, or neither", environments='{name="g", model="grid", after=3}'),
     experiment("seed must be at least 0, not -1", more="seed = -1\n"),
-    experiment("there is an unknown field `titel`", more='titel = "x"\n'),
+    experiment('there is no key "titel"', more='titel = "x"\n'),
     experiment("this is not TOML", more="= 3\n"),
 ]  # fmt: skip
 

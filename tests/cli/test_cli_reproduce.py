@@ -133,3 +133,41 @@ def test_what_cannot_be_done_is_said_in_one_line(umdp, arguments, said) -> None:
 
 def test_help_names_the_experiments(umdp) -> None:
     assert re.search(r"basic,\s+strength,\s+change\s+or\s+ties", umdp("reproduce", "--help").out)
+
+
+LEARNER = '[[learners]]\nlabel = "mine"\nlearner = "lui"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('environments = ["grid", "chian"]\n' + LEARNER, 'environments, "chian": there is no benchmark'),
+        ('environments = ["grid"]\n' + LEARNER.replace("lui", "luy"), 'learners, "mine": there is no learner'),
+        ('environments = ["grid"]\n' + LEARNER + "settings = {strenth = 1}\n", 'learners, "mine": the learner lui'),
+        ('xi = 2.0\nenvironments = ["grid"]\n' + LEARNER, "xi: xi is the weight"),
+        ('environments = [{name = "grid", xi = 3.0}]\n' + LEARNER, 'environments, "grid": xi is the weight'),
+        (
+            """environments = ["chain", {name = "grid", property = 'Pmax=? [ F "gaol" ]'}]\n""" + LEARNER,
+            'environments, "grid": unknown label "gaol"',
+        ),
+        ('environments = [{name = "grid", horizon = -1}]\n' + LEARNER, 'environments, "grid": horizon must be'),
+        ('environments = ["grid"]\n[[learners]]\nlearner = "lui"\n', 'learners, number 1: the key "label" is missing'),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_before_the_first_run(umdp, folder, text, place) -> None:
+    (folder / "mine.toml").write_text("trajectories = 1000\n" + text)
+    done = umdp("reproduce", "mine.toml", "--jobs", "1")
+    assert done.code == 2
+    assert f"error: mine.toml: {place}" in done.err
+    assert "runs" not in done.err
+    assert not (folder / "reproduction").exists()
+
+
+def test_an_environment_without_a_table_is_refused_before_the_first_run(umdp, folder) -> None:
+    pytest.importorskip("gymnasium")
+    cards = """{name = "cards", model = "gym:Blackjack-v1", property = 'Pmax=? [ F "goal" ]'}"""
+    (folder / "mine.toml").write_text(f'environments = ["grid", {cards}]\n{LEARNER}')
+    done = umdp("reproduce", "mine.toml", "--jobs", "1")
+    assert done.code == 2
+    assert 'mine.toml: environments, "cards": gym:Blackjack-v1 has no table of probabilities' in done.err
+    assert "runs" not in done.err

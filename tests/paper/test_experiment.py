@@ -89,9 +89,9 @@ LUI = '[[learners]]\nlabel = "LUI"\nlearner = "lui"\n'
     ("text", "said"),
     [
         ("environments = [", "this is not TOML"),
-        (HEAD, "missing required field `learners`"),
-        (HEAD + "colour = 1\n" + LUI, "there is an unknown field `colour`"),
-        (HEAD + LUI + "stength = 3\n", "unknown field `stength` - at `learners[0]`"),
+        (HEAD, 'the key "learners" is missing'),
+        (HEAD + "colour = 1\n" + LUI, 'there is no key "colour"'),
+        (HEAD + LUI + "stength = 3\n", 'learners, number 1: there is no key "stength"'),
         (HEAD + LUI + LUI, "two learners are called 'LUI'; give one of them another label or panel"),
         ('environments = ["chain", "chain"]\n' + LUI, "two environments are called 'chain'"),
         ("environments = []\n" + LUI, "there are no environments or no learners"),
@@ -102,7 +102,7 @@ LUI = '[[learners]]\nlabel = "LUI"\nlearner = "lui"\n'
             "learner 'LUI': there is no environment 'grid' here; there are chain",
         ),
         (HEAD + LUI + '[[learners]]\nlabel = "x"\nlearner = "none.py:x"\n', "the file none.py cannot be read"),
-        (HEAD + 'ties = "last"\n' + LUI, "invalid enum value 'last' - at `ties`"),
+        (HEAD + 'ties = "last"\n' + LUI, "ties: there is no 'last'"),
     ],
 )
 def test_files_that_make_no_sense(tmp_path, text, said) -> None:

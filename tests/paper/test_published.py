@@ -14,7 +14,7 @@ from umdp.paper.running.archive import Archive
 from umdp.paper.running.experiment import Experiment
 from umdp.paper.running.published import PublishedLUI, PublishedMAP, PublishedPAC, PublishedUCRL2
 from umdp.paper.running.sweep import processes
-from umdp.paper.running.trial import _build
+from umdp.paper.running.trial import build
 
 COIN = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1])
 PAIR = Graph([0, 2, 3], [0, 2, 4, 5], [0, 1, 0, 1, 1])
@@ -76,7 +76,7 @@ def test_the_largest_parameter_is_bounded() -> None:
 def test_before_any_data_everything_is_as_in_the_published_run(environment, learner) -> None:
     trials = Experiment.load("basic").cut(seeds=1).as_published().trials()
     (trial,) = (t for t in trials if (t.cell.environment, t.cell.learner) == (environment, learner))
-    run = _build(trial)
+    run = build(trial)
     row, snapshot = agreement.published()[environment, learner][0][0], run.snapshot()
     assert snapshot.model_error == pytest.approx(row.model_error, abs=1e-8)
     if row.performance < agreement.CUT:
@@ -90,7 +90,7 @@ def test_exploration_is_one_update_late() -> None:
         t for t in Experiment.load("basic").cut(seeds=1, trajectories=50).as_published().trials()
         if (t.cell.environment, t.cell.learner) == ("bandit", "LUI")
     )  # fmt: skip
-    run = _build(trial)
+    run = build(trial)
     assert run.horizon == 101
     from umdp.anytime import Limits
 
@@ -112,7 +112,7 @@ def test_counters_restart_at_a_change() -> None:
     )  # fmt: skip
     from umdp.anytime import Limits
 
-    run = _build(trial)
+    run = build(trial)
     limits = Limits(trajectories=400)
     while run.trajectories < 100:
         assert run.quota().max() == max(np.add.reduceat(run.counts, run.source.graph.choice_ptr[:-1]).max(), 1)

@@ -17,6 +17,7 @@ from umdp.errors import FormatError, MissingExtra
 from umdp.paper.judging.claims import Judged, judge
 from umdp.paper.results import Results
 from umdp.paper.running.archive import Archive
+from umdp.paper.running.check import check
 from umdp.paper.running.experiment import Experiment
 from umdp.paper.running.trial import Trial, describe
 from umdp.paper.showing.table import write_table
@@ -62,7 +63,14 @@ def reproduce(
         The kind of the tables; Parquet where polars is installed.
     say : callable, optional
         Told, in a few words, what comes next.
+
+    Raises
+    ------
+    FormatError
+        Before the first run, if an environment, property, learner or setting does not fit.
     """
+    for experiment in experiments:
+        check(experiment)
     folder = _folder(folder)
     told = say or (lambda text: None)
     kind = kind or ("parquet" if importlib.util.find_spec("polars") else "csv")

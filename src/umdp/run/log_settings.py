@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import msgspec
 
-from umdp.errors import FormatError, ModelError
+from umdp.errors import FormatError, ModelError, misfit
 
 __all__ = ["LogSettings", "beside", "read_description"]
 
@@ -142,9 +142,7 @@ def read_description(path: str | Path) -> tuple[LogSettings, dict[str, str]]:
     try:
         return msgspec.convert(plain, LogSettings), more
     except msgspec.ValidationError as error:
-        raise FormatError(
-            f"the description does not fit: {str(error)[:1].lower()}{str(error)[1:]}", path=path
-        ) from None
+        raise FormatError(f"the description does not fit: {misfit(str(error))}", path=path) from None
 
 
 def check_settings(settings: LogSettings, log: str | None) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 import msgspec
 import numpy as np
 
-from umdp.errors import FormatError
+from umdp.errors import FormatError, misfit
 from umdp.paper.results import Cell
 from umdp.paper.running.trial import Trial
 from umdp.run import Config
@@ -161,8 +161,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
         except tomllib.TOMLDecodeError as error:
             raise FormatError(f"this is not TOML: {error}", path=path) from None
         except msgspec.ValidationError as error:
-            message = str(error).replace("Object contains", "there is an").replace("`$.", "`").replace(" - at `$`", "")
-            raise FormatError(f"{message[:1].lower()}{message[1:]}", path=path) from None
+            raise FormatError(misfit(str(error)), path=path) from None
         environments = [EnvironmentEntry(name=each) if isinstance(each, str) else each for each in given.environments]
         plugins, near = _plugins(environments, given.learners, path)
         experiment = cls(

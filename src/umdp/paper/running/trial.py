@@ -23,7 +23,7 @@ from umdp.solver import solve
 from umdp.source.simulator import Simulator
 from umdp.spec import Direction, Spec
 
-__all__ = ["Trial", "describe", "work"]
+__all__ = ["Trial", "build", "describe", "known", "work"]
 
 Array = NDArray[Any]
 _DEFAULTS = msgspec.structs.asdict(Config(model=""))
@@ -67,7 +67,7 @@ def work(trial: Trial) -> dict[str, Any]:
 
     Nothing but the trial decides the result: neither which process does it, nor what that process did before.
     """
-    run = _build(trial)
+    run = build(trial)
     table = list(zip(*_rows(run, trial.config), strict=True))
     return {
         **{name: np.array(values, np.int64) for name, values in zip(COLUMNS[:3], table[:3], strict=True)},
@@ -99,11 +99,11 @@ def _row(snapshot: Snapshot) -> tuple[float, ...]:
     )  # fmt: skip
 
 
-def _build(trial: Trial) -> Anytime:
+def build(trial: Trial) -> Anytime:
     """Return the run at its beginning."""
     config = trial.config
-    known, spec, horizon = _known(config)
-    stages = _shuffled(known.stages, config.seed) if trial.ties == "random" else known.stages
+    process, spec, horizon = known(config)
+    stages = _shuffled(process.stages, config.seed) if trial.ties == "random" else process.stages
     source = Simulator(stages[0], later=stages[1] if len(stages) > 1 else None, after=config.after)
     if not trial.published:
         learner, kind = config.build_learner(), Anytime
@@ -114,7 +114,7 @@ def _build(trial: Trial) -> Anytime:
     return kind(source, spec, learner, config.build_explorer(), config.seed, horizon, config.precision)
 
 
-def _known(config: Config) -> tuple[Simulator, Spec, int | None]:
+def known(config: Config) -> tuple[Simulator, Spec, int | None]:
     """Return the process, the property and the horizon; built once per process, with all that is known of the graph."""
     names = ("model", "parameters", "constants", "question", "horizon", "switch", "plugins")
     return _built(msgspec.json.encode({name: getattr(config, name) for name in names}, order="deterministic"))
@@ -123,7 +123,7 @@ def _known(config: Config) -> tuple[Simulator, Spec, int | None]:
 @lru_cache(maxsize=64)
 def _built(encoded: bytes) -> tuple[Simulator, Spec, int | None]:
     config = msgspec.json.decode(encoded, type=Config)
-    source, spec, horizon = config.build_source()
+    source, spec, horizon = config.build_source(explore_seconds=0.0)
     if not isinstance(source, Simulator):
         truth = source.truth  # an environment with a table is simulated from it, at the speed of a model
         source.close()
@@ -138,7 +138,7 @@ def _built(encoded: bytes) -> tuple[Simulator, Spec, int | None]:
 
 def describe(config: Config, title: str) -> LearningProblem:
     """Return what is known of the environment of a run."""
-    source, spec, _ = _known(config)
+    source, spec, _ = known(config)
     values = [solve(mdp, spec).value for mdp in source.stages]
     minimise = spec.deciding().agent is Direction.MIN
     return LearningProblem(

@@ -88,6 +88,7 @@ def observe(
     reward_of: Callable[[float], float] | None = None,
     most_steps: int | None = None,
     seconds: float | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Observed:
     """Return the graph of what is seen in some episodes with actions chosen at random.
 
@@ -122,6 +123,8 @@ def observe(
     most_steps, seconds : optional
         After so many steps, or so long, exploration ends with what it has seen, also within an episode, and a note says so. What
         is seen in a time differs from day to day; `Observed.steps` as `most_steps` repeats it.
+    tell : function, optional
+        Is told, in a line, that exploration begins.
 
     Examples
     --------
@@ -151,6 +154,9 @@ def observe(
         observation, info = protocol.reset(seed if played == 0 else None)
         state = freeze(observation, state_of, where)
         starts.setdefault(state)
+        if tell is not None and played == 0:
+            most = "" if seconds is None else f", for at most {seconds:.3g} s"
+            tell(f"exploring {name_of(env)} with random actions, since no table says what can happen{most}")
         for _ in range(horizon):
             possible = allowed(tried, info) if actions is None else tried
             action = possible[int(rng.integers(len(possible)))]

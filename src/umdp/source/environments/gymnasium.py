@@ -122,12 +122,9 @@ class Gymnasium(Environment):
             own = [action for s in range(len(table)) for action in table[s]]
             actions = [*own, None] if entry else own
         else:
-            if tell is not None:
-                most = "" if explore_seconds is None else f", for at most {explore_seconds:.3g} s"
-                tell(f"exploring {name} with random actions, since no table says what can happen{most}")
             seen = observe(
                 env, episodes, actions=actions, state_of=state_of, labels=labels, rest=rest, reward_of=reward_of,
-                most_steps=explore_steps, seconds=explore_seconds,
+                most_steps=explore_steps, seconds=explore_seconds, tell=tell,
             )  # fmt: skip
             self.explored = seen.steps
             graph, actions, entry = seen.graph, seen.actions, seen.entry

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from umdp.errors import misfit
 from umdp.source.logs.feed import BLOCK, Feed
 from umdp.source.logs.reader import LineReader, Parsed, choose_columns
 
@@ -100,7 +101,7 @@ class JsonReader(LineReader):
 
 
 def _reason(error: msgspec.DecodeError) -> str:
-    said = str(error)
-    if isinstance(error, msgspec.ValidationError):
-        return f"the object does not fit: {said[0].lower()}{said[1:]}"
-    return f"the line is not a JSON object: {said[0].lower()}{said[1:]}"
+    said = misfit(str(error)).replace("a table", "an object")
+    if not isinstance(error, msgspec.ValidationError) or said.startswith("expected an object"):
+        return f"the line is not a JSON object: {said}"
+    return f"the object does not fit: {said}"
