@@ -47,14 +47,19 @@ class CsvReader(LineReader):
     def _header(self, line: bytes) -> list[str]:
         if not line.strip():
             raise FormatError("the file is empty; its first line must name the columns", path=self.name)
+        if b"\0" in line:
+            raise FormatError(
+                "the first line holds a byte 0: this is not text in UTF-8; save it as that", path=self.name
+            )
         self._body = len(line)
         try:
             text = line.decode("utf-8-sig")
             self._delimiter = separator(text)
             return [name.strip() for name in _fields(text, self._delimiter)]
-        except (UnicodeDecodeError, csv.Error):
+        except (UnicodeDecodeError, csv.Error) as error:
+            text = "it is not text in UTF-8; save the file as that" if isinstance(error, ValueError) else "is this CSV?"
             raise FormatError(
-                "the line that names the columns cannot be read; is this CSV?", path=self.name, line=1
+                f"the line that names the columns cannot be read: {text}", path=self.name, line=1
             ) from None
 
     def begin(self) -> dict[str, int]:
@@ -113,6 +118,9 @@ class CsvReader(LineReader):
             lines.pop()
         for number, line in enumerate(lines):
             if not line.strip():
+                continue
+            if b"\0" in line:
+                malformed[number] = "the line holds a byte 0, which is no text"
                 continue
             try:
                 fields = _fields(line.decode(), self._delimiter)

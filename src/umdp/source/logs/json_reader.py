@@ -11,10 +11,11 @@ import numpy as np
 
 from umdp.errors import misfit
 from umdp.source.logs.feed import BLOCK, Feed
-from umdp.source.logs.reader import LineReader, Parsed, choose_columns
+from umdp.source.logs.reader import COLUMNS, LineReader, Parsed, choose_columns
 
 __all__ = ["JsonReader"]
 
+NOTHING = b"\\u0000"  # as JSON writes the character 0
 _triple = operator.attrgetter("state", "action", "next")
 _trajectory = operator.attrgetter("trajectory")
 _over = operator.attrgetter("end")
@@ -34,7 +35,8 @@ class JsonReader(LineReader):
 
     def __init__(self, feed: Feed, columns: Mapping[str, str] | None = None, *, block: int = BLOCK) -> None:
         super().__init__(feed, block)
-        self._keys = choose_columns(columns, None, self.name)
+        # A role without a key of its own must not take what has been given to another.
+        self._keys = {role: f"{role} (no column)" for role in COLUMNS} | choose_columns(columns, None, self.name)
         self._look_at(())
 
     def _look_at(self, extra: Sequence[str]) -> None:
@@ -66,7 +68,7 @@ class JsonReader(LineReader):
         lines = ends.size
         # Whole lines at once are only safe to number if each is seen to hold one object.
         begin, end = data[np.append(0, ends[:-1] + 1)], data[ends - 1]
-        if (begin != ord("{")).any() or (end != ord("}")).any():
+        if (begin != ord("{")).any() or (end != ord("}")).any() or NOTHING in block:
             return self._careful(block)
         try:
             rows = self._decoder.decode_lines(block)
@@ -81,6 +83,9 @@ class JsonReader(LineReader):
         malformed: dict[int, str] = {}
         for number, line in enumerate(block.split(b"\n")):
             if not line.strip():
+                continue
+            if NOTHING in line and b"\\\\u0000" not in line:
+                malformed[number] = "the line holds a character 0, which is no text"
                 continue
             try:
                 rows.append(self._decoder.decode(line))

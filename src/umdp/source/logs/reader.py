@@ -45,11 +45,13 @@ class Reader(ABC):
     name : what the data is called in messages
     noun : what a row is called, such as "line"
     header : the names of all columns, None where rows differ
+    spoilt : where the first malformed row of `outcomes` is, and what is wrong with it; None without one
     """
 
     name: str
     noun: str = "row"
     header: Sequence[str] | None = None
+    spoilt: tuple[str, str] | None = None
 
     @property
     @abstractmethod
@@ -196,6 +198,10 @@ class LineReader(Reader):
         self._look_at(extra)
         while block := self._feed.lines(self._block):
             parsed = self.parse(block)
+            if self.spoilt is None and parsed.malformed:
+                first = min(parsed.malformed)
+                before = self._feed.line - block.count(b"\n") - (not block.endswith(b"\n"))
+                self.spoilt = f"{self.name}, line {before + first + 1}", parsed.malformed[first]
             rows = zip(parsed.triples, parsed.over.tolist(), *parsed.extra, strict=True)
             yield from ((*triple, *more) for triple, *more in rows)
         self._look_at(())
@@ -228,6 +234,18 @@ def choose_columns(
                 f"the columns are {', '.join(roles)}; there is no role {role}{meant(role, roles)}", path=name
             )
     columns = {role: role for role in roles} | dict(given)
+    taken: dict[str, str] = {}
+    for role in sorted(roles, key=lambda role: role not in given):
+        other = taken.setdefault(columns[role], role)
+        if other == role:
+            continue
+        if role not in OPTIONAL or role in given:
+            raise FormatError(
+                f'the column "{columns[role]}" cannot be both the {other} and the {role}; say which column holds the {role} with '
+                f"--columns {role}=NAME",
+                path=name,
+            )
+        del columns[role]  # a name that was given goes before what a column is usually called
     if present is None:
         return columns
     if not any(present):

@@ -126,6 +126,7 @@ class SeveralReader(Reader):
                 self._open(file)
                 self._reader.begin()
             yield from self._reader.outcomes(extra)
+            self.spoilt = self.spoilt or self._reader.spoilt
 
     def wait(self, seconds: float) -> None:
         """Wait for more rows in the last file."""

@@ -123,10 +123,23 @@ def _seen(reader: Reader, gathered: Sequence[Flags | Paid], *, strict: bool) -> 
         for each, value in zip(gathered, outcome[4:], strict=True):
             each.take(triple, value)
     if not seen.number:
-        raise FormatError("there is no row from which a graph could be made; give a graph", path=reader.name)
+        raise _nothing(reader)
     for each in gathered:
         each.check(reader.name, strict=strict)
     return seen
+
+
+def _nothing(reader: Reader) -> FormatError:
+    """Return why not a single row could be used, as the first of them shows."""
+    if reader.spoilt is None:
+        return FormatError("there is no row from which a graph could be made; give a graph", path=reader.name)
+    place, why = reader.spoilt
+    remedy = "correct the rows"
+    if "UTF-8" in why:
+        remedy = "save the file as UTF-8, such as with iconv -f latin1 -t utf-8"
+    elif "not a JSON object" in why:
+        remedy = "write one object on every line; a list is taken apart by jq -c '.[]'"
+    return FormatError(f"{why}, and no other row can be read either; {remedy}", path=place)
 
 
 def _slips(seen: ObservedGraph, wanted: Wanted, flags: Mapping[str, Sequence[Flags]]) -> dict[str, str]:

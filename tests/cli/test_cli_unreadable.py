@@ -1,0 +1,59 @@
+"""Logs of which nothing can be read: the first cause is said, with its line and the remedy."""
+
+from __future__ import annotations
+
+import pytest
+
+QUESTION = ('Pmax=? [ F "goal" ]', "--label", "goal=b", "--quiet")
+HEAD = b"state,action,next\n"
+ROW = b'{"state": "a", "action": "go", "next": "b"}'
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("log.csv", HEAD + "ä,go,b\n".encode("latin1"), "log.csv, line 2: the line is not text in UTF-8"),
+        ("log.csv", HEAD + "ä,go,b\n".encode("latin1"), "iconv -f latin1 -t utf-8"),
+        ("log.csv", "stäte,action,next\na,go,b\n".encode("latin1"), "log.csv, line 1: the line that names the columns"),
+        ("log.csv", (HEAD + b"a,go,b\n").decode().encode("utf-16"), "this is not text in UTF-8; save it as that"),
+        ("log.csv", HEAD + b"a\0,go,b\n", "log.csv, line 2: the line holds a byte 0"),
+        (
+            "log.jsonl",
+            b"[" + ROW + b"]",
+            "log.jsonl, line 1: the line is not a JSON object: expected an object, found a list",
+        ),
+        ("log.jsonl", b"[" + ROW + b"]", "jq -c '.[]'"),
+        ("log.jsonl", b"\nhello\n", "log.jsonl, line 2: the line is not a JSON object: the JSON is malformed"),
+        ("log.jsonl", ROW.replace(b'"a"', b'"\\u0000"'), "log.jsonl, line 1: the line holds a character 0"),
+        (
+            "log.jsonl",
+            b'{"state": 1.5, "action": "go", "next": "b"}',
+            "state: expected a whole number or text, found a number",
+        ),
+    ],
+)
+def test_a_log_without_a_row_says_why(umdp, folder, name, data, said):
+    (folder / name).write_bytes(data)
+    done = umdp("learn", name, *QUESTION)
+    assert done.code == 2
+    assert done.out == ""
+    assert said in done.err
+
+
+def test_several_files_say_which(umdp, folder):
+    (folder / "logs").mkdir()
+    for name in ("a.jsonl", "b.jsonl"):
+        (folder / "logs" / name).write_text("[]\n")
+    assert "a.jsonl, line 1: the line is not a JSON object" in umdp("learn", "logs", *QUESTION).err
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl"])
+def test_one_column_has_one_role(umdp, folder, name):
+    row = ROW.replace(b'"b"}', b'"c", "end": "b"}')
+    (folder / name).write_bytes(row + b"\n" if name.endswith("l") else HEAD.replace(b"\n", b",end\n") + b"a,go,c,b\n")
+    refused = umdp("learn", name, *QUESTION, "--columns", "next=state")
+    assert refused.code == 2
+    assert 'the column "state" cannot be both the next and the state' in refused.err
+    assert (
+        umdp("learn", name, *QUESTION, "--columns", "next=end").code == 0
+    )  # no column says that trajectories end then
