@@ -57,3 +57,30 @@ def test_one_column_has_one_role(umdp, folder, name):
     assert (
         umdp("learn", name, *QUESTION, "--columns", "next=end").code == 0
     )  # no column says that trajectories end then
+
+
+@pytest.mark.parametrize("more", [(), ("--label", "goal=b")])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("book.xlsx", "files ending in .xlsx are not known; a model has one of .prism"),
+        ("book.xlsx", "a log one of .csv, .tsv, .jsonl"),
+        ("book.xlsx", "save the sheet as CSV"),
+        ("list.json", "one object on every line, and ends in .jsonl"),
+        ("readme.txt", "files ending in .txt are not known"),
+        ("maze.py", "this is Python; say what in it makes the model or environment: maze.py:Maze"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_what_it_should_be(umdp, folder, name, said, more):
+    (folder / name).write_text("class _Hidden: ...\nclass Maze: ...\n")
+    done = umdp("learn", name, 'Pmax=? [ F "goal" ]', *more)
+    assert done.code == 2
+    assert f"error: {name}: " in done.err
+    assert said in done.err
+
+
+def test_a_description_without_a_log_is_named_as_it_was_typed(umdp, folder):
+    (folder / "m.toml").write_text('[labels]\nfailed = "failed"\n')
+    done = umdp("learn", "grid", "--describe", "m.toml")
+    assert done.code == 2
+    assert "error: --describe m.toml is about a log, and there is none" in done.err

@@ -21,7 +21,7 @@ from umdp.limits import Limits, threshold
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.run.fingerprint import graph_digest
 from umdp.run.log_settings import LogSettings, check_settings
-from umdp.run.plugin import is_plugin, plugin, plugin_file, read_plugin, where
+from umdp.run.plugin import check_file, is_plugin, plugin, plugin_file, read_plugin, where
 from umdp.source import Source
 from umdp.spec import Spec
 
@@ -230,6 +230,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         from umdp.source.environments.naming import is_environment
         from umdp.source.simulator import Simulator
 
+        if self.read_from is None and not is_environment(self.model):
+            check_file(self.model)
         check_settings(self.data, self.read_from)
         if self.read_from is not None:
             return self._recorded(self.read_from)

@@ -148,8 +148,9 @@ def read_description(path: str | Path) -> tuple[LogSettings, dict[str, str]]:
 def check_settings(settings: LogSettings, log: str | None) -> None:
     """Raise `ModelError` if something is said about a log and there is none."""
     if log is None and settings.given:
+        named = f"--describe {settings.described}" if settings.described else settings.given[0]
         raise ModelError(
-            f"{settings.given[0]} is about a log, and there is none: give one as MODEL, such as machine.csv, or with --log"
+            f"{named} is about a log, and there is none: give one as MODEL, such as machine.csv, or with --log"
         )
 
 

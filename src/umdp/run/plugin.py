@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import sys
 import types
@@ -11,7 +12,7 @@ from typing import Any
 
 from umdp.errors import FormatError
 
-__all__ = ["is_plugin", "plugin", "plugin_file", "read_plugin", "where"]
+__all__ = ["check_file", "is_plugin", "plugin", "plugin_file", "read_plugin", "where"]
 
 
 def is_plugin(name: str) -> bool:
@@ -60,6 +61,56 @@ def read_plugin(path: str) -> str:
         return Path(path).read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError(f"this file cannot be read ({error})", path=path) from None
+
+
+def check_file(name: str) -> None:
+    """Raise `FormatError` if a name is that of a file that is neither a model nor a log, with what it should be.
+
+    Examples
+    --------
+    >>> check_file("machine.drn"), check_file("grid")
+    (None, None)
+    >>> check_file("book.xlsx")
+    Traceback (most recent call last):
+    ...
+    umdp.errors.FormatError: book.xlsx: files ending in .xlsx are not known; a model has one of .prism, .nm, ...
+    """
+    from umdp.io.files import SUFFIXES
+    from umdp.source.logs.opening import ENDINGS
+
+    ending = Path(name).suffix
+    if (
+        is_plugin(name)
+        or not ending
+        or ending.lower() in SUFFIXES
+        or name.lower().endswith(ENDINGS)
+        or Path(name).is_dir()
+    ):
+        return
+    if ending == ".py":
+        made = _made_in(name)
+        raise FormatError(
+            f"this is Python; say what in it makes the model or environment: {name}:{made or 'NAME'}", path=name
+        )
+    hint = {
+        ".xlsx": "; save the sheet as CSV", ".xls": "; save the sheet as CSV", ".ods": "; save the sheet as CSV",
+        ".json": "; a log in JSON has one object on every line, and ends in .jsonl",
+    }.get(ending, "")  # fmt: skip
+    raise FormatError(
+        f"files ending in {ending} are not known; a model has one of {', '.join(SUFFIXES)}, a log one of "
+        f"{', '.join(ENDINGS)}{hint}",
+        path=name,
+    )
+
+
+def _made_in(path: str) -> str | None:
+    """Return the name of a class or function in a Python file, the first that others may use; nothing in it is executed."""
+    try:
+        tree = ast.parse(Path(path).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return None
+    made = [each.name for each in tree.body if isinstance(each, ast.ClassDef | ast.FunctionDef)]
+    return next((name for name in made if not name.startswith("_")), None)
 
 
 def where(error: BaseException) -> str:
