@@ -22,8 +22,9 @@ from typing import Any, TypeVar, overload
 
 import numba
 import numpy as np
+from numba.core import event
 
-__all__ = ["FLAGS", "cache_folder", "digest", "kernel"]
+__all__ = ["FLAGS", "cache_folder", "digest", "kernel", "on_compile"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,6 +77,35 @@ def _compiled(function: Any, flags: Mapping[str, Any]) -> Any:
             return numba.njit(**flags, cache=True)(function)
         finally:
             config.CACHE_DIR = before
+
+
+class _Compiling(event.Listener):
+    """Tells somebody, once, that a kernel is compiled and not taken from the cache."""
+
+    tell: Callable[[], None] | None = None
+    registered = False
+
+    def on_start(self, found: event.Event) -> None:
+        """Take note that something is about to be compiled."""
+        kernel = getattr((found.data or {}).get("dispatcher"), "py_func", None)
+        if self.tell is not None and getattr(kernel, "__module__", "").startswith("umdp."):
+            tell, self.tell = self.tell, None
+            tell()
+
+    def on_end(self, found: event.Event) -> None:
+        """Do nothing."""
+
+
+_compiling = _Compiling()
+
+
+def on_compile(tell: Callable[[], None]) -> None:
+    """Call a function, once, as soon as a kernel of this package is compiled; never, where all are in the cache."""
+    if not _compiling.registered:
+        register: Any = event.register
+        register("numba:compile", _compiling)
+        _compiling.registered = True
+    _compiling.tell = tell
 
 
 def cache_folder(function: Any) -> Path | None:

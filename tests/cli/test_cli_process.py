@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from umdp.cli import kernels
 from umdp.cli.progress import Progress
 
 pty = pytest.importorskip("pty")
@@ -144,12 +143,11 @@ def test_compiling_is_announced_once(tmp_path, folder):
     assert json.loads(first.stdout)["lower"] == json.loads(again.stdout)["lower"]
 
 
-def test_nothing_is_said_about_kernels_when_unsure(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "umdp.solver.graph.attractor", None)
-    monkeypatch.delattr(sys.modules["umdp.solver.graph"], "attractor", raising=False)
-    assert kernels.compiled()
-    kernels.announce()
-    assert capsys.readouterr().err == ""
+def test_nothing_is_said_of_compiling_where_nothing_is_compiled(tmp_path, folder):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    failed = process("learn", "gird", env=environment)
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("error: there is no benchmark 'gird'")
 
 
 def test_progress_line():

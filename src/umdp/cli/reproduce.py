@@ -57,10 +57,10 @@ class Reproduce:
         from umdp.paper.running.sweep import cluster, processes, sweep
 
         experiments = list(self._experiments())
+        if not self.quiet:
+            announce()
 
         def work(trials: Iterable[Trial], archive: Archive) -> int:
-            if not self.quiet and self.scheduler is None:
-                announce()
             with _progress(self.quiet) as progress:
                 if self.scheduler is None:
                     return processes(trials, archive, self.jobs, progress)
