@@ -47,6 +47,15 @@ def check_until(spec: Spec, until: Threshold, name: str = "until") -> None:
     place, value = f"{name} {until}", until.value
     if _wrong_way(spec, until):
         raise ModelError(f"{place}: {_one_sided(spec, str(until))}; write {_turned(spec, until)}")
+    always = "the run would stop before it has learned anything; give a number that says something"
+    if until.operator == ">=" and value <= 0 and (spec.kind == "R" or value == 0):
+        raise ModelError(f"{place}: this always holds, so {always}")
+    if spec.kind == "P" and until.operator == "<=" and value == 1:
+        raise ModelError(f"{place}: this always holds, so {always}")
+    if spec.kind == "R" and (until.operator == ">" and value < 0):
+        raise ModelError(f"{place}: this always holds, so {always}")
+    if spec.kind == "R" and until.operator.startswith("<") and (value < 0 or (value == 0 and until.operator == "<")):
+        raise ModelError(f"{place}: a reward is never that small, so nothing would stop the run; give a larger number")
     if spec.kind == "P":
         strict = until.operator in ("<", ">")
         if value > 1 or value < 0 or (strict and value == (1 if until.operator == ">" else 0)):

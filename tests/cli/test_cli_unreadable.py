@@ -84,3 +84,56 @@ def test_a_description_without_a_log_is_named_as_it_was_typed(umdp, folder):
     done = umdp("learn", "grid", "--describe", "m.toml")
     assert done.code == 2
     assert "error: --describe m.toml is about a log, and there is none" in done.err
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "said"),
+    [
+        ("--terminal", "fialed", "error: terminal: there is no state 'fialed'; the nearest is 'failed'"),
+        ("--terminal", "x*", "error: terminal: no state fits the pattern 'x*'"),
+        ("--initial", "gud", "the initial state 'gud' was not observed; the nearest is 'good'"),
+        (
+            "--initial",
+            "good:0.5,failed:0.5",
+            "initial is one state, not 'good:0.5,failed:0.5': weights cannot be given",
+        ),
+    ],
+)
+def test_states_that_are_not_there(umdp, folder, option, given, said):
+    (folder / "log.csv").write_bytes(HEAD + b"good,run,good\ngood,run,failed\n")
+    done = umdp("learn", "log.csv", 'Pmax=? [ F "goal" ]', "--label", "goal=failed", option, given)
+    assert done.code == 2
+    assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[initial]\ngood = 0.5\n", 'd.toml: initial is one state, or "observed": weights cannot be given'),
+        ("initial = 3\n", "d.toml: the description does not fit: initial: expected text, found a whole number"),
+    ],
+)
+def test_a_description_says_what_it_takes(umdp, folder, text, said):
+    (folder / "log.csv").write_bytes(HEAD + b"good,run,good\n")
+    (folder / "d.toml").write_text(text)
+    done = umdp("learn", "log.csv", 'Pmax=? [ F "end" ]', "--describe", "d.toml")
+    assert done.code == 2
+    assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("FrozenLake", 0, "note: gym:FrozenLake names no version; FrozenLake-v1 is taken\n"),
+        (
+            "Taxi-v3",
+            2,
+            "error: gym:Taxi-v3: Environment version v3 for `Taxi` is deprecated. Please use `Taxi-v4` instead.\n",
+        ),
+    ],
+)
+def test_what_gymnasium_warns_of_is_a_line(umdp, name, code, said):
+    pytest.importorskip("gymnasium")
+    done = umdp("learn", f"gym:{name}", 'Pmax=? [ F<=9 "goal" ]', "--trajectories", "3", "--quiet")
+    assert done.code == code
+    assert done.err.replace("compiling kernels once; later runs start at once\n", "") == said

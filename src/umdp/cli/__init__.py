@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from umdp.errors import UmdpError
 
@@ -38,6 +40,16 @@ def run(arguments: Sequence[str]) -> int:
     umdp 0.1.0
     0
     """
+    with warnings.catch_warnings():
+        warnings.showwarning = _note  # in a line, without the place in somebody's code
+        return _run(arguments)
+
+
+def _note(message: Warning | str, *place: Any, **more: Any) -> None:
+    print(f"note: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         from umdp.cli.app import UsageError, parse
 

@@ -63,6 +63,7 @@ def unused(config: Config, given: Set[str]) -> None:
         )
     if is_log(config):
         for name, why in (
+            ("seed", "nothing is drawn at random where a log is read"),
             ("switch", "a log is what it is"),
             ("after", "a log is what it is"),
             ("explore", "nobody explores where a log was recorded"),

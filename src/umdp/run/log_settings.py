@@ -135,6 +135,12 @@ def read_description(path: str | Path) -> tuple[LogSettings, dict[str, str]]:
     plain = {**found, "labels": labels, "described": str(path)}
     if "terminal" in found:
         plain["terminal"] = _listed(found["terminal"])
+    if isinstance(found.get("initial"), dict):
+        raise FormatError(
+            'initial is one state, or "observed": weights cannot be given, but how often trajectories begin in which state is '
+            "learned from the log then",
+            path=path,
+        )
     for key in ("aside", "graph"):
         if key in found:
             text = _text(key, found[key], path)

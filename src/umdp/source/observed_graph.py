@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
+import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -85,7 +86,7 @@ class ObservedGraph:
 
     def make_terminal(self, given: LabelOf) -> None:
         """Believe that some states end trajectories; those that were left are refused."""
-        for number in np.flatnonzero(label_members("terminal", given, list(self.number))).tolist():
+        for number in np.flatnonzero(label_members("", given, list(self.number), what="terminal")).tolist():
             if number in self._seen:
                 state = list(self.number)[number]
                 raise ModelError(
@@ -118,6 +119,12 @@ class ObservedGraph:
         """Return the graph; labels are arrays over the observed states, functions of a state or collections of states."""
         states, named = list(self.number), [names(state) for state in self.number]
         if initial not in self.number:
+            weights = isinstance(initial, str) and re.fullmatch(r".+:\s*[\d.]+(\s*,.+:\s*[\d.]+)*", initial)
+            if weights:
+                raise ModelError(
+                    f"initial is one state, not {initial!r}: weights cannot be given. With observed, how often trajectories "
+                    "begin in which state is learned from the log"
+                )
             raise ModelError(f"the initial state {initial!r} was not observed; {_nearest(initial, states)}")
         marked = {name: label_members(name, given, states) for name, given in (labels or {}).items()}
         if rest:
@@ -212,6 +219,7 @@ def label_members(
         return np.array([bool(given(state)) for state in states], dtype=np.bool_)
     if isinstance(given, str):
         raise ModelError(f'label "{name}" is {given!r}; give a list of states, such as [{given!r}], or a function')
+    place = f'{what} "{name}"' if name else what
     wanted, present = set(given), set(states)
     for state in given:
         if state in present:
@@ -220,16 +228,16 @@ def label_members(
         if isinstance(state, str) and any(sign in state for sign in WILD):
             found = [each for each in states if fnmatch.fnmatchcase(str(each), state)]
             if not found:
-                raise ModelError(f'{what} "{name}": no state fits the pattern {state!r}; {_nearest(state, states)}')
+                raise ModelError(f"{place}: no state fits the pattern {state!r}; {_nearest(state, states)}")
         if not found:
-            raise ModelError(f'{what} "{name}": there is no state {state!r}; {_nearest(state, states)}')
+            raise ModelError(f"{place}: there is no state {state!r}; {_nearest(state, states)}")
         wanted.update(found)
     return np.array([state in wanted for state in states], dtype=np.bool_)
 
 
 def _nearest(given: Any, states: Sequence[Any]) -> str:
     names = {str(state): state for state in states}
-    close = difflib.get_close_matches(str(given), list(names)[:100_000], 1)
+    close = difflib.get_close_matches(str(given), list(names)[:100_000], 1, 0.5)
     if close:
         return f"the nearest is {names[close[0]]!r}"
     return f"some of the states are {', '.join(map(repr, list(names.values())[:5]))}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -184,8 +186,12 @@ def make(env: Any, **options: Any) -> tuple[Any, str]:
     except ImportError:
         raise MissingExtra("gym", "playing Gymnasium environments") from None
     try:
-        with importing_here() if asked.module else nullcontext():
-            return gymnasium.make(asked.id, disable_env_checker=True, **given), asked.id
+        with warnings.catch_warnings(record=True) as warned, importing_here() if asked.module else nullcontext():
+            warnings.simplefilter("always")
+            env = gymnasium.make(asked.id, disable_env_checker=True, **given)
+        for each in warned:
+            _pass_on(each, asked.id)
+        return env, asked.id
     except gymnasium.error.Error as error:
         said = " ".join(str(error).split())
         raise ModelError(f"gym:{asked.id}: {said}") from None
@@ -203,6 +209,18 @@ def make(env: Any, **options: Any) -> tuple[Any, str]:
         raise ModelError(
             f"gym:{asked.id}: the environment cannot be made{f' with {shown}' if shown else ''} ({said})"
         ) from error
+
+
+def _pass_on(warning: warnings.WarningMessage, name: str) -> None:
+    """Say what Gymnasium warns of in a line without colours."""
+    said = " ".join(re.sub(r"\x1b\[\d*m|WARN: ", "", str(warning.message)).split())
+    latest = re.match(r"Using the latest versioned environment `([^`]+)`", said)
+    newer = re.match(r"The environment (\S+) is out of date\. You should consider upgrading to version `([^`]+)`", said)
+    if latest is not None:
+        said = f"gym:{name} names no version; {latest[1]} is taken"
+    elif newer is not None:
+        said = f"gym:{name} is out of date; there is {newer[2]}"
+    warnings.warn(said, warning.category if latest is None and newer is None else UserWarning, stacklevel=4)
 
 
 def environment_table(env: Any, state_of: Callable[[Any], Hashable] | None = None) -> tuple[Graph, bool] | None:
