@@ -188,6 +188,7 @@ def main() -> None:
     umdp.solve(umdp.benchmark.chain(), 'Rmin=? [ F "goal" ]')  # compile before the clock runs
     columns = (
         "environment",
+        "property",
         "learner",
         "trajectories",
         "iterations",
@@ -198,7 +199,7 @@ def main() -> None:
         "optimum",
     )
     print(f"| {' | '.join(columns)} | within 5 % |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for task in TASKS:
         if not task.name.lower().startswith(given.only.lower()):
             continue
@@ -209,8 +210,9 @@ def main() -> None:
             promise = f"{row['promise']:.4g}" if row["promised"] else f"({row['promise']:.4g}, none)"
             measured = f"{row['mean']:.4g} ({row['lower']:.4g} .. {row['upper']:.4g})"
             print(
-                f"| {task.name} | {name} | {row['trajectories']:,} | {row['iterations']} | {row['seconds']:.1f} | {promise} | "
-                f"{measured} | {row['worth']:.4g} | {row['optimum']:.4g} | {'yes' if row['near'] else 'no'} |",
+                f"| {task.name} | `{task.question}` | {name} | {row['trajectories']:,} | {row['iterations']} | "
+                f"{row['seconds']:.1f} | {promise} | {measured} | {row['worth']:.4g} | {row['optimum']:.4g} | "
+                f"{'yes' if row['near'] else 'no'} |",
                 flush=True,
             )
 

@@ -57,8 +57,10 @@ def test_examples_are_not_wrapped(umdp, monkeypatch, columns):
     assert max(len(command) for pairs in EXAMPLES.values() for _, command in pairs) <= 80
 
 
-def test_every_example_in_the_help_runs(umdp):
+def test_every_example_in_the_help_runs(umdp, folder):
     """In order: those of `learn` make the run that others look at."""
+    script = [sys.executable, "examples/machine.py", "machine.csv", "--rows", "3000"]
+    subprocess.run(script, cwd=folder, check=True, capture_output=True)
     for name in ("--help", *(f"{each} --help" for each in COMMANDS)):
         for example in examples(umdp(*name.split()).out):
             if (".prism" in example and not STORM) or ("gym:" in example and not GYM):

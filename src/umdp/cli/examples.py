@@ -43,6 +43,10 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("for programs", "umdp learn chain --trajectories 100 --json"),
             ("another learner, with settings", "umdp learn bandit --learner pac --set error_rate=0.1 --steps 900"),
             (
+                "a log (python examples/machine.py machine.csv writes this one)",
+                """umdp learn machine.csv 'Pmin=? [ F<=20 "failed" ]' --label failed=failed""",
+            ),
+            (
                 "an environment of Gymnasium (needs the extra gym)",
                 """umdp learn gym:FrozenLake-v1 'Pmax=? [ F "goal" ]' --trajectories 2000""",
             ),
