@@ -39,7 +39,7 @@ def test_a_file_is_overwritten_only_when_told(runs):
     Path("one-value.png").write_text("mine")
     code, out, err = runs("plot", "one.run")
     assert (code, out) == (2, "")
-    assert err == "error: one-value.png: this file is there already; choose another name with --out, or say --force\n"
+    assert err == "error: one-value.png: this file is there already; choose another name, or say --force\n"
     assert Path("one-value.png").read_text() == "mine"
     assert runs("plot", "one.run", "--force").code == 0
     assert Path("one-value.png").read_bytes().startswith(START[".png"])

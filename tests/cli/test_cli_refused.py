@@ -146,7 +146,7 @@ CASES = [
     call("resume", "a.run", "--until", ">=2", said="--until >=2: a probability is never that large"),
     call("show", "noise.run", said="noise.run: this is not a run of umdp"),
     call("show", "", said="there is no such run"),
-    call("export", "a.run", "a.csv", said="a.csv: this file is there already; --force writes over it"),
+    call("export", "a.run", "a.csv", said="a.csv: this file is there already; choose another name, or say --force"),
     call("export", "a.run", "sub", "--what", "model", said="sub: this is a folder; name a file in it"),
     call("export", "a.run", "no/b.csv", said="the folder no does not exist; create it first"),
     call("export", "a.run", "b.txt", said="say what to export with --what"),

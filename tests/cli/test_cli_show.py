@@ -132,12 +132,19 @@ def test_a_wide_bracket_explains_itself(umdp, monkeypatch):
     assert "stopped at the limit on time or iterations\n  the policy found is worth 17.2587" in out
 
 
-def test_a_policy_that_cannot_be_written_does_not_cost_the_answer(umdp, folder):
-    (folder / "p2.json").mkdir()
+def test_a_policy_that_cannot_be_written_does_not_cost_the_answer(umdp, monkeypatch):
+    from umdp import io
+    from umdp.errors import FormatError
+
+    def full(policy, path, about=None):
+        if path == "p2.json":
+            raise FormatError("the file cannot be written: No space left on device", path=path)
+
+    monkeypatch.setattr(io, "write_policy", full)
     code, out, err = umdp("check", "examples/rover.tra", COST, COST, SURE, "--policy", "p{n}.json")
     assert code == 2
     assert out.count("  value    17.2587") == 2
-    assert "p2.json: this is a folder" in err
+    assert "p2.json: the file cannot be written" in err
 
 
 positive = st.floats(min_value=0, max_value=1e300, allow_subnormal=False)

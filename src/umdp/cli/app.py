@@ -14,6 +14,7 @@ from umdp.cli.env_args import ENV_ARG, arguments_of
 from umdp.cli.help import App, Commands
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number
+from umdp.cli.outputs import FORCE_HELP
 from umdp.cli.plot import Plot, declare_plot
 from umdp.cli.reproduce import Reproduce, declare
 from umdp.cli.runs import Export, Show
@@ -157,6 +158,7 @@ def _check(
             show_default=False,
         ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help=FORCE_HELP)] = False,
 ) -> Check:
     """Return what `umdp check` was asked for."""
     return Check(
@@ -171,6 +173,7 @@ def _check(
         method=method,
         threads=threads,
         time_limit=time_limit,
+        force=force,
     )
 
 

@@ -36,6 +36,7 @@ class Check:
     method: str = "auto"
     threads: int = 1
     time_limit: float | None = None
+    force: bool = False
 
     def run(self) -> int:
         """Answer every property and return the exit status: 1 if a threshold does not hold, otherwise 0.
@@ -45,6 +46,7 @@ class Check:
         from umdp.cli.progress import Progress
 
         self._check_options()
+        self._check_outputs()
         self._check_order()
         specs = [_parse(number, text, len(self.properties)) for number, text in enumerate(self.properties, 1)]
         with Progress(f"reading {self.model}"):
@@ -137,6 +139,17 @@ class Check:
                     f"the folder {folder} does not exist; create it first", path=f"--certificate {self.certificate}"
                 )
 
+    def _check_outputs(self) -> None:
+        from umdp.cli.outputs import check_outputs, files_behind
+
+        numbers = range(1, len(self.properties) + 1)
+        files = [("--policy", self._policy_path(number)) for number in numbers if self.policy is not None]
+        files += [
+            ("--certificate", self._certificate_path(number)) for number in numbers if self.certificate is not None
+        ]
+        read = [*files_behind(self.model), *(() if self.evaluate is None else (self.evaluate,))]
+        check_outputs(files, read, force=self.force)
+
     def _check_order(self) -> None:
         from umdp.io.files import SUFFIXES
 
@@ -177,6 +190,9 @@ class Check:
     def _policy_path(self, number: int) -> str:
         return (self.policy or "").replace("{n}", str(number))
 
+    def _certificate_path(self, number: int) -> str:
+        return (self.certificate or "").replace("{n}", str(number))
+
     def _write_policy(self, solution: Solution, number: int) -> str | None:
         if self.policy is None:
             return None
@@ -194,7 +210,7 @@ class Check:
             return
         from umdp.cli.verify import write_certificate
 
-        write_certificate(solution.certificate(), self.certificate.replace("{n}", str(number)))
+        write_certificate(solution.certificate(), self._certificate_path(number))
 
 
 def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None) -> None:

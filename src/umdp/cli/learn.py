@@ -38,6 +38,7 @@ class Learn:
     certificate: str | None = None
     afterwards: Afterwards = field(default_factory=Afterwards)
     free: bool = False  # nobody asked for a learner
+    force: bool = False
 
     def run(self) -> int:
         """Learn until something ends it; return the exit status."""
@@ -51,6 +52,7 @@ class Learn:
         if self.certificate is not None:
             check_certificate(self.certificate, config)
         self.afterwards.check()
+        self._check_outputs()
         config = config.signed()
         announce()
         run, config, spent = self._built(config)
@@ -89,6 +91,14 @@ class Learn:
         if self.free and not config.chosen and source.knowledge().graph == "observed":
             config = config.for_observed()
         return config.assemble(source, spec, horizon), config, min(spent, given)
+
+    def _check_outputs(self) -> None:
+        from umdp.cli.outputs import check_outputs, files_read
+
+        after, aside = self.afterwards, self.config.data.aside
+        files = [("--out", self.out), ("--policy", after.policy), ("--plot", after.plot)]
+        files += [("--certificate", self.certificate), ("--aside", aside)]
+        check_outputs(files, files_read(self.config), force=self.force)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from umdp.cli.outputs import FORCE_HELP, check_outputs
 from umdp.errors import FormatError
 
 if TYPE_CHECKING:
@@ -56,8 +57,7 @@ class Plot:
             raise FormatError(f"--what {self.what} draws one run at a time, and {len(runs)} were given")
         file = Path(self.out) if self.out is not None else self._name()
         picture_file(file)
-        if file.exists() and not self.force:
-            raise FormatError("this file is there already; choose another name with --out, or say --force", path=file)
+        check_outputs([("", file)], self.paths, force=self.force)
         draw = getattr(plot, self.what.value)
         axes = draw(runs if len(runs) > 1 else runs[0])
         save_as(axes.figure, file)
@@ -117,7 +117,7 @@ def declare_plot(app: typer.Typer) -> None:
                 show_default=False,
             ),
         ] = None,
-        force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+        force: Annotated[bool, typer.Option("--force", help=FORCE_HELP)] = False,
     ) -> Plot:
         """Return what `umdp plot` was asked for."""
         return Plot(tuple(runs), what, out, force)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umdp.cli.learn import configuration
 from umdp.cli.live import plain, returned
+from umdp.cli.outputs import check_outputs, files_behind
 from umdp.errors import FormatError, MissingExtra, ModelError
 
 if TYPE_CHECKING:
@@ -136,8 +138,7 @@ class Export:
             raise FormatError(f"the folder {target.parent} does not exist; create it first", path=target)
         if target.is_dir():
             raise FormatError("this is a folder; name a file in it", path=target)
-        if target.exists() and not self.force:
-            raise FormatError("this file is there already; --force writes over it", path=target)
+        check_outputs([("", file) for file in _written(target)], [self.path], force=self.force)
         with Store.open(self.path) as store:
             if what == "snapshots":
                 _write_rows(target, store.snapshots())
@@ -160,6 +161,13 @@ class Export:
                 print(f"{what} written to {target}")
                 if what != "snapshots":
                     print(f"  {_note(store)}")
+
+
+def _written(target: Path) -> Iterator[str | Path]:
+    """Yield the files that are written; those of an older model beside a .tra file are replaced with it."""
+    yield target
+    if target.suffix == ".tra":
+        yield from (each for each in files_behind(str(target)) if each != target)
 
 
 def _about(store: Store) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from umdp.cli.afterwards import Afterwards
 from umdp.cli.env_args import ENV_ARG, arguments_of
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number, share
+from umdp.cli.outputs import FORCE_HELP
 from umdp.cli.runs import Export, Show
 from umdp.cli.used import confident, typed, unused
 from umdp.cli.words import explorers, learners, models, settings, settings_in_words
@@ -184,6 +185,7 @@ def _learn(
             show_default=False,
         ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help=FORCE_HELP)] = False,
     json: _JSON = False,
     quiet: _QUIET = False,
 ) -> Learn:
@@ -205,8 +207,9 @@ def _learn(
     )  # fmt: skip
     unused(config, given)
     return Learn(
-        config, out, json, quiet, certificate, Afterwards(plot, policy), free=not {"learner", "confidence"} & given
-    )
+        config, out, json, quiet, certificate, Afterwards(plot, policy), free=not {"learner", "confidence"} & given,
+        force=force,
+    )  # fmt: skip
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -263,7 +266,7 @@ def _export(
             metavar="snapshots|model|policy", help="What to write, if the name does not say.", show_default=False
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help=FORCE_HELP)] = False,
 ) -> Export:
     """Return what `umdp export` was asked for."""
     return Export(run, file, None if what is None else what.value, force)

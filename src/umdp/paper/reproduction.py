@@ -20,9 +20,11 @@ from umdp.paper.running.archive import Archive
 from umdp.paper.running.check import check
 from umdp.paper.running.experiment import Experiment
 from umdp.paper.running.trial import Trial, describe
-from umdp.paper.showing.table import write_table
+from umdp.paper.showing.table import table_stem, write_table
 
 __all__ = ["Reproduction", "collect", "reproduce"]
+
+ARCHIVE = "runs.db"
 
 Run = Callable[[Iterable[Trial], Archive], int]
 Say = Callable[[str], None]
@@ -76,7 +78,8 @@ def reproduce(
     kind = kind or ("parquet" if importlib.util.find_spec("polars") else "csv")
     if any(importlib.util.find_spec(name) is None for name in ("matplotlib", "jinja2")):
         raise MissingExtra("plot", "drawing the figures and writing the report")
-    with Archive.open(folder / "runs.db") as archive:
+    _check_files(folder, experiments, kind)
+    with Archive.open(folder / ARCHIVE) as archive:
         trials = [trial for experiment in experiments for trial in experiment.trials()]
         done = run(trials, archive)
         told("writing the tables")
@@ -130,6 +133,22 @@ def _folder(given: str | Path) -> Path:
             f"this folder cannot be made ({error.strerror}); choose another with --out", path=folder
         ) from None
     return folder
+
+
+def _check_files(folder: Path, experiments: Iterable[Experiment], kind: str) -> None:
+    """Raise `FormatError` where a file that will be written is there, and is none of an earlier reproduction."""
+    if (folder / ARCHIVE).exists():
+        return
+    names = ["report.html", "summary.md", "claims.json"]
+    for each in experiments:
+        stem = table_stem(each.name, published=each.published)
+        names += [f"{stem}.{kind}", f"{stem}.json"]
+    for name in names:
+        if (folder / name).exists():
+            raise FormatError(
+                "this file is there already, and not from an earlier reproduction; choose another folder with --out",
+                path=folder / name,
+            )
 
 
 def _modes(results: Iterable[Results]) -> list[bool]:

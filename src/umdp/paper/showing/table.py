@@ -12,10 +12,15 @@ import numpy as np
 from umdp.errors import MissingExtra
 from umdp.paper.results import COLUMNS, Results
 
-__all__ = ["AXES", "write_table"]
+__all__ = ["AXES", "table_stem", "write_table"]
 
 AXES = ("environment", "learner", "panel", "xi", "after", "seed", "guarantee", "level", "reasons")
 """What comes before the metrics in every row."""
+
+
+def table_stem(name: str, *, published: bool) -> str:
+    """Return what the files of an experiment are called, without their ending."""
+    return name + ("-as-published" if published else "")
 
 
 def write_table(results: Results, folder: Path, kind: str) -> list[Path]:
@@ -32,7 +37,7 @@ def write_table(results: Results, folder: Path, kind: str) -> list[Path]:
     list of Path
         ``NAME.parquet`` or ``NAME.csv``, and ``NAME.json`` with the experiment, the versions and the root seed.
     """
-    stem = results.name + ("-as-published" if results.published else "")
+    stem = table_stem(results.name, published=results.published)
     path, beside = folder / f"{stem}.{kind}", folder / f"{stem}.json"
     settings = json.dumps(dict(results.settings), indent=1, sort_keys=True)
     columns = _columns(results)

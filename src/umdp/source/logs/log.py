@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
 from typing import Any
 
 from umdp.errors import FormatError, ModelError
@@ -11,7 +12,7 @@ from umdp.model import Graph
 from umdp.source.base import UNLISTED
 from umdp.source.logs.columns import RewardOf
 from umdp.source.logs.counting import RowCounter
-from umdp.source.logs.opening import STANDARD_INPUT, open_reader
+from umdp.source.logs.opening import STANDARD_INPUT, files_of, open_reader
 from umdp.source.logs.recorded import Recorded
 from umdp.source.logs.rejected import OnError
 from umdp.source.logs.shown import Shown, Wanted, show
@@ -103,6 +104,8 @@ class Log(Recorded):
         block: int | None = None,
     ) -> None:
         reader = open_reader(path, columns, state_of, block)
+        if rejected is not None:
+            _check_apart(path, rejected)
         self._note: list[str] = []
         shown: Shown | None = None
         if graph is None:
@@ -158,6 +161,14 @@ def open_log(
     from umdp.source.logs.stream import Stream
 
     return Stream(path, graph, follow=follow, **options)
+
+
+def _check_apart(path: Any, rejected: str | os.PathLike[str]) -> None:
+    """Raise `FormatError` if rejected rows would be written over what is read."""
+    if isinstance(path, str | os.PathLike) and os.path.exists(rejected):
+        files = files_of(str(path)) or [Path(path)]
+        if any(each.exists() and each.samefile(rejected) for each in files):
+            raise FormatError("the log is read from this file; write rejected rows to another", path=rejected)
 
 
 def allowed_graph(path: str | os.PathLike[str], columns: Mapping[str, str] | None = None, **wanted: Any) -> Graph:
