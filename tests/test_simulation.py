@@ -90,7 +90,7 @@ def test_what_cannot_be_played() -> None:
     policy = solve(mdp, QUESTIONS[0]).policy
     with pytest.raises(ModelError, match="a model with intervals cannot be played"):
         simulate(policy, mdp.with_intervals(0.1), QUESTIONS[0])
-    with pytest.raises(ModelError, match="for a model with other states and choices"):
+    with pytest.raises(ModelError, match=r'there is no state "a"; one of the names is "\(0,0\)"'):
         simulate(policy, umdp.benchmark.grid(), 'Pmax=? [ F "goal" ]')
     for wrong in ({"episodes": 0}, {"seed": -1}, {"horizon": 0}):
         with pytest.raises(ModelError):
@@ -310,7 +310,10 @@ def test_code_of_ones_own_takes_trust(here: Path, capsys: pytest.CaptureFixture[
         (["nothing.run"], "there is no such file; give a run, or a policy"),
         (["policy.json"], "say where to play policy.json: umdp simulate policy.json MODEL"),
         (["policy.json", "gym:Nothing-v0"], "Nothing"),
-        (["policy.json", "gym:Taxi-v4"], "the policy is for 16 states, but the model has 501"),
+        (
+            ["policy.json", "gym:Taxi-v4"],
+            "the policy is for another environment: it knows 16 of the 500 states of this one in which there is a choice",
+        ),
         (["a.run", "--episodes", "0"], "at least 1 episode"),
         (["a.run", "--episodes", "many"], "not a whole number"),
         (["a.run", "--seed", "-1"], "a seed is a number of at least 0"),

@@ -52,7 +52,7 @@ def test_names_go_before_numbers(tmp_path):
     [
         ("p.csv", "state,action\nnowhere,a\n", r'line 2: there is no state "nowhere"; one of the names is "\(0,0\)"'),
         ("p.csv", 'state,action\n"(0,0)",fly\n', r'state \(0,0\) has no action "fly"; it offers a, \(unnamed'),
-        ("p.csv", 'state,action\n"(0,0)",a\n', r"state \(0,1\) has no decision \(1 are missing\)"),
+        ("p.csv", 'state,action\n"(0,1)","a,b"\n', r"state \(0,0\) has no decision \(1 missing\)"),
         ("p.csv", 'state,action\n"(0,0)",a\n"(0,0)",\n', r"state \(0,0\) has a second decision"),
         ("p.csv", 'state,action,step\n"(0,0)",a,0\n"(0,1)","a,b",1\n', r"has no decision at step"),
         ("p.csv", 'state,action,weight\n"(0,0)",a,0.5\n"(0,1)","a,b",1\n', r"state \(0,0\): weights must .* sum to 1"),

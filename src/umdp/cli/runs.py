@@ -174,7 +174,13 @@ def _about(store: Store) -> dict[str, Any]:
     """Return what a policy or model was learned for, its bracket, and what is promised of that."""
     last = store.last() or {}
     known = {name: plain(last.get(name)) for name in ("trajectories", "steps", "lower", "upper", "guarantee")}
-    return {"property": store.question, **known}
+    config = configuration(store)
+    return {
+        "property": store.question,
+        "model": config.read_from or config.model,
+        "parameters": config.parameters,
+        **known,
+    }
 
 
 def _note(store: Store) -> str:

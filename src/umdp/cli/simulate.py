@@ -13,7 +13,7 @@ import msgspec
 from umdp.errors import FormatError, ModelError
 
 if TYPE_CHECKING:
-    from umdp.model import Policy
+    from umdp.io.decisions import Fitted
     from umdp.run import Config
 
 __all__ = ["Simulate"]
@@ -40,21 +40,21 @@ class Simulate:
         """Play the policy and print what was measured; 0."""
         from umdp.cli.live import plain
         from umdp.run import format_of
-        from umdp.simulation import simulate
+        from umdp.simulation.api import play
 
         if self.render and self.json:
             raise ModelError("--render draws for people and --json prints for programs; leave out one of them")
         subject = self._of_run() if format_of(Path(self.policy)) is not None else self._of_file()
         try:
-            played = simulate(
+            played = play(
                 subject.policy,
                 subject.process,
                 subject.question,
-                episodes=self.episodes,
-                seed=self.seed,
-                horizon=self.horizon,
-                promised=subject.promised,
-                watch=self._watch(subject.process),
+                self.episodes,
+                self.seed,
+                self.horizon,
+                subject.promised,
+                self._watch(subject.process),
             )
         finally:
             _close(subject.process)
@@ -69,6 +69,8 @@ class Simulate:
             behind, holds = str(subject.guarantee.get("text", "")), subject.guarantee.get("kind") != "none"
         for line in [*played.lines(behind, holds=holds), *_cut_short(subject)]:
             print(f"  {line}")
+        if subject.elsewhere is not None:
+            print(f"  what {self.policy} promises is about {subject.elsewhere}, and says nothing of {subject.name}")
         return 0
 
     def _watch(self, process: Any) -> Callable[[str], None] | None:
@@ -90,29 +92,41 @@ class Simulate:
         from umdp.cli.learn import configuration
         from umdp.run import Store
         from umdp.run.trust import require
+        from umdp.simulation.api import fitted, playable
 
         with Store.open(self.policy) as store:
             learned, last, question = store.learned(), store.last(), store.question or ""
             config = configuration(store)
         if learned.policy is None:
             raise FormatError("the policy depends on the step and was too large to be kept", path=self.policy)
+        origin, home = config.read_from or config.model, True
+        about = _shown(origin, config.parameters)
         if self.model is None:
             if self.parameters:
                 raise ModelError("--env-arg is for the MODEL to play in; the run has its own arguments")
             require(config, self.policy, trusted=self.trust)
         else:
-            config = self._config(self.model)
+            home = self._is_home(origin, config.parameters)
+            config = self._config(self.model, config.constants if home else "")
         process = self._process(config, recorded=self.model is None and config.log is not None)
+        # At home states are known by the graph of the run; elsewhere by what the environment tells of its own.
+        process = playable(process) if home else _with_graph(process)
+        policy = fitted(learned.policy, process)
         same = self.property is None or self.property == question
-        promised, guarantee = None, None
+        promised, guarantee, elsewhere = None, None, None
         if same and last is not None:
             promised, guarantee = (last["lower"], last["upper"]), last["guarantee"]
-        return _Subject(learned.policy, process, self.property or question, config.model, promised, guarantee)
+            if not home:
+                promised, guarantee, elsewhere = None, None, about
+        name = _shown(config.model, config.parameters)
+        return _Subject(policy, process, self.property or question, name, promised, guarantee, elsewhere)
 
     def _of_file(self) -> _Subject:
         """Return the policy of a file, which says what it was found for, and where it is played."""
-        from umdp.io import policy_about, read_policy
-        from umdp.source import Environment
+        from umdp.io import policy_about
+        from umdp.io.policy import read_policy_file
+        from umdp.model import MDP
+        from umdp.simulation.api import known
 
         if not Path(self.policy).is_file():
             raise FormatError("there is no such file; give a run, or a policy as .json or .csv", path=self.policy)
@@ -124,22 +138,32 @@ class Simulate:
             raise ModelError(
                 f"{self.policy} does not say what it is for; add --property, such as 'Pmax=? [ F \"goal\" ]'"
             )
-        process = self._process(self._config(self.model))
-        if not hasattr(process, "states"):
-            from umdp.source import Gymnasium
-
-            process = process if isinstance(process, Environment) else Gymnasium(process)
-        policy = read_policy(self.policy, process if hasattr(process, "states") else process.graph)
+        process = _with_graph(self._process(self._config(self.model)))
+        if isinstance(process, MDP):
+            policy = read_policy_file(Path(self.policy), process)
+        else:
+            policy = known(read_policy_file(Path(self.policy), process.graph, partly=True))
         same = self.property is None or self.property == about.get("property")
+        origin, parameters = about.get("model"), about.get("parameters")
         bounds = [float(about[name]) for name in ("lower", "upper") if isinstance(about.get(name), int | float | str)]
         promised = (bounds[0], bounds[1]) if same and len(bounds) == 2 else None
-        guarantee = about.get("guarantee") if promised is not None else None
-        return _Subject(policy, process, question, self.model, promised, guarantee)
+        guarantee, elsewhere = about.get("guarantee") if promised is not None else None, None
+        arguments = parameters if isinstance(parameters, dict) else {}
+        home = isinstance(origin, str) and self._is_home(origin, arguments)
+        if promised is not None and not home:
+            promised, guarantee = None, None
+            elsewhere = _shown(origin, arguments) if isinstance(origin, str) else "where it was learned"
+        name = _shown(self.model, self.parameters)
+        return _Subject(policy, process, question, name, promised, guarantee, elsewhere)
 
-    def _config(self, model: str) -> Config:
+    def _is_home(self, origin: str, parameters: dict[str, Any]) -> bool:
+        """Whether MODEL is where a policy was learned."""
+        return self.model is not None and _meant(self.model, self.parameters) == _meant(origin, parameters)
+
+    def _config(self, model: str, constants: str = "") -> Config:
         from umdp.run import Config
 
-        return Config(model=model, parameters=self.parameters)
+        return Config(model=model, parameters=self.parameters, constants=constants)
 
     def _process(self, config: Config, *, recorded: bool = False) -> Any:
         """Return the environment or model to play in; one that draws itself as text, where that is wanted and can be."""
@@ -164,6 +188,30 @@ class Simulate:
         return drawn
 
 
+def _meant(model: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return what a model's name and its arguments mean, however they were typed."""
+    from umdp.source.environments.naming import is_environment, named
+
+    if is_environment(model):
+        asked = named(model)
+        return asked.id, {**asked.options, **parameters}
+    return str(Path(model).resolve() if Path(model).exists() else model), parameters
+
+
+def _shown(model: str, parameters: dict[str, Any]) -> str:
+    """Return a model's name with its arguments, as they are typed."""
+    return ",".join([model, *(f"{name}={value}" for name, value in parameters.items())])
+
+
+def _with_graph(process: Any) -> Any:
+    """Return a model as it is, and an environment with the graph that it tells, or that is seen when it is explored."""
+    from umdp.model import MDP
+    from umdp.simulation.api import playable
+    from umdp.source import Gymnasium, Source
+
+    return playable(process if isinstance(process, MDP | Source) else Gymnasium(process))
+
+
 def _modes(env: Any) -> list[str]:
     """Return the ways in which an environment says that it can be shown."""
     metadata = getattr(env, "metadata", None)
@@ -174,12 +222,13 @@ def _modes(env: Any) -> list[str]:
 class _Subject:
     """What is played, where, for what, and what was promised of it."""
 
-    policy: Policy
+    policy: Fitted
     process: Any
     question: str
     name: str
     promised: tuple[float, float] | None = None
     guarantee: dict[str, Any] | None = None
+    elsewhere: str | None = None  # where it was promised, if not here
 
 
 def _cut_short(subject: _Subject) -> list[str]:

@@ -139,11 +139,12 @@ def read_policy(path: PathLike, graph: Graph) -> Policy:
     """Return the policy for `graph` in a .json or .csv file.
 
     States and actions are found by name; where names are missing or shared, by the state's number and the choice's
-    number within its state.
+    number within its state. States of data ("anything else", the one before an episode) need no counterpart in the graph, and
+    states with one choice no decision.
     """
     from umdp.io.policy import read_policy_file
 
-    return read_policy_file(Path(path), graph)
+    return read_policy_file(Path(path), graph).policy
 
 
 def policy_about(path: PathLike) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from umdp.errors import ModelError
 from umdp.limits import default_horizon
@@ -11,10 +13,13 @@ from umdp.model import MDP, IntervalMDP, Policy
 from umdp.simulation.account import account_of
 from umdp.simulation.measured import Simulation, clopper_pearson, student
 from umdp.simulation.on_model import play_model
-from umdp.source import Source
+from umdp.source import Environment, Source
 from umdp.spec import Spec
 
-__all__ = ["simulate"]
+if TYPE_CHECKING:
+    from umdp.io.decisions import Fitted
+
+__all__ = ["fitted", "known", "play", "playable", "simulate"]
 
 
 def simulate(
@@ -30,8 +35,10 @@ def simulate(
 ) -> Simulation:
     """Return what a policy earns, or how often a property holds, when it is played.
 
-    An environment is played as it is, with its own time limit. Where the policy knows nothing of a state, an action is taken at
-    random; of probabilities, an episode that meets such a state counts as the worst.
+    An environment is played as it is, with its own time limit. Of a probability, an episode that meets a state of which the
+    policy knows nothing counts as the worst; otherwise an action is taken at random there. The policy of another graph is
+    matched by the names of states and actions. What is measured is then what the model, or the source that plays an environment,
+    says of its states.
 
     Parameters
     ----------
@@ -58,6 +65,56 @@ def simulate(
     >>> played.lower < 0.5 < played.upper, played.steps
     (True, 10000)
     """
+    process = playable(process)
+    return play(fitted(policy, process), process, spec, episodes, seed, horizon, promised, watch)
+
+
+def playable(process: Any) -> Any:
+    """Return what can be played of what was given: the model of a source that simulates one."""
+    if isinstance(process, IntervalMDP):
+        raise ModelError("a model with intervals cannot be played; give one with probabilities, or an environment")
+    if isinstance(process, Source) and not process.pace:  # it is no environment
+        if process.truth is None:
+            raise ModelError("what was recorded cannot be played again; give an environment or a model")
+        return process.truth
+    return process
+
+
+def fitted(policy: Policy, process: Any) -> Fitted:
+    """Return a policy for the graph of a process; its own, where nothing is known of the process."""
+    from umdp.io.decisions import Fitted, fit_policy
+
+    if isinstance(process, MDP):
+        return fit_policy(policy, process)
+    if isinstance(process, Environment):
+        return known(fit_policy(policy, process.graph, partly=True))
+    return Fitted(policy, np.zeros(policy.graph.states, dtype=np.bool_))
+
+
+def known(found: Fitted) -> Fitted:
+    """Return a policy for an environment; `ModelError` if it has nothing to say in most states where there is a choice."""
+    graph = found.policy.graph
+    several, missing = int(np.count_nonzero(np.diff(graph.state_ptr) > 1)), np.flatnonzero(found.unknown)
+    if 2 * missing.size > several:
+        raise ModelError(
+            f"the policy is for another environment: it knows {several - missing.size:,} of the {several:,} states of this one "
+            f"in which there is a choice, and not, for instance, {graph.state_name(int(missing[0]))}"
+        )
+    return found
+
+
+def play(
+    found: Fitted,
+    process: Any,
+    spec: Spec | str,
+    episodes: int,
+    seed: int,
+    horizon: int | None,
+    promised: tuple[float, float] | None,
+    watch: Callable[[str], None] | None,
+) -> Simulation:
+    """Return what a policy for the graph of a process earns there; see `simulate`."""
+    policy = found.policy
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
     if episodes < 1:
         raise ModelError(f"at least 1 episode is needed, not {episodes}")
@@ -65,12 +122,6 @@ def simulate(
         raise ModelError(f"a seed is a number of at least 0, not {seed}")
     if horizon is not None and horizon < 1:
         raise ModelError(f"the horizon is a number of steps and must be at least 1, not {horizon}")
-    if isinstance(process, IntervalMDP):
-        raise ModelError("a model with intervals cannot be played; give one with probabilities, or an environment")
-    if isinstance(process, Source) and not process.pace:  # it is no environment
-        if process.truth is None:
-            raise ModelError("what was recorded cannot be played again; give an environment or a model")
-        process = process.truth
     account = account_of(process if isinstance(process, MDP) else policy.graph, asked)
     longest = horizon or account.steps or 10 * default_horizon(policy.graph.states)
     if isinstance(process, MDP):
@@ -78,7 +129,7 @@ def simulate(
     else:
         from umdp.simulation.in_environment import play_environment
 
-        played = play_environment(policy, process, account, episodes, seed, longest, watch)
+        played = play_environment(policy, process, account, episodes, seed, longest, watch, found.unknown)
     values = played.values
     if account.paid is None:
         lower, upper = clopper_pearson(round(float(values.sum())), episodes)

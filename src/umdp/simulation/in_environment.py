@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import Graph, Policy
@@ -26,8 +27,12 @@ def play_environment(
     seed: int,
     longest: int,
     watch: Callable[[str], None] | None = None,
+    unknown: NDArray[np.bool_] | None = None,
 ) -> Played:
-    """Return what episodes in an environment count for; `watch` is given the lines of the first."""
+    """Return what episodes in an environment count for; `watch` is given the lines of the first.
+
+    In the states that are `unknown`, shape (S,), the policy has nothing to say.
+    """
     if isinstance(process, Environment):
         env, own = process.env, process.graph
     else:
@@ -37,8 +42,13 @@ def play_environment(
         raise ModelError(
             f"the policy is for another environment: it has {policy.graph.choices:,} choices, this one {own.choices:,}"
         )
-    player = _Player(Protocol(env), policy, interface, account, np.random.default_rng(seed))
+    player = _Player(Protocol(env), policy, interface, account, np.random.default_rng(seed), unknown)
     values = np.array([player.episode(longest, watch if number == 0 else None) for number in range(episodes)])
+    if not player.known:
+        raise ModelError(
+            f"the policy is for another environment: it knows nothing of any state that {episodes:,} "
+            f"episode{'s' * (episodes != 1)} of this one led to"
+        )
     quantity = "probability" if account.paid is None else "return" if player.raw else "reward"
     return Played(quantity, values, player.steps, player.cut, player.unseen)  # type: ignore[arg-type]
 
@@ -47,11 +57,19 @@ class _Player:
     """Plays episodes and keeps the account of each."""
 
     def __init__(
-        self, protocol: Protocol, policy: Policy, interface: Interface, account: Account, rng: np.random.Generator
+        self,
+        protocol: Protocol,
+        policy: Policy,
+        interface: Interface,
+        account: Account,
+        rng: np.random.Generator,
+        unknown: NDArray[np.bool_] | None,
     ) -> None:
         self.protocol, self.policy, self.interface, self.account, self.rng = protocol, policy, interface, account, rng
         self.raw = account.paid is not None and account.units is not None and interface.paid is not None
         self.steps = self.cut = self.unseen = 0
+        self.known = False
+        self._unknown = unknown
         self._others: list[Any] | None = None
 
     def episode(self, longest: int, watch: Callable[[str], None] | None) -> float:
@@ -66,22 +84,24 @@ class _Player:
         last: Step | None = None
         made = 0
         while True:
-            if state < 0:
-                strange = True
-                if account.paid is None:  # nobody knows what holds there: it counts as the worst
-                    self.unseen += 1
-                    return float(not account.maximises)
-                decided = account.steps is not None and at >= account.steps
-            else:
+            self.known |= state >= 0
+            if state >= 0:
                 decided = bool(account.over(state, at))
+            else:
+                strange = True
+                decided = account.steps is not None and at >= account.steps
+                if account.paid is None:  # nobody knows what holds there
+                    break
             ended = last is not None and last.terminated
             if decided or ended or (last is not None and last.truncated) or made >= longest:
                 # What has ended stays where it is; a sum over steps is complete with it, one until a goal is not.
                 self.cut += not decided and not (ended and (account.paid is None or account.steps is not None))
                 break
             choice = self._choice(state, at)
-            action = self._action(choice)
             strange |= choice < 0
+            if strange and account.paid is None:
+                break
+            action = self._action(choice)
             last = self.protocol.step(action)
             made, at = made + 1, at + 1
             reached = (interface.last if last.terminated else self._next)(graph, last.observation, last.reward)
@@ -95,14 +115,21 @@ class _Player:
                 watch(_shown(self.protocol.env, f"{made}: {action} -> {last.observation}, reward {last.reward:g}"))
         self.steps += made
         self.unseen += strange
-        return float(account.holds(state)) if account.paid is None else earned
+        if account.paid is not None:
+            return earned
+        # Where the policy has nothing to say, anything may happen: it counts as the worst.
+        return float(not account.maximises) if strange else float(account.holds(state))
 
     def _next(self, graph: Graph, observation: Any, _: float) -> int:
         return self.interface.state(graph, observation)
 
     def _choice(self, state: int, at: int) -> int:
         """Return the policy's choice, -1 where it has none that can be taken."""
-        if state < 0 or (self.policy.steps is not None and at >= self.policy.steps):
+        if (
+            state < 0
+            or (self._unknown is not None and self._unknown[state])
+            or (self.policy.steps is not None and at >= self.policy.steps)
+        ):
             return -1
         choice = self.policy.choose(state, at, self.rng)
         return -1 if self.interface.actions[choice] is None else choice

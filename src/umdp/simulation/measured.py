@@ -28,7 +28,8 @@ class Simulation:
     promised : the bound that was promised, in the same units; None where nothing was
     at_least : whether that is a lower bound
     cut : episodes that ended, or were cut off by a time limit, before the property was decided; they count as they were then
-    unseen : episodes that met a state the policy knows nothing of, where an action was taken at random
+    unseen : episodes that met a state the policy knows nothing of: of a probability they count as the worst, otherwise an action
+        was taken at random there
 
     Examples
     --------
@@ -82,9 +83,8 @@ class Simulation:
         if self.cut:
             said.append(f"{'':<{width}}  {self.cut:,} ended or were cut off before the property was decided")
         if self.unseen:
-            said.append(
-                f"{'':<{width}}  {self.unseen:,} met a state the policy knows nothing of; it acted at random there"
-            )
+            then = "which counts as the worst" if self.quantity == "probability" else "where it acted at random"
+            said.append(f"{'':<{width}}  {self.unseen:,} met a state the policy knows nothing of, {then}")
         return said
 
     def _safe(self, digits: int) -> str:

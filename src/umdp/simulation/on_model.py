@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.errors import ModelError
 from umdp.model import MDP, Policy
 from umdp.simulation.account import Account, Played
 
@@ -26,12 +25,7 @@ def play_model(
     longest: int,
     watch: Callable[[str], None] | None = None,
 ) -> Played:
-    """Return what episodes on a model count for; `watch` is given the lines of the first."""
-    if not np.array_equal(mdp.state_ptr, policy.graph.state_ptr):
-        raise ModelError(
-            f"the policy is for a model with other states and choices: it has {policy.graph.states:,} states, "
-            f"this model {mdp.states:,}"
-        )
+    """Return what episodes on a model count for, with a policy for its graph; `watch` is given the lines of the first."""
     rng = np.random.default_rng(seed)
     edges = np.cumsum(mdp.probability)
     choose = _chooser(policy, rng)
