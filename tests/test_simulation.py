@@ -332,3 +332,40 @@ def test_what_cannot_be_simulated_is_said(
     err = capsys.readouterr().err
     assert said in err
     assert "Traceback" not in err
+
+
+def test_the_steps_of_a_policy_are_those_of_the_environment(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The reset is the first of four steps where the graph is only observed: three are left, and messages count these."""
+    (here / "mine.py").write_text(
+        "class Coin:\n"
+        "    @property\n"
+        "    def action_space(self):\n"
+        "        return type('Discrete', (), {'n': 2})()\n"
+        "    def reset(self, seed=None, options=None):\n"
+        "        self.at = 0\n"
+        "        return 0, {}\n"
+        "    def step(self, action):\n"
+        "        self.at += action\n"
+        "        return self.at, float(action), self.at > 4, False, {}\n"
+    )
+    note = "the reset is the first of the 4 steps that the property counts; the other 3 are the environment's own"
+    bounded, every = 'R{"reward"}max=? [ C<=4 ]', 'R{"reward"}max=? [ F "terminated" ]'
+    capsys.readouterr()
+    assert run(["learn", "mine.py:Coin", bounded, "--trajectories", "20", "-q", "--out", "c.run"]) == 0
+    assert note in capsys.readouterr().out
+    assert run(["show", "c.run", "--json"]) == 0
+    assert note in json.loads(capsys.readouterr().out)["notes"]
+    assert run(["learn", "mine.py:Coin", bounded, "--trajectories", "20", "-q", "--json"]) == 0
+    assert note in json.loads(capsys.readouterr().out)["notes"]
+    assert run(["learn", "mine.py:Coin", every, "--trajectories", "20", "-q"]) == 0
+    assert "the reset is" not in capsys.readouterr().out
+    assert run(["learn", "gym:FrozenLake-v1", 'Pmax=? [ F<=4 "goal" ]', "--trajectories", "20", "-q"]) == 0
+    assert "the reset is" not in capsys.readouterr().out  # its table says that it starts in one state
+    policy = umdp.open("c.run").policy
+    assert policy is not None
+    assert (policy.act(0, 0), policy.act(2, 2)) == (1, 1)
+    with pytest.raises(ModelError, match="the policy depends on the step; give step, from 0 to 2"):
+        policy.act(0)
+    for wrong in (-1, 3):
+        with pytest.raises(ModelError, match=f"for the steps 0 to 2 of the environment, not for step {wrong}"):
+            policy.act(0, wrong)

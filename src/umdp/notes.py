@@ -28,7 +28,7 @@ FEW = 10  # times that a choice should be seen before what was seen of it is tak
 def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
     """Return what the user should know about a run as it is shown by a snapshot, a line each."""
     source = run.source.inner if isinstance(run.source, Listed) else run.source
-    notes = run.source.report()
+    notes = [*run.source.report(), *_reset_note(run)]
     if isinstance(source, Environment):
         entry = source.graph.interface is not None and source.graph.interface.entry
         cut = cut_note(source.env, source.name, run.spec, entry=entry)
@@ -36,6 +36,16 @@ def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
     if isinstance(run.source, Listed):
         notes.append(_seldom_seen(run, snapshot))
     return notes
+
+
+def _reset_note(run: Anytime) -> list[str]:
+    """Say that the reset is a step where a bound on steps counts it."""
+    graph, asked = run.source.graph, run.spec.steps(run.source.graph)
+    if not asked or graph.interface is None or not graph.interface.entry:
+        return []
+    left = f"the other {asked - 1:,} are" if asked > 2 else "the other is" if asked == 2 else "none is"
+    of = f"the first of the {asked:,} steps" if asked > 1 else "the one step"
+    return [f"the reset is {of} that the property counts; {left} the environment's own"]
 
 
 def _seldom_seen(run: Anytime, snapshot: Snapshot) -> str:

@@ -177,8 +177,12 @@ class Policy:
                 f"the policy has nothing for {brief(observation)}: no such state was seen or listed; take an action of your own "
                 "there, such as one at random, or learn for longer"
             )
-        if self.steps is not None and step is None:
-            raise ModelError(f"the policy depends on the step; give step, from 0 to {self._last(interface)}")
+        if self.steps is not None:
+            last = self.steps - 1 - interface.entry  # the reset is no step of the environment's own
+            if step is None:
+                raise ModelError(f"the policy depends on the step; give step, from 0 to {last}")
+            if not 0 <= step <= last:
+                raise ModelError(f"the policy is for the steps 0 to {last} of the environment, not for step {step}")
         action = interface.actions[self.choose(state, (step or 0) + interface.entry, rng)]
         if action is None:
             raise ModelError(
@@ -186,9 +190,6 @@ class Policy:
                 "seen to follow it"
             )
         return action
-
-    def _last(self, interface: Interface) -> int:
-        return (self.steps or 1) - 1 - interface.entry
 
     def choose(self, state: int, step: int = 0, rng: np.random.Generator | None = None) -> int:
         """Return the choice taken in a state (by number) at a step of the model; a randomised policy draws one."""
