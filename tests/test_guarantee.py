@@ -167,3 +167,13 @@ def test_certified_is_said_only_where_something_is_promised() -> None:
     source = switch(COIN, COIN, after=10**6)
     *_, last = anytime(source, HEADS, ConfidenceSequence(), until=">=0.2", trajectories=10_000)
     assert last.reason == ">= 0.2 is reached on the learned model"
+
+
+def test_a_guarantee_shows_itself_in_a_notebook():
+    label = Guarantee("any-time", 0.95, ("no row was <twice>", "no row was left out"))
+    html = label._repr_html_()
+    assert "with probability 95 %, whenever you stop" in html
+    assert html.count("provided that") == 1
+    assert "no row was &lt;twice&gt;" in html
+    assert "no row was left out" in html
+    assert "because" in Guarantee("none", reasons=("nobody knows",))._repr_html_()

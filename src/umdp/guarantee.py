@@ -116,6 +116,13 @@ class Guarantee:
     def __str__(self) -> str:
         return self.text
 
+    def _repr_html_(self) -> str:
+        from umdp.model.display import facts_html
+
+        why = "provided that" if self.holds else "because"
+        facts = [(why if number == 0 else "", reason) for number, reason in enumerate(self.reasons)]
+        return facts_html(replace(self, reasons=()).text, facts)
+
 
 def promise(
     claim: Guarantee,

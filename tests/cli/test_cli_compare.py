@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import umdp as package
 from umdp.benchmark import chain
 from umdp.run import Store
 
@@ -72,3 +73,17 @@ def test_what_is_no_run_is_an_error(runs, name):
     assert (code, out) == (2, "")
     assert err.startswith(f"error: {name}: ")
     assert err.count("\n") == 1
+
+
+def test_the_return_is_shown_where_rewards_were_shifted(umdp):
+    pytest.importorskip("gymnasium")
+    asked = 'R{"cost"}min=? [ F "terminated" ]'
+    umdp("learn", "gym:CliffWalking-v1", asked, "--trajectories", "20", "--out", "cliff.run", "-q")
+    head, row, _ = umdp("compare", "cliff.run").out.splitlines()
+    assert "return" in head.split()
+    assert "  -13.001 .. -12.999  " in row
+    found = json.loads(umdp("compare", "cliff.run", "--json").out)
+    assert (found["return_lower"], found["return_upper"]) == pytest.approx((-13, -13), abs=1e-4)
+    shown = json.loads(umdp("show", "cliff.run", "--json").out)["last"]
+    assert {name: found[name] for name in shown} == shown  # all fields of a snapshot
+    assert ">return</th>" in package.open("cliff.run")._repr_html_()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from umdp.cli.live import plain
+from umdp.cli.live import plain, returned
 from umdp.cli.live import short as rounded
 
 if TYPE_CHECKING:
@@ -27,12 +27,13 @@ HEAD = (
     "learner",
     "trajectories",
     "value",
+    "return",
     "optimistic",
     "true value",
     "promise",
     "ended because",
 )
-NUMBERS = ("trajectories", "value", "optimistic", "true value")
+NUMBERS = ("trajectories", "value", "return", "optimistic", "true value")
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,11 @@ class Compare:
 def _record(path: str, run: OpenedRun, first: OpenedRun) -> dict[str, Any]:
     """Return a run as what `--json` prints; infinity is the string "inf"."""
     last = run.rows[-1] if run.rows else {}
-    names = (
-        "trajectories", "steps", "iterations", "lower", "upper", "optimistic", "performance", "estimation_error",
-        "model_error", "guarantee", "reason",
+    names: tuple[str, ...] = (
+        "trajectories", "steps", "iterations", "lower", "upper", "optimistic", "guarantee", "status", "performance",
+        "estimation_error", "model_error", "reason", "partial",
     )  # fmt: skip
+    names += tuple(name for name in ("return_lower", "return_upper") if name in last)
     return {
         "run": path, "model": run.name, "property": run.question, "same_property": run.question == first.question,
         "learner": run.config.learner, "settings": run.config.settings, "seed": run.config.seed,
@@ -81,12 +83,16 @@ def _row(path: str, run: OpenedRun, mark: str) -> tuple[str, ...]:
     settings = ", ".join(f"{name}={_setting(value)}" for name, value in run.config.settings.items())
     learner = run.config.learner + (f" ({settings})" if settings else "")
     if not run.rows:
-        return (path, run.name, mark, learner, "0", "", "", "", "", "nothing learned yet")
+        return (path, run.name, mark, learner, "0", "", "", "", "", "", "nothing learned yet")
     ended = "running now" if run.writer is not None else run.reason or "not ended"
     bound = run.bracket.lower if run.rises else run.bracket.upper
     sign = "≥" if run.rises else "≤"
     shown = f"{sign} {rounded(bound, down=run.rises)}" if math.isfinite(bound) else "none yet"
-    more = [_number(run.optimistic), _number(run.performance)]
+    more = [
+        returned(run.last["return_lower"], run.last["return_upper"]) if "return_lower" in run.last else "",
+        _number(run.optimistic),
+        _number(run.performance),
+    ]
     return (path, run.name, mark, learner, f"{run.trajectories:,}", shown, *more, run.guarantee.short, ended)
 
 

@@ -192,6 +192,7 @@ class OpenedRun:
         if self.rows:
             facts += [
                 ("bracket", str(self.bracket)),
+                *self._returned(),
                 ("promise", str(self.guarantee)),
                 ("seen", f"{self.trajectories:,} trajectories, {self.steps:,} steps"),
                 ("ended because", self.reason or "it has not ended"),
@@ -199,6 +200,12 @@ class OpenedRun:
             if self.performance is not None:
                 facts.append(("the policy's true value", f"{self.performance:.6g}"))
         return facts_html(f"Run {self.path.name}", facts)
+
+    def _returned(self) -> list[tuple[str, str]]:
+        """Return the bracket in the units of the process, where they differ."""
+        if "return_lower" not in self.last:
+            return []
+        return [("return", str(Bracket(float(self.last["return_lower"]), float(self.last["return_upper"]))))]
 
 
 def open_run(path: str | Path) -> OpenedRun:
