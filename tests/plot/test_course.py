@@ -42,11 +42,11 @@ def test_curves_are_the_rows(folder):
     at, values = bound.get_data()
     rows = {row["trajectories"]: row["lower"] for row in run.rows}  # the last of those that share a number
     assert dict(zip(at.tolist(), values.tolist(), strict=True)) == pytest.approx(rows)
-    (optimistic,) = line(ax, "_optimistic")
+    (optimistic,) = line(ax, "optimistic value")
     assert optimistic.get_ydata()[-1] == run.optimistic
-    (true,) = line(ax, "_performance")
+    (true,) = line(ax, "true value of the policy")
     assert true.get_ydata()[-1] == run.performance
-    (optimum,) = line(ax, "_optimum")
+    (optimum,) = line(ax, "optimum")
     assert optimum.get_ydata()[0] == pytest.approx(0.3024)
     assert ax.get_ylabel() == "probability"
     assert "aircraft" in ax.get_title()
@@ -63,7 +63,7 @@ def test_a_cost_is_bounded_from_above(folder):
 
 def test_threshold_and_end_are_marked(folder):
     ax = plot.value(folder / "lui.run")
-    (limit,) = line(ax, "_threshold")
+    (limit,) = line(ax, "threshold >= 0.1")
     assert limit.get_ydata()[0] == 0.1
     (end,) = line(ax, "_end")
     assert end.get_xdata()[0] == umdp.open(folder / "lui.run").trajectories
@@ -90,12 +90,12 @@ def test_snapshots_without_a_truth(folder):
 
     blind = [replace(each, truth=None) for each in snapshots]
     ax = plot.value(blind)
-    assert line(ax, "_performance") == []
-    assert line(ax, "_optimum") == []
+    assert line(ax, "true value of the policy") == []
+    assert line(ax, "optimum") == []
     assert len(line(ax, "worst-case bound (no guarantee)")) == 1
     with pytest.raises(umdp.ModelError, match="which are not known"):
         plot.error(blind)
-    assert line(plot.value(snapshots), "_performance")
+    assert line(plot.value(snapshots), "true value of the policy")
 
 
 def test_errors_are_drawn_with_their_promise(folder):
@@ -112,7 +112,7 @@ def test_the_axes_of_the_caller_are_used(folder):
     ax = Figure().add_subplot()
     assert plot.value(folder / "lui.run", ax=ax) is ax
     assert ax.figure.legends == []
-    assert ax.get_legend_handles_labels()[1] == ["worst-case bound (no guarantee)"]
+    assert "worst-case bound (no guarantee)" in ax.get_legend_handles_labels()[1]
 
 
 @pytest.mark.parametrize("given", [3, [], [3], "none.run"])
@@ -125,3 +125,18 @@ def test_a_solution_has_no_course():
     solution = umdp.solve(umdp.benchmark.aircraft(), REACH)
     with pytest.raises(umdp.ModelError, match="one answer, not a course"):
         plot.value(solution)
+
+
+def test_a_legend_of_ones_own_names_every_kind_of_line(folder):
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    plot.value(folder / "lui.run", ax=ax)
+    named = [text.get_text() for text in ax.legend().get_texts()]
+    assert sorted(named) == [
+        "optimistic value", "optimum", "threshold >= 0.1", "true value of the policy", "worst-case bound (no guarantee)",
+    ]  # fmt: skip
+    ax = Figure().subplots()
+    plot.value([folder / "lui.run", folder / "sure.run"], ax=ax)
+    named = [text.get_text() for text in ax.legend().get_texts()]
+    assert len(named) == len(set(named)) == 6  # two bounds, and one of each other kind

@@ -112,6 +112,96 @@ def test_a_graph_ends_where_the_property_does():
     assert "later" not in texts
 
 
+def network(ax):
+    """Return the boxes of a graph, by their text, and the arrows, as (first, last) point, all as they lie on the picture."""
+    from matplotlib.patches import FancyArrowPatch
+
+    figure = ax.figure
+    figure.draw_without_rendering()
+    canvas = figure.canvas.get_renderer() if hasattr(figure.canvas, "get_renderer") else None
+    boxes = {t.get_text(): t.get_bbox_patch().get_window_extent(canvas) for t in ax.texts if t.get_zorder() == 4}
+    found = []
+    for patch in ax.patches:
+        assert isinstance(patch, FancyArrowPatch)
+        path = patch._get_path_in_displaycoord()[0]
+        line = path[0] if isinstance(path, (list, tuple)) else path
+        found.append((line.vertices[0], line.vertices[-1]))
+    return boxes, found
+
+
+def test_arrows_begin_at_the_box_of_a_state_whatever_its_size():
+    rules = {
+        "a": {"go": {"a state with a long name": 0.5, "b": 0.5}, "wait": {"a": 1}},
+        "a state with a long name": {"go": {"b": 0.4, "a": 0.6}, "wait": {"a": 1}},
+        "b": {"stay": {"b": 1}},
+    }
+    mdp = umdp.MDP.from_function("a", rules.__getitem__, labels={"goal": ["b"]})
+    boxes, found = network(plot.policy(umdp.solve(mdp, GOAL)))
+    assert len(boxes) == 3
+    assert len(found) == 4
+    for first, _ in found:
+        away = min(
+            np.hypot(max(box.x0 - first[0], 0, first[0] - box.x1), max(box.y0 - first[1], 0, first[1] - box.y1))
+            for box in boxes.values()
+        )
+        assert away < 3  # dots
+
+
+def test_no_state_of_a_graph_hangs_loose():
+    """A state to which only faint ways lead has one arrow; the title says how many are never reached."""
+    rules = {
+        "on": {"run": {"on": 0.998, "failed": 0.002}, "break": {"failed": 1}},
+        "failed": {"stay": {"failed": 1}},
+        "away": {"stay": {"away": 1}},
+    }
+    rules["on"]["break"] = {"failed": 0.5, "away": 0.5}
+    mdp = umdp.MDP.from_function("on", rules.__getitem__, labels={"failed": ["failed"]})
+    ax = plot.policy(umdp.solve(mdp, 'Pmin=? [ F<=9 "failed" ]'))
+    boxes, found = network(ax)
+    assert {name.split("\n")[0] for name in boxes} == {"on", "failed"}
+    into = boxes[next(name for name in boxes if name.startswith("failed"))]
+    assert any(into.x0 - 9 <= last[0] <= into.x1 + 9 and into.y0 - 9 <= last[1] <= into.y1 + 9 for _, last in found)
+    assert "1 state not reached" in ax.get_title()
+
+
+def test_an_end_that_is_no_goal_is_not_drawn_as_one():
+    """A sum goes until any end: a hole ends an episode, and is none of the goals."""
+    pytest.importorskip("gymnasium")
+    from umdp.plot.subject import subject
+
+    lake = Gymnasium("gym:FrozenLake-v1").truth
+    one = subject(umdp.solve(lake, 'R{"reward"}max=? [ C<=20 ]'))
+    two = subject(umdp.solve(lake, 'R{"reward"}min=? [ F "terminated" ]'))
+    for each in (one, two):
+        assert np.flatnonzero(each.marks.bad).tolist() == [5, 7, 11, 12]
+    assert np.flatnonzero(two.marks.good).tolist() == [15]
+    cliff = subject(umdp.solve(Gymnasium("gym:CliffWalking-v1").truth, 'R{"cost"}min=? [ F "terminated" ]'))
+    assert np.flatnonzero(cliff.marks.good).tolist() == [47]  # the only end there is, though it pays nothing
+
+
+def test_cards_have_no_goals_on_the_map(tmp_path):
+    """Ends of Blackjack lie on no map: no hand is a goal."""
+    pytest.importorskip("gymnasium")
+    source = Gymnasium("gym:Blackjack-v1", episodes=3000)
+    *_, last = umdp.anytime(source, 'R{"reward"}max=? [ F "terminated" ]', umdp.LUI(), trajectories=200)
+    ax = plot.policy(last)
+    assert not {"goal", "to be avoided"} & set(words(ax))
+
+
+def test_the_reset_is_no_choice_of_which_intervals_are_drawn(tmp_path):
+    pytest.importorskip("gymnasium")
+    ask = 'R{"cost"}min=? [ F "terminated" ]'
+    *_, rainy = umdp.anytime(Gymnasium("gym:Taxi-v4", is_rainy=True), ask, umdp.LUI(), trajectories=40)
+    ax = plot.intervals(rainy)
+    assert "start, reset" not in {text.get_text() for text in ax.texts}
+    assert ax.get_title().startswith("the 8 choices taken most")
+    *_, dry = umdp.anytime(Gymnasium("gym:Taxi-v4"), ask, umdp.LUI(), trajectories=1000)
+    ax = plot.intervals(dry)  # nothing else is uncertain
+    assert [text.get_text() for text in ax.texts] == ["start, reset (24 of 300 outcomes)"]
+    assert ax.get_title() == "the choice taken most"
+    assert ax.get_xlim()[1] < 0.2
+
+
 def test_solutions_snapshots_and_policies_can_be_drawn():
     mdp = umdp.benchmark.grid(4, 3, traps=[(1, 1)])
     solution = umdp.solve(mdp, 'Pmax=? [ !"trap" U "goal" ]')

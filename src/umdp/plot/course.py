@@ -33,6 +33,7 @@ OPTIMISTIC: dict[str, Any] = {**LINE, "linewidth": 0.7}
 TRUE: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (1, 1.3))}
 THRESHOLD: dict[str, Any] = {"color": GUIDE, "linewidth": 0.8, "linestyle": (0, (1, 2.5))}
 END: dict[str, Any] = {"marker": "o", "markersize": 5.5, "markeredgecolor": "white", "markeredgewidth": 0.8}
+HOPED, KEPT = "optimistic value", "true value of the policy"
 
 Several = Drawable | Sequence[Drawable] | Mapping[str, Drawable]
 
@@ -183,9 +184,9 @@ def _draw(
             at, bound, optimistic, where=known, step="post", color=look.colour, alpha=BAND, linewidth=0, zorder=1
         )
     if known.any():
-        ax.step(at, optimistic, where="post", color=look.colour, zorder=order, label="_optimistic", **OPTIMISTIC)
+        ax.step(at, optimistic, where="post", color=look.colour, zorder=order, label=_first(ax, HOPED), **OPTIMISTIC)
     if not np.isnan(true).all():
-        ax.step(at, true, where="post", color=look.colour, zorder=order, label="_performance", **TRUE)
+        ax.step(at, true, where="post", color=look.colour, zorder=order, label=_first(ax, KEPT), **TRUE)
     ax.step(at, bound, where="post", zorder=order + 0.5, label=_label(one), color=look.colour, **BOUND)
     if one.reason is not None:
         ax.plot(
@@ -196,9 +197,20 @@ def _draw(
 def _guides(ax: Axes, shown: Sequence[Subject]) -> None:
     """Draw the optimum and the thresholds."""
     for optimum in _different(each.optimum for each in shown):
-        ax.axhline(optimum, zorder=1.6, label="_optimum", **OPTIMUM)
+        ax.axhline(optimum, zorder=1.6, label=_first(ax, "optimum"), **OPTIMUM)
+    said = _limits(shown)
     for limit in _different(None if each.until is None else each.until.value for each in shown):
-        ax.axhline(limit, zorder=1.6, label="_threshold", **THRESHOLD)
+        ax.axhline(limit, zorder=1.6, label=_first(ax, said), **THRESHOLD)
+
+
+def _first(ax: Axes, label: str) -> str:
+    """Return the label of a curve; lines of one kind stand in a legend once, and the others' labels are hidden."""
+    return f"_{label}" if any(line.get_label() == label for line in ax.get_lines()) else label
+
+
+def _limits(shown: Sequence[Subject]) -> str:
+    limits = dict.fromkeys(each.until for each in shown if each.until is not None)
+    return f"threshold {', '.join(f'{limit.operator} {limit.value:g}' for limit in limits)}"
 
 
 def _different(values: Any) -> list[float]:
@@ -220,15 +232,13 @@ def _handles(
     if len(shown) > 1:
         handles.append(Line2D([], [], label="worst-case bound", color=GUIDE, **BOUND))
     if any(not np.isnan(columns["optimistic"]).all() for columns in curves):
-        handles.append(Line2D([], [], label="optimistic value", color=GUIDE, **OPTIMISTIC))
+        handles.append(Line2D([], [], label=HOPED, color=GUIDE, **OPTIMISTIC))
     if any(not np.isnan(columns["performance"]).all() for columns in curves):
-        handles.append(Line2D([], [], label="true value of the policy", color=GUIDE, **TRUE))
+        handles.append(Line2D([], [], label=KEPT, color=GUIDE, **TRUE))
     if any(each.optimum is not None for each in shown):
         handles.append(Line2D([], [], label="optimum", **OPTIMUM))
-    limits = list(dict.fromkeys(each.until for each in shown if each.until is not None))
-    if limits:
-        said = ", ".join(f"{limit.operator} {limit.value:g}" for limit in limits)
-        handles.append(Line2D([], [], label=f"threshold {said}", **THRESHOLD))
+    if any(each.until is not None for each in shown):
+        handles.append(Line2D([], [], label=_limits(shown), **THRESHOLD))
     ends = [each.reason for each in shown if each.reason is not None]
     if ends:
         label = f"end: {ends[0]}" if len(shown) == 1 else "end of the run"

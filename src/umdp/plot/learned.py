@@ -49,7 +49,8 @@ def policy(given: Drawable, *, ax: Axes | None = None) -> Axes:
     when = f", step 1 of {steps}" if steps is not None else ""
     if found is None:
         net = Network(one, seen)
-        more = f", {net.left_out} more states left out" if net.left_out else ""
+        more = f", {_counted(net.left_out, 'more state')} left out" if net.left_out else ""
+        more += f", {_counted(net.not_reached, 'state')} not reached" if net.not_reached else ""
         return _figure(
             net.size(), ax, _title(one, "policy", when + more), lambda target: draw_network(target, one, net)
         )
@@ -128,6 +129,10 @@ def _title(one: Subject, what: str, more: str = "") -> str:
     asked = "" if one.spec is None else f" for {one.spec}"
     where = f" on {one.parts[1]}, {one.parts[0]}" if len(one.parts) > 1 else asked
     return f"{what}{where}{more}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _cut(text: str, letters: int = 38) -> str:

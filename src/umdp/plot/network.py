@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from umdp.plot.subject import Subject
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
 __all__ = ["Network", "draw_network"]
 
@@ -33,6 +35,7 @@ class Network:
     position : the middle of each, by state; layers from left to right
     edges : (state, state, likelihood) for the choices that the policy takes
     left_out : how many states the policy can reach are not drawn
+    not_reached : how many states it never comes to
     """
 
     def __init__(self, one: Subject, visits: NDArray[np.float64] | None, most: int = MOST) -> None:
@@ -69,8 +72,15 @@ class Network:
                     )
         self.states = list(self.depth)
         self.left_out = len(set(known) - set(self.states))
+        self.not_reached = graph.states - len(known)
         inside = set(self.states)
-        self.edges = [(s, t, p) for s in self.states for t, p in outcomes(s) if t in inside and p >= FAINT]
+        every = [(s, t, p) for s in self.states for t, p in outcomes(s) if t in inside]
+        self.edges = [edge for edge in every if edge[2] >= FAINT]
+        # A state to which nothing but faint ways lead would hang loose: the likeliest of them is drawn.
+        for state in self.states[1:]:
+            ways = [edge for edge in every if edge[1] == state != edge[0]]
+            if ways and not any(edge[2] >= FAINT for edge in ways):
+                self.edges.append(max(ways, key=lambda edge: (self.depth[edge[0]] < self.depth[state], edge[2])))
         self.position = self._layers()
 
     def _layers(self) -> dict[int, tuple[float, float]]:
@@ -117,18 +127,19 @@ class Network:
 def draw_network(ax: Axes, one: Subject, net: Network) -> list[Any]:
     """Draw the graph; return what the legend explains."""
     from matplotlib.lines import Line2D
-    from matplotlib.patches import FancyArrowPatch
 
-    graph, marks = one.graph, one.marks
+    boxes = {state: _box(ax, one, net, state) for state in net.states}
+    marks, arrow = one.marks, _arrows()
     pairs = {(s, t) for s, t, _ in net.edges}
     for source, target, p in net.edges:
         (x0, y0), (x1, y1) = net.position[source], net.position[target]
         width, colour = 0.5 + 1.6 * p, "#707070"
         if source == target:
             if p < 0.995:  # what never leaves needs no arrow
-                loop = FancyArrowPatch(
-                    (x0 - 0.12, y0 + 0.17), (x0 + 0.12, y0 + 0.17), connectionstyle="arc3,rad=-1.6", arrowstyle="-|>",
-                    mutation_scale=6, color=colour, linewidth=width, shrinkA=0, shrinkB=0, zorder=1, alpha=0.85,
+                loop = arrow(
+                    boxes[source], boxes[source], (x0 - 0.12, y0), (x0 + 0.12, y0), connectionstyle="arc3,rad=-1.3",
+                    arrowstyle="-|>", mutation_scale=6, color=colour, linewidth=width, shrinkA=0, shrinkB=0, zorder=1,
+                    alpha=0.85,
                 )  # fmt: skip
                 ax.add_patch(loop)
             continue
@@ -136,26 +147,16 @@ def draw_network(ax: Axes, one: Subject, net: Network) -> list[Any]:
         far = abs(x1 - x0) > 1
         bend = 0.28 if back or (target, source) in pairs else 0.16 if far and y0 == y1 else 0.0
         ax.add_patch(
-            FancyArrowPatch(
-                (x0, y0), (x1, y1), connectionstyle=f"arc3,rad={bend}", arrowstyle="-|>", mutation_scale=7, color=colour,
-                linewidth=width, shrinkA=17, shrinkB=17, zorder=1, alpha=0.85,
+            arrow(
+                boxes[source], boxes[target], (x0, y0), (x1, y1), connectionstyle=f"arc3,rad={bend}", arrowstyle="-|>",
+                mutation_scale=7, color=colour, linewidth=width, shrinkA=0, shrinkB=1, zorder=1, alpha=0.85,
             )
         )  # fmt: skip
         if p < 0.995 and len(net.edges) <= CLEAR:
             mx, my = (x0 + x1) / 2 + bend * (y1 - y0) / 2, (y0 + y1) / 2 - bend * (x1 - x0) / 2
-            ax.text(mx, my, f"{p:.2f}".removeprefix("0"), fontsize=5.5, ha="center", va="center", color=GUIDE, zorder=2,
+            share = f"{p:.2f}".removeprefix("0") if p >= 0.005 else "<.01"
+            ax.text(mx, my, share, fontsize=5.5, ha="center", va="center", color=GUIDE, zorder=2,
                     bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"})  # fmt: skip
-    for state in net.states:
-        x, y = net.position[state]
-        edge = GOOD if marks.good[state] else BAD if marks.bad[state] else START if state == graph.initial else PLAIN
-        line = 0.8 if edge == PLAIN else 1.6
-        single = graph.state_ptr[state + 1] - graph.state_ptr[state] == 1
-        name = _cut(graph.state_name(state))
-        action = "" if single else _cut(graph.action_name(int(net.choice[state])))
-        ax.text(
-            x, y, f"{name}\n▸ {action}" if action else name, ha="center", va="center", fontsize=6.3, zorder=4, linespacing=1.25,
-            bbox={"boxstyle": "round,pad=0.32", "facecolor": "white", "edgecolor": edge, "linewidth": line},
-        )  # fmt: skip
     xs, ys = zip(*net.position.values(), strict=True)
     ax.set_xlim(min(xs) - 0.55, max(xs) + 0.55)
     ax.set_ylim(min(ys) - 0.6, max(ys) + 0.7)
@@ -166,6 +167,47 @@ def draw_network(ax: Axes, one: Subject, net: Network) -> list[Any]:
     if any(marks.bad[state] for state in net.states):
         handles.append(Line2D([], [], color=BAD, linewidth=1.6, label="to be avoided"))
     return handles
+
+
+def _box(ax: Axes, one: Subject, net: Network, state: int) -> Text:
+    """Write a state and its action in a box."""
+    graph, marks, (x, y) = one.graph, one.marks, net.position[state]
+    edge = GOOD if marks.good[state] else BAD if marks.bad[state] else START if state == graph.initial else PLAIN
+    line = 0.8 if edge == PLAIN else 1.6
+    single = graph.state_ptr[state + 1] - graph.state_ptr[state] == 1
+    name = _cut(graph.state_name(state))
+    action = "" if single else _cut(graph.action_name(int(net.choice[state])))
+    return ax.text(
+        x, y, f"{name}\n▸ {action}" if action else name, ha="center", va="center", fontsize=6.3, zorder=4, linespacing=1.25,
+        bbox={"boxstyle": "round,pad=0.32", "facecolor": "white", "edgecolor": edge, "linewidth": line},
+    )  # fmt: skip
+
+
+@cache
+def _arrows() -> Any:
+    """Return arrows from one box of text to another, or back to its own: how large boxes are is known when they are drawn."""
+    from matplotlib.patches import FancyArrowPatch
+
+    class BoxArrow(FancyArrowPatch):
+        def __init__(self, source: Text, target: Text, *positions: Any, **looks: Any) -> None:
+            super().__init__(*positions, **looks)
+            self.texts: tuple[Text, ...] = (source, target)
+            self.boxes: Any = cast(Any, (source.get_bbox_patch(), target.get_bbox_patch()))
+            if source is not target:
+                self.set_patchA(self.boxes[0])
+                self.set_patchB(self.boxes[1])
+
+        def draw(self, renderer: Any) -> None:
+            for text in self.texts:
+                text.update_bbox_position_size(renderer)
+            if self.texts[0] is self.texts[1] and self.axes is not None:
+                box = self.boxes[0].get_window_extent(renderer)
+                half, middle = min(box.width / 4, box.height / 2), (box.x0 + box.x1) / 2
+                ends = self.axes.transData.inverted().transform([(middle - half, box.y1), (middle + half, box.y1)])
+                self.set_positions(tuple(ends[0]), tuple(ends[1]))
+            super().draw(renderer)
+
+    return BoxArrow
 
 
 def _cut(text: str) -> str:

@@ -133,6 +133,8 @@ class Subject:
             return usual
         unwanted = asked.safety or (self.spec.kind == "P" and not self.rises)
         good, bad = (usual.good & ~goal, goal) if unwanted else (goal, ~through & ~goal)
+        if self.spec.kind == "R" and (good & usual.good).any():
+            good = good & ~usual.bad  # a sum that goes until an end goes until a bad one, too
         return Marks(good, (bad | usual.bad) & ~good)
 
 

@@ -18,13 +18,16 @@ from umdp.plot.subject import Drawable, Subject, subjects
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from umdp.model import IntervalMDP
+    from umdp.model import Graph, IntervalMDP
 
 __all__ = ["intervals"]
 
 CHOICES, ROWS = 8, 24  # in a picture
+OUTCOMES = 6  # of a choice, where several are drawn
+BEFORE = (("start", "reset"), ("the beginning", "begin"))  # what is before a trajectory is no choice of anybody's
 LETTERS = 30  # of a name
 SHARE: dict[str, Any] = {"marker": "o", "markersize": 3.2, "markeredgecolor": "white", "markeredgewidth": 0.5}
+NARROW = 0.2  # probabilities below which the axis ends earlier than at 1
 BAR = 0.9  # of a row's height, for all runs together
 
 By = Literal["visits", "width"]
@@ -87,19 +90,26 @@ def _rows(models: Sequence[IntervalMDP], first: Subject, by: By | None) -> list[
         raise ModelError('nothing says how often choices were taken; give a run, or by="width"')
     weight = widest if by == "width" or counts is None else np.add.reduceat(counts, graph.choice_ptr[:-1]).astype(float)
     order = [c for c in np.lexsort((-widest, -weight)).tolist() if open_[c]]
+    order = [c for c in order if not _before(graph, c)] or order
     if by == "width" or counts is None:  # of what the policy does not do, little is known and nothing matters
         used = _used(first)
         order = [c for c in order if used[c]] or order
     if not order:
         raise ModelError("every choice has one outcome, so that there is nothing to learn about probabilities")
     rows: list[tuple[int, int]] = []
+    most = ROWS if len(order) == 1 else OUTCOMES
     for choice in order[:CHOICES]:
         own = list(range(int(graph.choice_ptr[choice]), int(graph.choice_ptr[choice + 1])))
-        if rows and len(rows) + len(own) > ROWS:
+        if rows and len(rows) + min(len(own), most) > ROWS:
             break
         own.sort(key=lambda t: -float(models[0].upper[t]))
-        rows += [(choice, t) for t in own[:ROWS]]
+        rows += [(choice, t) for t in own[:most]]
     return rows
+
+
+def _before(graph: Graph, choice: int) -> bool:
+    state = int(graph.choice_state[choice])
+    return state == graph.initial and (graph.state_name(state), graph.action_name(choice)) in BEFORE
 
 
 def _used(one: Subject) -> NDArray[np.bool_]:
@@ -135,10 +145,12 @@ def _draw(
         if choice != last:
             y += 1.0 if last is not None else 0.0
             name = f"{graph.state_name(int(graph.choice_state[choice]))}, {graph.action_name(choice)}"
+            count, all_ = sum(each == choice for each, _ in rows), int(np.diff(graph.choice_ptr)[choice])
+            some = f" ({count} of {all_:,} outcomes)" if count < all_ else ""
             ax.text(
                 0.0,
                 y,
-                _cut(name),
+                _cut(name) + some,
                 va="center",
                 ha="left",
                 fontsize=7,
@@ -152,11 +164,13 @@ def _draw(
     transitions = np.array([t for _, t in rows])
     places = np.array(at)
     height = BAR * 0.8 / len(shown)
+    widest = max(float(model.upper[transitions].max()) for model in models)
+    end = 1.0 if widest > NARROW else 1.1 * widest
     for number, (each, model, look) in enumerate(zip(shown, models, looks, strict=False)):
         middle = places + (number - (len(shown) - 1) / 2) * height
         lower, upper = model.lower[transitions], model.upper[transitions]
         ax.barh(
-            middle, np.maximum(upper - lower, 0.002), left=lower, height=0.82 * height, color=look.colour, alpha=0.55,
+            middle, np.maximum(upper - lower, 0.002 * end), left=lower, height=0.82 * height, color=look.colour, alpha=0.55,
             linewidth=0, label=each.name or "learned interval", zorder=2,
         )  # fmt: skip
         seen = _shares(each, transitions, rows)
@@ -168,7 +182,7 @@ def _draw(
     ax.set_yticks(places, [f"→ {_cut(graph.state_name(int(graph.successor[t])))}" for t in transitions])
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(y - 0.1, -0.6)
-    ax.set_xlim(0, 1)
+    ax.set_xlim(0, end)
     ax.grid(visible=False, axis="y")
     ax.set_xlabel("probability")
 
@@ -205,6 +219,8 @@ def _handles(shown: Sequence[Subject], looks: Sequence[Style]) -> list[Any]:
 def _title(one: Subject, rows: Sequence[tuple[int, int]], visited: bool) -> str:
     where = f" on {one.parts[1]}" if len(one.parts) > 1 else ""
     count = len({choice for choice, _ in rows})
+    if count == 1:
+        return f"the choice {'taken most' if visited else 'that is least certain'}{where}"
     return f"the {count} choices {'taken most' if visited else 'that are least certain'}{where}"
 
 
