@@ -13,7 +13,7 @@ from umdp.model import MDP, IntervalMDP, Policy
 from umdp.simulation.account import account_of
 from umdp.simulation.measured import Simulation, clopper_pearson, student
 from umdp.simulation.on_model import play_model
-from umdp.source import Environment, Source
+from umdp.source import Source
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def playable(process: Any) -> Any:
 def fitted(policy: Policy, process: Any) -> Fitted:
     """Return a policy for the graph of a process; its own, where nothing is known of the process."""
     from umdp.io.decisions import Fitted, fit_policy
+    from umdp.source import Environment
 
     if isinstance(process, MDP):
         return fit_policy(policy, process)
