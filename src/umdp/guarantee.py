@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from umdp.plural import nouns, were
+
 if TYPE_CHECKING:
     from umdp.source.base import Knowledge
 
@@ -193,7 +195,10 @@ def _against_graph(knowledge: Knowledge, *, discovers: bool, costly: bool, unsee
     if costly:
         found.append(COSTLY)
     if unseen and knowledge.graph == "observed":
-        found.append(f"the value rests on {unseen:,} listed transitions that were never seen, in a graph only observed")
+        found.append(
+            f"the value rests on {unseen:,} listed {nouns(unseen, 'transition')} that {were(unseen)} never seen, in a graph only "
+            "observed"
+        )
     return found
 
 
@@ -202,10 +207,15 @@ def _against_data(knowledge: Knowledge) -> list[str]:
     of = f" of {knowledge.rows:,}" if knowledge.rows else ""
     if knowledge.unlisted:
         found.append(
-            f"{knowledge.unlisted:,}{of} steps that the graph does not list were dropped: what is left was selected by outcome"
+            f"{knowledge.unlisted:,}{of} {nouns(knowledge.rows or knowledge.unlisted, 'step')} that the graph does not list "
+            f"{were(knowledge.unlisted)} dropped: what is left was selected by outcome"
         )
     if knowledge.rejected:
-        found.append(f"{knowledge.rejected:,}{of} rows were rejected: nobody knows what they would have said")
+        they = "it" if knowledge.rejected == 1 else "they"
+        found.append(
+            f"{knowledge.rejected:,}{of} {nouns(knowledge.rows or knowledge.rejected, 'row')} {were(knowledge.rejected)} "
+            f"rejected: nobody knows what {they} would have said"
+        )
     if knowledge.changes:
         found.append(CHANGES)
     return [*found, *knowledge.findings]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from umdp.errors import ModelError
+from umdp.plural import nouns
 from umdp.source.listed import Listed
 from umdp.spec import Threshold
 
@@ -56,10 +57,14 @@ class Limits:
     def spent(self, trajectories: int, steps: int) -> str | None:
         """Return which budget is used up, in words; None if there is some left."""
         if self.trajectories is not None and trajectories >= self.trajectories:
-            return f"{self.trajectories} trajectories have been seen"
+            return f"{self.trajectories} {nouns(self.trajectories, 'trajectory')} {_have(self.trajectories)} been seen"
         if self.steps is not None and steps >= self.steps:
-            return f"{self.steps} steps have been seen"
+            return f"{self.steps} {nouns(self.steps, 'step')} {_have(self.steps)} been seen"
         return None
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
 
 
 def reason_to_end(run: Anytime, snapshot: Snapshot, limits: Limits, over: str | None) -> str | None:

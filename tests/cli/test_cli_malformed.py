@@ -85,7 +85,7 @@ CASES = [
     file("m.lab", '0="init" 1="goal"\n0: 0\n9: 1\n', 'm.lab, line 3: there is no state "9"'),
     file("m.lab", '1="goal"\n1: 1\n', "m.lab", 'no state is labelled "init"'),
     file("m.lab", "goal\n", "m.lab, line 1: the first line should read"),
-    file("m.sta", "(x)\n0:(0)\n", "m.sta", "1 states are listed, but the model has 2"),
+    file("m.sta", "(x)\n0:(0)\n", "m.sta", "1 state is listed, but the model has 2"),
     file("m.srew", "3 1\n0 3\n", "m.srew", "the rewards are for 3 states, but the model has 2"),
     file("m.srew", "2 1\n0 dear\n", "m.srew, line 2", '"dear" is not a number'),
     file("bad.drn", DRN.replace("1 : 0.5", "9 : 0.5"), "bad.drn", "line"),
@@ -168,7 +168,7 @@ CASES = [
         "--evaluate", "p.json", files={"p.json": POLICY.replace('": 2', '": 3')}, said=("the policy is for 3 states",)
     ),
     option(
-        "--evaluate", "p.csv", files={"p.csv": "number,choice\n0,0\n"}, said=("p.csv: state (x=1) has no decision",)
+        "--evaluate", "p.csv", files={"p.csv": "number,choice\n1,0\n"}, said=("p.csv: state (x=0) has no decision",)
     ),
     option(
         "--evaluate",

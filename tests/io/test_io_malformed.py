@@ -63,7 +63,7 @@ def test_transitions(tmp_path, old, new, said):
         ("m.lab", "init goal\n0: 0\n", r'line 1: the first line should read 0="init"'),
         ("m.lab", "", r"m\.lab: the file is empty"),
         ("m.sta", "x\n0:(1)\n1:(2)\n", r"m\.sta, line 1: the first line should list the variables"),
-        ("m.sta", "(x)\n0:(1)\n", r"1 states are listed, but the model has 2"),
+        ("m.sta", "(x)\n0:(1)\n", r"1 state is listed, but the model has 2"),
         ("m.sta", "(x,y)\n0:(1,2)\n1:(2)\n", r"line 3: expected 1:\(...\) with 2 values"),
         ("m.srew", "3 1\n0 1\n", r"m\.srew: the rewards are for 3 states, but the model has 2"),
         ("m.srew", "2 2\n0 1\n", r"declares 2 rewards, but the file has 1"),

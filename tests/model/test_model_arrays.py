@@ -322,7 +322,7 @@ def test_html_is_a_table_with_names_escaped() -> None:
     assert "&lt;goal&gt;" in html
     assert "<goal>" not in html
     assert "on states and choices" in html
-    assert "1 states" in html
+    assert ">1 state<" in html
 
 
 # -- intervals -----------------------------------------------------------------------------------------------

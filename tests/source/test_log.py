@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from umdp import FormatError, MissingExtra, ModelError, UmdpError
+from umdp.plural import nouns
 from umdp.run.codec import pack, unpack
 from umdp.source import Log, graph_of_log, open_log
 from umdp.source.logs.counting import LONGEST
@@ -197,7 +198,7 @@ def test_a_bad_row_can_be_rejected(tmp_path: Path, name: str, text: str, message
     log.close()
     lines = text.removeprefix(HEADER).splitlines()
     head, where = log.report()[:2]
-    assert head.startswith(f"1 of {len(lines)} rows was rejected and not counted; they are in")
+    assert head.startswith(f"1 of {len(lines)} {nouns(len(lines), 'row')} was rejected and not counted; it is in")
     assert message.removesuffix("; correct it").removeprefix(f"{name}, ") in where
     kept = json.loads((tmp_path / "rejected").read_text())["row"]
     assert kept in [line.replace("\udcff", "\N{REPLACEMENT CHARACTER}") for line in lines]

@@ -231,7 +231,7 @@ def test_rows_spoilt_by_chance_are_a_condition_of_the_promise(tmp_path: Path) ->
         counted(log)
         known = log.knowledge()
         assert known.rejected == rejected
-        assert any("1 of 5 rows that were rejected were spoilt by chance" in a for a in known.assumptions) == (
+        assert any("1 of 5 rows that was rejected was spoilt by chance" in a for a in known.assumptions) == (
             on_error == "chance"
         )
     (tmp_path / "log.csv").write_text(text([*WALK, ("3", "a", "on", "d")]))

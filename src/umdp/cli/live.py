@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from umdp.cli.chart import Point, chart, remaining
 from umdp.notes import notes_of
+from umdp.plural import nouns
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from umdp.run import Config
     from umdp.snapshot import Snapshot
 
-__all__ = ["Screen", "display", "in_words", "record", "returned"]
+__all__ = ["Screen", "display", "in_words", "record", "returned", "seen"]
 
 POINTS = 4000  # of a curve, above which every second is left out
 WIDTH = 72  # columns of the picture, where there are so many
@@ -253,7 +254,12 @@ def returned(lower: float, upper: float) -> str:
 
 
 def _amount(snapshot: Snapshot) -> str:
-    return f"{snapshot.trajectories:,} trajectories, {snapshot.steps:,} steps"
+    return seen(snapshot.trajectories, snapshot.steps)
+
+
+def seen(trajectories: int, steps: int) -> str:
+    """Return how much was seen, in words."""
+    return f"{trajectories:,} {nouns(trajectories, 'trajectory')}, {steps:,} {nouns(steps, 'step')}"
 
 
 def _duration(seconds: float) -> str:
@@ -276,8 +282,8 @@ def stops(config: Config) -> str:
     """Return what ends a run, in words."""
     given = [
         f"when {config.until} is reached" if config.until else "",
-        f"after {config.trajectories:,} trajectories" if config.trajectories else "",
-        f"after {config.steps:,} steps" if config.steps else "",
+        f"after {config.trajectories:,} {nouns(config.trajectories, 'trajectory')}" if config.trajectories else "",
+        f"after {config.steps:,} {nouns(config.steps, 'step')}" if config.steps else "",
         f"after {config.seconds:g} s" if config.seconds else "",
     ]
     said = ", ".join(each for each in given if each)

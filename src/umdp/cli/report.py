@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from umdp.model import MDP, IntervalMDP
+from umdp.plural import nouns
 
 if TYPE_CHECKING:
     from umdp.solver import Bracket, Solution
@@ -97,7 +98,8 @@ def kind(model: MDP | IntervalMDP) -> str:
 
 def sizes(model: MDP | IntervalMDP) -> str:
     """Return the sizes of a model, in words."""
-    text = f"{model.states:,} states, {model.choices:,} choices, {model.transitions:,} transitions"
+    counts = (("state", model.states), ("choice", model.choices), ("transition", model.transitions))
+    text = ", ".join(f"{count:,} {nouns(count, noun)}" for noun, count in counts)
     if isinstance(model, IntervalMDP):
         text += f" ({int(np.count_nonzero(model.lower < model.upper)):,} uncertain)"
     return text

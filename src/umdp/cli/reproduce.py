@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from umdp.cli.numbers import integer
+from umdp.plural import nouns
 
 if TYPE_CHECKING:
     from umdp.paper.reproduction import Reproduction
@@ -156,7 +157,9 @@ def _show(made: Reproduction, experiments: Iterable[Experiment]) -> None:
             f"left out, as the runs are too short: changes after {', '.join(map(str, left_out))} trajectories"
         )
     runs = sum(len(each.outcomes) for each in made.results)
-    console.print(f"{runs} runs, {made.done} of them now; tables and figures in {made.folder}", soft_wrap=True)
+    console.print(
+        f"{runs} {nouns(runs, 'run')}, {made.done} of them now; tables and figures in {made.folder}", soft_wrap=True
+    )
     console.print(f"report: {made.report}", soft_wrap=True)
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umdp.cli.learn import configuration
-from umdp.cli.live import plain, returned
+from umdp.cli.live import plain, returned, seen
 from umdp.cli.outputs import check_outputs, files_behind
 from umdp.errors import FormatError, MissingExtra, ModelError
+from umdp.plural import nouns
 
 if TYPE_CHECKING:
     from umdp.run import Store
@@ -83,7 +84,8 @@ def _made(version: str | None) -> str:
 
 def _show(last: dict[str, Any]) -> None:
     partial = ", the last one incomplete" if last.get("partial") else ""
-    print(f"  {last['trajectories']:,} trajectories, {last['steps']:,} steps, {last['iterations']} iterations{partial}")
+    rounds = f"{last['iterations']} {nouns(last['iterations'], 'iteration')}"
+    print(f"  {seen(last['trajectories'], last['steps'])}, {rounds}{partial}")
     print(f"  bracket  {last['lower']:.6g} .. {last['upper']:.6g} ({last['guarantee']['text']})")
     for line in last["guarantee"]["reasons"][1:]:
         print(f"           {line}")
@@ -188,7 +190,8 @@ def _note(store: Store) -> str:
     about = _about(store)
     bracket = f"{about['lower']} .. {about['upper']}"
     label = (about["guarantee"] or {}).get("text", "nothing learned yet")
-    return f"{about['property']}: {bracket} on the learned model, after {about['trajectories']} trajectories; {label}"
+    after = f"{about['trajectories']} {nouns(about['trajectories'], 'trajectory')}"
+    return f"{about['property']}: {bracket} on the learned model, after {after}; {label}"
 
 
 def _write_rows(target: Path, rows: list[dict[str, Any]]) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from umdp.cli.report import describe, kind, numbers, record, sizes, verdict
+from umdp.plural import nouns
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,7 +43,7 @@ class Report:
         self._request, self._origin = request, origin
         self._title = f"{request.model}: {kind(model)} with {sizes(model)}"
         if origin is not None:
-            self._title += f", learned from {origin.trajectories:,} trajectories"
+            self._title += f", learned from {origin.trajectories:,} {nouns(origin.trajectories, 'trajectory')}"
 
     def add(self, text: str, solution: Solution, policy: str | None) -> None:
         """Take in the answer to a property, and where its policy was written."""

@@ -14,6 +14,7 @@ from umdp.errors import FormatError
 from umdp.io.files import Model, build, load
 from umdp.io.tokens import decode_text, floats, intervals, ints, show
 from umdp.model import Rewards
+from umdp.plural import nouns
 
 __all__ = ["CHOICE_TAG", "companions", "read_explicit"]
 
@@ -238,7 +239,9 @@ def _variables(path: Path, states: int) -> dict[str, NDArray[Any]]:
         raise FormatError("the first line should list the variables: (x,y)", path=path, line=at)
     names = [name.strip() for name in head[1:-1].split(",")]
     if len(kept) - 1 != states:
-        raise FormatError(f"{len(kept) - 1} states are listed, but the model has {states}", path=path)
+        count = len(kept) - 1
+        verb = "is" if count == 1 else "are"
+        raise FormatError(f"{count} {nouns(count, 'state')} {verb} listed, but the model has {states}", path=path)
     rows = []
     for number, (at, line) in enumerate(kept[1:]):
         index, _, values = line.partition(":")

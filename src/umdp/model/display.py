@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from umdp.plural import nouns
+
 if TYPE_CHECKING:
     from umdp.model.graph import Graph
 
@@ -38,7 +40,9 @@ def _names(names: object, quote: str) -> str:
 
 def as_text(model: Graph) -> str:
     """Return one line: kind, sizes, initial state, labels, rewards."""
-    sizes = ", ".join(f"{value} {name}" for name, value in _facts(model))
+    sizes = ", ".join(
+        f"{value} {name[:-1] if value == '1' and name.endswith('s') else name}" for name, value in _facts(model)
+    )
     parts = [f"{type(model).__name__} with {sizes}", f"initial state {model.state_name(model.initial)}"]
     if model.labels:
         parts.append(f"labels {_names(model.labels, chr(34))}")
@@ -50,7 +54,10 @@ def as_text(model: Graph) -> str:
 def as_html(model: Graph) -> str:
     """Return a small table of the same facts, for notebooks."""
     rows = [*_facts(model), ("initial state", model.state_name(model.initial))]
-    rows += [(f'label "{name}"', f"{int(members.sum()):,} states") for name, members in model.labels.items()]
+    rows += [
+        (f'label "{name}"', f"{int(members.sum()):,} {nouns(int(members.sum()), 'state')}")
+        for name, members in model.labels.items()
+    ]
     for name, reward in model.rewards.items():
         parts = [part for part in ("state", "choice", "transition") if getattr(reward, part) is not None]
         rows.append((f'reward "{name}"', "on " + " and ".join(f"{part}s" for part in parts)))

@@ -16,6 +16,7 @@ from umdp.model.interval import IntervalMDP
 from umdp.model.mdp import MDP
 from umdp.model.rewards import Rewards
 from umdp.model.structure import frozen, owner, read_only, row_sums
+from umdp.plural import nouns
 
 __all__ = ["Policy"]
 
@@ -230,7 +231,7 @@ class Policy:
 
     def __repr__(self) -> str:
         kind = "randomised" if self.choice is None else "deterministic" if self.steps is None else f"{self.steps}-step"
-        return f"{kind.capitalize()} policy for {self.graph.states:,} states"
+        return f"{kind.capitalize()} policy for {self.graph.states:,} {nouns(self.graph.states, 'state')}"
 
     def _repr_html_(self) -> str:
         from umdp.model.display import facts_html

@@ -17,6 +17,7 @@ from umdp.plot.network import Network, draw_network
 from umdp.plot.style import settings
 from umdp.plot.subject import Drawable, Subject, subject
 from umdp.plot.trajectory import power
+from umdp.plural import nouns, were
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,8 +50,8 @@ def policy(given: Drawable, *, ax: Axes | None = None) -> Axes:
     when = f", step 1 of {steps}" if steps is not None else ""
     if found is None:
         net = Network(one, seen)
-        more = f", {_counted(net.left_out, 'more state')} left out" if net.left_out else ""
-        more += f", {_counted(net.not_reached, 'state')} not reached" if net.not_reached else ""
+        more = f", {net.left_out:,} more {nouns(net.left_out, 'state')} left out" if net.left_out else ""
+        more += f", {net.not_reached:,} {nouns(net.not_reached, 'state')} not reached" if net.not_reached else ""
         return _figure(
             net.size(), ax, _title(one, "policy", when + more), lambda target: draw_network(target, one, net)
         )
@@ -112,7 +113,7 @@ def _bars(one: Subject, counts: NDArray[np.int64], ax: Axes | None) -> Axes:
         return []
 
     left = int((own > 0).sum()) - len(most)
-    more = f", the {len(most)} choices taken most; {left} more were taken" if left > 0 else ""
+    more = f", the {len(most)} choices taken most; {left} more {were(left)} taken" if left > 0 else ""
     return _figure((4.8, 0.9 + 0.19 * max(len(most), 1)), ax, _title(one, "visits", more), draw)
 
 
@@ -129,10 +130,6 @@ def _title(one: Subject, what: str, more: str = "") -> str:
     asked = "" if one.spec is None else f" for {one.spec}"
     where = f" on {one.parts[1]}, {one.parts[0]}" if len(one.parts) > 1 else asked
     return f"{what}{where}{more}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _cut(text: str, letters: int = 38) -> str:

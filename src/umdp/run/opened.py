@@ -16,6 +16,7 @@ from umdp.errors import FormatError, ModelError
 from umdp.guarantee import Guarantee
 from umdp.model import MDP, Graph, IntervalMDP, Policy
 from umdp.model.display import facts_html
+from umdp.plural import nouns
 from umdp.run.config import Config
 from umdp.run.store import Learned, Store
 from umdp.solver import Bracket
@@ -184,7 +185,7 @@ class OpenedRun:
     # -- display ---------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        known = f"{self.bracket} after {self.trajectories:,} trajectories ({self.guarantee})" if self.rows else "empty"
+        known = f"{self.bracket} after {self._seen()} ({self.guarantee})" if self.rows else "empty"
         return f"Run {self.path}: {self.question} with {self.config.learner} on {self.name}: {known}"
 
     def _repr_html_(self) -> str:
@@ -194,12 +195,15 @@ class OpenedRun:
                 ("bracket", str(self.bracket)),
                 *self._returned(),
                 ("promise", str(self.guarantee)),
-                ("seen", f"{self.trajectories:,} trajectories, {self.steps:,} steps"),
+                ("seen", f"{self._seen()}, {self.steps:,} {nouns(self.steps, 'step')}"),
                 ("ended because", self.reason or "it has not ended"),
             ]
             if self.performance is not None:
                 facts.append(("the policy's true value", f"{self.performance:.6g}"))
         return facts_html(f"Run {self.path.name}", facts)
+
+    def _seen(self) -> str:
+        return f"{self.trajectories:,} {nouns(self.trajectories, 'trajectory')}"
 
     def _returned(self) -> list[tuple[str, str]]:
         """Return the bracket in the units of the process, where they differ."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import Graph, Policy
 from umdp.model.interface import Interface
+from umdp.plural import nouns
 from umdp.simulation.account import Account, Played
 from umdp.source import Environment
 from umdp.source.environments.gymnasium import make
@@ -47,7 +48,7 @@ def play_environment(
     if not player.known:
         raise ModelError(
             f"the policy is for another environment: it knows nothing of any state that {episodes:,} "
-            f"episode{'s' * (episodes != 1)} of this one led to"
+            f"{nouns(episodes, 'episode')} of this one led to"
         )
     quantity = "probability" if account.paid is None else "return" if player.raw else "reward"
     return Played(quantity, values, player.steps, player.cut, player.unseen)  # type: ignore[arg-type]

@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.plural import nouns, were
+
 __all__ = ["LEVEL", "Simulation", "clopper_pearson", "student"]
 
 LEVEL = 0.95
@@ -77,11 +79,13 @@ class Simulation:
         if self.kept is False:
             said.append(f"{'':<{width}}  the measured interval lies on the wrong side of it")
         said.append(
-            f"{'played':<{width}}  {self.episodes:,} episode{'s' * (self.episodes != 1)} of "
+            f"{'played':<{width}}  {self.episodes:,} {nouns(self.episodes, 'episode')} of "
             f"{self.steps / max(self.episodes, 1):.1f} steps"
         )
         if self.cut:
-            said.append(f"{'':<{width}}  {self.cut:,} ended or were cut off before the property was decided")
+            said.append(
+                f"{'':<{width}}  {self.cut:,} ended or {were(self.cut)} cut off before the property was decided"
+            )
         if self.unseen:
             then = "which counts as the worst" if self.quantity == "probability" else "where it acted at random"
             said.append(f"{'':<{width}}  {self.unseen:,} met a state the policy knows nothing of, {then}")

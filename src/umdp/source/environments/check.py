@@ -13,6 +13,7 @@ import numpy as np
 from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.model.interface import freeze
+from umdp.plural import nouns
 from umdp.source.environments.findings import Finding, Seen, ambiguous, dependent, endless, masked, signs, unlisted
 from umdp.source.environments.gymnasium import environment_table, make
 from umdp.source.environments.protocol import Protocol, allowed, name_of
@@ -53,7 +54,8 @@ class EnvironmentCheck:
 
     def __str__(self) -> str:
         verdict = "fit" if self.fit else "unfit"
-        looked = f"{self.episodes} episodes, {self.steps} steps, {self.states} states"
+        counts = (("episode", self.episodes), ("step", self.steps), ("state", self.states))
+        looked = ", ".join(f"{count} {nouns(count, noun)}" for noun, count in counts)
         return "\n".join([f"{self.name}: {verdict} ({looked})", *map(str, self.findings)])
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError, UmdpError
 from umdp.model import MDP, Graph
 from umdp.model.interface import Interface, freeze
+from umdp.plural import nouns, were
 from umdp.source.base import COUNTED, MARKOV, Batch, Knowledge, Order, Source
 from umdp.source.environments.protocol import Protocol, Step, name_of
 from umdp.source.logs.rejected import OnError
@@ -275,13 +276,16 @@ class Environment(Source):
     def knowledge(self) -> Knowledge:
         """Return how many steps were taken, and how many of them the graph does not list."""
         unlisted, lower = self._done["unlisted"], self._done["lower"]
+        its = "its" if lower == 1 else "their"
         return Knowledge(
             graph=self._graph_from,
             rest=self.graph.rest is not None,
             unlisted=unlisted,
             rows=self._done["steps"] + unlisted,
             assumptions=() if self._truth is not None else (MARKOV,) if self._least is None else (MARKOV, LEAST),
-            findings=(f"{lower:,} steps paid less than any of their kind that exploration saw",) if lower else (),
+            findings=(f"{lower:,} {nouns(lower, 'step')} paid less than any of {its} kind that exploration saw",)
+            if lower
+            else (),
         )
 
     def report(self) -> list[str]:
@@ -289,22 +293,24 @@ class Environment(Source):
         notes, done = [], self._done
         if done["truncated"]:
             notes.append(
-                f"{done['truncated']} of {done['trajectories']} trajectories were cut off by the environment's time limit"
+                f"{done['truncated']} of {done['trajectories']} {nouns(done['trajectories'], 'trajectory')} "
+                f"{were(done['truncated'])} cut off by the environment's time limit"
             )
         if done["rest"]:
             notes.append(
-                f"{done['rest']} of {done['steps']} steps led where the graph lists nothing; each ended its trajectory and "
-                f"{COUNTED}"
+                f"{done['rest']} of {done['steps']} {nouns(done['steps'], 'step')} led where the graph lists nothing; each "
+                f"ended its trajectory and {COUNTED}"
             )
         if done["unlisted"]:
             notes.append(
-                f"{done['unlisted']} steps led where the graph has no transition; each ended its trajectory and was not "
-                "counted, and no guarantee covers them"
+                f"{done['unlisted']} {nouns(done['unlisted'], 'step')} led where the graph has no transition; each ended its "
+                f"trajectory and was not counted, and no guarantee covers {'it' if done['unlisted'] == 1 else 'them'}"
             )
             notes += self._first
         if done["lower"]:
             notes.append(
-                f"{done['lower']} of {done['steps']} steps paid less than any of their kind that exploration saw: expected "
+                f"{done['lower']} of {done['steps']} {nouns(done['steps'], 'step')} paid less than any of "
+                f"{'its' if done['lower'] == 1 else 'their'} kind that exploration saw: expected "
                 "rewards are overstated; explore longer (episodes=...)"
             )
         if not self._protocol.seeded:

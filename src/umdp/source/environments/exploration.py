@@ -15,6 +15,7 @@ from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.model.interface import freeze
 from umdp.model.units import reward_structures
+from umdp.plural import nouns
 from umdp.source.base import UNLISTED
 from umdp.source.environments.protocol import Protocol, allowed, name_of
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
@@ -202,8 +203,9 @@ def observe(
     )
     otherwise = UNLISTED if rest else "is missing, and no guarantee covers it"
     origin = (
-        f"the graph is what {played} episodes with random actions showed ({steps} steps): {graph.states} states, "
-        f"{graph.transitions} transitions; whatever can happen but did not {otherwise}"
+        f"the graph is what {played} {nouns(played, 'episode')} with random actions showed ({steps} {nouns(steps, 'step')}): "
+        f"{graph.states} {nouns(graph.states, 'state')}, {graph.transitions} {nouns(graph.transitions, 'transition')}; "
+        f"whatever can happen but did not {otherwise}"
     )
     given = [None if action == RESET else action for action in seen.actions(rest=rest)]
     varies = "rewards differ for the same transition; the lowest that was seen counts" if seen.varies else ""

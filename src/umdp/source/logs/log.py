@@ -9,6 +9,7 @@ from typing import Any
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import Graph
+from umdp.plural import nouns
 from umdp.source.base import UNLISTED
 from umdp.source.logs.columns import RewardOf
 from umdp.source.logs.counting import RowCounter
@@ -115,7 +116,8 @@ class Log(Recorded):
             self._graph_from = "observed"
             beyond = UNLISTED if rest else "is missing, and no guarantee covers it"
             self._note = [
-                f"the graph is what {reader.name} shows: {graph.states} states, {graph.transitions} transitions; whatever "
+                f"the graph is what {reader.name} shows: {graph.states} {nouns(graph.states, 'state')}, "
+                f"{graph.transitions} {nouns(graph.transitions, 'transition')}; whatever "
                 f"can happen but is not in it {beyond}",
                 *shown.notes,
             ]

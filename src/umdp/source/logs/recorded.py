@@ -13,6 +13,7 @@ import numpy as np
 
 from umdp.errors import ModelError
 from umdp.model import Graph
+from umdp.plural import nouns, were
 from umdp.source.base import MARKOV, Batch, Knowledge, Order, Source
 from umdp.source.logs.counting import LONGEST, RowCounter
 from umdp.source.logs.data_tests import DataTests
@@ -26,7 +27,6 @@ from umdp.source.lookup import Lookup, Memo
 __all__ = ["ASSUMPTIONS", "LISTED", "Recorded"]
 
 LISTED = "the graph lists every outcome that can happen"
-SPOILT = "the {count:,} of {rows:,} rows that were rejected were spoilt by chance, whatever they would have said"
 ASSUMPTIONS = (
     "rows were not selected or left out by their outcome",
     "no row was recorded twice",
@@ -191,7 +191,12 @@ class Recorded(Source):
             assumptions, findings = (*assumptions, *self._shown.assumed), (*findings, *self._shown.untrusted)
         malformed = rejected["malformed"]
         if malformed and self._rejected.on_error == "chance":
-            assumptions = (SPOILT.format(count=malformed, rows=self._read), *assumptions)
+            they = "it" if malformed == 1 else "they"
+            spoilt = (
+                f"the {malformed:,} of {self._read:,} {nouns(self._read, 'row')} that {were(malformed)} rejected "
+                f"{were(malformed)} spoilt by chance, whatever {they} would have said"
+            )
+            assumptions = (spoilt, *assumptions)
             malformed = 0
         return Knowledge(
             graph=self._graph_from,

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Literal
 import msgspec
 
 from umdp.errors import FormatError, UmdpError
+from umdp.plural import nouns, were
 
 __all__ = ["Kind", "OnError", "RejectedRows"]
 
@@ -89,10 +90,13 @@ class RejectedRows:
         """Return how many of so many rows were rejected, and the first few."""
         if not self.count:
             return []
-        verb = "was" if self.count == 1 else "were"
-        to = "" if self._path is None else f"; they are in {self._path}"
+        to = "" if self._path is None else f"; {'it is' if self.count == 1 else 'they are'} in {self._path}"
         more = [f"... and {self.count - SHOWN} more"] if self.count > SHOWN else []
-        return [f"{self.count:,} of {rows:,} rows {verb} rejected and not counted{to}", *self._first, *more]
+        return [
+            f"{self.count:,} of {rows:,} {nouns(rows, 'row')} {were(self.count)} rejected and not counted{to}",
+            *self._first,
+            *more,
+        ]
 
     # -- going on --------------------------------------------------------------------------------------------
 

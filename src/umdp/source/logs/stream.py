@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from umdp.model import Graph
+from umdp.plural import nouns
 from umdp.source.logs.counting import RowCounter
 from umdp.source.logs.feed import BLOCK, Feed, FileFeed, PipeFeed
 from umdp.source.logs.json_reader import JsonReader
@@ -115,4 +116,4 @@ class Stream(Recorded):
 
     def report(self) -> list[str]:
         """Return how much has been read, what was rejected, and what is unusual about the data."""
-        return [f"{self._read:,} records read from {self._reader.name}", *super().report()]
+        return [f"{self._read:,} {nouns(self._read, 'record')} read from {self._reader.name}", *super().report()]
