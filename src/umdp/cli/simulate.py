@@ -236,7 +236,7 @@ def _cut_short(subject: _Subject) -> list[str]:
     from umdp.source.environments.time_limit import cut_note
     from umdp.spec import Spec
 
-    interface = subject.policy.graph.interface
+    interface = subject.policy.policy.graph.interface
     entry = interface is not None and interface.entry
     env = getattr(subject.process, "env", subject.process) if hasattr(subject.process, "graph") else subject.process
     note = cut_note(env, subject.name, Spec.parse(subject.question), entry=entry)

@@ -18,7 +18,7 @@ __all__ = ["best_response", "row_gains", "terms"]
 Array = NDArray[Any]
 
 
-@kernel
+@kernel(inline="always")
 def terms(
     begin: int,
     n: int,
@@ -77,7 +77,7 @@ def terms(
                 size_of[i] = v + own_size
 
 
-@kernel
+@kernel(inline="always")
 def best_response(
     row: int,
     entry_ptr: Array,
