@@ -20,6 +20,7 @@ from umdp.explore import Explorer, Optimism, Uniform, View, as_explorer, reaches
 from umdp.explore.policies import directions
 from umdp.explore.schedule import doubling, least_trajectories
 from umdp.guarantee import Guarantee, promise
+from umdp.leap import Leaper
 from umdp.learn import Learner, as_learner
 from umdp.limits import Limits, default_horizon, reason_to_end, threshold
 from umdp.model import MDP, REST, IntervalMDP
@@ -47,7 +48,7 @@ def proceed(
     keep: Callable[[Snapshot], None] | None = None,
 ) -> Iterator[Snapshot]:
     """Yield snapshots of a run from where it is; `keep` is called with each before it is shown."""
-    deadline = np.inf
+    deadline, halted = np.inf, None
     if limits.seconds is not None:
         run.snapshot()  # its solves are kept for the first turn; what is compiled for them is not time spent
         deadline = time.monotonic() + limits.seconds
@@ -57,8 +58,14 @@ def proceed(
             return "the time is up"
         return "stopped" if stop is not None and stop() else None
 
-    halted: str | None = None
+    leaper = Leaper.of(run, limits) if type(run) is Anytime and keep is None and stop is None else None
     while True:
+        for snapshot in (
+            () if leaper is None else leaper.snapshots()
+        ):  # many iterations at once, where nobody else looks
+            yield snapshot
+            if snapshot.reason is not None:
+                return
         snapshot = run.snapshot()  # robust policy computation
         reason = reason_to_end(run, snapshot, limits, halted or over())  # good enough, or all there is?
         snapshot = snapshot if reason is None else replace(snapshot, reason=reason)
@@ -115,6 +122,7 @@ class Anytime:
             (self.spec, self.spec) if graph.rest is None else (self.spec.pessimistic(REST), self.spec.hopeful(REST))
         )
         self.reading = worst
+        self.method = "policy" if graph.states <= SMALL else "auto"
         self._pessimist, self._optimist = prepare(graph, worst.robust()), prepare(graph, best.optimistic())
         known = relevant(graph, self.reading)
         self.open, self._favoured = bool(known.choices.any()), known.favoured
@@ -127,8 +135,7 @@ class Anytime:
         self.counts = np.zeros(graph.transitions, dtype=np.int64)
         self.pending = np.zeros_like(self.counts)
         self.iteration = self.trajectories = self.steps = 0
-        self.since, self.ended = (0, 0), False
-        self._chunk = 1  # trajectories between two looks at the clock
+        self.since, self.ended, self._chunk = (0, 0), False, 1  # so many trajectories between two looks at the clock
         # Solves start from what the iteration before found: saved with the state, so that a continued run repeats them.
         self._starts: dict[str, Array] = {}
         self._forget()
@@ -186,9 +193,8 @@ class Anytime:
 
     def can_learn(self) -> bool:
         """Whether exploring as directed can reach a choice whose outcome is not known beforehand."""
-        assert self.horizon is not None
-        wanted = self._wanted() >= 0
-        return not self.source.interactive or reaches(self.source.graph, self.direct(), wanted, self.halt, self.horizon)
+        how = (self.direct(), self._wanted() >= 0, self.halt, self.horizon or 0)
+        return not self.source.interactive or reaches(self.source.graph, *how)
 
     # -- step 3: sample from the process ---------------------------------------------------------------------
 
@@ -215,8 +221,7 @@ class Anytime:
             most = min(chunk, limits.most(self.trajectories, self.steps, self.horizon), missing or 2**40)
             batch = self.source.collect(Order(weight, self.halt, self.horizon, left, most))
             self.pending, self.ended = self.pending + batch.counts, batch.ended
-            self.trajectories += batch.trajectories
-            self.steps += batch.steps
+            self.trajectories, self.steps = self.trajectories + batch.trajectories, self.steps + batch.steps
             enough = missing <= batch.trajectories and bool(((self._taken() >= quota) & (quota >= 0)).any())
             if enough or (self.source.eager and batch.steps > 0):
                 return True, None
@@ -228,8 +233,7 @@ class Anytime:
                 self._chunk = min(2 * chunk, 2**40)
 
     def _wanted(self) -> Array:
-        if self._quota is None:
-            self._quota = self.quota()
+        self._quota = self.quota() if self._quota is None else self._quota
         return self._quota
 
     def _taken(self) -> Array:
@@ -241,8 +245,7 @@ class Anytime:
         """Learn from what was seen since the last update; that completes an iteration."""
         learner = self.learner.clone()  # one that fails half-way must not leave half an update behind
         learner.update(self.pending)
-        self.learner = learner
-        self.counts = self.counts + self.pending
+        self.learner, self.counts = learner, self.counts + self.pending
         self.pending = np.zeros_like(self.counts)
         self.iteration += 1
         self.since = self.trajectories, self.steps
@@ -294,14 +297,12 @@ class Anytime:
         return self._best
 
     def _model(self) -> IntervalMDP:
-        if self._learned is None:
-            self._learned = self.learner.model
+        self._learned = self._learned or self.learner.model
         return self._learned
 
     def _options(self, name: str) -> dict[str, Any]:
-        method = "policy" if self.source.graph.states <= SMALL else "auto"
         start, before = self._starts.get(name), self._starts.get(f"{name} values")
-        return {"precision": self.precision, "method": method, "start": start, "before": before}
+        return {"precision": self.precision, "method": self.method, "start": start, "before": before}
 
     def _ahead(self) -> Anytime:
         """Return this run as it would be if the iteration were complete; the run itself goes its own way."""

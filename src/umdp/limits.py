@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from umdp.anytime import Anytime
     from umdp.snapshot import Snapshot
 
-__all__ = ["Limits", "default_horizon", "reason_to_end", "threshold"]
+__all__ = ["Limits", "default_horizon", "reached", "reason_to_end", "threshold"]
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,17 @@ def reason_to_end(run: Anytime, snapshot: Snapshot, limits: Limits, over: str | 
         )
     )
     # Within an iteration a threshold ends nothing, so that where a run was interrupted does not decide how it goes on.
-    wanted = limits.until or run.spec.threshold
-    if wanted is None or (reason is None and snapshot.partial):
+    if reason is None and snapshot.partial:
         return reason
-    reached = wanted.holds(snapshot.bracket.lower, snapshot.bracket.upper)
+    return reached(snapshot, limits.until or run.spec.threshold) or reason
+
+
+def reached(snapshot: Snapshot, wanted: Threshold | None) -> str | None:
+    """Return that a threshold is reached, in words; None if it is not, or there is none."""
+    if wanted is None or not wanted.holds(snapshot.bracket.lower, snapshot.bracket.upper):
+        return None
     proved = "is certified" if snapshot.guarantee.holds else "is reached on the learned model"
-    return f"{wanted.operator} {wanted.value:g} {proved}" if reached else reason
+    return f"{wanted.operator} {wanted.value:g} {proved}"
 
 
 def _unread(run: Anytime) -> bool:

@@ -14,9 +14,18 @@ from umdp.solver.task import Effort, Task, Values
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
-    from umdp.solver.methods.repetition import Repetition
+    from umdp.solver.methods.repetition import Found, Repetition
 
-__all__ = ["bracket_of", "mdp_of", "plausible", "repetition", "solve_again", "statistics_of", "status_of"]
+__all__ = [
+    "bracket_of",
+    "mdp_of",
+    "plausible",
+    "repetition",
+    "solution_of",
+    "solve_again",
+    "statistics_of",
+    "status_of",
+]
 
 Array = NDArray[Any]
 
@@ -44,8 +53,9 @@ def solve_again(
     begun: float,
 ) -> Solution | None:
     """Return the solution by the equations kept with the graph; None where elimination is not enough."""
-    lower, upper = model.lower, model.upper
-    found = known.solve(lower, upper, nature_max, start, before, effort) if known.fits(effort) else None
+    found = None
+    if known.fits(effort):
+        found = known.solve(model.lower, model.upper, nature_max, start, before, effort)
     bounds = None if found is None else known.bracket(found, model.initial)
     if found is None or bounds is None:
         return None
@@ -53,10 +63,30 @@ def solve_again(
     if effort.prove and bracket.relative_width > effort.precision:
         return None
     effort.iterations += found.iterations
+    return solution_of(known, model, spec, nature_max, bracket, found.choice, effort, begun, found)
+
+
+def solution_of(
+    known: Repetition,
+    model: IntervalMDP,
+    spec: Spec,
+    nature_max: bool,
+    bracket: Bracket,
+    choice: Array,
+    effort: Effort,
+    begun: float,
+    found: Found | None = None,
+) -> Solution:
+    """Return a solution of which bracket and choices (S,) are known; where nothing else was kept, the rest is found again."""
     effort.undecided, effort.components, effort.largest = known.n, known.sizes.size, known.largest
 
     def values() -> Values:
-        return known.values(found, lower, upper, nature_max)
+        whole = found
+        if whole is None:
+            own = Effort(effort.precision, effort.method)
+            whole = known.solve(model.lower, model.upper, nature_max, choice, None, own)
+            assert whole is not None
+        return known.values(whole, model.lower, model.upper, nature_max)
 
     def nature() -> MDP:
         from umdp.solver.methods.nature import answer
@@ -65,8 +95,8 @@ def solve_again(
 
     return Solution(
         model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun),
-        lambda: plausible(spec, *values().between(slice(None))), lambda: Policy.trusted(model, found.choice), nature,
-        found.x[: known.n],
+        lambda: plausible(spec, *values().between(slice(None))), lambda: Policy.trusted(model, choice), nature,
+        None if found is None else found.x[: known.n],
     )  # fmt: skip
 
 

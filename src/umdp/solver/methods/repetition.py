@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Repetition"]
 
 Array = NDArray[Any]
+Arrays = tuple[Any, ...]
 NOWHERE = np.empty(0, np.int64)
 NOTHING = np.empty(0)
 
@@ -50,37 +51,16 @@ def is_open(choice_ptr: Array, undecided: Array, lower: Array, upper: Array) -> 
 
 @kernel
 def resolve(
-    n: int,
-    exits: Array,
-    origin: Array,
-    choice_state: Array,
+    about: Arrays,
     start: Array,
     by_graph: Array,
     before: Array,
     most: float,
-    comp_ptr: Array,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
+    equations: Arrays,
     agent_max: bool,
     nature_max: bool,
     wanted: float,
-    a: Array,
-    work: Array,
-    row_work: Array,
-    tail: Array,
-    allowed: Array,
-    gains: Array,
-    sizes: Array,
-    low: Array,
-    high: Array,
-    alt_choice: Array,
-    alt_prob: Array,
+    space: Arrays,
     found: Array,
     taken: Array,
     counts: Array,
@@ -88,8 +68,12 @@ def resolve(
     """Solve all components by elimination, from a policy `start` (S,) and values `before` (n,), either of which may be empty.
 
     Return whether that gave what is `wanted`, and relative errors of at most `most`. `found` receives values, relative errors
-    (n + 2 each) and nature's answer, `taken` the rows of unknowns (n) and the choices of states (S).
+    (n + 2 each) and nature's answer, `taken` the rows of unknowns (n) and the choices of states (S). The tuples are those of a
+    `Repetition`.
     """
+    n, exits, origin, choice_state = about
+    comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order = equations
+    a, work, row_work, tail, allowed, gains, sizes, low, high, alt_choice, alt_prob = space
     x, rel, prob = found[: n + 2], found[n + 2 : 2 * n + 4], found[2 * n + 4 :]
     row, choice = taken[:n], taken[n:]
     for s in range(choice.size):
@@ -123,32 +107,10 @@ def resolve(
 
 
 @kernel
-def renew(
-    undecided: Array,
-    n: int,
-    member_ptr: Array,
-    members: Array,
-    index: Array,
-    state_ptr: Array,
-    choice_ptr: Array,
-    successor: Array,
-    lower: Array,
-    upper: Array,
-    reward: Array,
-    usable: Array,
-    stays: Array,
-    target: Array,
-    low: Array,
-    high: Array,
-    entry_ptr: Array,
-    slack: Array,
-    row_reward: Array,
-    origin: Array,
-    order: Array,
-    lost: float,
-    row_ptr: Array,
-) -> bool:
+def renew(undecided: Array, fixed: Arrays, lower: Array, upper: Array, more: Arrays) -> bool:
     """Write the rows of new bounds, unless `is_open` says that more is needed; return whether it does."""
+    n, member_ptr, members, index, state_ptr, choice_ptr, successor = fixed
+    reward, usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, order, lost, row_ptr = more
     if is_open(choice_ptr, undecided, lower, upper):
         return True
     compress(
@@ -203,14 +165,14 @@ class Repetition:
         self._fixed = (
             self.n, np.arange(self.n + 1), plan.order, plan.index, graph.state_ptr, graph.choice_ptr, graph.successor,
         )  # fmt: skip
-        self._more: tuple[Any, ...] = (
+        self._more: Arrays = (
             task.reward, decided.usable, plan.stays, target, low, high, entry_ptr, slack, reward, origin, order, lost, row_ptr,
         )  # fmt: skip
-        self._about: tuple[Any, ...] = self.n, np.array(exits), origin, graph.choice_state
+        self._about: Arrays = self.n, np.array(exits), origin, graph.choice_state
         comp_ptr = np.concatenate([[0], np.cumsum(plan.comp_size)]).astype(np.int64)
-        self._equations: tuple[Any, ...] = comp_ptr, row_ptr, entry_ptr, target, low, high, slack, reward, order
+        self._equations: Arrays = comp_ptr, row_ptr, entry_ptr, target, low, high, slack, reward, order
         size, widest = self.largest, int(widths.max(initial=1))
-        self._space: tuple[Array, ...] = (
+        self._space: Arrays = (
             np.empty((size, size)), np.empty((11, size)), np.empty((3, widest)), np.zeros(self.n + 2),
             np.ones(rows, np.bool_), np.zeros(rows), np.zeros(rows), np.zeros(self.n + 2), np.zeros(self.n + 2),
             np.zeros(self.n, np.int64), np.empty(entries),
@@ -237,7 +199,7 @@ class Repetition:
         `start` are choices (S,) to start from, `before` the values (n,) that were found for bounds like these.
         """
         if self._bounds is None or self._bounds[0] is not lower or self._bounds[1] is not upper:
-            self._open = bool(renew(self._undecided, *self._fixed, lower, upper, *self._more))
+            self._open = not self.renew(lower, upper)
             frozen = not (lower.flags.writeable or upper.flags.writeable)
             self._bounds = (lower, upper) if frozen else None  # the other player may ask about the same
         if self._open:
@@ -248,15 +210,26 @@ class Repetition:
         found, taken = np.empty(2 * n + 4 + self._entries), np.empty(n + self._by_graph.size, np.int64)
         known = NOTHING if before is None or before.size != n else before
         prove, precision, counts = effort.prove, effort.precision, np.zeros(2, np.int64)
-        arguments: tuple[Any, ...] = (
-            *self._about, NOWHERE if start is None else start, self._by_graph, known,
-            precision / 2 if prove else np.inf, *self._equations, task.agent_max, nature_max,
-            precision / 4 if prove else np.inf, *self._space, found, taken, counts,
+        solved = resolve(
+            self._about, NOWHERE if start is None else start, self._by_graph, known, precision / 2 if prove else np.inf,
+            self._equations, task.agent_max, nature_max, precision / 4 if prove else np.inf, self._space, found, taken, counts,
         )  # fmt: skip
-        solved = resolve(*arguments)
         if not solved:
             return None
         return Found(found[: n + 2], found[n + 2 : 2 * n + 4], taken[:n], found[2 * n + 4 :], taken[n:], int(counts[0]))
+
+    def renew(self, lower: Array, upper: Array) -> bool:
+        """Write the rows of new bounds; return whether they can be solved by elimination, nature cutting no edge."""
+        self._bounds = None
+        return not renew(self._undecided, self._fixed, lower, upper, self._more)
+
+    def for_leap(self, state: int) -> tuple[Array, int, bool]:
+        """Return the choices (S,) by the graph, the unknown of a state, and whether the agent maximises."""
+        return self._by_graph, int(self.index[state]), self.task.agent_max
+
+    def parts(self) -> Arrays:
+        """Return what `renew` and `resolve` need: undecided choices, and tuples of the graph, rows, facts, equations, space."""
+        return self._undecided, self._fixed, self._more, self._about, self._equations, self._space
 
     def bracket(self, found: Found, state: int) -> tuple[float, float] | None:
         """Return the bounds of a state as `Values.between` would, None where that takes a look at the graph."""
@@ -264,12 +237,15 @@ class Repetition:
         if task.decided.infinite[state]:
             return np.inf, np.inf
         x, rel = float(found.x[unknown]), float(found.rel[unknown])
-        if unknown >= self.n:
-            return x, x
-        if task.reward_error > 0.0:
-            rel = (rel + task.reward_error + rel * task.reward_error) * (1.0 + 2.0**-50)
+        return (x, x) if unknown >= self.n else self.around(x, rel)
+
+    def around(self, x: float, rel: float) -> tuple[float, float] | None:
+        """Return the bounds of an unknown with a value and its relative error; None as for `bracket`."""
+        off = self.task.reward_error
+        if off > 0.0:
+            rel = (rel + off + rel * off) * (1.0 + 2.0**-50)
         low, high = between(x, rel)
-        return None if task.kind == "R" and 0 < high < 1e-300 else (low, high)
+        return None if self.task.kind == "R" and 0 < high < 1e-300 else (low, high)
 
     def values(self, found: Found, lower: Array, upper: Array, nature_max: bool) -> Values:
         """Return what was found as the values of the task with these bounds."""

@@ -102,14 +102,14 @@ class Simulator(Source):
             if self._stage == 0 and len(self.stages) > 1:
                 most = min(most, self.after - self._done)
             some, walked, full = simulate(
-                graph.state_ptr, graph.choice_ptr, graph.successor, self._cumulative(self._stage), graph.initial, only, share,
+                graph.state_ptr, graph.choice_ptr, graph.successor, self.edges(self._stage), graph.initial, only, share,
                 order.halt, order.horizon, order.quota, most, self._random, counts, taken,
             )  # fmt: skip
             drawn, steps, self._done = drawn + some, steps + walked, self._done + some
         self._steps += steps
         return Batch(counts, drawn, steps)
 
-    def _cumulative(self, stage: int) -> Array:
+    def edges(self, stage: int = 0) -> Array:
         """Return the cumulative probabilities of every choice's outcomes, shape (T,)."""
         from umdp.source.simulator.kernels import cumulative
 
