@@ -13,7 +13,7 @@ from umdp.kernel import kernel
 from umdp.solver.certification.rounding import row_error
 from umdp.solver.certification.row import fill, sort_row
 
-__all__ = ["best_response", "row_gains", "terms"]
+__all__ = ["best_response", "best_response_apart", "row_gains", "terms"]
 
 Array = NDArray[Any]
 
@@ -111,6 +111,24 @@ def best_response(
         total += probe[i] * key[i]
         scale += probe[i] * size_of[i]
     return total, scale
+
+
+@kernel
+def best_response_apart(
+    row: int,
+    entry_ptr: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    order: Array,
+    key: Array,
+    size_of: Array,
+    nature_max: bool,
+    probe: Array,
+) -> tuple[float, float]:
+    """Do what `best_response` does, as a call: where it is hardly ever needed, it must not burden the loop around it."""
+    return best_response(row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe)
 
 
 @kernel

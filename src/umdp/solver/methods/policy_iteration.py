@@ -131,6 +131,7 @@ def solve_small(
         done = n < 0  # the agent
         known = n < 0  # whether there are values at all
         factored = n < 0  # whether the last elimination is that of the strategies found
+        looked = n < 0  # and whether all rows were looked at then
         joint, last = agent_max == nature_max, work[9]
         saved = n < 0  # whether `alt_choice`, `alt_prob` and `last` hold strategies to go back to, and their values
         noise, strict = NOISE, n < 0
@@ -222,7 +223,7 @@ def solve_small(
             for row in range(row_ptr[begin], row_ptr[begin + n]):
                 allowed[row] = True
             if not changed:
-                factored = n > 0
+                factored = looked = n > 0
                 break
 
         known = known and value[0] < np.inf
@@ -250,7 +251,7 @@ def solve_small(
                 passed, factored = widen(
                     begin, n, ref, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x,
                     kappa, wanted, agent_max, nature_max, up, load, a, work, row_work, alt_choice, alt_prob,
-                    high if up else low, factored,
+                    high if up else low, factored, gains, looked and factored,
                 )  # fmt: skip
                 above, below = above or (up and passed), below or (passed and not up)
                 if above and below:

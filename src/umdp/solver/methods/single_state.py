@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.certification.inductive import chain_of
 from umdp.solver.certification.rounding import LEAST, MOST, around, compose, row_error
-from umdp.solver.methods.improvement import best_response
+from umdp.solver.methods.improvement import best_response_apart
 from umdp.solver.methods.sweeps import FAINT, faint
 
 __all__ = ["solve_singles"]
@@ -137,7 +137,7 @@ def solve_singles(
                     for i in range(hi - lo):
                         key[i] = x[target[lo + i]]
                         size_of[i] = key[i]
-                    value, unsure = best_response(
+                    value, unsure = best_response_apart(
                         row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
                     )
                     unsure = max(unsure - value, 0.0)

@@ -46,8 +46,13 @@ def widen(
     alt_prob: Array,
     bound: Array,
     factored: bool,
+    gains: Array,
+    looked: bool,
 ) -> tuple[bool, bool]:
     """Widen the values by `kappa` times the accumulated `load` and check that they are inductive; `bound` receives them.
+
+    Where `looked` says that `gains` are those of all rows at the values themselves, rows that lose more by a step than widening
+    and rounding can make good are known to pass: what nature gains by a step changes by at most twice what a value moves.
 
     Return whether they are, and whether `a` and `work` hold the elimination of `choice` and `prob` afterwards; `factored` says
     whether they do before.
@@ -65,6 +70,11 @@ def widen(
         alt_choice[begin + i] = choice[begin + i]
     for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
         alt_prob[t] = prob[t]
+    outside = 0.0
+    if looked:
+        for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
+            if not begin <= target[t] < begin + n:
+                outside = max(outside, x[target[t]])
     for attempt in range(24):
         if attempt > 0 or not factored:
             factored = attempt == 0
@@ -80,6 +90,12 @@ def widen(
         for s in range(n):
             shifted[s] = c[s] + sign * kappa * part[s]
         passed, moved = True, False
+        looked = looked and attempt == 0
+        most, size_of_values = 0.0, outside
+        for s in range(n):
+            most, size_of_values = max(most, part[s]), max(size_of_values, abs(c[s]))
+        margin = 2.0 * (kappa * most + shift) * (1.0 + 1e-9)
+        size_of_values = 8.0 * (size_of_values + kappa * most + work[6][0] + shift)
         for i in range(n):
             s = 0 if i == ref else (ref if i == 0 else i)
             first, last = row_ptr[begin + i], row_ptr[begin + i + 1]
@@ -88,6 +104,9 @@ def widen(
             worst = -np.inf
             for row in range(first, last):
                 lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+                blur = 8.0 * row_error(size) * (size_of_values + abs(reward[row])) + 1e-290
+                if looked and sign * gains[row] + margin + blur < 0.0:
+                    continue
                 terms(begin, n, ref, s, row, entry_ptr, target, x, shifted, e, h, top, key, size_of)
                 whole = 0.0
                 for k in range(size):
