@@ -372,7 +372,7 @@ class Leaper:
         run.restore(state)
         effort = Effort(run.precision, run.method)
         for i in range(made):
-            model = graph.with_bounds(lowers[i], uppers[i])
+            model = graph.with_trusted(lowers[i].copy(), uppers[i].copy())
             value, error, best, worth, missed = numbers[i].tolist()
             effort.iterations, bounds = int(marks[i, 3]), kept.around(value, error)
             assert bounds is not None

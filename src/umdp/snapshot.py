@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
 from umdp.model import MDP, IntervalMDP, Policy
+from umdp.plural import nouns
 from umdp.returns import return_of
 from umdp.solver import Bracket, Solution, Status, evaluate
 from umdp.spec import Direction, Spec
@@ -132,16 +133,20 @@ class Snapshot:
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"Snapshot {self.iteration}: {self.bracket} after {self.trajectories} trajectories ({self.guarantee})"
+        seen = f"{self.trajectories} {nouns(self.trajectories, 'trajectory')}"
+        return f"Snapshot {self.iteration}: {self.bracket} after {seen} ({self.guarantee})"
 
     def _repr_html_(self) -> str:
         from umdp.model.display import facts_html
         from umdp.model.sketch import sketch
 
+        trajectories, steps = nouns(self.trajectories, "trajectory"), nouns(self.steps, "step")
         facts = [
             ("property", str(self.robust.spec)), ("bracket", str(self.bracket)), ("promise", str(self.guarantee)),
-            ("seen", f"{self.trajectories:,} trajectories, {self.steps:,} steps"),
+            ("seen", f"{self.trajectories:,} {trajectories}, {self.steps:,} {steps}"),
         ]  # fmt: skip
+        if self.returns is not None:
+            facts.append(("return", f"{self.returns[0]:.6g} .. {self.returns[1]:.6g}"))
         if self.optimistic is not None:
             facts.append(("optimistic value", f"{self.optimistic:.6g}"))
         if self.performance is not None:

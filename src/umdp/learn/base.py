@@ -152,7 +152,7 @@ class Learner(ABC):
         return self
 
     def _repr_html_(self) -> str:
-        facts = [("settings", repr(self)), ("claim", str(self.claim))]
+        facts = [("settings", repr(self).partition("): ")[0] + ")"), ("claim", str(self.claim))]
         if "graph" in self.__dict__:
             width = self.upper - self.lower
             facts.append(("bound to", repr(self.graph)))

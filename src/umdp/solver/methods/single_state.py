@@ -109,10 +109,26 @@ def solve_singles(
         for row in range(row_ptr[s], row_ptr[s + 1]):
             hi = entry_ptr[row + 1]
             value, unsure = reward[row], 0.0
-            if slack[row] <= 0.0:
+            general = slack[row] > 0.0
+            if not general:
                 for t in range(lo, hi):
                     value += lower[t] * x[target[t]]
-            else:
+            elif hi - lo == 2:  # the better of two first, without a sort
+                one = lo if (x[target[lo]] >= x[target[lo + 1]]) == nature_max else lo + 1
+                two = 2 * lo + 1 - one
+                order[lo], order[lo + 1] = one - lo, two - lo
+                room, rest = upper[one] - lower[one], slack[row]
+                give = min(room, rest)
+                left = rest - give
+                general = abs(room - rest) < 1e-12 * rest or (
+                    left > 0.0 and abs(upper[two] - lower[two] - left) < 1e-12 * rest
+                )
+                if not general:
+                    first_value, second_value = x[target[one]], x[target[two]]
+                    value += (lower[one] + give) * first_value
+                    value += (lower[two] + min(upper[two] - lower[two], left)) * second_value
+                    unsure = rest * (max(first_value, second_value) if left > 0.0 else first_value)
+            if general:
                 for i in range(hi - lo):
                     key[i] = x[target[lo + i]] if nature_max else -x[target[lo + i]]
                 for i in range(1, hi - lo):
