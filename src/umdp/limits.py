@@ -95,8 +95,10 @@ def reached(snapshot: Snapshot, wanted: Threshold | None) -> str | None:
 
 
 def _unread(run: Anytime) -> bool:
-    """Whether how much stands behind an observed graph is still to be counted: a log that decides the value was not read yet."""
-    return isinstance(run.source, Listed) and not run.source.interactive and not run.ended
+    """Whether a log that decides the value was not read to its end: how much stands behind it, and what is wrong with it."""
+    if run.source.interactive or run.ended:
+        return False
+    return isinstance(run.source, Listed) or run.source.knowledge().graph == "observed"
 
 
 def default_horizon(states: int) -> int:

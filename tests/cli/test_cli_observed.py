@@ -90,6 +90,20 @@ def test_a_smallest_cost_says_so_with_any_learner(umdp):
 
 
 @pytest.mark.usefixtures("gamble")
+def test_a_log_that_decides_the_value_is_read(umdp, folder):
+    """Whatever happens leads to the label or to anything else; what is wrong with the rows is said all the same."""
+    (folder / "log.csv").write_text("trajectory,state,action,next\n1,new,run,worn\n1,worn,run\n2,new,run,failed\n")
+    given = ("learn", "log.csv", 'Pmin=? [ F "failed" ]', "--label", "failed=failed", "--quiet")
+    code, out, err = umdp(*given)
+    assert code == 0, err
+    assert "after 2 trajectories, 2 steps" in out
+    assert "no guarantee: 1 of 3 rows was rejected" in out
+    assert "ended because the graph decides the value" in out
+    code, _, err = umdp(*given, "--on-error", "fail")
+    assert code == 2
+    assert "log.csv, line 3: the line has 3 fields" in err
+
+
 def test_settings_of_another_learner_need_its_name(umdp):
     asked = ("learn", "log.csv", GOAL, "--label", "goal=goal", "--set")
     refused = umdp(*asked, "strength=5,10")
