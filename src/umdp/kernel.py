@@ -99,8 +99,11 @@ class _Compiling(event.Listener):
 _compiling = _Compiling()
 
 
-def on_compile(tell: Callable[[], None]) -> None:
-    """Call a function, once, as soon as a kernel of this package is compiled; never, where all are in the cache."""
+def on_compile(tell: Callable[[], None] | None) -> None:
+    """Call a function, once, as soon as a kernel of this package is compiled; never, where all are in the cache.
+
+    It takes the place of the one before; None leaves nobody to be told.
+    """
     if not _compiling.registered:
         register: Any = event.register
         register("numba:compile", _compiling)

@@ -150,6 +150,20 @@ def test_nothing_is_said_of_compiling_where_nothing_is_compiled(tmp_path, folder
     assert failed.stderr.startswith("error: there is no benchmark 'gird'")
 
 
+def test_nothing_is_said_of_what_is_compiled_after_a_command(tmp_path, folder):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    code = (
+        "from umdp import Graph\n"
+        "from umdp.cli import run\n"
+        "run(['learn', 'gird'])\n"
+        "Graph([0, 1], [0, 1], [0]).with_bounds([1.0], [1.0])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stderr.startswith("error: there is no benchmark 'gird'")
+    assert "compiling" not in done.stderr
+    assert any((tmp_path / "cache").rglob("*are_feasible*"))
+
+
 def test_progress_line():
     progress = Progress("property 2 of 3")
     assert progress.line() == "property 2 of 3"

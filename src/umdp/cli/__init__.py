@@ -42,7 +42,13 @@ def run(arguments: Sequence[str]) -> int:
     """
     with warnings.catch_warnings():
         warnings.showwarning = _note  # in a line, without the place in somebody's code
-        return _run(arguments)
+        try:
+            return _run(arguments)
+        finally:
+            if "umdp.cli.kernels" in sys.modules:
+                from umdp.cli.kernels import hush
+
+                hush()
 
 
 def _note(message: Warning | str, *place: Any, **more: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["announce"]
+__all__ = ["announce", "hush"]
 
 
 def announce() -> None:
@@ -12,6 +12,13 @@ def announce() -> None:
     from umdp.kernel import on_compile
 
     on_compile(_say)
+
+
+def hush() -> None:
+    """Say nothing of what is compiled after this command."""
+    from umdp.kernel import on_compile
+
+    on_compile(None)
 
 
 def _say() -> None:
