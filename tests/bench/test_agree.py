@@ -65,7 +65,7 @@ def _name(case: Case) -> str:
 
 @pytest.mark.parametrize("case", list(cases((10**3, 10**4), PROGRAMS)), ids=_name)
 def test_agrees_with_storm(case: Case, tmp_path: Path) -> None:
-    _agrees(case, tmp_path, 30.0)
+    _agrees(case, tmp_path, 120.0)  # the first solve of all compiles, for half a minute and more
 
 
 @pytest.mark.slow
