@@ -143,6 +143,8 @@ def test_a_run_is_read_in_a_folder_where_nothing_may_be_written(tmp_path, coin, 
         "import os, sys\n"
         "from umdp.run import Store\n"
         "import umdp.snapshot, umdp.solver, encodings.idna\n"
+        "with Store.open(sys.argv[2]) as store:\n"  # imports and compiles what another user may not be able to read
+        "    store.learned()\n"
         "os.setuid(65534) if os.getuid() == 0 else None\n"
         "with Store.open(sys.argv[1]) as store:\n"
         "    print(store.config['seed'], store.last()['trajectories'], store.learned().model.states)\n"
@@ -152,7 +154,7 @@ def test_a_run_is_read_in_a_folder_where_nothing_may_be_written(tmp_path, coin, 
         "    print(error)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(folder / "coin.run")], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, str(folder / "coin.run"), str(coin)], capture_output=True, text=True, check=False
     )
     folder.chmod(0o755)
     assert done.returncode == 0, done.stderr
