@@ -103,7 +103,7 @@ def check_environment(
     ...         self.time += 1
     ...         return int((self.time % 3 == 0) == (self.time < 500)), 0.0, False, False, {}
     >>> print(check_environment(Clock(), steps=1000, actions=["tick"]))
-    Clock: unfit (1 episodes, 1000 steps, 2 states)
+    Clock: unfit (1 episode, 1000 steps, 2 states)
     unfit (drift): ...
     """
     env, name = make(env)
