@@ -16,7 +16,8 @@ from umdp.benchmark import BENCHMARKS
 from umdp.explore import Explorer, Optimism, Uniform
 from umdp.leap import Leaper
 from umdp.learn import LEARNERS
-from umdp.learn.updates import parameters, update
+from umdp.learn.kinds import parameters
+from umdp.learn.updates import update
 from umdp.source.simulator import Simulator, switch
 
 ENVIRONMENTS = [name for name in BENCHMARKS if name != "chain-switched"]

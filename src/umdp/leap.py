@@ -1,8 +1,8 @@
 """Leaps: many iterations of learning in one call of compiled code.
 
 A run of one of the paper's learners on a small model that is simulated needs nothing but arrays: solve for both players, explore,
-count, update. `leap` does that until something comes up that takes a closer look, and writes down what every snapshot has to say.
-What comes out is what one iteration after another gives, up to the last digits.
+count, update. `leaping.leap` does that until something comes up that takes a closer look, and writes down what every snapshot has
+to say. What comes out is what one iteration after another gives, up to the last digits.
 """
 
 from __future__ import annotations
@@ -13,270 +13,28 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from umdp.explore import Optimism, Uniform
-from umdp.kernel import kernel
-from umdp.learn.updates import parameters, update
+from umdp.learn.kinds import parameters
 from umdp.limits import reached
-from umdp.model.bounds import are_feasible
-from umdp.model.interval import ROUNDING
 from umdp.snapshot import Snapshot
 from umdp.solver.again import bracket_of, repetition, solution_of
 from umdp.solver.api import task_of
-from umdp.solver.methods.elimination import evaluate
-from umdp.solver.methods.repetition import Repetition, renew, resolve
 from umdp.solver.objective import players
 from umdp.solver.task import Effort
 from umdp.source.simulator import Simulator
-from umdp.source.simulator.kernels import follow, simulate
 
 if TYPE_CHECKING:
     from umdp.anytime import Anytime
     from umdp.limits import Limits
     from umdp.model import MDP
+    from umdp.solver.methods.repetition import Repetition
 
-__all__ = ["Leaper", "appraise", "leap"]
+__all__ = ["Leaper"]
 
-Array = NDArray[Any]
 Arrays = tuple[Any, ...]
-FAINT = 1e-290  # values that it takes a closer look to tell from 0
 ROOM = 2**21  # numbers that the snapshots of one leap may take up
 MOST, FEWEST = 512, 8  # iterations of one leap
-
-
-@kernel
-def appraise(
-    n: int,
-    index: int,
-    origin: Array,
-    choice_state: Array,
-    choice: Array,
-    exits: Array,
-    equations: Arrays,
-    a: Array,
-    work: Array,
-    row: Array,
-    x: Array,
-) -> float:
-    """Return what a policy (S,) is worth in the state of an unknown where nature has no choice; nan where it never leaves.
-
-    `equations` are those of the process itself; `row` (n) and `x` (n + 2) are work space.
-    """
-    comp_ptr, row_ptr, entry_ptr, target, prob, reward = (
-        equations[0], equations[1], equations[2], equations[3], equations[4], equations[7]
-    )  # fmt: skip
-    x[n], x[n + 1] = exits[0], exits[1]
-    for q in range(n):
-        row[q] = -1
-        for r in range(row_ptr[q], row_ptr[q + 1]):
-            if choice[choice_state[origin[r]]] == origin[r]:
-                row[q] = r
-        if row[q] < 0:
-            return np.nan
-    for k in range(comp_ptr.size - 1):
-        begin, size = comp_ptr[k], comp_ptr[k + 1] - comp_ptr[k]
-        if size == 1:
-            total = reward[row[begin]]
-            for t in range(entry_ptr[row[begin]], entry_ptr[row[begin] + 1]):
-                if target[t] == begin:
-                    return np.nan
-                total += prob[t] * x[target[t]]
-            x[begin] = total
-            continue
-        if not evaluate(begin, size, 0, entry_ptr, target, reward, prob, row, x, a, work):
-            return np.nan
-        for i in range(size):
-            x[begin + i] = work[6][i]
-    return float(x[index])
-
-
-@kernel
-def _reaches(graph: Arrays, initial: int, weight: Array, halt: Array, horizon: int) -> bool:
-    """Do what `explore.reaches` does: whether a trajectory can take a choice of several successors."""
-    state_ptr, choice_ptr, successor = graph[0], graph[1], graph[2]
-    reached = np.zeros(halt.size, np.bool_)
-    frontier, ahead = np.empty(halt.size, np.int64), np.empty(halt.size, np.int64)
-    frontier[0], count = initial, 1
-    reached[initial] = True
-    for _ in range(horizon):
-        new = 0
-        for i in range(count):
-            s = frontier[i]
-            if halt[s]:
-                continue
-            for c in range(state_ptr[s], state_ptr[s + 1]):
-                if weight[c] <= 0.0:
-                    continue
-                if choice_ptr[c + 1] - choice_ptr[c] > 1:
-                    return True
-                j = successor[choice_ptr[c]]
-                if not reached[j]:
-                    reached[j] = True
-                    ahead[new] = j
-                    new += 1
-        if new == 0:
-            return False
-        frontier, ahead, count = ahead, frontier, new
-    return False
-
-
-@kernel
-def leap(
-    length: int,
-    kind: int,
-    factor: Array,
-    settings: Array,
-    first: Array,
-    second: Array,
-    clock: Array,
-    lower: Array,
-    upper: Array,
-    counts: Array,
-    pending: Array,
-    so_far: Array,
-    most: int,
-    exhaust: bool,
-    xi: float,
-    halt: Array,
-    horizon: int,
-    edges: Array,
-    random: Array,
-    initial: int,
-    truth: Array,
-    uncertain: Array,
-    precision: float,
-    by_graph: Array,
-    index: int,
-    agent_max: bool,
-    nature_max: bool,
-    careful: bool,
-    undecided: Array,
-    fixed: Arrays,
-    more: Arrays,
-    about: Arrays,
-    equations: Arrays,
-    space: Arrays,
-    true_origin: Array,
-    true_equations: Arrays,
-    robust_start: Array,
-    robust_values: Array,
-    best_start: Array,
-    best_values: Array,
-    known: Array,
-    lowers: Array,
-    uppers: Array,
-    seen: Array,
-    chosen: Array,
-    numbers: Array,
-    marks: Array,
-) -> int:
-    """Do up to `length` iterations; return how many were done, the last of which may be incomplete (`pending` is not 0).
-
-    An iteration begins with what a snapshot has to say: `lowers`, `uppers` and `seen` (T), `chosen` (S), `numbers` (value and
-    relative error, best case, performance, model error) and `marks` (iteration, trajectories, steps, evaluations). It is not
-    begun where the trajectories are used up, nothing more can be learned, or a solve needs more than elimination.
-
-    `known` says whether there is something to start from: robust choices, values, the same in the best case. `so_far` counts
-    iterations, trajectories and steps. Other arguments are those of `update`, `simulate`, `renew` and `resolve`.
-    """
-    n, states = fixed[0], halt.size
-    state_ptr, choice_ptr, successor = fixed[4], fixed[5], fixed[6]
-    choices = choice_ptr.size - 1
-    found, taken = np.empty(2 * n + 4 + equations[3].size), np.empty(n + states, np.int64)
-    weight, share, only = np.empty(choices), np.empty(choices), np.empty(states, np.int64)
-    quota, tally, evaluations = np.empty(choices, np.int64), np.empty(choices, np.int64), np.zeros(2, np.int64)
-    row, x = np.empty(n, np.int64), np.empty(n + 2)
-    worth, valued = np.nan, False
-    for made in range(length):
-        if so_far[1] >= most:
-            return made
-        if not are_feasible(choice_ptr, lower, upper, ROUNDING):
-            return made
-        if renew(undecided, fixed, lower, upper, more):
-            return made
-        evaluations[0] = 0
-        begin = robust_start if known[0] else (by_graph if careful else robust_start[:0])
-        before = robust_values if known[1] else robust_values[:0]
-        if not resolve(
-            about, begin, by_graph, before, precision / 2, equations, agent_max, nature_max, precision / 4, space, found, taken,
-            evaluations,
-        ):  # fmt: skip
-            return made
-        value, error = found[index], found[n + 2 + index]
-        if value < FAINT:
-            return made
-        same = valued
-        for s in range(states):
-            same = same and robust_start[s] == taken[n + s]
-            chosen[made, s] = taken[n + s]
-        for q in range(n):
-            robust_values[q] = found[q]
-        if not same:  # what was appraised before is another policy
-            worth = appraise(
-                n, index, true_origin, about[3], taken[n:], about[1], true_equations, space[0], space[1], row, x
-            )
-            valued = True
-        for s in range(states):
-            robust_start[s] = taken[n + s]
-        known[0] = known[1] = True
-        optimistic = np.nan
-        if xi >= 0.0:
-            begin = best_start if known[2] else (by_graph if careful else best_start[:0])
-            before = best_values if known[3] else best_values[:0]
-            if not resolve(
-                about, begin, by_graph, before, np.inf, equations, agent_max, agent_max, np.inf, space, found, taken,
-                evaluations,
-            ):  # fmt: skip
-                return made
-            optimistic = found[index]
-            for s in range(states):
-                best_start[s] = taken[n + s]
-            for q in range(n):
-                best_values[q] = found[q]
-            known[2] = known[3] = True
-        for s in range(states):
-            size = state_ptr[s + 1] - state_ptr[s]
-            for c in range(state_ptr[s], state_ptr[s + 1]):
-                if xi < 0.0 or size == 1:
-                    weight[c] = 1.0 / size
-                else:
-                    weight[c] = xi if c == best_start[s] else (1.0 - xi) / (size - 1)
-        if not exhaust and not _reaches((state_ptr, choice_ptr, successor), initial, weight, halt, horizon):
-            return made
-        missed, uncertainties = 0.0, 0
-        for t in range(lower.size):
-            lowers[made, t], uppers[made, t], seen[made, t] = lower[t], upper[t], counts[t]
-            if uncertain[t]:
-                missed += max(abs(truth[t] - lower[t]), abs(upper[t] - truth[t]))
-                uncertainties += 1
-        numbers[made, 0], numbers[made, 1], numbers[made, 2], numbers[made, 3] = value, error, optimistic, worth
-        numbers[made, 4] = missed / uncertainties if uncertainties > 0 else 0.0
-        marks[made, 0], marks[made, 1], marks[made, 2], marks[made, 3] = (
-            so_far[0], so_far[1], so_far[2], evaluations[0]
-        )  # fmt: skip
-
-        follow(state_ptr, weight, share, only)
-        for c in range(choices):
-            total = 0
-            for t in range(choice_ptr[c], choice_ptr[c + 1]):
-                total += counts[t]
-            quota[c] = max(total, 1) if choice_ptr[c + 1] - choice_ptr[c] > 1 else -1
-            tally[c] = 0
-        drawn, walked, full = simulate(
-            state_ptr, choice_ptr, successor, edges, initial, only, share, halt, horizon, quota, most - so_far[1], random,
-            pending, tally,
-        )  # fmt: skip
-        so_far[1] += drawn
-        so_far[2] += walked
-        if not full:
-            return made + 1
-        update(kind, choice_ptr, pending, lower, upper, first, second, clock, factor, settings)
-        for t in range(counts.size):
-            counts[t] += pending[t]
-            pending[t] = 0
-        so_far[0] += 1
-    return length
 
 
 class Leaper:
@@ -317,12 +75,16 @@ class Leaper:
         kept = repetition(task) if about.kept else None
         if kept is None or not kept.fits(Effort(run.precision, run.method)) or kept.index[graph.initial] >= kept.n:
             return None
+        from umdp.solver.methods.repetition import Repetition
+
         true = Repetition(task)
         known = true.renew(source.truth.probability, source.truth.probability)
         return cls(run, limits, source.truth, kept, true, nature_max) if known else None
 
     def snapshots(self) -> Iterator[Snapshot]:
         """Take the run ahead by some iterations, and yield what was known at the beginning of each."""
+        from umdp.leaping import leap
+
         run, limits, kept, length = self.run, self.limits, self.kept, self.length
         if run.pending.any():
             return

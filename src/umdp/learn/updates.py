@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.learn.dirichlet import EPSILON, TINY
+from umdp.learn.dirichlet import TINY
+from umdp.learn.kinds import LUI_KIND, MAP_KIND, PAC_KIND, UCRL2_KIND
 
-__all__ = ["LUI_KIND", "MAP_KIND", "PAC_KIND", "UCRL2_KIND", "parameters", "update"]
+__all__ = ["update"]
 
 Array = NDArray[Any]
-LUI_KIND, PAC_KIND, MAP_KIND, UCRL2_KIND = 0, 1, 2, 3
 LEAST = float(np.finfo(np.float64).tiny)  # of LUI's bounds
 
 
@@ -141,27 +141,3 @@ def update(
         for c in range(factor.size):
             factor[c] = scale * (np.log(settings[4 + c]) + np.log(2 * max(steps[0], 1) / rate))
     _surround(kind, choice_ptr, first, second, factor, lower, upper, floor)
-
-
-def parameters(learner: Any) -> tuple[int, Array, Array] | None:
-    """Return kind, `factor` and `settings` of one of the paper's learners as it is by definition; None for others."""
-    from umdp.learn.lui import LUI
-    from umdp.learn.map import MAP
-    from umdp.learn.pac import PAC
-    from umdp.learn.ucrl2 import UCRL2
-
-    graph = learner.graph
-    if type(learner) is LUI:
-        bounds = learner.strength_bound or (np.inf, np.inf)
-        return LUI_KIND, np.zeros(graph.choices), np.array(bounds, dtype=np.float64)
-    bound = getattr(learner, "strength_bound", None)
-    most = np.inf if bound is None else float(bound)
-    if type(learner) is MAP:
-        return MAP_KIND, np.zeros(graph.choices), np.array([most, 0.0])
-    if type(learner) is PAC and learner.around == "map":
-        return PAC_KIND, np.full(graph.choices, np.log(2 / learner.level) / 2), np.array([most, EPSILON])
-    if type(learner) is UCRL2:
-        actions = np.diff(graph.state_ptr)[graph.choice_state]
-        settings = [most, EPSILON, learner.error_rate, 14 * graph.states, *actions]
-        return UCRL2_KIND, np.zeros(graph.choices), np.array(settings, dtype=np.float64)
-    return None
