@@ -1,21 +1,28 @@
-"""How fast learning is: `python -m bench.learning` simulates the chain and runs the six environments.
+"""How fast learning is: `python -m bench.learning [TRAJECTORIES]` simulates the chain and does 24 runs of the paper.
 
+They are done as `umdp reproduce` does them, in one process: many iterations in one call, and for comparison one by one.
 `python -m bench.learning performance` prints instead what the robust policies of five runs are worth.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
+from unittest import mock
 
 import numpy as np
 
-from umdp import LUI, anytime, benchmark
+from umdp import anytime, benchmark
+from umdp.leap import Leaper
 from umdp.learn import LEARNERS
+from umdp.paper.running.experiment import Experiment
+from umdp.paper.running.trial import Trial, work
 from umdp.source import Order
 from umdp.source.simulator import Simulator
 
 TRAJECTORIES = 10_000
+PAPERS = ("lui", "pac", "map", "ucrl2")
 
 
 def simulated_steps_per_second() -> float:
@@ -52,35 +59,45 @@ def performance() -> None:
         print(f"{learner:22s}" + "".join(f"{cell:28s}" for cell in cells), flush=True)
 
 
+def runs(trajectories: int) -> list[Trial]:
+    """Return the paper's four learners on its six environments, one seed."""
+    trials = Experiment.load("basic").cut(seeds=1, trajectories=trajectories).trials()
+    return [trial for trial in trials if trial.config.learner in PAPERS and trial.config.explore == "optimism"]
+
+
+def timed(trials: list[Trial], *, leaps: bool = True) -> tuple[list[float], list[int]]:
+    """Return the seconds and iterations of every run; without leaps, as where somebody looks at each iteration."""
+    seconds, iterations = [], []
+    with contextlib.ExitStack() as stack:
+        if not leaps:
+            stack.enter_context(mock.patch.object(Leaper, "of", return_value=None))
+        for trial in trials:
+            begun = time.perf_counter()
+            found = work(trial)
+            seconds.append(time.perf_counter() - begun)
+            iterations.append(int(found["iterations"][-1]))
+    return seconds, iterations
+
+
 def main() -> None:
     """Print the table."""
     if sys.argv[1:] == ["performance"]:
         performance()
         return
+    trajectories = int(float(sys.argv[1])) if len(sys.argv) > 1 else TRAJECTORIES
     print(f"chain: {simulated_steps_per_second() / 1e6:.0f} million simulated steps per second\n")
-    print(f"{TRAJECTORIES:,} trajectories with LUI, kernels cached")
+    for leaps in (True, False):
+        timed(runs(100), leaps=leaps)  # compile before the clock runs
+    trials = runs(trajectories)
+    (fast, iterations), (slow, _) = timed(trials), timed(trials, leaps=False)
+    print(f"{trajectories:,} trajectories, one seed, with what policies are worth on the process; kernels cached")
     print(
-        f"{'environment':22s}{'seconds':>9s}{'iterations':>12s}{'ms each':>9s}{'steps':>10s}  {'bracket':24s}{'optimum':>10s}"
+        f"{'environment':22s}{'learner':9s}{'iterations':>11s}{'seconds':>9s}{'ms each':>9s}{'one by one':>12s}{'ratio':>7s}"
     )
-    total = 0.0
-    for warm in (True, False):
-        for name, bench in benchmark.BENCHMARKS.items():
-            if name == "chain-switched":
-                continue
-            truth = bench.build()
-            begun = time.perf_counter()
-            *_, last = anytime(
-                truth, bench.spec, LUI(), horizon=bench.horizon, trajectories=100 if warm else TRAJECTORIES, seed=1
-            )
-            seconds = time.perf_counter() - begun
-            if not warm:
-                total += seconds
-                each = 1e3 * seconds / (last.iteration + 1)
-                shown = f"{last.bracket.lower:.6g} .. {last.bracket.upper:.6g}"
-                print(
-                    f"{name:22s}{seconds:9.3f}{last.iteration:12d}{each:9.2f}{last.steps:10,d}  {shown:24s}{bench.optimum:10.6g}"
-                )
-    print(f"{'together':22s}{total:9.3f}")
+    for trial, own, count, other in zip(trials, fast, iterations, slow, strict=True):
+        each, name = 1e3 * own / (count + 1), trial.cell.environment
+        print(f"{name:22s}{trial.config.learner:9s}{count:11d}{own:9.3f}{each:9.3f}{other:12.3f}{other / own:7.1f}")
+    print(f"{'together':31s}{sum(iterations):11d}{sum(fast):9.3f}{'':9s}{sum(slow):12.3f}{sum(slow) / sum(fast):7.1f}")
 
 
 if __name__ == "__main__":
