@@ -89,7 +89,6 @@ def test_a_smallest_cost_says_so_with_any_learner(umdp):
     assert any(line.startswith(note) for line in said["notes"])
 
 
-@pytest.mark.usefixtures("gamble")
 def test_a_log_that_decides_the_value_is_read(umdp, folder):
     """Whatever happens leads to the label or to anything else; what is wrong with the rows is said all the same."""
     (folder / "log.csv").write_text("trajectory,state,action,next\n1,new,run,worn\n1,worn,run\n2,new,run,failed\n")
@@ -104,6 +103,7 @@ def test_a_log_that_decides_the_value_is_read(umdp, folder):
     assert "log.csv, line 3: the line has 3 fields" in err
 
 
+@pytest.mark.usefixtures("gamble")
 def test_settings_of_another_learner_need_its_name(umdp):
     asked = ("learn", "log.csv", GOAL, "--label", "goal=goal", "--set")
     refused = umdp(*asked, "strength=5,10")
