@@ -14,7 +14,7 @@ from umdp import LUI, MAP, PAC, UCRL2, ConfidenceSequence, Graph, Learner, Snaps
 from umdp.anytime import Anytime, Limits, proceed
 from umdp.benchmark import BENCHMARKS
 from umdp.explore import Explorer, Optimism, Uniform
-from umdp.leap import Leaper
+from umdp.leap import PATIENCE, Leaper
 from umdp.learn import LEARNERS
 from umdp.learn.kinds import parameters
 from umdp.learn.updates import update
@@ -93,6 +93,18 @@ def test_a_threshold_ends_it_at_the_first_snapshot_that_reaches_it() -> None:
     alike(leapt, walked)
     assert leapt[-1].reason == ">= 0.5 is reached on the learned model"
     assert all(snapshot.bracket.lower < 0.5 for snapshot in leapt[:-1])
+
+
+def test_nobody_waits_for_what_nobody_looks_at() -> None:
+    """Without a budget an iteration is as long as all before it: a leap must not go on until it is full."""
+    run = begun("grid", LUI(), Optimism())
+    shown = 0
+    for snapshot in proceed(run, Limits()):
+        assert run.steps - snapshot.steps <= 2 * PATIENCE
+        shown += 1
+        if snapshot.steps > 3 * PATIENCE:
+            break
+    assert shown > 200
 
 
 def test_what_a_leap_left_out_can_still_be_asked_for() -> None:

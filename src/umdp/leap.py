@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Leaper"]
 
 Arrays = tuple[Any, ...]
+PATIENCE = 2**20  # steps that a leap may be ahead of what was shown, where somebody may stop looking
 ROOM = 2**21  # numbers that the snapshots of one leap may take up
 MOST, FEWEST = 512, 8  # iterations of one leap
 
@@ -49,6 +50,7 @@ class Leaper:
     ) -> None:
         self.run, self.limits, self.truth = run, limits, truth
         self.kept, self.true, self.nature_max = kept, true, nature_max
+        self._last = 0  # steps of the last iteration
         graph = run.source.graph
         self.length = int(min(max(ROOM // (3 * graph.transitions + graph.states), FEWEST), MOST))
         self.uncertain = (truth.probability > 0) & (truth.probability < 1)
@@ -109,18 +111,21 @@ class Leaper:
         order = ("robust", "robust values", "optimistic", "optimistic values")
         known = np.array([name in given for name in order])
         counts, pending = state["counts"], np.zeros_like(state["counts"])
-        so_far = np.array([run.iteration, run.trajectories, run.steps], np.int64)
+        so_far = np.array([run.iteration, run.trajectories, run.steps, self._last], np.int64)
+        # Who wants to see the budget used up looks at all there is; anybody else may have seen enough at any time.
+        patience = 2**62 if limits.exhaust and limits.trajectories is not None else run.steps + PATIENCE
         random = state["source"]["random"]
         begun, task = time.monotonic(), kept.task
         arguments: Arrays = (
             length, kind, factor, settings, getattr(learner, names[0]), getattr(learner, names[1]), clock, learner.lower,
-            learner.upper, counts, pending, so_far, 2**62 if limits.trajectories is None else limits.trajectories,
+            learner.upper, counts, pending, so_far, 2**62 if limits.trajectories is None else limits.trajectories, patience,
             limits.exhaust, run.explorer.xi if isinstance(run.explorer, Optimism) else -1.0, run.halt, run.horizon,
             source.edges(), random, graph.initial, self.truth.probability, self.uncertain, run.precision,
             *kept.for_leap(graph.initial), self.nature_max, task.kind == "R" and not task.agent_max, *kept.parts(),
             self.true.parts()[3][2], self.true.parts()[4], *starts, known, lowers, uppers, seen, chosen, numbers, marks,
         )  # fmt: skip
         made = leap(*arguments)
+        self._last = int(so_far[3])
         if not made:
             return
         state.update(
@@ -129,7 +134,7 @@ class Leaper:
             starts={name: array for name, array, there in zip(order, starts, known, strict=True) if there},
             source={"random": random, "done": int(so_far[1]), "steps": int(so_far[2])},
         )  # fmt: skip
-        state["since"] = (marks[made - 1, 1:3] if pending.any() else so_far[1:]).tolist()
+        state["since"] = (marks[made - 1, 1:3] if pending.any() else so_far[1:3]).tolist()
         guarantee, ledger, spec = run.guarantee(), run.learner.ledger, run.reading.robust()
         run.restore(state)
         effort = Effort(run.precision, run.method)

@@ -113,6 +113,7 @@ def leap(
     pending: Array,
     so_far: Array,
     most: int,
+    patience: int,
     exhaust: bool,
     xi: float,
     halt: Array,
@@ -155,7 +156,8 @@ def leap(
     begun where the trajectories are used up, nothing more can be learned, or a solve needs more than elimination.
 
     `known` says whether there is something to start from: robust choices, values, the same in the best case. `so_far` counts
-    iterations, trajectories and steps. Other arguments are those of `update`, `simulate`, `renew` and `resolve`.
+    iterations, trajectories, steps and those of the last iteration; none is begun that seems to lead beyond `patience` steps.
+    Other arguments are those of `update`, `simulate`, `renew` and `resolve`.
     """
     n, states = fixed[0], halt.size
     state_ptr, choice_ptr, successor = fixed[4], fixed[5], fixed[6]
@@ -166,7 +168,7 @@ def leap(
     row, x = np.empty(n, np.int64), np.empty(n + 2)
     worth, valued = np.nan, False
     for made in range(length):
-        if so_far[1] >= most:
+        if so_far[1] >= most or so_far[2] + 2 * so_far[3] > patience:
             return made
         if not are_feasible(choice_ptr, lower, upper, ROUNDING):
             return made
@@ -246,6 +248,7 @@ def leap(
         )  # fmt: skip
         so_far[1] += drawn
         so_far[2] += walked
+        so_far[3] = walked
         if not full:
             return made + 1
         update(kind, choice_ptr, pending, lower, upper, first, second, clock, factor, settings)

@@ -147,9 +147,7 @@ def solve_small(
                 far = 0
                 for pos in range(1, n):
                     if value[pos] > value[far] * (1 + 1e-9) or (
-                        not informed  # otherwise the one that was largest is as good
-                        and value[pos] >= value[far]
-                        and c[pos] - e[pos] * value[0] > c[far] - e[far] * value[0]
+                        value[pos] >= value[far] and c[pos] - e[pos] * value[0] > c[far] - e[far] * value[0]
                     ):
                         far = pos
                 far = ref if far == 0 else (0 if far == ref else far)
