@@ -10,7 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umdp import LUI, MAP, PAC, UCRL2, ConfidenceSequence, Graph, Learner, Snapshot, anytime, benchmark, evaluate
+from umdp import (
+    LUI,
+    MAP,
+    MDP,
+    PAC,
+    UCRL2,
+    ConfidenceSequence,
+    Graph,
+    Learner,
+    Snapshot,
+    Spec,
+    anytime,
+    benchmark,
+    evaluate,
+)
 from umdp.anytime import Anytime, Limits, proceed
 from umdp.benchmark import BENCHMARKS
 from umdp.explore import Explorer, Optimism, Uniform
@@ -30,9 +44,9 @@ def begun(name: str, learner: Learner, explorer: Explorer, seed: int = 3) -> Any
 
 
 def both(run: Any, **limits: Any) -> tuple[list[Snapshot], list[Snapshot]]:
-    """Return the snapshots of a run that leaps, and of one that somebody looks at, so that it cannot."""
+    """Return the snapshots of a run that leaps, and of one that does not."""
     budget = Limits(**limits)
-    return list(proceed(run(), budget)), list(proceed(run(), budget, keep=lambda snapshot: None))
+    return list(proceed(run(), budget, leap=True)), list(proceed(run(), budget))
 
 
 def alike(leapt: list[Snapshot], walked: list[Snapshot]) -> None:
@@ -74,7 +88,7 @@ def test_it_is_taken_and_ends_where_a_leap_would() -> None:
     assert run.iteration == 7
     second = list(leaper.snapshots())
     assert second[0].iteration == 7
-    walked = list(proceed(begun("chain", PAC(), Optimism()), Limits(trajectories=2000), keep=lambda snapshot: None))
+    walked = list(proceed(begun("chain", PAC(), Optimism()), Limits(trajectories=2000)))
     alike(first + second, walked[:14])
 
 
@@ -99,7 +113,7 @@ def test_nobody_waits_for_what_nobody_looks_at() -> None:
     """Without a budget an iteration is as long as all before it: a leap must not go on until it is full."""
     run = begun("grid", LUI(), Optimism())
     shown = 0
-    for snapshot in proceed(run, Limits()):
+    for snapshot in proceed(run, Limits(), leap=True):
         assert run.steps - snapshot.steps <= 2 * PATIENCE
         shown += 1
         if snapshot.steps > 3 * PATIENCE:
@@ -128,6 +142,9 @@ def test_where_more_is_needed_nobody_leaps() -> None:
     assert Leaper.of(begun("chain", LUI(), Optimism(spread=True)), limits) is None
     assert Leaper.of(begun("chain", LUI(), Optimism()), Limits(seconds=1.0)) is None
     assert Leaper.of(begun("chain", LUI(), Optimism()), Limits(steps=100)) is None
+    coin = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1], labels={"goal": [1]})
+    chain = Anytime(Simulator(coin), Spec.parse('Pmax=? [ F "goal" ]'), LUI())
+    assert Leaper.of(chain, limits) is None  # nature decides alone, either way
     changing = switch(bench.build(), benchmark.chain_switched(), 50)
     assert Leaper.of(Anytime(changing, bench.spec, LUI(), horizon=bench.horizon), limits) is None
 

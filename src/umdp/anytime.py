@@ -46,8 +46,9 @@ def proceed(
     limits: Limits,
     stop: Callable[[], bool] | None = None,
     keep: Callable[[Snapshot], None] | None = None,
+    leap: bool = False,
 ) -> Iterator[Snapshot]:
-    """Yield snapshots of a run from where it is; `keep` is called with each before it is shown."""
+    """Yield snapshots of a run from where it is; `keep` is called with each before it is shown. With `leap` it may be ahead."""
     deadline, halted = np.inf, None
     if limits.seconds is not None:
         run.snapshot()  # its solves are kept for the first turn; what is compiled for them is not time spent
@@ -58,7 +59,7 @@ def proceed(
             return "the time is up"
         return "stopped" if stop is not None and stop() else None
 
-    leaper = Leaper.of(run, limits) if type(run) is Anytime and keep is None and stop is None else None
+    leaper = Leaper.of(run, limits) if leap and type(run) is Anytime and keep is None and stop is None else None
     while True:
         for snapshot in (
             () if leaper is None else leaper.snapshots()
@@ -126,8 +127,7 @@ class Anytime:
         self._pessimist, self._optimist = prepare(graph, worst.robust()), prepare(graph, best.optimistic())
         known = relevant(graph, self.reading)
         self.open, self._favoured = bool(known.choices.any()), known.favoured
-        horizon = default_horizon(graph.states) if known.steps is None else known.steps
-        horizon = horizon if self.horizon is None else self.horizon
+        horizon = self.horizon or (default_horizon(graph.states) if known.steps is None else known.steps)
         # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
         decided = known.decided & (self.source.interactive or graph.rest is None)
         self.halt, self.horizon = self.trajectory_ends(decided, horizon)
@@ -397,4 +397,4 @@ def anytime(
     run = Anytime(*made, seed, horizon, precision, per_solve)
     if limits.until is not None:
         check_until(asked, limits.until)
-    yield from proceed(run, limits, stop)
+    yield from proceed(run, limits, stop, leap=True)

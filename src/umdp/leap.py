@@ -65,6 +65,7 @@ class Leaper:
         timed = limits.seconds is not None or limits.steps is not None or run.per_solve is not None
         if (
             timed
+            or graph.is_chain  # nature decides alone, and so do both directions of it
             or robust.steps(graph) is not None
             or not run.open
             or graph.rest is not None

@@ -79,7 +79,7 @@ def work(trial: Trial) -> dict[str, Any]:
 def _rows(run: Anytime, config: Config) -> Iterator[tuple[float, ...]]:
     """Yield the metrics after every iteration; where the truth changes within one, those in force on the new truth, too."""
     before: Snapshot | None = None
-    for snapshot in proceed(run, Limits(trajectories=config.trajectories, exhaust=True)):
+    for snapshot in proceed(run, Limits(trajectories=config.trajectories, exhaust=True), leap=True):
         if before is not None and before.trajectories < config.after < snapshot.trajectories:
             yield _row(replace(before, trajectories=config.after, truth=snapshot.truth))
         yield _row(snapshot)
