@@ -125,7 +125,13 @@ class Leaper:
             *kept.for_leap(graph.initial), self.nature_max, task.kind == "R" and not task.agent_max, *kept.parts(),
             self.true.parts()[3][2], self.true.parts()[4], *starts, known, lowers, uppers, seen, chosen, numbers, marks,
         )  # fmt: skip
-        made = leap(*arguments)
+        if not kept.lock.acquire(blocking=False):
+            return  # another thread solves on the same graph
+        try:
+            kept.forget()
+            made = leap(*arguments)
+        finally:
+            kept.lock.release()
         self._last = int(so_far[3])
         if not made:
             return

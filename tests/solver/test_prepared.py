@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -95,6 +96,30 @@ def test_an_answer_stays_what_it_was_when_the_next_one_is_found() -> None:
     assert (first.lower[0], second.lower[0]) == (pytest.approx(0.2), pytest.approx(0.4))
     np.testing.assert_allclose(first.nature.probability[:2], [0.2, 0.8])
     np.testing.assert_allclose(second.nature.probability[:2], [0.4, 0.6])
+
+
+def test_threads_that_solve_on_one_graph_do_not_meet() -> None:
+    """There is one work space for a graph, and kernels run without the interpreter's lock."""
+    bench = BENCHMARKS["grid"]
+    run = anytime(bench.build(), bench.spec, LEARNERS["lui"](), horizon=bench.horizon, trajectories=400, seed=1)
+    models, spec = [snapshot.model for snapshot in run][::6], bench.spec.robust()
+    alone = [solve(model, spec).bracket for model in models]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(10):
+            for one, other in zip(alone, pool.map(lambda model: solve(model, spec).bracket, models), strict=True):
+                assert one.lower <= other.upper
+                assert other.lower <= one.upper
+
+
+def test_a_run_that_leaps_leaves_no_rows_behind_for_others() -> None:
+    bench = BENCHMARKS["grid"]
+    truth, spec = bench.build(), bench.spec.robust()
+    *_, last = anytime(truth, bench.spec, LEARNERS["lui"](), horizon=bench.horizon, trajectories=200)
+    own = solve(last.model, spec).bracket
+    ahead = anytime(truth, bench.spec, LEARNERS["pac"](), horizon=bench.horizon, trajectories=200)
+    next(ahead)  # the rest of the leap is done, and on the same graph
+    assert last.model.graph is truth.graph
+    assert solve(last.model, spec).bracket == own
 
 
 def test_bounds_that_are_changed_in_place_are_new_bounds() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,12 +82,12 @@ def solution_of(
     effort.undecided, effort.components, effort.largest = known.n, known.sizes.size, known.largest
 
     def values() -> Values:
-        whole = found
-        if whole is None:
-            own = Effort(effort.precision, effort.method)
-            whole = known.solve(model.lower, model.upper, nature_max, choice, None, own)
-            assert whole is not None
-        return known.values(whole, model.lower, model.upper, nature_max)
+        if found is not None:
+            return known.values(found, model.lower, model.upper, nature_max)
+        from umdp.solver.methods.by_component import solve_task
+
+        task = replace(known.task, lower=model.lower, upper=model.upper, nature_max=nature_max)
+        return solve_task(task, Effort(effort.precision, effort.method), choice)
 
     def nature() -> MDP:
         from umdp.solver.methods.nature import answer

@@ -27,7 +27,7 @@ __all__ = ["Trial", "build", "describe", "known", "work"]
 
 Array = NDArray[Any]
 _DEFAULTS = msgspec.structs.asdict(Config(model=""))
-FORMAT = 3  # changes when the same trial would give other numbers
+FORMAT = 4  # changes when the same trial would give other numbers
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):

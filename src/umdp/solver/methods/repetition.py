@@ -7,6 +7,7 @@ and gives way to it wherever that is not enough.
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -138,6 +139,7 @@ class Repetition:
     ----------
     task : the objective; its bounds are those of the first solve
     index : (S,) the unknown or exit of every state
+    lock : held by whoever works with the rows and the work space, of which there is one for all solves on a graph
     """
 
     def __init__(self, task: Task) -> None:
@@ -156,9 +158,7 @@ class Repetition:
         self._entries = entries
         self._by_graph = np.where(decided.via >= 0, decided.via, graph.state_ptr[:-1])
         exits = (0.0, 0.0) if task.kind == "R" else ((0.0, 1.0) if task.complement else (1.0, 0.0))
-        lost = (
-            np.inf if task.kind == "R" else 0.0
-        )  # what never reaches the goal: an infinite reward, or the exit's value
+        lost = np.inf if task.kind == "R" else 0.0  # what never reaches the goal earns that
         target, low, high = np.empty(entries, np.int32), np.empty(entries), np.empty(entries)
         entry_ptr, slack, reward = np.empty(rows + 1, np.int64), np.empty(rows), np.empty(rows)
         origin, order, row_ptr = np.empty(rows, np.int32), np.empty(entries, np.int32), np.empty(self.n + 1, np.int64)
@@ -179,6 +179,7 @@ class Repetition:
         )  # fmt: skip
         self._bounds: tuple[Array, Array] | None = None
         self._open = True
+        self.lock = Lock()
 
     def fits(self, effort: Effort) -> bool:
         """Whether elimination alone is what the method of an effort would try first on every component."""
@@ -194,10 +195,26 @@ class Repetition:
         before: Array | None,
         effort: Effort,
     ) -> Found | None:
-        """Solve for new bounds; None where elimination leaves something open, or nature may cut edges.
+        """Solve for new bounds; None where elimination leaves something open, nature may cut edges, or the work space is in use.
 
         `start` are choices (S,) to start from, `before` the values (n,) that were found for bounds like these.
         """
+        if not self.lock.acquire(blocking=False):
+            return None  # somebody else is at it, in another thread
+        try:
+            return self._solve(lower, upper, nature_max, start, before, effort)
+        finally:
+            self.lock.release()
+
+    def _solve(
+        self,
+        lower: Array,
+        upper: Array,
+        nature_max: bool,
+        start: Array | None,
+        before: Array | None,
+        effort: Effort,
+    ) -> Found | None:
         if self._bounds is None or self._bounds[0] is not lower or self._bounds[1] is not upper:
             self._open = not self.renew(lower, upper)
             frozen = not (lower.flags.writeable or upper.flags.writeable)
@@ -222,6 +239,10 @@ class Repetition:
         """Write the rows of new bounds; return whether they can be solved by elimination, nature cutting no edge."""
         self._bounds = None
         return not renew(self._undecided, self._fixed, lower, upper, self._more)
+
+    def forget(self) -> None:
+        """Take note that somebody else writes the rows: no bounds are known to stand there any more."""
+        self._bounds = None
 
     def for_leap(self, state: int) -> tuple[Array, int, bool]:
         """Return the choices (S,) by the graph, the unknown of a state, and whether the agent maximises."""
