@@ -148,13 +148,15 @@ def optimum(task: Task, source: Environment) -> float:
     return in_return(source, spec, value)
 
 
-def learned(task: Task, learner: umdp.Learner, seconds: float, seed: int) -> tuple[dict[str, Any], umdp.Snapshot]:
-    """Learn for some time; return a row of the table and the last snapshot."""
+def learned(
+    task: Task, learner: umdp.Learner, seconds: float | None, seed: int, *, trajectories: int | None = None
+) -> tuple[dict[str, Any], umdp.Snapshot]:
+    """Learn for some time, or from so many trajectories; return a row of the table and the last snapshot."""
     config = Config(model=task.model, question=task.question)
     source, spec, _ = config.build_source()
     assert isinstance(source, Environment)
     begun = time.perf_counter()
-    *_, last = umdp.anytime(source, spec, learner, seconds=seconds, seed=seed)
+    *_, last = umdp.anytime(source, spec, learner, seconds=seconds, trajectories=trajectories, seed=seed)
     spent = time.perf_counter() - begun
     played = umdp.simulate(
         last.policy, source, spec, episodes=task.episodes, seed=1, promised=(last.bracket.lower, last.bracket.upper)

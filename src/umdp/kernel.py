@@ -28,8 +28,8 @@ __all__ = ["FLAGS", "cache_folder", "digest", "kernel", "on_compile"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-"""What all kernels have in common: other threads may run meanwhile, and x / 0 is inf or nan, as in NumPy."""
+FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+"""What all kernels have in common: other threads may run meanwhile, x / 0 is inf or nan, as in NumPy, and nobody calls from C."""
 KEPT = 4
 """How many states of a module stay in the cache, so that going back and forth between two versions does not recompile."""
 

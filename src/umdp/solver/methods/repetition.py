@@ -228,7 +228,7 @@ class Repetition:
         known = NOTHING if before is None or before.size != n else before
         prove, precision, counts = effort.prove, effort.precision, np.zeros(2, np.int64)
         solved = resolve(
-            self._about, NOWHERE if start is None else start, self._by_graph, known, precision / 2 if prove else np.inf,
+            self._about, NOWHERE if start is None else np.array(start), self._by_graph, known, precision / 2 if prove else np.inf,
             self._equations, task.agent_max, nature_max, precision / 4 if prove else np.inf, self._space, found, taken, counts,
         )  # fmt: skip
         if not solved:
