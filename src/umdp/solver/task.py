@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.solver.graph.arrays import sealed
 from umdp.solver.graph.decided import Decided, Edges
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Task:
     `complement` asks for one minus the probability, with the directions of that (complemented) value; `cuts` says
     whether nature may set some probability to 0; `memo` keeps what depends on the graph alone, for the next task.
     Rewards are those of the model up to a factor in ``[1 - reward_error, 1 + reward_error]``, bounds up to one in
-    ``[1 - blur, 1 + blur]``, a few roundings at most.
+    ``[1 - blur, 1 + blur]``, a few roundings at most. Bounds and rewards are read-only, as those of a `Shape` are.
     """
 
     edges: Edges
@@ -82,6 +83,13 @@ class Task:
     memo: dict[Any, Any] | None = None
     reward_error: float = 0.0
     blur: float = 0.0
+
+    def __post_init__(self) -> None:
+        plain = self.lower is self.upper
+        for name in ("lower", "upper", "reward"):
+            object.__setattr__(self, name, sealed(getattr(self, name)))
+        if plain:
+            object.__setattr__(self, "upper", self.lower)
 
     @property
     def graph(self) -> Shape:

@@ -12,16 +12,32 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from umdp.model import Graph
 
-__all__ = ["Shape"]
+__all__ = ["Shape", "sealed"]
+
+
+def sealed(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array itself where it is read-only, else a view of it that is."""
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """State, choice and successor arrays without names, labels or checks; equal successors may stay apart."""
+    """State, choice and successor arrays without names, labels or checks; equal successors may stay apart.
+
+    They are read-only, like those of a `Graph`: kernels are compiled apart for arrays that may be written to.
+    """
 
     state_ptr: NDArray[np.int64]
     choice_ptr: NDArray[np.int64]
     successor: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        for name in ("state_ptr", "choice_ptr", "successor"):
+            object.__setattr__(self, name, sealed(getattr(self, name)))
 
     @classmethod
     def of(cls, graph: Graph) -> Shape:

@@ -92,10 +92,10 @@ def resolve(
         x[n + k], rel[n + k] = exits[k], 0.0
     for t in range(entry_ptr[row_ptr[n]]):
         prob[t] = lower[t]
-    stop = comp_ptr.size - 1
+    first, stop, subnormal = comp_ptr[0], comp_ptr.size - 1, n < 0  # literals would have it compiled once more
     solved = solve_small(
-        0, stop, a.shape[0], comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, row, x, rel,
-        agent_max, nature_max, start.size > 0, before.size > 0, False, wanted, a, work, row_work, tail, allowed, gains,
+        first, stop, a.shape[0], comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, row, x, rel,
+        agent_max, nature_max, start.size > 0, before.size > 0, subnormal, wanted, a, work, row_work, tail, allowed, gains,
         sizes, low, high, alt_choice, alt_prob, counts,
     )  # fmt: skip
     if solved < stop:
