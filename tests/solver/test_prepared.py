@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -174,3 +175,22 @@ def test_learned_models_are_solved_by_what_is_kept() -> None:
     assert last.bracket.lower <= cold.bracket.upper
     np.testing.assert_array_equal(cold.policy.choice, last.policy.choice)
     assert isinstance(last.policy, Policy)
+
+
+def test_no_work_space_for_elimination_where_a_component_is_too_large_for_it() -> None:
+    """A ring of 60 000 states would take 29 GB."""
+    n = 60_000
+    state = np.arange(n)
+    successor = np.stack([(state + 1) % n, np.full(n, n)], axis=1).ravel()
+    model = IntervalMDP(
+        np.arange(n + 2), np.append(np.arange(0, 2 * n + 1, 2), 2 * n + 1), np.append(successor, n),
+        np.append(np.tile([0.4, 0.5], n), 1.0), np.append(np.tile([0.5, 0.6], n), 1.0), labels={"goal": [n]},
+    )  # fmt: skip
+    tracemalloc.start()
+    try:
+        found = solve(model, 'Pmaxmin=? [ F "goal" ]')
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.value == pytest.approx(1.0)
+    assert peak < 200e6

@@ -144,13 +144,22 @@ class Repetition:
 
     def __init__(self, task: Task) -> None:
         plan = plan_of(task)
-        graph, decided = task.graph, task.decided
         self.task, self.index = task, plan.index
-        maybe = decided.maybe
         self.n = plan.order.size
         self.sizes = plan.comp_size
         self.largest = int(plan.comp_size.max(initial=1))
         self.suits = bool((plan.block < 0).all()) and self.n > 0
+        self._plan, self._made = plan, False
+        self._bounds: tuple[Array, Array] | None = None
+        self._open = True
+        self.lock = Lock()
+
+    def _make(self) -> None:
+        """Set up rows and work space, once: they are large where components are, and nobody needs them there."""
+        if self._made:
+            return
+        task, plan, maybe = self.task, self._plan, self.task.decided.maybe
+        graph, decided = task.graph, task.decided
         widths = np.diff(graph.choice_ptr)
         self._undecided = decided.usable & maybe[graph.choice_state]
         entries = max(int(widths[self._undecided].sum()), self.n)
@@ -177,9 +186,7 @@ class Repetition:
             np.ones(rows, np.bool_), np.zeros(rows), np.zeros(rows), np.zeros(self.n + 2), np.zeros(self.n + 2),
             np.zeros(self.n, np.int64), np.empty(entries),
         )  # fmt: skip
-        self._bounds: tuple[Array, Array] | None = None
-        self._open = True
-        self.lock = Lock()
+        self._made = True
 
     def fits(self, effort: Effort) -> bool:
         """Whether elimination alone is what the method of an effort would try first on every component."""
@@ -238,6 +245,7 @@ class Repetition:
     def renew(self, lower: Array, upper: Array) -> bool:
         """Write the rows of new bounds; return whether they can be solved by elimination, nature cutting no edge."""
         self._bounds = None
+        self._make()
         return not renew(self._undecided, self._fixed, lower, upper, self._more)
 
     def forget(self) -> None:
@@ -246,10 +254,12 @@ class Repetition:
 
     def for_leap(self, state: int) -> tuple[Array, int, bool]:
         """Return the choices (S,) by the graph, the unknown of a state, and whether the agent maximises."""
+        self._make()
         return self._by_graph, int(self.index[state]), self.task.agent_max
 
     def parts(self) -> Arrays:
         """Return what `renew` and `resolve` need: undecided choices, and tuples of the graph, rows, facts, equations, space."""
+        self._make()
         return self._undecided, self._fixed, self._more, self._about, self._equations, self._space
 
     def bracket(self, found: Found, state: int) -> tuple[float, float] | None:
