@@ -82,15 +82,11 @@ def solve(
     effort = Effort(precision, method, threads, begun + time_limit, progress, cutoff=cutoff)
     if spec.steps(model) is not None:
         return _bounded(model, spec, agent_max, nature_max, effort, begun, None)
-    first = None
     if start is not None:
-        policy = start.policy if isinstance(start, Solution) else start
-        if not np.array_equal(policy.graph.state_ptr, model.state_ptr):
+        graph = start.model if isinstance(start, Solution) else start.graph
+        if not np.array_equal(graph.state_ptr, model.state_ptr):
             raise ModelError("the solution to start from is for a model with other states and choices")
-        if policy.choice is not None and policy.choice.ndim == 1:
-            first = policy.choice
-    before = start.unknowns if isinstance(start, Solution) else None
-    return _unbounded(model, spec, agent_max, nature_max, effort, begun, first, before)
+    return _unbounded(model, spec, agent_max, nature_max, effort, begun, start)
 
 
 def propose(
@@ -103,8 +99,7 @@ def propose(
     if spec.steps(model) is not None:
         solution = _bounded(model, spec, agent_max, nature_max, effort, begun, None)
     else:
-        first = None if start is None else start.choice
-        solution = _unbounded(model, spec, agent_max, nature_max, effort, begun, first)
+        solution = _unbounded(model, spec, agent_max, nature_max, effort, begun, start)
     return Proposal(solution.policy, solution.value, lambda: as_good(model, spec, solution.upper))
 
 
@@ -174,6 +169,10 @@ def _check_options(precision: float, method: str) -> None:
 def task_of(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool) -> tuple[Analysis, Task]:
     """Return what is asked of a model, with nature taken not to cut edges."""
     about = analyse(model, spec)
+    return about, _task(about, spec, agent_max, nature_max)
+
+
+def _task(about: Analysis, spec: Spec, agent_max: bool, nature_max: bool) -> Task:
     safety = about.safety
     task = Task(
         about.edges, about.lower, about.upper, spec.kind, agent_max, nature_max,
@@ -182,7 +181,15 @@ def task_of(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: b
     )  # fmt: skip
     if not task.joint and bool((np.diff(about.shape.state_ptr) == 1).all()):  # nature decides alone
         task = replace(task, agent_max=nature_max, decided=about.decided(spec.kind, nature_max != safety))
-    return about, task
+    return task
+
+
+def _choices(start: Solution | Policy | None, about: Analysis) -> Array | None:
+    """Return the choices (S,) to start from, on the states of an analysis."""
+    policy = start.policy if isinstance(start, Solution) else start
+    if policy is None or policy.choice is None or policy.choice.ndim > 1:
+        return None
+    return np.concatenate([policy.choice, about.shape.state_ptr[policy.choice.size : -1]])
 
 
 def _unbounded(
@@ -192,49 +199,54 @@ def _unbounded(
     nature_max: bool,
     effort: Effort,
     begun: float,
-    start: Array | None,
-    before: Array | None = None,
+    start: Solution | Policy | None,
 ) -> Solution:
     from umdp.solver.certification.rounding import one_minus
     from umdp.solver.methods.by_component import solve_task
     from umdp.solver.methods.nature import answer, spread
+    from umdp.solver.methods.resumption import resume
     from umdp.solver.methods.strategy_iteration import against_policy, solve_alone, solve_game
 
-    about, task = task_of(model, spec, agent_max, nature_max)
+    about = analyse(model, spec)
     shape, safety = about.shape, about.safety
-    if about.kept and isinstance(model, IntervalMDP):
+    past = start.values if isinstance(start, Solution) and start.spec == spec else None
+    resumed = None if past is None else resume(past, about, effort)
+    first_choices = None if resumed is not None else _choices(start, about)
+    task = _task(about, spec, agent_max, nature_max) if resumed is None else resumed.task
+    if about.kept and resumed is None and isinstance(model, IntervalMDP):
         known = repetition(task)
-        again = None if known is None else solve_again(known, model, spec, nature_max, start, before, effort, begun)
-        if again is not None:
-            return again
-    cuts = has_free_zero(task)
+        before = start.unknowns if isinstance(start, Solution) else None
+        if known is not None:
+            again = solve_again(known, model, spec, nature_max, first_choices, before, effort, begun)
+            if again is not None:
+                return again
+    cuts = resumed is None and has_free_zero(task)
     task = replace(task, cuts=cuts)
-    if start is not None and shape.states > model.states:
-        start = np.concatenate([start, shape.state_ptr[model.states : -1]])
 
+    kept = None
     size, initial = model.states, model.initial
     first = np.array([initial])
     open_game = cuts and not task.joint
     if open_game:
-        game = solve_game(task, effort, start)
+        game = solve_game(task, effort, first_choices)
         bracket = bracket_of(spec, float(game.lower[initial]), float(game.upper[initial]))
         own_bracket = bracket_of(spec, float(game.policy_lower[initial]), float(game.policy_upper[initial]))
         bounds: Callable[[], tuple[Array, Array]] = lambda: (game.lower, game.upper)  # noqa: E731
         choice: Callable[[], Array] = lambda: game.choice  # noqa: E731
         prob: Callable[[], Array] = lambda: game.prob  # noqa: E731
     else:
-        values, solved = (solve_alone if cuts else solve_task)(task, effort, start), task
+        values, solved = resumed or (solve_alone if cuts else solve_task)(task, effort, first_choices), task
         bracket = bracket_of(spec, *_single(values.between(first)))
         turn = False
         if spec.kind == "P" and not cuts and not effort.stopped and bracket.relative_width > effort.precision:
             # Where a probability is close to 1 there is more room for differences in one minus it.
             turned = replace(task, complement=not safety, agent_max=not task.agent_max, nature_max=not nature_max)
-            other = solve_task(turned, effort, start)
+            other = solve_task(turned, effort, first_choices)
             narrow = bracket_of(spec, *_single(one_minus(*other.between(first))))
             turn = narrow.upper - narrow.lower < bracket.upper - bracket.lower
             if turn:
                 bracket, values, solved = narrow, other, turned
-        own_bracket = bracket
+        own_bracket, kept = bracket, None if cuts or turn else values
         if cuts:
             # The graph of one policy may decide more than the graph of all.
             own = solve_alone(against_policy(task, values.choice), effort)
@@ -255,7 +267,7 @@ def _unbounded(
 
     return Solution(
         model, spec, bracket, own_bracket, status_of(bracket, effort, open_game=open_game), statistics_of(effort, begun),
-        per_state, lambda: Policy(model, choice()[:size]), nature,
+        per_state, lambda: Policy(model, choice()[:size]), nature, values=kept,
     )  # fmt: skip
 
 

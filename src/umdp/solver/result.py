@@ -19,6 +19,7 @@ from umdp.model.structure import read_only
 if TYPE_CHECKING:
     from umdp.model import MDP, IntervalMDP, Policy
     from umdp.solver.proof.certificate import Certificate
+    from umdp.solver.task import Values
     from umdp.spec import Spec
 
 __all__ = ["Bracket", "Solution", "Statistics", "Status"]
@@ -121,6 +122,7 @@ class Solution:
     status : what stands behind the bracket
     statistics : what it took
     unknowns : the values of what the graph left open, for a solve that starts from here; None where none could use them
+    values : all that was found, for the same; likewise
     """
 
     model: MDP | IntervalMDP
@@ -133,6 +135,7 @@ class Solution:
     _policy: Callable[[], Policy] = field(repr=False)
     _nature: Callable[[], MDP] = field(repr=False)
     unknowns: NDArray[np.float64] | None = field(default=None, repr=False)
+    values: Values | None = field(default=None, repr=False)
 
     @cached_property
     def _lower_and_upper(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

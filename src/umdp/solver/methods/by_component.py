@@ -13,6 +13,7 @@ from umdp.solver.methods.table import EXACT, METHODS
 from umdp.solver.task import Effort, Task, Values
 
 if TYPE_CHECKING:
+    from umdp.solver.methods.resumption import Past
     from umdp.solver.methods.workspace import Workspace
     from umdp.solver.reduction.problem import Problem
 
@@ -23,10 +24,11 @@ Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
 
-def solve_task(task: Task, effort: Effort, start: Array | None = None) -> Values:
+def solve_task(task: Task, effort: Effort, start: Array | None = None, past: Past | None = None) -> Values:
     """Return certified values of every state; the system solved must have a unique solution.
 
-    That is so unless nature may cut edges while pulling against the agent, which `game` reduces to this.
+    That is so unless nature may cut edges while pulling against the agent, which `game` reduces to this. `start` are choices (S,)
+    to start from, `past` what was found for other bounds, of which what still holds is kept.
     """
     from umdp.solver.reduction.layout import lay_out
 
@@ -40,11 +42,11 @@ def solve_task(task: Task, effort: Effort, start: Array | None = None) -> Values
     if not maybe.any():
         exits = np.array([(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)][0 if task.kind == "R" else 1 if task.complement else 2])
         return Values(task, exits, np.zeros(2), np.where(decided.one, 0, 1), by_graph)
-    layout = lay_out(task)
+    layout = lay_out(task, None if past is None else past.problem)
     # For a minimal reward, policies that never arrive look cheap at first; one that arrives is known already.
-    careful = start is not None or (task.kind == "R" and not task.agent_max)
+    careful = past is None and (start is not None or (task.kind == "R" and not task.agent_max))
     first = layout.condense(by_graph() if start is None else start) if careful else None
-    workspace = solve_problem(layout.problem, task, effort, first)
+    workspace = solve_problem(layout.problem, task, effort, first, past)
     row = workspace.row
 
     def take() -> Array:
@@ -52,15 +54,18 @@ def solve_task(task: Task, effort: Effort, start: Array | None = None) -> Values
 
     return Values(
         task, workspace.x, workspace.rel, layout.problem.index, take, layout.problem, row, workspace.prob,
-        workspace.exact, workspace.least,
+        workspace.exact, workspace.least, effort.precision if effort.prove and not effort.stopped else np.inf,
+        workspace.slow,
     )  # fmt: skip
 
 
-def solve_problem(problem: Problem, task: Task, effort: Effort, start: Array | None) -> Workspace:
+def solve_problem(
+    problem: Problem, task: Task, effort: Effort, start: Array | None, past: Past | None = None
+) -> Workspace:
     """Solve component after component; the workspace then has values, relative errors, rows and nature's probabilities."""
     from umdp.solver.methods.workspace import Workspace
 
-    workspace = Workspace(problem, task, effort, start)
+    workspace = Workspace(problem, task, effort, start, past)
     sizes = workspace.sizes
     effort.components = max(effort.components, sizes.size)
     effort.largest = max(effort.largest, int(sizes.max(initial=0)))
@@ -69,23 +74,31 @@ def solve_problem(problem: Problem, task: Task, effort: Effort, start: Array | N
     sweeps = problem.n > method.sweeps_above and not problem.faint
     elimination = method.elimination if sweeps else method.unswept
     first, tried, batch = 0, -1, 1
+    last = 0 if past is not None else sizes.size
     while first < sizes.size:
+        if past is not None and first >= last:
+            (first, last), tried = past.stale(first, workspace.x, workspace.rel), -1
+            continue
         size = int(sizes[first])
-        if sweeps and size <= LARGE and first != tried:
-            first = tried = workspace.iterate_values(first, LARGE)
+        slow = bool(workspace.slow[first])
+        if sweeps and size <= LARGE and first != tried and not slow:
+            first = tried = workspace.iterate_values(first, last, LARGE)
             continue
         if size <= elimination:
             # What does not settle has neighbours of its kind: leave more and more of them to elimination.
-            stop, batch = min(first + batch, sizes.size) if sweeps else sizes.size, 2 * batch
-            first = workspace.eliminate(first, stop, elimination)
+            stop, batch = min(first + batch, last) if sweeps else last, 2 * batch
+            begun, first = first, workspace.eliminate(first, stop, elimination)
+            workspace.slow[begun:first] = sizes[begun:first] > 1
             if first == stop or sizes[first] > elimination:
                 continue
             if _is_vacuous(workspace, first):
                 first += 1
                 continue
+            workspace.slow[first] = True
             loose = sizes[first] <= EXACT or not _prove_large(workspace, first, swept=True)
         else:
-            loose = not _prove_large(workspace, first, swept=problem.faint or (sweeps and size <= LARGE))
+            swept = slow or problem.faint or (sweeps and size <= LARGE)
+            loose = not _prove_large(workspace, first, swept=swept)
             if loose and size <= method.elimination_at_last and not effort.stopped:
                 effort.tell("elimination", np.nan)
                 loose = workspace.eliminate(first, first + 1, size, warm=False) == first
@@ -116,7 +129,7 @@ def _prove_large(workspace: Workspace, component: int, *, swept: bool) -> bool:
     """Solve a component by sweeps and sparse systems; whether that gave bounds narrow enough."""
     from umdp.solver.methods.large_component import solve_large
 
-    solve_large(workspace, component, swept=swept)
+    workspace.slow[component] = not solve_large(workspace, component, swept=swept)
     return not bool((workspace.rel[workspace.unknowns(component)] > workspace.effort.precision / 2).any())
 
 

@@ -22,13 +22,17 @@ __all__ = ["solve_large"]
 Array = NDArray[Any]
 
 
-def solve_large(workspace: Workspace, number: int, *, swept: bool) -> None:
-    """Solve one component: its values, relative errors, rows and nature's answer; `swept` if sweeps have been tried."""
+def solve_large(workspace: Workspace, number: int, *, swept: bool) -> bool:
+    """Solve one component: its values, relative errors, rows and nature's answer; `swept` if sweeps have been tried.
+
+    Return whether sweeps were enough.
+    """
     component = Component(workspace, number)
     inner, x, row, n = component.inner, workspace.x, workspace.row, component.end - component.begin
     inherited, wanted = workspace.inherited(number), workspace.wanted
     bounds = Bounds(np.zeros(n), np.full(n, workspace.ceiling))
-    if swept or not _iterate_values(component, wanted, bounds):
+    enough = not swept and _iterate_values(component, wanted, bounds)
+    if not enough:
         component.read(workspace.above)
         safe = None if workspace.safe is None else workspace.safe[inner]
         with np.errstate(all="ignore"):  # it proposes; what overflows or is no number does not pass
@@ -39,6 +43,7 @@ def solve_large(workspace: Workspace, number: int, *, swept: bool) -> None:
     component.answer(x, workspace.tail, row, workspace.prob)
     workspace.tail[inner] = 0.0
     workspace.rest[inner] = 0.0
+    return enough
 
 
 @kernel

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from umdp.solver.methods.resumption import Past
     from umdp.solver.reduction.problem import Problem
     from umdp.solver.task import Effort, Task
 
@@ -30,11 +31,15 @@ class Workspace:
     row : (n,) the row every unknown takes
     prob : (entries,) nature's distribution on the rows taken
     safe : (n,) the rows of a policy that arrives, where one was given to start from
+    past : what was found for other bounds; its values are those to start from
     counts : (policy evaluations and sweeps, components left loose)
+    slow : (components,) those that sweeps did not settle in time
     exact, least : the unknowns of which the value is known without any error; what others are at least
     """
 
-    def __init__(self, problem: Problem, task: Task, effort: Effort, start: Array | None) -> None:
+    def __init__(
+        self, problem: Problem, task: Task, effort: Effort, start: Array | None, past: Past | None = None
+    ) -> None:
         self.problem, self.task, self.effort = problem, task, effort
         self.x, self.rel = np.zeros(problem.n + 2), np.zeros(problem.n + 2)
         self.x[problem.n :] = problem.exits
@@ -42,10 +47,17 @@ class Workspace:
         self.row = np.array(problem.row_ptr[:-1] if start is None else start)
         # Where nature has no choice, its answer is what is there.
         self.prob = problem.lower if problem.plain else np.array(problem.lower)
+        self.past = past
+        if past is not None:
+            past.fill(self.x, self.rel)
+            self.row = np.array(past.row)
+            if not problem.plain:
+                self.prob = np.array(past.prob)
         self.counts = np.zeros(2, dtype=np.int64)
         self.exact: dict[int, Fraction] = {}
         self.least: dict[int, float] = {}
         self.sizes = np.diff(problem.comp_ptr)
+        self.slow = np.zeros(self.sizes.size, np.bool_) if past is None else np.array(past.slow)
         self._dense = np.empty((0, 0)), np.empty((11, 0))  # as large as it has been needed so far
 
     @property
@@ -56,7 +68,7 @@ class Workspace:
     @property
     def heads_out(self) -> bool:
         """Whether to look for rows that lead out before the first sweep."""
-        return self.task.kind == "R" and not self.task.agent_max
+        return self.task.kind == "R" and not self.task.agent_max and self.past is None
 
     @cached_property
     def tail(self) -> Array:
@@ -127,14 +139,15 @@ class Workspace:
         arguments: tuple[Any, ...] = (
             p.comp_ptr, p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order, self.prob,
             self.row, self.x, self.rel, task.agent_max, task.nature_max,
-            self.safe is not None if warm is None else warm, False, p.faint,
+            self.safe is not None or self.past is not None if warm is None else warm,
+            self.past is not None and warm is None, p.faint,
             self.effort.precision / 4 if self.effort.prove else np.inf, *self._dense,
             np.empty((3, p.widest)), self.tail, *self._space, self.counts,
         )  # fmt: skip
         return int(solve_small(first, stop, most, *arguments))
 
-    def iterate_values(self, first: int, most: int) -> int:
-        """Solve components by sweeps; return the first that is larger than `most` or does not settle."""
+    def iterate_values(self, first: int, stop: int, most: int) -> int:
+        """Solve the components `first` to `stop` by sweeps; return the first that is larger than `most` or does not settle."""
         from umdp.solver.methods.value_iteration import iterate_values
 
         p, task = self.problem, self.task
@@ -144,7 +157,7 @@ class Workspace:
             self.safe is not None, self.heads_out, self.wanted, self.ceiling, self.above, self.below, self.tail, self.proof,
             self.counts,
         )  # fmt: skip
-        return int(iterate_values(first, self.sizes.size, most, *arguments))
+        return int(iterate_values(first, stop, most, *arguments))
 
     @cached_property
     def wanted(self) -> float:

@@ -273,6 +273,7 @@ def build(
     usable: Array,
     stays: Array,
     exits: tuple[float, float],
+    unknowns: int | None = None,
 ) -> Problem:
     """Lay out the problem over the undecided states.
 
@@ -286,17 +287,19 @@ def build(
     comp_size : (components,) unknowns per component
     usable, stays : (C,) the choices left, and those among them that may stay within a collapsed end component
     exits : values of targets n and n+1
+    unknowns : how many there are, where `order` has the states of some of them only; the others get a row that is not meant
     """
     owners = index[order]
-    n = int(owners[-1]) + 1 if order.size else 0
-    alone = n == order.size
+    n = unknowns if unknowns is not None else int(owners[-1]) + 1 if order.size else 0
+    alone = unknowns is None and n == order.size
     member_ptr = np.arange(n + 1) if alone else np.searchsorted(owners, np.arange(n + 1))
     sizes = np.diff(model.choice_ptr)
     taken = np.zeros(model.states, dtype=np.bool_)
     taken[order] = True
     rows = usable & taken[model.choice_state]
-    entries = int(sizes[rows].sum())
-    count = int(np.count_nonzero(rows)) + int(sizes[rows & stays].sum())
+    spare = 0 if unknowns is None else n
+    entries = int(sizes[rows].sum()) + spare
+    count = int(np.count_nonzero(rows)) + int(sizes[rows & stays].sum()) + spare
     target = np.empty(entries, np.int32)
     plain = lower is upper
     low = np.empty(entries)
@@ -305,7 +308,8 @@ def build(
     lost = (
         0.0 if exits != (0.0, 0.0) else np.inf
     )  # what never reaches the goal: the exit's value, or an infinite reward
-    where = (n, member_ptr, order, index, model.state_ptr, model.choice_ptr, model.successor)
+    members = order if unknowns is None else np.append(order, order[:1])  # some state, where an unknown has none
+    where = (n, member_ptr, members, index, model.state_ptr, model.choice_ptr, model.successor)
     if plain:
         slack, slots, high = np.zeros(count), np.empty(0, np.int32), low
         row_ptr = _copy(*where, lower, reward, usable, stays, target, low, entry_ptr, row_reward, origin, lost)

@@ -1,0 +1,171 @@
+"""Solving a large problem again with other bounds: what did not change stays, the rest starts from the values of before.
+
+Components are solved in order, successors first. One whose rows are the same, and whose exits have the same values and errors to
+the last bit, has the bounds it had: their proof is about nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.solver.methods.by_component import solve_task
+from umdp.solver.methods.table import EXACT
+from umdp.solver.reduction.layout import lay_out
+from umdp.solver.reduction.renewal import renewed
+from umdp.solver.task import has_free_zero
+
+if TYPE_CHECKING:
+    from umdp.solver.reduction.analysis import Analysis
+    from umdp.solver.reduction.problem import Problem
+    from umdp.solver.task import Effort, Values
+
+__all__ = ["Past", "resume"]
+
+Array = NDArray[Any]
+SHARE = 0.25  # of the choices: where more have changed, all equations are written anew
+MORE = 64  # components to solve at once, for a start
+
+
+@kernel
+def differing(
+    choice_ptr: Array, lower: Array, upper: Array, reward: Array, old_lower: Array, old_upper: Array, old_reward: Array
+) -> Array:
+    """Return which choices (C,) have other bounds or another reward than before."""
+    changed = np.zeros(choice_ptr.size - 1, np.bool_)
+    for c in range(changed.size):
+        other = reward.size > 0 and reward[c] != old_reward[c]
+        for t in range(choice_ptr[c], choice_ptr[c + 1]):
+            other = other or lower[t] != old_lower[t] or upper[t] != old_upper[t]
+        changed[c] = other
+    return changed
+
+
+@kernel
+def next_stale(
+    first: int,
+    comp_ptr: Array,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    origin: Array,
+    changed: Array,
+    x: Array,
+    rel: Array,
+    old_x: Array,
+    old_rel: Array,
+) -> int:
+    """Return the first component from `first` on with a changed row, or an exit whose value or error is not what it was."""
+    for k in range(first, comp_ptr.size - 1):
+        begin, end = comp_ptr[k], comp_ptr[k + 1]
+        for r in range(row_ptr[begin], row_ptr[end]):
+            if changed[origin[r]]:
+                return k
+        for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[end]]):
+            j = target[t]
+            if (x[j] != old_x[j] or rel[j] != old_rel[j]) and not begin <= j < end:
+                return k
+    return comp_ptr.size - 1
+
+
+@kernel
+def carry(entry_ptr: Array, prob: Array, old_ptr: Array, old_prob: Array) -> None:
+    """Copy what nature answered on rows that are as long as before."""
+    for r in range(entry_ptr.size - 1):
+        lo, before = entry_ptr[r], old_ptr[r]
+        size = entry_ptr[r + 1] - lo
+        if old_ptr[r + 1] - before == size:
+            for i in range(size):
+                prob[lo + i] = old_prob[before + i]
+
+
+class Past:
+    """What was found before about a problem with the same unknowns, components and rows.
+
+    Attributes
+    ----------
+    problem : the rows of now
+    row, prob : what was taken, and nature's answer to it
+    slow : (components,) those that sweeps did not settle
+    """
+
+    def __init__(self, before: Values, problem: Problem, changed: Array) -> None:
+        assert before.row is not None and before.prob is not None  # noqa: PT018 - both come with a problem
+        assert before.problem is not None and before.slow is not None  # noqa: PT018 - likewise
+        self.problem, self.row, self.slow = problem, before.row, before.slow
+        self.prob = before.prob
+        if problem.target is not before.problem.target:
+            self.prob = np.array(problem.lower)
+            carry(problem.entry_ptr, self.prob, before.problem.entry_ptr, before.prob)
+        self._x, self._rel, self._changed = before.found, before.error, changed
+        self._batch, self._last = MORE, -1
+
+    def fill(self, x: Array, rel: Array) -> None:
+        """Write the values and errors of before."""
+        x[:], rel[:] = self._x, self._rel
+
+    def stale(self, first: int, x: Array, rel: Array) -> tuple[int, int]:
+        """Return a range of components to solve: it begins with the first from `first` on that is not as it was."""
+        p = self.problem
+        begin = int(
+            next_stale(
+                first, p.comp_ptr, p.row_ptr, p.entry_ptr, p.target, p.origin, self._changed, x, rel, self._x, self._rel
+            )
+        )
+        # Where one is followed by others that are not, it is cheaper to solve some for nothing than to ask for each.
+        self._batch = 2 * self._batch if begin == self._last else MORE
+        self._last = min(begin + self._batch, p.comp_ptr.size - 1)
+        if (
+            begin < self._last and self.slow[begin + 1 : self._last].any()
+        ):  # what is slow is solved alone, or not at all
+            self._last = begin + 1 + int(np.argmax(self.slow[begin + 1 : self._last]))
+        return begin, self._last
+
+
+def resume(before: Values, about: Analysis, effort: Effort) -> Values | None:
+    """Return the values for the bounds and rewards of an analysis, starting from those found before; None if that does not do.
+
+    It does where graph, goal and precision are those of before, and nature still cuts no edge.
+    """
+    old, problem = before.task, before.problem
+    same = (
+        problem is not None
+        and not (before.exact or before.least)
+        and before.precision <= effort.precision
+        and (about.lower is about.upper) == (old.lower is old.upper)
+        and about.reward_error == old.reward_error
+        and _equal(about.shape.state_ptr, old.graph.state_ptr)
+        and _equal(about.shape.choice_ptr, old.graph.choice_ptr)
+        and _equal(about.shape.successor, old.graph.successor)
+        and _equal(about.goal, old.goal)
+        and _equal(about.left, old.left)
+    )
+    if problem is None or not same or problem.n <= EXACT:
+        return None
+    task = replace(old, lower=about.lower, upper=about.upper, reward=about.reward)
+    changed = differing(task.graph.choice_ptr, task.lower, task.upper, task.reward, old.lower, old.upper, old.reward)
+    count = int(np.count_nonzero(changed))
+    if count == 0:
+        effort.undecided, effort.components = problem.n, problem.comp_ptr.size - 1
+        effort.largest = int(np.diff(problem.comp_ptr).max(initial=0))
+        return replace(before, task=task)
+    if has_free_zero(task):
+        return None
+    fresh: Problem | None = None
+    if count <= SHARE * changed.size:
+        fresh = renewed(problem, task, changed)
+    if (
+        fresh is None
+    ):  # sums of bounds that are exact merge entries, others do not: rows may have become longer, or shorter
+        rows = lay_out(task).problem
+        if np.array_equal(rows.row_ptr, problem.row_ptr) and np.array_equal(rows.origin, problem.origin):
+            fresh = rows
+    return None if fresh is None else solve_task(task, effort, past=Past(before, fresh, changed))
+
+
+def _equal(one: Array, other: Array) -> bool:
+    return one is other or np.array_equal(one, other)

@@ -1,0 +1,82 @@
+"""Equations written anew where bounds have changed, and copied elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.solver.reduction.equations import build
+from umdp.solver.reduction.layout import plan_of
+from umdp.solver.reduction.problem import Given, Problem
+
+if TYPE_CHECKING:
+    from umdp.solver.task import Task
+
+__all__ = ["renewed"]
+
+Array = NDArray[Any]
+
+
+@kernel
+def splice(
+    unknowns: Array,
+    new_rows: Array,
+    new_ptr: Array,
+    new_target: Array,
+    new_low: Array,
+    new_high: Array,
+    new_slack: Array,
+    new_reward: Array,
+    row_ptr: Array,
+    entry_ptr: Array,
+    target: Array,
+    low: Array,
+    high: Array,
+    slack: Array,
+    reward: Array,
+) -> bool:
+    """Write new rows of some unknowns in the place of the old ones; False where they do not lead where those did."""
+    for q in unknowns:
+        here, there = row_ptr[q], new_rows[q]
+        count = row_ptr[q + 1] - here
+        if new_rows[q + 1] - there != count:
+            return False
+        for i in range(count):
+            lo, at = entry_ptr[here + i], new_ptr[there + i]
+            size = entry_ptr[here + i + 1] - lo
+            if new_ptr[there + i + 1] - at != size:
+                return False
+            slack[here + i], reward[here + i] = new_slack[there + i], new_reward[there + i]
+            for k in range(size):
+                if new_target[at + k] != target[lo + k]:
+                    return False
+                low[lo + k], high[lo + k] = new_low[at + k], new_high[at + k]
+    return True
+
+
+def renewed(problem: Problem, task: Task, changed: Array) -> Problem | None:
+    """Return a problem with the rows of changed choices (C,) written anew; None where that would change which there are."""
+    plan, graph, n = plan_of(task), task.graph, problem.n
+    touched = np.zeros(n + 2, np.bool_)
+    touched[plan.index[graph.choice_state[changed]]] = True
+    unknowns = np.flatnonzero(touched[:n])
+    members = plan.order[touched[plan.index[plan.order]]]
+    part = build(
+        graph, task.lower, task.upper, task.reward, plan.index, members, np.array([n]), task.decided.usable, plan.stays,
+        problem.exits, n,
+    )  # fmt: skip
+    low = np.array(problem.lower)
+    high = low if problem.plain else np.array(problem.upper)
+    slack, reward = np.array(problem.slack), np.array(problem.reward)
+    if not splice(
+        unknowns, part.row_ptr, part.entry_ptr, part.target, part.lower, part.upper, part.slack, part.reward,
+        problem.row_ptr, problem.entry_ptr, problem.target, low, high, slack, reward,
+    ):  # fmt: skip
+        return None
+    given = Given(graph.choice_ptr, graph.successor, task.lower, task.upper, task.reward, plan.stays)
+    order = np.array(problem.order)
+    return replace(problem, lower=low, upper=high, slack=slack, reward=reward, order=order, given=given)
