@@ -11,7 +11,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from solver.random_arrays import Arrays, fractions, random_graph
-from umdp.solver.graph.attractor import attractor, components, reverse, sure_reach
+from umdp.solver.graph.arrays import Shape
+from umdp.solver.graph.attractor import attractor, components, descends, reverse, stream, sure_reach
+from umdp.solver.graph.decided import Edges
 from umdp.solver.graph.end_components import confined, end_components, sure_against_nature, trap
 
 SEEDS = range(200)
@@ -95,6 +97,60 @@ def test_attractor(every: bool) -> None:
             assert usable[via[s]]
             assert any(place.get(t, g.states) < place[s] for t in g.targets(int(via[s])))
         assert (via[~reached] == -1).all()
+
+
+@pytest.mark.parametrize("every", [False, True])
+def test_passes_over_the_states_find_part_of_the_attractor_or_all_of_it(every: bool) -> None:
+    complete = 0
+    for seed in SEEDS:
+        g, rng = drawn(seed)
+        goal, through = rng.random(g.states) < 0.25, rng.random(g.states) < 0.8
+        usable = rng.random(g.choices) < 0.85
+
+        def drawn_in(
+            s: int, now: set[int], g: Arrays = g, usable: np.ndarray = usable, on: np.ndarray = through
+        ) -> bool:
+            enters = [bool(g.targets(c) & now) for c in g.own(s) if usable[c]]
+            return bool(on[s]) and bool(enters) and (all if every else any)(enters)
+
+        wanted = grow({int(s) for s in np.flatnonzero(goal)}, drawn_in, g.states)
+        reached = goal.copy()
+        whole = stream(g.state_ptr, g.choice_ptr, g.successor, through, usable, reached, every)
+        found = {int(s) for s in np.flatnonzero(reached)}
+        assert found == wanted if whole else found <= wanted
+        complete += whole
+        usable[:] = True
+        edges = Edges(Shape(g.state_ptr, g.choice_ptr, g.successor))
+        assert (edges.drawn(goal, through, every=every) == edges.attract(goal, through, every=every)[0]).all()
+    assert complete > len(SEEDS) / 2
+
+
+def test_a_line_that_winds_back_and_forth_is_left_to_the_search_along_edges() -> None:
+    n = 1000
+    way = np.concatenate(
+        [np.arange(n).reshape(2, -1).T.ravel(), [n]]
+    )  # 0, 500, 1, 501, ...: every other step goes back
+    successor = np.empty(n + 1, np.int32)
+    successor[way[:-1]], successor[n] = way[1:], n
+    goal = np.arange(n + 1) == n
+    edges = Edges(Shape(np.arange(n + 2), np.arange(n + 2), successor))
+    assert edges.drawn(goal, ~goal, every=False).all()
+    reached = goal.copy()
+    assert not stream(np.arange(n + 2), np.arange(n + 2), successor, ~goal, np.ones(n + 1, np.bool_), reached, False)
+
+
+def test_numbers_that_rise_along_every_edge_leave_no_cycle() -> None:
+    state_ptr, choice_ptr = np.arange(5), np.array([0, 2, 3, 4, 5])
+    rising, inside = np.array([1, 2, 3, 3, 3], np.int32), np.array([True, True, True, False])
+    usable = np.ones(4, np.bool_)
+    assert descends(state_ptr, choice_ptr, rising, inside, usable)
+    for place, target in ((1, 0), (2, 0), (3, 2)):
+        other = rising.copy()
+        other[place] = target
+        assert not descends(state_ptr, choice_ptr, other, inside, usable)
+        closed = usable.copy()
+        closed[np.searchsorted(choice_ptr, place, side="right") - 1] = False
+        assert descends(state_ptr, choice_ptr, other, inside, closed)
 
 
 def test_sure_reach() -> None:

@@ -130,7 +130,7 @@ def two_stages(states: int, *, plain: bool) -> Problem:
 
 SOLVERS: dict[str, Callable[[Workspace], Any]] = {
     "elimination": lambda workspace: workspace.eliminate(1, 2, 48),
-    "sweeps": lambda workspace: workspace.iterate_values(1, 48),
+    "sweeps": lambda workspace: workspace.iterate_values(1, workspace.sizes.size, 48),
     "large": lambda workspace: large.solve_large(workspace, 1, swept=False),
     "newton": lambda workspace: large.solve_large(workspace, 1, swept=True),
     "rationals": lambda workspace: unbounded._solve_exactly(workspace, 1),
@@ -261,7 +261,7 @@ def test_sweeps_hand_out_the_rows_that_prove_the_bound(way: str, plain: bool, ag
     problem = near_tie(better=1 + 3e-8 if agent_max else 1 - 3e-8, plain=plain)
     workspace = desk_of(problem, agent_max=agent_max)
     if way == "sweeps":
-        assert workspace.iterate_values(0, 48) == 1
+        assert workspace.iterate_values(0, workspace.sizes.size, 48) == 1
     else:
         large.solve_large(workspace, 0, swept=False)
     bound = fractions(workspace.below if agent_max else workspace.above)

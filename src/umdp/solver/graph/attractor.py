@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 
-__all__ = ["attractor", "components", "lean", "reverse", "sure_reach"]
+__all__ = ["attractor", "components", "descends", "lean", "reverse", "stream", "sure_reach"]
 
 Array = NDArray[Any]
+PASSES = 6  # over all states, before a search that follows single edges takes over
 
 
 @kernel
@@ -99,6 +100,60 @@ def attractor(
             queue[end] = s
             end += 1
     return queue[:end]
+
+
+@kernel
+def stream(
+    state_ptr: Array, choice_ptr: Array, successor: Array, through: Array, usable: Array, reached: Array, every: bool
+) -> bool:
+    """Grow `reached` as `attractor` does, by passes over the states in order, from the last and from the first in turn.
+
+    Return whether it is complete. Models are mostly numbered as they were explored, so that few passes are enough; they read
+    memory in order and need no edges reversed. What they found is right in any case, and a place to go on from.
+    """
+    states = state_ptr.size - 1
+    before = states
+    for turn in range(PASSES):
+        found = 0
+        for i in range(states):
+            s = states - 1 - i if turn % 2 == 0 else i
+            if reached[s] or not through[s]:
+                continue
+            drawn, some = every, False
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                if not usable[c]:
+                    continue
+                some, enters = True, False
+                for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                    if reached[successor[t]]:
+                        enters = True
+                        break
+                drawn = enters
+                if enters != every:
+                    break
+            if drawn and some:
+                reached[s] = True
+                found += 1
+        if found == 0:
+            return True
+        if turn > 0 and 4 * found > before:
+            return False  # it goes back and forth
+        before = found
+    return False
+
+
+@kernel
+def descends(state_ptr: Array, choice_ptr: Array, successor: Array, inside: Array, usable: Array) -> bool:
+    """Return whether every usable edge within `inside` leads to a higher number: then there is no cycle to look for."""
+    for s in range(state_ptr.size - 1):
+        if not inside[s]:
+            continue
+        for c in range(state_ptr[s], state_ptr[s + 1]):
+            if usable[c]:
+                for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                    if successor[t] <= s and inside[successor[t]]:
+                        return False
+    return True
 
 
 @kernel

@@ -65,6 +65,17 @@ class Edges:
         attractor(self.graph.state_ptr, *self._reverse, through, allowed, reached, via, every)
         return reached, via
 
+    def drawn(self, target: Mask, through: Mask, *, every: bool) -> Mask:
+        """Return the states drawn to `target` by some choice (or every choice), without a choice that draws them."""
+        from umdp.solver.graph.attractor import attractor, stream
+
+        graph, reached = self.graph, target.copy()
+        usable = np.ones(graph.choices, dtype=np.bool_)
+        if not stream(graph.state_ptr, graph.choice_ptr, graph.successor, through, usable, reached, every):
+            via = np.empty(graph.states, dtype=np.int64)
+            attractor(graph.state_ptr, *self._reverse, through, usable, reached, via, every)
+        return reached
+
     def outwards(self, source: Mask, through: Mask) -> Array:
         """Return the states of `through`, those nearest to `source` first and those that cannot reach it last."""
         from umdp.solver.graph.attractor import attractor
@@ -103,22 +114,23 @@ def decide(edges: Edges, kind: str, agent_max: bool, goal: Mask, left: Mask) -> 
     through = left & ~goal
     usable = np.ones(graph.choices, dtype=np.bool_)
     if kind == "P" and agent_max:
-        can, _ = edges.attract(goal, through, every=False)
+        can = edges.drawn(goal, through, every=False)
         if graph.choices == graph.states:  # a chain
-            risky, via = edges.attract(~can, through, every=False)
-            return Decided(~risky, ~can, none, np.full_like(via, -1), usable)
+            risky = edges.drawn(~can, through, every=False)
+            return Decided(~risky, ~can, none, np.full(graph.states, -1), usable)
         one, via = edges.sure(goal, through & can)
         return Decided(one, ~can, none, via, usable)
     if kind == "P":
-        must, _ = edges.attract(goal, through, every=True)
-        zero = ~must
-        risky, _ = edges.attract(zero, through, every=False)
+        zero = ~edges.drawn(goal, through, every=True)
+        risky = edges.drawn(zero, through, every=False)
         via = np.where(zero, edges.first_choice(edges.within(zero)), -1)
         return Decided(~risky, zero, none, via, usable)
+    must = edges.drawn(goal, ~goal, every=True)
+    if must.all():  # whatever is done, the goal is reached
+        return Decided(goal, none, none, np.full(graph.states, -1), usable)
     if not agent_max:
         sure, via = edges.sure(goal, ~goal)
         return Decided(goal, none, ~sure, via, usable if sure.all() else edges.within(sure))
-    must, _ = edges.attract(goal, ~goal, every=True)
     avoids = edges.first_choice(edges.within(~must))
     misses, via = edges.attract(~must, ~goal, every=False)
     return Decided(goal, none, misses & ~goal, np.where(must, via, avoids), usable)

@@ -292,7 +292,7 @@ def build(
     owners = index[order]
     n = unknowns if unknowns is not None else int(owners[-1]) + 1 if order.size else 0
     alone = unknowns is None and n == order.size
-    member_ptr = np.arange(n + 1) if alone else np.searchsorted(owners, np.arange(n + 1))
+    member_ptr = np.arange(n + 1) if alone else np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])
     sizes = np.diff(model.choice_ptr)
     taken = np.zeros(model.states, dtype=np.bool_)
     taken[order] = True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.graph.attractor import components, lean
+from umdp.solver.graph.attractor import components, descends, lean
 from umdp.solver.graph.end_components import end_components
 from umdp.solver.reduction.equations import build
 from umdp.solver.reduction.problem import Problem
@@ -113,9 +113,13 @@ def _plan(task: Task) -> Plan:
     lingers = task.reach_max if task.kind == "P" else not task.agent_max
     # Models are mostly numbered as they were explored, so that successors come first from behind.
     listed = np.flatnonzero(maybe)[::-1].astype(np.int32)
-    component, order, count, cyclic = components(
-        graph.state_ptr, graph.choice_ptr, graph.successor, maybe, decided.usable, listed
-    )
+    edges = (graph.state_ptr, graph.choice_ptr, graph.successor, maybe, decided.usable)
+    if descends(*edges):
+        n = listed.size
+        index = np.where(decided.one, n, n + 1).astype(np.int32)
+        index[listed] = np.arange(n)
+        return Plan(block, stays, index, listed, np.ones(n, np.int64))
+    component, order, count, cyclic = components(*edges, listed)
     if cyclic.any():
         order = _in_order(task, component, order, cyclic)
     if graph.choices == graph.states and not task.cuts:
@@ -126,8 +130,7 @@ def _plan(task: Task) -> Plan:
             candidates &= task.reward <= 0.0
         if candidates.any() and not task.cuts:
             # Only where some choice can stay for ever among the cyclic states can there be an end component.
-            drawn, _ = task.edges.attract(~cyclic, cyclic, every=True)
-            cyclic = ~drawn
+            cyclic = ~task.edges.drawn(~cyclic, cyclic, every=True)
             candidates &= cyclic[graph.choice_state]
         if candidates.any():
             inner, stays, blocks = end_components(
