@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test test-all lint bench clean
+.PHONY: demo test test-all lint bench bench-quick clean
 
 # Storm ships wheels for Linux and macOS only; where there is none, the tests that need it are skipped.
 $(READY): pyproject.toml
@@ -33,7 +33,10 @@ test-all: lint
 	$(BIN)/pytest -n auto -m '' --hypothesis-profile=new
 
 bench: $(READY)
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench.everything
+
+bench-quick: $(READY)
+	$(BIN)/python -m bench.everything --quick
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache

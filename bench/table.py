@@ -87,6 +87,10 @@ def _right(row: Row, outcome: Outcome | None, precision: float) -> str:
     return "yes" if error <= precision else f"no: {error:.1e}"
 
 
+def _is_large(row: Row, kind: str, least: int) -> bool:
+    return row.case.kind == kind and row.case.size >= least
+
+
 def summary(rows: list[Row], precision: float, least: int = 90_000) -> str:
     """Return what the table shows, in a few lines; speed is judged from about 1e5 transitions on."""
     told = ["", f"{sum(row.certified for row in rows)} of {len(rows)} cases certified by umdp."]
@@ -104,6 +108,21 @@ def summary(rows: list[Row], precision: float, least: int = 90_000) -> str:
                 f"  Where right, from 1e5 transitions on: umdp at least as fast in {sum(r >= 1 for r in ratios)} of "
                 f"{len(ratios)}; ratio median {statistics.median(ratios):.2f}, worst {worst:.2f} "
                 f"({row.case.family} {row.case.kind} {row.case.property} {row.transitions:,})."
+            )
+    for name, ratios in (
+        (
+            "plain models against Storm's sound methods",
+            [r.ratio(r.sound) for r in rows if _is_large(r, "plain", least)],
+        ),
+        ("models with intervals against Storm", [r.ratio(r.storm) for r in rows if _is_large(r, "interval", least)]),
+    ):
+        answered = [ratio for ratio in ratios if ratio is not None]
+        if answered:
+            mean = math.exp(sum(map(math.log, answered)) / len(answered))
+            told.append(
+                f"From 1e5 transitions on, {name}, right or not: {mean:.2f} times as fast in the geometric mean of "
+                f"{len(answered)} cases, slower in {sum(ratio < 1 for ratio in answered)}; "
+                f"{len(ratios) - len(answered)} more without an answer in time."
             )
     failed = [row for row in rows if "error" in row.umdp.detail or "error" in row.storm.detail]
     for row in failed:
