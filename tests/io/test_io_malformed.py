@@ -21,6 +21,7 @@ DRN = (
 )
 
 
+@pytest.mark.usefixtures("both_readers")
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -52,6 +53,7 @@ def test_transitions(tmp_path, old, new, said):
         umdp.io.read(tmp_path / "m.tra")
 
 
+@pytest.mark.usefixtures("both_readers")
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
@@ -91,6 +93,7 @@ def test_one_reward_in_two_files(tmp_path):
         umdp.io.read(tmp_path / "m.tra")
 
 
+@pytest.mark.usefixtures("both_readers")
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -246,6 +249,7 @@ def test_random_damage_never_escapes(tmp_path):
             umdp.io.read(path)
 
 
+@pytest.mark.usefixtures("both_readers")
 @pytest.mark.parametrize("text", [TRA, DRN])
 def test_random_damage_of_text_never_escapes(tmp_path, text):
     rng = np.random.default_rng(2)

@@ -35,6 +35,7 @@ def test_umb_holds_everything(model):
     assert back.action_names == model.action_names
 
 
+@pytest.mark.usefixtures("both_readers")
 @settings(max_examples=150, deadline=None)
 @given(models(on_transitions=False))
 def test_drn_holds_all_but_transition_rewards(model):
@@ -43,12 +44,14 @@ def test_drn_holds_all_but_transition_rewards(model):
     assert back.action_names == model.action_names
 
 
+@pytest.mark.usefixtures("both_readers")
 @settings(max_examples=150, deadline=None)
 @given(models(both=False))
 def test_explicit_files_hold_all_but_names(model):
     assert_same(model, there_and_back(model, "model.tra"), ignore=("state_names", "constants", "formulas"))
 
 
+@pytest.mark.usefixtures("both_readers")
 @pytest.mark.parametrize("name", ["m.umb", "m.drn", "m.tra"])
 def test_extreme_numbers(name):
     p = [1e-300, 5e-324, 1 - 2**-53, 1.0]
@@ -90,6 +93,7 @@ def test_a_chain_of_files_without_labels_starts_in_state_0(tmp_path):
     assert (model.initial, model.is_chain, model.successor.tolist()) == (0, True, [1, 0, 1])
 
 
+@pytest.mark.usefixtures("both_readers")
 def test_prism_explicit_as_prism_writes_it(tmp_path):
     (tmp_path / "m.tra").write_text("2 3 4\n0 0 0 [0.1,0.5] go\n0 0 1 [0.2, 0.9] go\n0 1 1 1\n1 0 1 1.0 stay\n")
     (tmp_path / "m.lab").write_text('0="init" 1="deadlock" 2="goal"\n0: 0\n1: 2\n')
@@ -109,6 +113,7 @@ def test_prism_explicit_as_prism_writes_it(tmp_path):
     assert model.rewards["extra"].state.tolist() == [0, 0]
 
 
+@pytest.mark.usefixtures("both_readers")
 def test_lines_in_any_order(tmp_path):
     (tmp_path / "m.tra").write_text("2 3 4\n1 0 1 1\n0 1 1 1\n0 0 1 0.75\n0 0 0 0.25\n")
     model = umdp.io.read(tmp_path / "m.tra")
@@ -127,6 +132,7 @@ def test_rewards_of_an_earlier_model_do_not_linger(tmp_path):
     assert list(umdp.io.read(neighbour).rewards) == ["c"]
 
 
+@pytest.mark.usefixtures("both_readers")
 def test_drn_with_placeholders_and_comments(tmp_path):
     (tmp_path / "m.drn").write_text(
         "// a comment\n@type: MDP\n@value_type: double\n@parameters\n\n@placeholders\n$p : 1/4\n$q : 0.75\n"

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
+from umdp.io.explicit_table import Names, Table
 from umdp.io.files import Model, build, load
-from umdp.io.tokens import decode_text, floats, intervals, ints, show
+from umdp.io.tokens import decode_text, show
 from umdp.model import Rewards
 from umdp.plural import nouns
 
@@ -22,58 +23,6 @@ CHOICE_TAG = "# Choice rewards"  # in a .trew file: the rewards belong to choice
 
 _REWARD_NAME = re.compile(r'# Reward structure:?\s+"([^"]*)"')
 _LABEL = re.compile(r'(\d+)="([^"]*)"')
-_COUNTS = {2: "STATES TRANSITIONS", 3: "STATES CHOICES TRANSITIONS"}
-
-
-@dataclass
-class _Table:
-    """The non-empty lines of a file, split at white space, and where they stand."""
-
-    path: Path
-    rows: list[list[bytes]]
-    lines: list[int]
-    comments: list[str]
-
-    @classmethod
-    def load(cls, path: Path) -> _Table:
-        data = load(path).removeprefix(b"\xef\xbb\xbf")
-        if b"[" in data and any(gap in data for gap in (b", ", b" ,", b"[ ", b" ]")):
-            data = re.sub(rb"\[\s*([^\s,\]]+)\s*,\s*([^\s,\]]+)\s*\]", rb"[\1,\2]", data)
-        raw = data.split(b"\n")
-        fields = [line.split() for line in raw]
-        kept = [(row, i) for i, row in enumerate(fields, 1) if row and not row[0].startswith(b"#")]
-        comments = [decode_text(line, path).strip() for line in raw if line.startswith(b"#")]
-        return cls(path, [row for row, _ in kept], [i for _, i in kept], comments)
-
-    def column(self, i: int) -> list[bytes]:
-        return [row[i] for row in self.rows]
-
-    def fail(self, message: str, row: int) -> NoReturn:
-        raise FormatError(message, path=self.path, line=self.lines[row])
-
-    def header(self, sizes: tuple[int, ...]) -> list[int]:
-        """Take off the first line, whose length must be one of `sizes`, and return its numbers."""
-        expected = " or ".join(_COUNTS[size] for size in sizes)
-        if not self.rows:
-            raise FormatError(f"the header is missing; it reads {expected}", path=self.path)
-        first = self.rows[0]
-        if len(first) not in sizes or not all(token.isdigit() for token in first):
-            self.fail(f"the header {show(b' '.join(first))} should read {expected}", 0)
-        del self.rows[0], self.lines[0]
-        return [int(token) for token in first]
-
-    def check_lengths(self, least: int, most: int, layout: str) -> None:
-        lengths = np.fromiter(map(len, self.rows), dtype=np.int64, count=len(self.rows))
-        wrong = np.flatnonzero((lengths < least) | (lengths > most))
-        if wrong.size:
-            row = int(wrong[0])
-            self.fail(f"{show(b' '.join(self.rows[row]))} should read {layout}", row)
-
-    def check_count(self, what: str, declared: int) -> None:
-        if len(self.rows) != declared:
-            raise FormatError(
-                f"the header declares {declared} {what}, but the file has {len(self.rows)}", path=self.path
-            )
 
 
 @dataclass
@@ -82,7 +31,7 @@ class _Shape:
     nondeterministic: bool
     state_ptr: NDArray[np.int64]
     choice_ptr: NDArray[np.int64]
-    successor: NDArray[np.int64]
+    successor: NDArray[np.int64] | NDArray[np.int32]
 
     @property
     def choices(self) -> int:
@@ -101,7 +50,7 @@ def read_explicit(path: Path) -> Model:
     Without a .lab file state 0 is initial. Rewards are read from STEM.srew and STEM.trew, from STEM1.srew, STEM2.srew
     and so on (PRISM's numbering of several structures) and from STEM.NAME.srew.
     """
-    table = _Table.load(path)
+    table = Table.load(path)
     shape, lower, upper, actions = _transitions(table)
     files = companions(path)
     initial, labels = (0, {}) if "lab" not in files else _labels(files["lab"][0], shape.states)
@@ -112,7 +61,7 @@ def read_explicit(path: Path) -> Model:
         upper,
         state_ptr=shape.state_ptr,
         choice_ptr=shape.choice_ptr,
-        successor=shape.successor.astype(np.int32),
+        successor=shape.successor.astype(np.int32, copy=False),
         initial=initial,
         labels=labels,
         rewards=_rewards(path, files, shape),
@@ -139,15 +88,15 @@ def companions(path: Path) -> dict[str, list[Path]]:
 
 
 def _transitions(
-    table: _Table,
-) -> tuple[_Shape, NDArray[np.float64], NDArray[np.float64] | None, list[str] | None]:
-    hint = b" ".join(table.rows[0]).lower() if table.rows else b""
+    table: Table,
+) -> tuple[_Shape, NDArray[np.float64], NDArray[np.float64] | None, tuple[NDArray[np.int32], tuple[str, ...]] | None]:
+    hint = b" ".join(table.first).lower()
     counts: list[int] = []
     if hint in (b"mdp", b"dtmc"):  # Storm's flavour, without numbers
-        del table.rows[0], table.lines[0]
+        table.take_first()
         nondeterministic = hint == b"mdp"
     else:
-        if table.rows and len(table.rows[0]) == 4:
+        if len(table.first) == 4:
             table.fail("the header has four numbers, that of a POMDP; supported are DTMC and MDP", 0)
         counts = table.header((2, 3))
         nondeterministic = len(counts) == 3
@@ -155,49 +104,86 @@ def _transitions(
     layout = ("STATE CHOICE SUCCESSOR" if nondeterministic else "STATE SUCCESSOR") + " PROBABILITY [ACTION]"
     wide = 4 if nondeterministic else 3
     table.check_lengths(wide, wide + 1, layout)
-    path, lines = table.path, table.lines
-    if not table.rows:
+    path = table.path
+    if not table.size:
         raise FormatError(f"there are no transitions; lines read {layout}", path=path)
-    states = counts[0] if counts else 1 + max(int(t) for i in (0, wide - 2) for t in table.column(i) if t.isdigit())
-    source = ints(table.column(0), lines, "state", path, states)
-    choice = ints(table.column(1), lines, "choice", path, 2**31) if nondeterministic else np.zeros_like(source)
-    successor = ints(table.column(wide - 2), lines, "successor state", path, states)
-    lower, upper = intervals(table.column(wide - 1), lines, "probability", path)
-    names = [row[wide] if len(row) > wide else b"" for row in table.rows]
+    most = counts[0] if counts else 2**31 - 1
+    source = table.ints(0, "state", most)
+    choice = table.ints(1, "choice", 2**31) if nondeterministic else np.zeros_like(source)
+    successor = table.ints(wide - 2, "successor state", most)
+    states = most if counts else 1 + int(max(source.max(), successor.max()))
+    lower, upper = table.intervals(wide - 1, "probability")
+    names = table.names(wide)
 
-    order = np.lexsort((choice, source))  # stable: successors keep their order
-    source, choice, successor, lower = source[order], choice[order], successor[order], lower[order]
-    upper = None if upper is None else upper[order]
+    order: NDArray[np.int64] | None = None
+    if not _is_sorted(source, choice):
+        order = np.lexsort((choice, source))  # stable: successors keep their order
+        source, choice, successor, lower = source[order], choice[order], successor[order], lower[order]
+        upper = None if upper is None else upper[order]
     new = np.ones(source.size, dtype=np.bool_)
-    new[1:] = (source[1:] != source[:-1]) | (choice[1:] != choice[:-1])
+    np.not_equal(source[1:], source[:-1], out=new[1:])
+    new[1:] |= choice[1:] != choice[:-1]
     starts = np.flatnonzero(new)
-    per_state = np.bincount(source[starts], minlength=states)
-    if (per_state == 0).any():
-        missing = np.flatnonzero(per_state == 0)
-        raise FormatError(
-            f"state {missing[0]} has no transitions ({missing.size} such states); let PRISM add self-loops (-fixdl) or "
-            "give it one",
-            path=path,
-        )
-    state_ptr = np.concatenate([[0], np.cumsum(per_state)])
-    gap = np.flatnonzero(choice[starts] != np.arange(starts.size) - state_ptr[source[starts]])
+    owner = source[starts]
+    _check_every_state(owner, states, path)
+    state_ptr = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=states))])
+    gap = np.flatnonzero(choice[starts] != np.arange(starts.size) - state_ptr[owner])
     if gap.size:
         at = int(starts[gap[0]])
-        table.fail(f"the choices of state {source[at]} are not numbered 0, 1, 2 and so on", int(order[at]))
+        table.fail(
+            f"the choices of state {source[at]} are not numbered 0, 1, 2 and so on",
+            at if order is None else int(order[at]),
+        )
     if counts and nondeterministic and starts.size != counts[1]:
         raise FormatError(f"the header declares {counts[1]} choices, but the file has {starts.size}", path=path)
     shape = _Shape(states, nondeterministic, state_ptr, np.append(starts, source.size), successor)
-    return shape, lower, upper, _actions(names, order, starts, table) if any(names) else None
+    return shape, lower, upper, None if names is None else _actions(names, order, starts, table)
 
 
-def _actions(names: list[bytes], order: NDArray[np.int64], starts: NDArray[np.int64], table: _Table) -> list[str]:
-    ordered = [names[i] for i in order.tolist()]
-    first = [ordered[i] for i in starts.tolist()]
-    per_row = np.repeat(np.arange(starts.size), np.diff(np.append(starts, len(names)))).tolist()
-    for at, (name, row) in enumerate(zip(ordered, per_row, strict=True)):
-        if name != first[row]:
-            table.fail(f"the choice has two action names, {show(first[row])} and {show(name)}", int(order[at]))
-    return [decode_text(name, table.path) for name in first]
+def _is_sorted(source: NDArray[Any], choice: NDArray[Any]) -> bool:
+    """Whether the lines are in order of states and, within a state, of choices."""
+    falls = choice[1:] < choice[:-1]
+    falls &= source[1:] == source[:-1]
+    falls |= source[1:] < source[:-1]
+    return not falls.any()
+
+
+def _check_every_state(owner: NDArray[Any], states: int, path: Path) -> None:
+    """Raise `FormatError` unless every state is among the sorted owners of choices.
+
+    How many states there are is not believed before that: no array is that long.
+    """
+    ahead = owner[1:] != owner[:-1]
+    some = np.append(owner[:1], owner[1:][ahead])
+    if some.size < states:
+        at = np.flatnonzero(some != np.arange(some.size))
+        raise FormatError(
+            f"state {at[0] if at.size else some.size} has no transitions ({states - some.size} such states); let PRISM "
+            "add self-loops (-fixdl) or give it one",
+            path=path,
+        )
+
+
+def _actions(
+    names: Names, order: NDArray[np.int64] | None, starts: NDArray[np.int64], table: Table
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Return the action of each choice, which all of its lines must name; actions in order of appearance."""
+    codes, words = names
+    codes = codes if order is None else codes[order]
+    first = codes[starts]
+    other = codes != np.repeat(first, np.diff(starts, append=codes.size))
+    if other.any():
+        at = int(np.argmax(other))
+        owner = int(np.searchsorted(starts, at, side="right")) - 1
+        table.fail(
+            f"the choice has two action names, {show(words[first[owner]])} and {show(words[codes[at]])}",
+            at if order is None else int(order[at]),
+        )
+    used, appears, number = np.unique(first, return_index=True, return_inverse=True)
+    ranked = np.argsort(appears)
+    rank = np.empty(used.size, np.int32)
+    rank[ranked] = np.arange(used.size)
+    return rank[number], tuple(decode_text(words[code], table.path) for code in used[ranked])
 
 
 def _labels(path: Path, states: int) -> tuple[int, dict[str, NDArray[np.int64]]]:
@@ -268,7 +254,7 @@ def _typed(column: list[str]) -> NDArray[Any]:
 def _rewards(path: Path, files: dict[str, list[Path]], shape: _Shape) -> dict[str, Rewards]:
     parts: dict[str, dict[str, NDArray[np.float64]]] = {}
     for each in sorted(files.get("srew", []) + files.get("trew", []), key=_number):
-        table = _Table.load(each)
+        table = Table.load(each)
         name = _reward_name(table, path)
         part, values = (_state_rewards if each.suffix == ".srew" else _transition_rewards)(table, shape)
         if part in parts.setdefault(name, {}):
@@ -282,7 +268,7 @@ def _number(path: Path) -> tuple[int, str]:
     return int(digits[1] or 0) if digits else 0, path.name
 
 
-def _reward_name(table: _Table, path: Path) -> str:
+def _reward_name(table: Table, path: Path) -> str:
     for comment in table.comments:
         matched = _REWARD_NAME.match(comment)
         if matched or comment == "# Reward structure":
@@ -291,41 +277,38 @@ def _reward_name(table: _Table, path: Path) -> str:
     return stem.removeprefix(f"{path.stem}.") if stem.startswith(f"{path.stem}.") else stem.removeprefix(path.stem)
 
 
-def _state_rewards(table: _Table, shape: _Shape) -> tuple[str, NDArray[np.float64]]:
+def _state_rewards(table: Table, shape: _Shape) -> tuple[str, NDArray[np.float64]]:
     states, count = table.header((2,))
     if states != shape.states:
         raise FormatError(f"the rewards are for {states} states, but the model has {shape.states}", path=table.path)
     table.check_count("rewards", count)
     table.check_lengths(2, 2, "STATE REWARD")
     values = np.zeros(states)
-    values[ints(table.column(0), table.lines, "state", table.path, states)] = floats(
-        table.column(1), table.lines, "reward", table.path
-    )
+    values[table.ints(0, "state", states)] = table.floats(1, "reward")
     return "state", values
 
 
-def _transition_rewards(table: _Table, shape: _Shape) -> tuple[str, NDArray[np.float64]]:
+def _transition_rewards(table: Table, shape: _Shape) -> tuple[str, NDArray[np.float64]]:
     wide = 4 if shape.nondeterministic else 3
     counts = table.header((wide - 1,))
     if counts[0] != shape.states or (shape.nondeterministic and counts[1] != shape.choices):
         raise FormatError("the header does not fit the .tra file; export both together", path=table.path)
     # PRISM counts choices or transitions here, depending on its version and engine: the number is not relied upon.
     table.check_lengths(wide, wide, ("STATE CHOICE" if wide == 4 else "STATE") + " SUCCESSOR REWARD")
-    path, lines = table.path, table.lines
-    source = ints(table.column(0), lines, "state", path, shape.states)
-    local = ints(table.column(1), lines, "choice", path, 2**31) if wide == 4 else np.zeros_like(source)
-    target = ints(table.column(wide - 2), lines, "successor state", path, shape.states)
-    given = floats(table.column(wide - 1), lines, "reward", path)
+    source = table.ints(0, "state", shape.states)
+    local = table.ints(1, "choice", 2**31) if wide == 4 else np.zeros_like(source)
+    target = table.ints(wide - 2, "successor state", shape.states)
+    given = table.floats(wide - 1, "reward")
     choice = shape.state_ptr[source] + local
-    order = np.argsort(shape.key, kind="stable")
-    known = shape.key[order]
+    key = shape.key
+    order = np.argsort(key, kind="stable")
+    known = key[order]
     wanted = choice * shape.states + target
     at = np.minimum(np.searchsorted(known, wanted), max(known.size - 1, 0))
     wrong = np.flatnonzero((choice >= shape.state_ptr[source + 1]) | (known[at] != wanted))
     if wrong.size:
-        table.fail(
-            f"{show(b' '.join(table.rows[int(wrong[0])]))} is a reward on no transition of the model", int(wrong[0])
-        )
+        row = int(wrong[0])
+        table.fail(f"{show(table.text(row))} is a reward on no transition of the model", row)
     values = np.zeros(known.size)
     values[order[at]] = given
     first = values[shape.choice_ptr[:-1]]

@@ -13,12 +13,24 @@ from numpy.typing import NDArray
 from umdp.errors import FormatError, ModelError
 from umdp.model import MDP, IntervalMDP
 
-__all__ = ["PROGRAMS", "SUFFIXES", "Model", "build", "check_folder", "check_init_label", "load", "sentence", "store"]
+__all__ = [
+    "PROGRAMS",
+    "SUFFIXES",
+    "Model",
+    "build",
+    "check_folder",
+    "check_init_label",
+    "is_large",
+    "load",
+    "sentence",
+    "store",
+]
 
 Model = MDP | IntervalMDP
 
 PROGRAMS = (".prism", ".nm", ".pm", ".jani")
 SUFFIXES = (*PROGRAMS, ".tra", ".drn", ".umb")
+LARGE = 2**19  # bytes from which a text is worth compiled code
 
 
 def load(path: str | os.PathLike[str]) -> bytes:
@@ -32,9 +44,14 @@ def load(path: str | os.PathLike[str]) -> bytes:
         data = path.read_bytes()
     except OSError as error:
         raise FormatError(f"the file cannot be read: {error.strerror}", path=path) from None
-    if not data.strip():
+    if not data or data.isspace():
         raise FormatError("the file is empty", path=path)
     return data
+
+
+def is_large(data: bytes) -> bool:
+    """Whether a text is so long that compiled code, which takes a moment to load, reads it faster."""
+    return len(data) >= LARGE
 
 
 def store(path: Path, data: bytes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError
 
-__all__ = ["decode_text", "floats", "intervals", "ints", "show"]
+__all__ = ["check_below", "check_order", "decode_text", "floats", "intervals", "ints", "show"]
 
 
 def show(token: bytes) -> str:
@@ -37,14 +37,19 @@ def ints(tokens: Sequence[bytes], lines: Sequence[int], what: str, path: object,
             if not token.isdigit() or len(token) > 18:
                 raise FormatError(f"{what} {show(token)} is not a number", path=path, line=line) from None
         raise
-    outside = np.flatnonzero((values < 0) | (values >= below))
-    if outside.size:
-        raise FormatError(
-            f"{what} {values[outside[0]]} does not exist; they are numbered 0 to {below - 1}",
-            path=path,
-            line=int(lines[int(outside[0])]),
-        )
+    check_below(values, lines.__getitem__, what, path, below)
     return values
+
+
+def check_below(
+    values: NDArray[np.int64] | NDArray[np.int32], line: Callable[[int], int], what: str, path: object, below: int
+) -> None:
+    """Raise `FormatError`, which names the line, unless all values are numbers from 0 to `below` - 1."""
+    if values.size == 0 or (values.min() >= 0 and values.max() < below):
+        return
+    at = int(np.flatnonzero((values < 0) | (values >= below))[0])
+    message = f"{what} {values[at]} does not exist; they are numbered 0 to {below - 1}"
+    raise FormatError(message, path=path, line=int(line(at)))
 
 
 def floats(tokens: Sequence[bytes], lines: Sequence[int], what: str, path: object) -> NDArray[np.float64]:
@@ -83,12 +88,16 @@ def intervals(
         low.append(first.strip())
         high.append(second.strip())
     lower, upper = floats(low, lines, what, path), floats(high, lines, what, path)
+    check_order(lower, upper, lines.__getitem__, what, path)
+    return lower, upper
+
+
+def check_order(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], line: Callable[[int], int], what: str, path: object
+) -> None:
+    """Raise `FormatError`, which names the line, unless the ends of all intervals are in order."""
     wrong = np.flatnonzero(lower > upper)
     if wrong.size:
         at = int(wrong[0])
-        raise FormatError(
-            f"{what} [{lower[at]},{upper[at]}] has its lower bound above its upper bound",
-            path=path,
-            line=int(lines[at]),
-        )
-    return lower, upper
+        message = f"{what} [{lower[at]},{upper[at]}] has its lower bound above its upper bound"
+        raise FormatError(message, path=path, line=int(line(at)))

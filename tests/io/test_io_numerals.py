@@ -1,0 +1,144 @@
+"""Compiled parsing of numbers, against `float` and `int`, to the last bit."""
+
+from __future__ import annotations
+
+import struct
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import umdp.io
+from umdp import FormatError
+from umdp.io import columns, files
+from umdp.io.explicit_table import Table
+from umdp.io.numerals import HARD, PLAIN, decimal, intern, powers, whole
+
+
+def parsed(text: str) -> tuple[int, float, int]:
+    status, bits, end = decimal(np.frombuffer(text.encode() + b"\n", dtype=np.uint8), 0, powers())
+    return status, struct.unpack("<d", struct.pack("<Q", int(bits)))[0], end
+
+
+def check(texts: list[str]) -> float:
+    """Compare a column of many numbers with `float`; return the share of them that took a second look."""
+    data = "".join(f"{i} {text}\n" for i, text in enumerate(texts)).encode()
+    found = columns.scan(data, 0, 1, 1, "number", "here")
+    assert isinstance(found, columns.Columns)
+    wanted = np.array([float(text) for text in texts])
+    assert found.lower.tobytes() == wanted.tobytes()
+    assert np.array_equal(found.whole[0], np.arange(len(texts)))
+    return sum(parsed(text)[0] == HARD for text in texts[:2000]) / len(texts[:2000])
+
+
+def test_shortest_texts_of_random_doubles():
+    rng = np.random.default_rng(1)
+    assert check([repr(value) for value in rng.random(200_000).tolist()]) == 0
+    bits = rng.integers(0, 2**64, 200_000, dtype=np.uint64).view(np.float64)
+    assert check([repr(value) for value in bits[np.isfinite(bits)].tolist()]) < 0.01
+
+
+def test_random_decimals():
+    rng = np.random.default_rng(2)
+    digits = rng.integers(0, 2**63, 100_000).tolist()
+    places, exponents = rng.integers(1, 20, 100_000).tolist(), rng.integers(-345, 290, 100_000).tolist()
+    texts = [f"{n % 10**k}e{e}" for n, k, e in zip(digits, places, exponents, strict=True)]
+    assert check(texts) < 0.2
+    assert check([f"{value:.{k}f}" for value, k in zip(rng.random(100_000), places, strict=True)]) < 0.1
+
+
+def test_halfway_between_two_doubles_and_a_little_beside():
+    rng = np.random.default_rng(3)
+    texts = []
+    for mantissa, power in zip(
+        rng.integers(2**52, 2**53, 5000).tolist(), rng.integers(-11, 6, 5000).tolist(), strict=True
+    ):
+        half = Fraction(2 * mantissa + 1) * Fraction(2) ** power
+        with localcontext() as context:
+            context.prec = 40
+            text = str(Decimal(half.numerator) / Decimal(half.denominator))
+        texts += [text, text + ("1" if "." in text else ".1")]
+    check(texts)
+    check([str(2**53 + k) for k in range(2000)] + [str(2**62 + 2**8 * k + 2**7) for k in range(2000)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0", "-0.0", "+1", "1.", ".5", "1e5", "1E-5", "1e+05", "00012.5", "1.7976931348623157e308", "2.2250738585072014e-308",
+     "9007199254740993", "1e22", "1e23", "8.5e-5", "0.000000000000000000000000000000000000000000000000000000001"],
+)  # fmt: skip
+def test_plain_forms(text):
+    status, value, end = parsed(text)
+    assert (status, end) == (PLAIN, len(text))
+    assert struct.pack("<d", value) == struct.pack("<d", float(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", ".", "-", "e5", "1e", "1e+", "1e999999", "5e-324", "1e-310", "1e400", "12345678901234567890", "nan", "inf"],
+)
+def test_what_takes_a_second_look(text):
+    assert parsed(text)[0] == HARD
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_every_double_reads_back(value):
+    status, found, _ = parsed(repr(value))
+    assert status == HARD or struct.pack("<d", found) == struct.pack("<d", value)
+
+
+@given(st.from_regex(r"[+-]?[0-9]{0,20}(\.[0-9]{0,20})?([eE][+-]?[0-9]{0,4})?", fullmatch=True))
+def test_any_text_that_looks_like_a_number(text):
+    status, found, end = parsed(text)
+    if status == PLAIN:
+        assert struct.pack("<d", found) == struct.pack("<d", float(text[:end]))
+
+
+def test_whole_numbers():
+    for text, wanted in (("0", 0), ("17 ", 17), ("999999999", 999999999), ("1234567890", -1), ("-1", -1), ("x", -1)):
+        assert whole(np.frombuffer(text.encode() + b"\n", dtype=np.uint8), 0)[0] == wanted
+
+
+def test_words_have_one_number_each():
+    words = [b"a", b"bb", b"a", b"", b"c" * 40, b"bb", b""]
+    data = np.frombuffer(b"".join(words), dtype=np.uint8)
+    slots, begins, ends = np.full(8, -1, np.int32), np.zeros(4, np.int64), np.zeros(4, np.int64)
+    known: dict[bytes, int] = {}
+    at = 0
+    for word in words:
+        assert intern(data, at, at + len(word), slots, begins, ends, len(known)) == known.setdefault(word, len(known))
+        at += len(word)
+    assert intern(data, 0, 5, slots, begins, ends, len(known)) == -1
+
+
+LONG = "3 4\n0 1 0.5\n0 2 1/2\n1 1 1\n2 2 1\n"
+
+
+def test_a_large_file_may_have_quotients(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "LARGE", 0)
+    (tmp_path / "m.tra").write_text(LONG)
+    assert umdp.io.read(tmp_path / "m.tra").probability.tolist() == [0.5, 0.5, 1, 1]
+    (tmp_path / "m.tra").write_text(LONG.replace("0 1 0.5", "0 1 [.25 , 1/2]"))
+    model = umdp.io.read(tmp_path / "m.tra")
+    assert model.lower.tolist() == [0.25, 0.5, 1, 1]
+    assert model.upper.tolist() == [0.5, 0.5, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("1 1 1", "1 1 x1", r'line 4: probability "x1" is not a number'),
+        ("1 1 1", "1 y 1", r'line 4: successor state "y" is not a number'),
+        ("0 2 1/2", "0 2 1/0", r'line 3: probability "1/0" is not a number'),
+        ("0 2 1/2", "0 7 1/2", r"line 3: successor state 7 does not exist; they are numbered 0 to 2"),
+    ],
+)
+def test_a_mistake_in_a_large_file_is_found_without_splitting_it(tmp_path, monkeypatch, old, new, said):
+    monkeypatch.setattr(files, "LARGE", 0)
+    monkeypatch.setattr(Table, "check_lengths", None)  # nothing gets there
+    (tmp_path / "m.tra").write_text(LONG.replace(old, new))
+    with pytest.raises(FormatError, match=said):
+        umdp.io.read(tmp_path / "m.tra")
