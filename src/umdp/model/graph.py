@@ -258,8 +258,8 @@ class Graph:
         empty = np.flatnonzero(choice_ptr[1:] == choice_ptr[:-1])
         if empty.size:
             raise ModelError(f"choice {empty[0]} has no transitions; a choice needs at least one successor")
-        outside = np.flatnonzero((successor < 0) | (successor >= states))
-        if outside.size:
+        if successor.size and not 0 <= successor.min() <= successor.max() < states:
+            outside = np.flatnonzero((successor < 0) | (successor >= states))
             raise ModelError(
                 f"transition {outside[0]} leads to state {successor[outside[0]]}; states are numbered 0 to {states - 1}"
             )

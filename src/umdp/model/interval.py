@@ -11,7 +11,7 @@ from umdp.errors import InfeasibleChoice, ModelError
 from umdp.model.build import IntervalBuilders
 from umdp.model.graph import Graph
 from umdp.model.mdp import MDP
-from umdp.model.structure import owner, read_only, row_sums
+from umdp.model.structure import owned, owner, read_only, row_sums
 
 __all__ = ["IntervalMDP"]
 
@@ -68,13 +68,17 @@ class IntervalMDP(IntervalBuilders, Graph):
         for name, bound in (("lower", lower), ("upper", upper)):
             if bound.shape != (self.transitions,):
                 raise ModelError(f"{name} has shape {bound.shape}, but there are {self.transitions} transitions")
-        bad = np.flatnonzero(~((lower >= 0) & (lower <= upper) & (upper <= 1 + ROUNDING)))
-        if bad.size:
+        right = lower >= 0
+        right &= lower <= upper
+        right &= upper <= 1 + ROUNDING
+        if not right.all():
+            bad = np.flatnonzero(~right)
             state, action, successor = self._names_of(int(bad[0]))
             raise ModelError(
                 f"state {state}, action {action}, successor {successor}: [{lower[bad[0]]}, {upper[bad[0]]}] is not an "
                 "interval of probabilities; bounds must satisfy 0 <= lower <= upper <= 1"
             )
+        del right
         low, high = row_sums(self.choice_ptr, lower), row_sums(self.choice_ptr, upper)
         off = np.flatnonzero((low > 1 + ROUNDING) | (high < 1 - ROUNDING))
         if off.size:
@@ -88,8 +92,8 @@ class IntervalMDP(IntervalBuilders, Graph):
                 lower, upper = change.sums(lower), change.sums(upper)
         elif not (upper > 0).all():
             raise ModelError("a transition of the graph has upper bound 0; build the model from its own graph instead")
-        self._set("lower", read_only(np.minimum(lower, 1.0)))
-        self._set("upper", read_only(np.minimum(upper, 1.0)))
+        for name, bound in (("lower", lower), ("upper", upper)):
+            self._set(name, owned(bound) if bound.max(initial=0.0) <= 1 else read_only(np.minimum(bound, 1.0)))
 
     def _names_of(self, transition: int) -> tuple[str, str, str]:
         choice = int(owner(self.choice_ptr)[transition])

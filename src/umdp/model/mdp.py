@@ -12,7 +12,7 @@ from umdp.errors import ModelError
 from umdp.model.build import Builders
 from umdp.model.graph import Graph
 from umdp.model.rewards import Rewards
-from umdp.model.structure import Compaction, owner, read_only, row_sums
+from umdp.model.structure import Compaction, owned, owner, read_only, row_sums
 
 if TYPE_CHECKING:
     from umdp.model.interval import IntervalMDP
@@ -57,8 +57,8 @@ class MDP(Builders, Graph):
         p = np.asarray(self.probability, dtype=np.float64)
         if p.shape != (self.transitions,):
             raise ModelError(f"probability has shape {p.shape}, but there are {self.transitions} transitions")
-        bad = np.flatnonzero(~((p >= 0) & (p <= 1 + ROUNDING)))
-        if bad.size:
+        if not (p.min(initial=0.0) >= 0 and p.max(initial=0.0) <= 1 + ROUNDING):  # nor where one is not a number
+            bad = np.flatnonzero(~((p >= 0) & (p <= 1 + ROUNDING)))
             state, action = self._names_of(int(bad[0]))
             raise ModelError(f"state {state}, action {action}: {p[bad[0]]} is not a probability")
         sums = row_sums(self.choice_ptr, p)
@@ -73,7 +73,7 @@ class MDP(Builders, Graph):
                 p = change.sums(p)
         elif not (p > 0).all():
             raise ModelError("a transition of the graph has probability 0; build the MDP from its own graph instead")
-        self._set("probability", read_only(np.minimum(p, 1.0)))
+        self._set("probability", owned(p) if p.max(initial=0.0) <= 1 else read_only(np.minimum(p, 1.0)))
 
     def _merged(self, reward: Rewards, change: Compaction) -> Rewards:
         if reward.transition is None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
-from umdp.model.structure import frozen
+from umdp.model.structure import frozen, owned
 
 __all__ = ["Rewards", "Units"]
 
@@ -72,9 +72,7 @@ class Rewards:
         for part in ("state", "choice", "transition"):
             given = getattr(self, part)
             if given is not None:
-                array = np.array(given, dtype=np.float64)
-                array.flags.writeable = False
-                object.__setattr__(self, part, array)
+                object.__setattr__(self, part, owned(np.asarray(given, dtype=np.float64)))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({"units": None})  # pickles from before there were any

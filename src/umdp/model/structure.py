@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
 
-__all__ = ["Compaction", "compact", "frozen", "owner", "pointer", "read_only", "row_sums"]
+__all__ = ["Compaction", "compact", "frozen", "owned", "owner", "pointer", "read_only", "row_sums"]
 
 Ints = NDArray[np.int64]
+MANY = 2**16  # transitions from which compiled code is worth loading
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -22,6 +23,14 @@ def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """Return `array` write-protected (a view where the array belongs to the caller)."""
     if array.flags.writeable:
         array = array.view()
+        array.flags.writeable = False
+    return array
+
+
+def owned(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return `array` write-protected, as a copy unless it is so already and has no base: nobody else may change it."""
+    if array.flags.writeable or array.base is not None:
+        array = array.copy()
         array.flags.writeable = False
     return array
 
@@ -108,13 +117,24 @@ def compact(
     occurrence is kept. Returns None where nothing changes, at the cost of one pass when the successors
     of every choice are listed in increasing order.
     """
-    dropped = keep is not None and not keep.all()
-    if not dropped:
+    if keep is not None and keep.all():
+        keep = None
+    if keep is None:
         rising = successor[1:] > successor[:-1]
         borders = choice_ptr[1:-1]
         rising[borders[(borders > 0) & (borders < successor.size)] - 1] = True
         if rising.all():
             return None
+        del rising
+    if successor.size >= MANY and not distinct:
+        from umdp.model.merging import merge, repeats
+
+        if keep is None and not repeats(choice_ptr, successor, states):
+            return None
+        new_ptr, new_first, full_group = merge(
+            choice_ptr, successor, states, np.empty(0, np.bool_) if keep is None else keep
+        )
+        return Compaction(new_ptr, successor[new_first], full_group, new_first)
     choice = owner(choice_ptr)
     old = np.arange(successor.size, dtype=np.int64) if keep is None else np.flatnonzero(keep)
     key = choice[old] * states + successor[old]
@@ -125,7 +145,7 @@ def compact(
             apart = np.isin(group, group[differs])
             key = np.where(apart, states * np.int64(choice_ptr.size) + np.arange(key.size), key)
             _, first, group = np.unique(key, return_index=True, return_inverse=True)
-    if not dropped and first.size == successor.size:
+    if keep is None and first.size == successor.size:
         return None
     order = np.argsort(first)
     rank = np.empty_like(order)
