@@ -131,7 +131,7 @@ def _header(lines: list[bytes], path: Path) -> _Header:
             header.rewards = _reward_names(following())
             i += 1
         elif line in ("@nr_states", "@nr_choices"):
-            if not following().strip().isdigit():
+            if not re.fullmatch(r"[0-9]{1,18}", following().strip()):
                 raise FormatError(f"{line} must be followed by a number", path=path, line=i + 2)
             setattr(header, line[4:], int(following()))
             i += 1

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,18 +37,28 @@ LARGE = 2**19  # bytes from which a text is worth compiled code
 
 def load(path: str | os.PathLike[str]) -> bytes:
     """Return the contents of a file; a missing, unreadable or empty one raises `FormatError`."""
+    with opened(path) as stream:
+        data = stream.read()
+    if data.isspace():
+        raise FormatError("the file is empty", path=path)
+    return data
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file for reading; a missing, unreadable or empty one raises `FormatError`."""
     path = Path(path)
     if not path.exists():
         raise FormatError(f"there is no such file{_near_miss(path)}", path=path)
     if path.is_dir():
         raise FormatError(f"this is a folder; name a file in it with one of {', '.join(SUFFIXES)}", path=path)
     try:
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            if not stream.peek(1):
+                raise FormatError("the file is empty", path=path)
+            yield stream
     except OSError as error:
         raise FormatError(f"the file cannot be read: {error.strerror}", path=path) from None
-    if not data or data.isspace():
-        raise FormatError("the file is empty", path=path)
-    return data
 
 
 def is_large(data: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Reading UMB files: a tar archive of one JSON index and little-endian arrays, taken in bulk."""
+"""Reading UMB files: a tar archive of one JSON index and little-endian arrays, each taken straight from the file."""
 
 from __future__ import annotations
 
@@ -11,53 +11,71 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.io.files import Model, build, load, sentence
+from umdp.io.files import Model, build, load, opened, sentence
 from umdp.io.valuations import unpack
 from umdp.model import Rewards
 
 __all__ = ["decode", "read_umb"]
 
+PIECE = 2**18  # entries of an array that are converted at a time
 PARTS = {"states": "state", "choices": "choice", "branches": "transition"}
 
 
 def read_umb(path: Path) -> Model:
     """Return the model in a UMB file, compressed or not."""
-    return decode(load(path), path)
+    with opened(path) as stream:
+        head = stream.read(6)
+        if head[:2] == b"\x1f\x8b" or head == b"\xfd7zXZ\x00":
+            return decode(_decompress(load(path), path), path)
+        return _decode(stream, path, "", {})
 
 
 def decode(data: bytes, path: object, *, zero: str = "", **more: Any) -> Model:
-    """Return the model in the bytes of a UMB file; `more` are annotations to add to it.
+    """Return the model in the bytes of a UMB file that is not compressed; `more` are annotations to add to it.
 
     With `zero`, an interval that ends at 0 raises `FormatError` with that message.
     """
-    archive = _Archive(data, path)
+    return _decode(io.BytesIO(data), path, zero, more)
+
+
+def _decode(stream: BinaryIO, path: object, zero: str, more: dict[str, Any]) -> Model:
+    archive = _Archive(stream, path)
     with archive.reading_index():
         return _model(archive, zero, more)
 
 
-class _Archive:
-    """The arrays of a UMB file, as views of its bytes."""
+def _decompress(data: bytes, path: Path) -> bytes:
+    try:
+        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else lzma.decompress(data)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        message = f"the compressed archive is damaged ({sentence(error)}); export it again"
+        raise FormatError(message, path=path) from None
 
-    def __init__(self, data: bytes, path: object) -> None:
-        self.path = path
-        self.data = self._decompress(data)
+
+class _Archive:
+    """The arrays of a UMB file, each read when it is asked for: the file is never in memory as a whole."""
+
+    def __init__(self, stream: BinaryIO, path: object) -> None:
+        self.path, self.stream = path, stream
+        size = stream.seek(0, io.SEEK_END)
+        stream.seek(0)
         self.members: dict[str, tuple[int, int]] = {}
         try:
-            with tarfile.open(fileobj=io.BytesIO(self.data), mode="r:") as tar:
+            with tarfile.open(fileobj=stream, mode="r:") as tar:
                 for member in tar:
                     if member.isfile():
                         self.members[member.name.removeprefix("./").lstrip("/")] = (member.offset_data, member.size)
         except (tarfile.TarError, EOFError, ValueError) as error:
             self.fail(f"this is not a whole UMB archive ({sentence(error)}); export it again")
-        for name, (offset, size) in self.members.items():
-            if offset + size > len(self.data):
+        for name, (offset, length) in self.members.items():
+            if offset + length > size:
                 self.fail(f"the archive ends within {name}; it was cut off, export it again")
         if "index.json" not in self.members:
             self.fail("the archive has no index.json; this is not a UMB file")
@@ -65,16 +83,6 @@ class _Archive:
             self.index: dict[str, Any] = msgspec.json.decode(self.raw("index.json"), type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             self.fail(f"index.json cannot be read: {sentence(error)}")
-
-    def _decompress(self, data: bytes) -> bytes:
-        try:
-            if data[:2] == b"\x1f\x8b":
-                return gzip.decompress(data)
-            if data[:6] == b"\xfd7zXZ\x00":
-                return lzma.decompress(data)
-        except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-            self.fail(f"the compressed archive is damaged ({sentence(error)}); export it again")
-        return data
 
     def fail(self, message: str) -> NoReturn:
         raise FormatError(message, path=self.path)
@@ -91,17 +99,58 @@ class _Archive:
     def __contains__(self, name: str) -> bool:
         return name in self.members
 
-    def raw(self, name: str) -> memoryview:
+    def place(self, name: str) -> tuple[int, int]:
+        """Return where the bytes of a member begin, and how many there are."""
         if name not in self.members:
             self.fail(f"the array {name} is missing from the archive")
-        offset, size = self.members[name]
-        return memoryview(self.data)[offset : offset + size]
+        return self.members[name]
+
+    def raw(self, name: str) -> bytes:
+        offset, size = self.place(name)
+        self.stream.seek(offset)
+        return self.stream.read(size)
+
+    def check_size(self, name: str, dtype: str, count: int) -> int:
+        """Return where an array begins, if it has that many entries: only then is there room to be made for them."""
+        offset, size = self.place(name)
+        if size != count * np.dtype(dtype).itemsize:
+            self.fail(f"{name} has {size} bytes; {count} entries need {count * np.dtype(dtype).itemsize}")
+        return offset
 
     def array(self, name: str, dtype: str, count: int) -> NDArray[Any]:
-        raw = self.raw(name)
-        if len(raw) != count * np.dtype(dtype).itemsize:
-            self.fail(f"{name} has {len(raw)} bytes; {count} entries need {count * np.dtype(dtype).itemsize}")
-        return np.frombuffer(raw, dtype=dtype)
+        self.stream.seek(self.check_size(name, dtype, count))
+        found = np.empty(count, dtype=dtype)
+        self._fill(found)
+        found.flags.writeable = False
+        return found
+
+    def _fill(self, array: NDArray[Any]) -> None:
+        stream: Any = self.stream
+        if stream.readinto(array.view(np.uint8).data) != array.nbytes:
+            self.fail("the archive was cut off while it was read")
+
+    def pieces(self, name: str, dtype: str, count: int) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Yield an array in pieces of an even number of entries, each with its place; the next takes the room of the last."""
+        at = self.check_size(name, dtype, count)
+        room = np.empty(min(PIECE, count), dtype=dtype)
+        for begin in range(0, count, PIECE):
+            piece = room[: min(PIECE, count - begin)]
+            self.stream.seek(at + begin * piece.itemsize)
+            self._fill(piece)
+            yield slice(begin, begin + piece.size), piece
+
+    def targets(self, name: str, count: int, states: int) -> NDArray[np.int32]:
+        """Return numbers of states."""
+        found = np.empty(count, dtype=np.int32)
+        for place, piece in self.pieces(name, "<u8", count):
+            if piece.max() >= states:
+                at = int(piece.argmax())
+                self.fail(
+                    f"branch {place.start + at} leads to state {piece[at]}; states are numbered 0 to {states - 1}"
+                )
+            found[place] = piece
+        found.flags.writeable = False
+        return found
 
     def pointer(self, name: str, count: int, end: int) -> NDArray[np.int64]:
         if name not in self:
@@ -125,8 +174,13 @@ class _Archive:
         if of == "double":
             return self.array(name, "<f8", count), None
         if of == "double-interval":
-            pairs = self.array(name, "<f8", 2 * count)
-            return pairs[0::2], pairs[1::2]
+            self.check_size(name, "<f8", 2 * count)
+            lower, upper = np.empty(count), np.empty(count)
+            for place, pairs in self.pieces(name, "<f8", 2 * count):
+                half = slice(place.start // 2, place.stop // 2)
+                lower[half], upper[half] = pairs[0::2], pairs[1::2]
+            lower.flags.writeable = upper.flags.writeable = False
+            return lower, upper
         if of in ("rational", "rational-interval") and size in (None, 128 if of == "rational" else 256):
             per = 1 if of == "rational" else 2
             raw = self.array(name, "<u8", 2 * per * count)
@@ -137,7 +191,7 @@ class _Archive:
         return self.fail(f"{name} has numbers of type {of} ({size} bits); export with doubles instead")
 
     def strings(self, folder: str, count: int) -> list[str]:
-        raw = bytes(self.raw(f"{folder}/strings.bin"))
+        raw = self.raw(f"{folder}/strings.bin")
         ends = self.pointer(f"{folder}/string-mapping.bin", count, len(raw)).tolist()
         try:
             return [raw[i:j].decode() for i, j in pairwise(ends)]
@@ -156,6 +210,8 @@ def _model(archive: _Archive, zero: str, more: dict[str, Any]) -> Model:
             "observations; supported are Markov chains and MDPs, with or without intervals"
         )
     states, choices, branches = (int(system[key]) for key in ("#states", "#choices", "#branches"))
+    _check_counts(archive, states, choices, branches)
+    successor = archive.targets("branch-to-target.bin", branches, states)
     if "branch-to-probability.bin" in archive:
         lower, upper = archive.numbers("branch-to-probability.bin", system["branch-probability-type"], branches)
     elif "branch-probability-type" in system:
@@ -164,10 +220,6 @@ def _model(archive: _Archive, zero: str, more: dict[str, Any]) -> Model:
         lower, upper = np.ones(branches), None
     if zero and upper is not None and not (upper > 0).all():
         archive.fail(zero)
-    successor = archive.array("branch-to-target.bin", "<u8", branches)
-    if branches and successor.max() >= states:
-        at = int(successor.argmax())
-        archive.fail(f"branch {at} leads to state {successor[at]}; states are numbered 0 to {states - 1}")
     annotations: dict[str, Any] = {
         "initial": _initial(archive, states),
         "labels": _labels(archive, states),
@@ -188,9 +240,19 @@ def _model(archive: _Archive, zero: str, more: dict[str, Any]) -> Model:
         upper,
         state_ptr=archive.pointer("state-to-choices.bin", states, choices),
         choice_ptr=archive.pointer("choice-to-branches.bin", choices, branches),
-        successor=successor.astype(np.int32),
+        successor=successor,
         **(annotations | more),
     )
+
+
+def _check_counts(archive: _Archive, states: int, choices: int, branches: int) -> None:
+    """Raise `FormatError` unless the numbers in the index can be right, given how long the file is."""
+    archive.check_size("branch-to-target.bin", "<u8", branches)
+    if not 0 < states <= choices <= branches:
+        archive.fail(
+            f"index.json declares {states} states, {choices} choices and {branches} branches; there must be a state, "
+            "every state needs a choice and every choice a branch"
+        )
 
 
 def _extension(archive: _Archive) -> dict[str, Any]:
@@ -247,6 +309,8 @@ def _actions(archive: _Archive, choices: int, count: int) -> tuple[NDArray[np.in
         codes = np.zeros(choices, dtype=np.uint32)
     if f"{folder}/strings.bin" in archive:
         names = archive.strings(folder, count)
+    elif count > choices:
+        archive.fail(f"index.json declares {count} actions without names for {choices} choices")
     else:
         names = [f"a{i}" for i in range(count)]
     return None if names == [""] else (codes.astype(np.int32), tuple(names))
