@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from random_models import assert_same
 
 import umdp.io
-from umdp import FormatError
+from umdp import MDP, FormatError, Rewards
 from umdp.io import columns, files
+from umdp.io.drn_read import _read_large
 from umdp.io.explicit_table import Table
 from umdp.io.numerals import HARD, PLAIN, decimal, intern, powers, whole
 
@@ -142,3 +144,61 @@ def test_a_mistake_in_a_large_file_is_found_without_splitting_it(tmp_path, monke
     (tmp_path / "m.tra").write_text(LONG.replace(old, new))
     with pytest.raises(FormatError, match=said):
         umdp.io.read(tmp_path / "m.tra")
+
+
+def model_with_everything(interval):
+    rng = np.random.default_rng(5)
+    states = 50
+    successor = np.sort(np.stack([rng.permutation(states)[:3] for _ in range(2 * states)]), axis=1).ravel()
+    probability = np.tile([0.25, 0.5, 0.25], 2 * states)
+    model = MDP(
+        2 * np.arange(states + 1), 3 * np.arange(2 * states + 1), successor, probability, initial=3,
+        labels={"goal": rng.random(states) < 0.3, "two words": [1, 2, 4], "none": []},
+        rewards={"time": Rewards(state=rng.random(50), choice=rng.random(100)), "cost": Rewards(choice=rng.random(100))},
+        actions=[f"go{i % 7}" if i % 5 else "" for i in range(2 * states)], variables={"x": np.arange(states)},
+    )  # fmt: skip
+    return model.with_intervals(0.1) if interval else model
+
+
+@pytest.mark.parametrize("interval", [False, True])
+def test_what_this_package_writes_is_read_by_compiled_code(tmp_path, monkeypatch, interval):
+    model = model_with_everything(interval)
+    for name in ("m.drn", "m.tra"):
+        umdp.io.write(model, tmp_path / name)
+    found = _read_large((tmp_path / "m.drn").read_bytes(), tmp_path / "m.drn")
+    assert found is not None
+    assert_same(model, found)
+    monkeypatch.setattr(files, "LARGE", 0)
+    for path in tmp_path.glob("m.*"):
+        if path.suffix in (".tra", ".trew", ".srew"):
+            assert type(Table.load(path)) is not Table
+    assert_same(model, umdp.io.read(tmp_path / "m.tra"))
+
+
+DRN = (
+    "@type: MDP\n@value_type: double\n@parameters\n\n@placeholders\n$third : 1/3\n@reward_models\n\n"
+    "@nr_states\n2\n@nr_choices\n2\n@model\nstate 0 init start\n\taction 0\n\t\t0 : $third\n\t\t1 : 2/3\nstate 1 goal\n\taction 0\n\t\t1 : 1\n"
+)
+
+
+def test_a_large_drn_file_may_have_quotients_and_placeholders(tmp_path):
+    found = _read_large(DRN.encode(), tmp_path / "m.drn")
+    assert found.probability.tolist() == [1 / 3, 2 / 3, 1]
+    assert found.labels["start"].tolist() == [True, False]
+    found = _read_large(DRN.replace("$third\n\t\t1 : 2/3", "[1/4, 0.5]\n\t\t1 : 2/3").encode(), tmp_path / "m.drn")
+    assert (found.lower.tolist(), found.upper.tolist()) == ([0.25, 2 / 3, 1], [0.5, 2 / 3, 1])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("1 : 2/3", "1 ; 2/3"), ("1 : 2/3", "1 : 2/0"), ("1 : 2/3", "2 : 2/3"), ("1 : 2/3", "1 : [0.5]"), ("1 : 2/3", "1 :"),
+        ("1 : 2/3", "1 : [0.9, 0.5]"), ("1 : 2/3", "1 : nan"), ("state 1", "state 2"), ("state 1", "state 01"),
+        ("state 1", "state 1 [3]"), ("\taction 0\n\t\t1 : 1", "\t\t1 : 1"), ("\taction 0\n\t\t1 : 1", "\taction 0"),
+        ("@nr_choices\n2", "@nr_choices\n3"), ("@nr_states\n2", "@nr_states\n3"), ("goal", "!3"), ("\taction 0", "\tax"),
+        ("\t\t1 : 1", "hello"), ("state 0 ", "0 : 1\nstate 0 "),
+    ],
+)  # fmt: skip
+def test_what_is_unusual_in_a_large_drn_file_is_left_to_the_other_reader(tmp_path, old, new):
+    assert old in DRN
+    assert _read_large(DRN.replace(old, new).encode(), tmp_path / "m.drn") is None

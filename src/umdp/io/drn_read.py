@@ -12,19 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.io.files import Model, build, load, sentence
-from umdp.io.tokens import decode_text, intervals, ints, show
+from umdp.io.files import Model, build, is_large, load, sentence
+from umdp.io.tokens import decode_text, floats, intervals, ints, show
 from umdp.model import Rewards
 
 __all__ = ["NO_LABEL", "TAG", "read_drn"]
 
 TAG = "// umdp: "  # a comment with what the format has no place for
 NO_LABEL = "__NOLABEL__"
+START = 2**16  # bytes among which the first two lines of a model are
 
 _BRACKETS = rb"\[(?:[^\[\]]|\[[^\[\]]*\])*\]"
 _STATE = re.compile(rb"state\s+(\S+)\s*(" + _BRACKETS + rb")?(.*)")
 _ACTION = re.compile(rb"action\s+(\S+)\s*(" + _BRACKETS + rb")?\s*")
 _LABEL = re.compile(r'"([^"]+)"|([^\s"]+)')
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
 _ITEM = re.compile(rb"\[[^\]]*\]|[^,\s]+")
 
 
@@ -41,7 +43,13 @@ class _Header:
 
 def read_drn(path: Path) -> Model:
     """Return the model in a DRN file: a DTMC or MDP, with or without intervals."""
-    lines = load(path).split(b"\n")
+    data = load(path)
+    if is_large(data):
+        model = _read_large(data, path)
+        if model is not None:
+            return model
+    lines = data.split(b"\n")
+    del data
     header = _header(lines, path)
     body = [line.strip() for line in lines[header.end :]]
     starts = np.fromiter((line[0] if line else 0 for line in body), dtype=np.uint8, count=len(body))
@@ -89,6 +97,51 @@ def read_drn(path: Path) -> Model:
         choice_ptr=choice_ptr,
         successor=successor.astype(np.int32),
         **reader.read([(i, body[i]) for i in states.tolist()], [(i, body[i]) for i in rows.tolist()], state_ptr),
+    )
+
+
+def _read_large(data: bytes, path: Path) -> Model | None:
+    """Return the model in a large file; None where something in it is unusual, be it right or wrong."""
+    from umdp.io.drn_scan import scan
+
+    head = re.search(rb"^@model[ \t\r]*\n", data, re.MULTILINE)
+    if head is None:
+        return None
+    header = _header(data[: head.end() - 1].split(b"\n"), path)
+    first, second = ([line.strip() for line in data[head.end() : head.end() + START].split(b"\n", 2)] + [b"", b""])[:2]
+    state, action = _STATE.fullmatch(first), _ACTION.fullmatch(second)
+    if state is None:
+        return None
+    widths = [len(_ITEM.findall(found[2][1:-1])) if found and found[2] else 0 for found in (state, action)]
+
+    def values(tokens: list[bytes]) -> NDArray[np.float64]:
+        return floats([header.placeholders.get(token, token) for token in tokens], [0] * len(tokens), "", path)
+
+    try:
+        body = scan(data, head.end(), header.states, (widths[0], widths[1]), action is not None, values)
+    except FormatError:  # whoever reads line by line knows where
+        return None
+    if body is None or (header.choices and header.choices != body.choice_ptr.size - 1):
+        return None
+    if body.upper is not None and (body.lower > body.upper).any():
+        return None
+    members: dict[str, list[int]] = {name: [] for name in header.own.get("labels", [])}
+    for code, text in enumerate(body.labels[1:], 1):
+        for quoted, plain in _LABEL.findall(decode_text(text, path)):
+            members.setdefault(quoted or plain, []).append(code)
+    reader = _Annotations(header, path, 0)
+    return build(
+        path,
+        body.lower,
+        body.upper,
+        state_ptr=body.state_ptr,
+        choice_ptr=body.choice_ptr,
+        successor=body.successor,
+        **reader.gather(
+            {name: np.flatnonzero(np.isin(body.label_code, codes)) for name, codes in members.items()},
+            reader.actions(body.name_code, body.names, body.state_ptr),
+            {"state": body.on_state, "choice": body.on_choice},
+        ),
     )
 
 
@@ -192,52 +245,69 @@ class _Annotations:
             if rest:
                 for quoted, plain in _LABEL.findall(decode_text(rest, self.path)):
                     members.setdefault(quoted or plain, []).append(number)
-        names: list[str] = []
+        index: dict[bytes, int] = {}
+        codes: list[int] = []
         on_choice: list[tuple[int, bytes]] = []
         for at, line in rows if rows[0][1].startswith(b"a") else []:
             action = _ACTION.fullmatch(line)
             if action is None:
                 self._fail(f"{show(line)} is not an action; write action NAME [REWARDS]", at)
-            names.append(decode_text(action[1], self.path))
+            codes.append(index.setdefault(action[1], len(index)))
             if action[2]:
                 on_choice.append((at, action[2]))
-        initial = members.pop("init", [])
-        if len(initial) != 1:
-            listed = f"the states {', '.join(map(str, initial[:5]))} are" if initial else "no state is"
+        return self.gather(
+            {name: np.array(listed, dtype=np.int64) for name, listed in members.items()},
+            self.actions(np.array(codes, dtype=np.int32) if codes else None, list(index), state_ptr),
+            {
+                "state": self._matrix(on_state, len(states), "states"),
+                "choice": self._matrix(on_choice, len(rows), "actions"),
+            },
+        )
+
+    def gather(
+        self,
+        members: dict[str, NDArray[np.int64]],
+        actions: tuple[NDArray[np.int32], tuple[str, ...]] | None,
+        rewards: dict[str, NDArray[np.float64] | None],
+    ) -> dict[str, Any]:
+        """Return the annotations of a model from the states of every label, the actions, and the rewards in columns."""
+        own = self.header.own
+        initial = members.pop("init", np.zeros(0, dtype=np.int64))
+        if initial.size != 1:
+            listed = f"the states {', '.join(map(str, initial[:5]))} are" if initial.size else "no state is"
             raise FormatError(f'{listed} labelled "init"; a model needs one initial state', path=self.path)
         more: dict[str, Any] = {key: own[key] for key in ("constants", "formulas", "state_names") if key in own}
         more["variables"] = {name: np.array(values) for name, values in own.get("variables", {}).items()}
-        labels = {name: np.array(listed, dtype=np.int64) for name, listed in members.items()}
-        rewards = self._rewards(on_state, on_choice, len(states), len(rows))
         return {
-            "initial": initial[0],
-            "labels": labels,
-            "rewards": rewards,
-            "actions": self._actions(names, state_ptr),
+            "initial": int(initial[0]),
+            "labels": members,
+            "rewards": self._rewards(rewards),
+            "actions": actions,
             **more,
         }
 
     def _fail(self, message: str, at: int) -> NoReturn:
         raise FormatError(message, path=self.path, line=at + self.first)
 
-    def _actions(self, names: list[str], state_ptr: NDArray[np.int64]) -> Any:
-        named = ["" if name == NO_LABEL else name for name in names]
+    def actions(
+        self, codes: NDArray[np.int32] | None, words: list[bytes], state_ptr: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
+        """Return the actions' names, by number; None where they are the numbers of choices within their state, or none."""
+        names = [decode_text(word, self.path) for word in words]
+        named = tuple("" if name == NO_LABEL else name for name in names)
         if "actions" in self.header.own:
             table = self.header.own["actions"]
             index = {name: code for code, name in enumerate(table or [])}
-            if table is None or not set(named) <= set(index):
-                return named if table else None
-            return np.array([index[name] for name in named], dtype=np.int32), tuple(table)
-        local = np.arange(len(names)) - np.repeat(state_ptr[:-1], np.diff(state_ptr)) if names else np.zeros(0)
-        return named if any(named) and names != [str(i) for i in local.tolist()] else None
+            if table and codes is not None and set(named) <= set(index):
+                return np.array([index[name] for name in named], dtype=np.int32)[codes], tuple(table)
+            return (codes, named) if table and codes is not None else None
+        if codes is None or not any(named):
+            return None
+        numbers = np.array([int(name) if _NUMBER.fullmatch(name) else -1 for name in names], dtype=np.int64)
+        local = np.arange(codes.size) - np.repeat(state_ptr[:-1], np.diff(state_ptr))
+        return None if np.array_equal(numbers[codes], local) else (codes, named)
 
-    def _rewards(
-        self, on_state: list[tuple[int, bytes]], on_choice: list[tuple[int, bytes]], states: int, choices: int
-    ) -> dict[str, Rewards]:
-        parts = {
-            "state": self._matrix(on_state, states, "states"),
-            "choice": self._matrix(on_choice, choices, "actions"),
-        }
+    def _rewards(self, parts: dict[str, NDArray[np.float64] | None]) -> dict[str, Rewards]:
         count = max((m.shape[1] for m in parts.values() if m is not None), default=0)
         kept = self.header.own.get("rewards", {})
         known = list(kept) or self.header.rewards
