@@ -177,7 +177,8 @@ def test_what_this_package_writes_is_read_by_compiled_code(tmp_path, monkeypatch
 
 DRN = (
     "@type: MDP\n@value_type: double\n@parameters\n\n@placeholders\n$third : 1/3\n@reward_models\n\n"
-    "@nr_states\n2\n@nr_choices\n2\n@model\nstate 0 init start\n\taction 0\n\t\t0 : $third\n\t\t1 : 2/3\nstate 1 goal\n\taction 0\n\t\t1 : 1\n"
+    "@nr_states\n2\n@nr_choices\n2\n@model\n"
+    "state 0 init start\n\taction 0\n\t\t0 : $third\n\t\t1 : 2/3\nstate 1 goal\n\taction 0\n\t\t1 : 1\n"
 )
 
 

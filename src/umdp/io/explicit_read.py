@@ -300,17 +300,19 @@ def _transition_rewards(table: Table, shape: _Shape) -> tuple[str, NDArray[np.fl
     target = table.ints(wide - 2, "successor state", shape.states)
     given = table.floats(wide - 1, "reward")
     choice = shape.state_ptr[source] + local
-    key = shape.key
-    order = np.argsort(key, kind="stable")
-    known = key[order]
-    wanted = choice * shape.states + target
-    at = np.minimum(np.searchsorted(known, wanted), max(known.size - 1, 0))
-    wrong = np.flatnonzero((choice >= shape.state_ptr[source + 1]) | (known[at] != wanted))
-    if wrong.size:
-        row = int(wrong[0])
-        table.fail(f"{show(table.text(row))} is a reward on no transition of the model", row)
-    values = np.zeros(known.size)
-    values[order[at]] = given
+    key, wanted = shape.key, choice * shape.states + target
+    if np.array_equal(key, wanted):  # every transition, in order
+        values = np.array(given)
+    else:
+        order = np.argsort(key, kind="stable")
+        known = key[order]
+        at = np.minimum(np.searchsorted(known, wanted), max(known.size - 1, 0))
+        wrong = np.flatnonzero((choice >= shape.state_ptr[source + 1]) | (known[at] != wanted))
+        if wrong.size:
+            row = int(wrong[0])
+            table.fail(f"{show(table.text(row))} is a reward on no transition of the model", row)
+        values = np.zeros(known.size)
+        values[order[at]] = given
     first = values[shape.choice_ptr[:-1]]
     marked = CHOICE_TAG in table.comments
     same = np.array_equal(np.repeat(first, np.diff(shape.choice_ptr)), values)
