@@ -11,6 +11,6 @@ from umdp.io import files
 def both_readers(request):
     """Read every text file by one of the two."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "by compiled code":
-            patch.setattr(files, "LARGE", 0)
+        for name in ("LARGE", "SMALL"):
+            patch.setattr(files, name, 0 if request.param == "by compiled code" else 2**60)
         yield

@@ -20,6 +20,11 @@ from umdp.io.explicit_table import Table
 from umdp.io.numerals import HARD, PLAIN, decimal, intern, powers, whole
 
 
+def read_by_compiled_code(monkeypatch):
+    for name in ("LARGE", "SMALL"):
+        monkeypatch.setattr(files, name, 0)
+
+
 def parsed(text: str) -> tuple[int, float, int]:
     status, bits, end = decimal(np.frombuffer(text.encode() + b"\n", dtype=np.uint8), 0, powers())
     return status, struct.unpack("<d", struct.pack("<Q", int(bits)))[0], end
@@ -120,7 +125,7 @@ LONG = "3 4\n0 1 0.5\n0 2 1/2\n1 1 1\n2 2 1\n"
 
 
 def test_a_large_file_may_have_quotients(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "LARGE", 0)
+    read_by_compiled_code(monkeypatch)
     (tmp_path / "m.tra").write_text(LONG)
     assert umdp.io.read(tmp_path / "m.tra").probability.tolist() == [0.5, 0.5, 1, 1]
     (tmp_path / "m.tra").write_text(LONG.replace("0 1 0.5", "0 1 [.25 , 1/2]"))
@@ -139,7 +144,7 @@ def test_a_large_file_may_have_quotients(tmp_path, monkeypatch):
     ],
 )
 def test_a_mistake_in_a_large_file_is_found_without_splitting_it(tmp_path, monkeypatch, old, new, said):
-    monkeypatch.setattr(files, "LARGE", 0)
+    read_by_compiled_code(monkeypatch)
     monkeypatch.setattr(Table, "check_lengths", None)  # nothing gets there
     (tmp_path / "m.tra").write_text(LONG.replace(old, new))
     with pytest.raises(FormatError, match=said):
@@ -168,7 +173,7 @@ def test_what_this_package_writes_is_read_by_compiled_code(tmp_path, monkeypatch
     found = _read_large((tmp_path / "m.drn").read_bytes(), tmp_path / "m.drn")
     assert found is not None
     assert_same(model, found)
-    monkeypatch.setattr(files, "LARGE", 0)
+    read_by_compiled_code(monkeypatch)
     for path in tmp_path.glob("m.*"):
         if path.suffix in (".tra", ".trew", ".srew"):
             assert type(Table.load(path)) is not Table

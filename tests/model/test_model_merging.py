@@ -10,6 +10,11 @@ from umdp.model import structure
 from umdp.model.structure import compact, owned
 
 
+def merge_from(monkeypatch, transitions):
+    for name in ("MANY", "SOME"):
+        monkeypatch.setattr(structure, name, transitions)
+
+
 def graph(rng: np.random.Generator, widest: int, states: int) -> tuple[np.ndarray, np.ndarray]:
     sizes = rng.integers(1, widest, 60)
     ptr = np.concatenate([[0], np.cumsum(sizes)])
@@ -26,7 +31,7 @@ def test_merging_is_that_of_sorting(monkeypatch, seed, widest):
     for keep in (None, np.ones(successor.size, np.bool_), rng.random(successor.size) < 0.8):
         found = []
         for many in (2**60, 0):
-            monkeypatch.setattr(structure, "MANY", many)
+            merge_from(monkeypatch, many)
             found.append(compact(ptr, successor, states, keep))
         assert (found[0] is None) == (found[1] is None)
         if found[0] is not None:
@@ -35,14 +40,14 @@ def test_merging_is_that_of_sorting(monkeypatch, seed, widest):
 
 
 def test_nothing_to_merge(monkeypatch):
-    monkeypatch.setattr(structure, "MANY", 0)
+    merge_from(monkeypatch, 0)
     ptr = np.array([0, 3, 15, 17])
     successor = np.array([2, 1, 0, *range(11, -1, -1), 1, 0], dtype=np.int32)
     assert compact(ptr, successor, 12, None) is None
 
 
 def test_models_with_many_transitions(monkeypatch):
-    monkeypatch.setattr(structure, "MANY", 0)
+    merge_from(monkeypatch, 0)
     model = MDP(
         [0, 1, 2],
         [0, 4, 5],

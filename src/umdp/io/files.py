@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,7 +33,7 @@ Model = MDP | IntervalMDP
 
 PROGRAMS = (".prism", ".nm", ".pm", ".jani")
 SUFFIXES = (*PROGRAMS, ".tra", ".drn", ".umb")
-LARGE = 2**19  # bytes from which a text is worth compiled code
+LARGE, SMALL = 2**22, 2**16  # bytes from which compiled code is worth loading, and worth calling once it is loaded
 
 
 def load(path: str | os.PathLike[str]) -> bytes:
@@ -62,8 +63,8 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def is_large(data: bytes) -> bool:
-    """Whether a text is so long that compiled code, which takes a moment to load, reads it faster."""
-    return len(data) >= LARGE
+    """Whether a text is so long that compiled code, which takes most of a second to load, reads it faster."""
+    return len(data) >= (SMALL if "umdp.kernel" in sys.modules else LARGE)
 
 
 def store(path: Path, data: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,7 +16,7 @@ from umdp.errors import ModelError
 __all__ = ["Compaction", "compact", "frozen", "owned", "owner", "pointer", "read_only", "row_sums"]
 
 Ints = NDArray[np.int64]
-MANY = 2**16  # transitions from which compiled code is worth loading
+MANY, SOME = 2**20, 2**12  # transitions from which compiled code is worth loading, and worth calling once it is loaded
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -126,7 +127,7 @@ def compact(
         if rising.all():
             return None
         del rising
-    if successor.size >= MANY and not distinct:
+    if not distinct and successor.size >= (SOME if "umdp.kernel" in sys.modules else MANY):
         from umdp.model.merging import merge, repeats
 
         if keep is None and not repeats(choice_ptr, successor, states):
