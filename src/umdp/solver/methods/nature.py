@@ -170,7 +170,17 @@ def _transfer(
     choice_state: Array,
     prob: Array,
 ) -> None:
-    """Copy the distributions of the rows taken back to the model's transitions, within their bounds."""
+    """Copy the distributions of the rows taken back to the model's transitions, within their bounds.
+
+    Transitions to one target are listed, first to last, so that a row costs no more than its entries and transitions.
+    """
+    widest = 1
+    for q in range(row.size):
+        widest = max(widest, choice_ptr[origin[row[q]] + 1] - choice_ptr[origin[row[q]]])
+    met = np.full(row.size + 2, -1, np.int64)  # the unknown whose row led to a target last
+    given = np.empty(row.size + 2)
+    first, last = np.empty(row.size + 2, np.int64), np.empty(row.size + 2, np.int64)
+    following = np.empty(widest, np.int64)
     for q in range(row.size):
         r = row[q]
         c = origin[r]
@@ -181,38 +191,44 @@ def _transfer(
         if not free or (slack[r] <= 0.0 and entry_ptr[r + 1] - entry_ptr[r] > 1):
             continue
         begin, end = choice_ptr[c], choice_ptr[c + 1]
+        # Entries were merged by target; a single entry of a longer row is one way out of an end component.
+        for e in range(entry_ptr[r], entry_ptr[r + 1]):
+            j = target[e]
+            if met[j] != q:
+                met[j], given[j], first[j] = q, 0.0, -1
+            given[j] += solved[e]
         rest = 1.0
         for t in range(begin, end):
             prob[t] = lower[t]
             rest -= lower[t]
-        # Entries were merged by target; a single entry of a longer row is one way out of an end component.
+            j = index[successor[t]]
+            if met[j] == q:
+                if first[j] < 0:
+                    first[j] = t
+                else:
+                    following[last[j] - begin] = t
+                last[j] = t
+                following[t - begin] = -1
         for e in range(entry_ptr[r], entry_ptr[r + 1]):
-            left = solved[e]
-            seen = False
-            for other in range(entry_ptr[r], entry_ptr[r + 1]):
-                if other != e and target[other] == target[e]:
-                    seen = seen or other < e
-                    left += solved[other]
-            if seen:
+            j = target[e]
+            if met[j] != q:
                 continue
-            same, only = 0, begin
-            for t in range(begin, end):
-                if index[successor[t]] == target[e]:
-                    same += 1
-                    only = t
-            if same == 1 and entry_ptr[r + 1] - entry_ptr[r] > 1:
-                rest -= left - lower[only]
-                prob[only] = left
+            met[j] = -1  # once a target
+            left, t = given[j], first[j]
+            if t >= 0 and t == last[j] and entry_ptr[r + 1] - entry_ptr[r] > 1:
+                rest -= left - lower[t]
+                prob[t] = left
                 continue
-            for t in range(begin, end):
-                if index[successor[t]] == target[e]:
-                    left -= lower[t]
-            for t in range(begin, end):
-                if index[successor[t]] == target[e] and left > 0.0 and rest > 0.0:
-                    take = min(min(upper[t] - lower[t], left), rest)
-                    prob[t] += take
-                    left -= take
-                    rest -= take
+            while t >= 0:
+                left -= lower[t]
+                t = following[t - begin]
+            t = first[j]
+            while t >= 0 and left > 0.0 and rest > 0.0:
+                take = min(min(upper[t] - lower[t], left), rest)
+                prob[t] += take
+                left -= take
+                rest -= take
+                t = following[t - begin]
         if rest < 1e-12:  # all is handed out, up to rounding
             continue
         for t in range(begin, end):

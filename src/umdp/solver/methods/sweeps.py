@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.certification.rounding import row_error, underflow
+from umdp.solver.certification.row import sort_row
 
 __all__ = ["ENCLOSE", "FAINT", "GIVE_UP", "GO_ON", "TRIES", "assess", "enclose", "faint", "follow", "reach", "sweep"]
 
 Array = NDArray[Any]
+BEST_FIRST = True  # keys have nature's sign already
 GO_ON, ENCLOSE, GIVE_UP = 0, 1, 2
 PATIENCE = 400  # sweeps worth waiting for
 REMAINING = 100  # of those, once strategies have settled
@@ -73,13 +75,7 @@ def sweep(
                 size = hi - lo
                 for i in range(size):
                     key[i] = x[target[lo + i]] if nature_max else -x[target[lo + i]]
-                for i in range(1, size):
-                    moved = order[lo + i]
-                    k = i - 1
-                    while k >= 0 and key[order[lo + k]] < key[moved]:
-                        order[lo + k + 1] = order[lo + k]
-                        k -= 1
-                    order[lo + k + 1] = moved
+                sort_row(lo, size, key, order, BEST_FIRST)
                 total = 0.0
                 for i in range(size):
                     k = order[lo + i]
@@ -195,13 +191,7 @@ def enclose(
             else:
                 for i in range(size):
                     key[i] = x[target[lo + i]] if nature_max else -x[target[lo + i]]
-                for i in range(1, size):
-                    moved = order[lo + i]
-                    k = i - 1
-                    while k >= 0 and key[order[lo + k]] < key[moved]:
-                        order[lo + k + 1] = order[lo + k]
-                        k -= 1
-                    order[lo + k + 1] = moved
+                sort_row(lo, size, key, order, BEST_FIRST)
                 total = 0.0
                 for i in range(size):
                     k = order[lo + i]
