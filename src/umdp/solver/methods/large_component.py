@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.certification.rounding import around, compose
 from umdp.solver.methods.component import Bounds, Component
+from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.newton import newton
 from umdp.solver.methods.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, reach
 from umdp.solver.methods.value_iteration import FOLLOW, GOAL, START
@@ -32,7 +33,7 @@ def solve_large(workspace: Workspace, number: int, *, swept: bool) -> bool:
     inherited, wanted = workspace.inherited(number), workspace.wanted
     bounds = Bounds(np.zeros(n), np.full(n, workspace.ceiling))
     enough = not swept and _iterate_values(component, wanted, bounds)
-    if not enough:
+    if not enough and not _eliminate(component, wanted, bounds):
         component.read(workspace.above)
         safe = None if workspace.safe is None else workspace.safe[inner]
         with np.errstate(all="ignore"):  # it proposes; what overflows or is no number does not pass
@@ -53,6 +54,28 @@ def keep(begin: int, end: int, low: Array, high: Array, ceiling: float, inherite
         top = min(high[s - begin], ceiling)
         x[s], own = around(min(max(low[s - begin], 0.0), top), top)
         rel[s] = compose(inherited, own)
+
+
+def _eliminate(component: Component, wanted: float, bounds: Bounds) -> bool:
+    """Eliminate the states of a component in which nobody has a choice; whether that is cheap, and bounds are narrow enough.
+
+    These need no inductive vector, and values may agree in more digits than any number has.
+    """
+    workspace, p = component.workspace, component.problem
+    if component.rows.stop - component.rows.start > component.end - component.begin or component.has_freedom:
+        return False
+    chain = Chain(p, component.begin, component.end, p.row_ptr, p.lower)
+    eliminated = chain.eliminate()
+    found = None if eliminated is None else eliminated.values(workspace.x, workspace.task.blur)
+    component.effort.iterations += 1
+    if found is None or not float(found[1].max()) <= wanted / 2:
+        return False
+    x, rel = found
+    with np.errstate(over="ignore"):
+        bounds.low = np.where(x > 0.0, np.nextafter(x * (1.0 - rel), 0.0), 0.0)
+        bounds.high = np.where(x > 0.0, np.nextafter(x * (1.0 + rel), np.inf), 0.0)
+    workspace.row[component.inner] = p.row_ptr[component.begin : component.end]
+    return True
 
 
 def _iterate_values(component: Component, wanted: float, bounds: Bounds) -> bool:

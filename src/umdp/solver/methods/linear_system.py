@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.certification import inductive
+from umdp.solver.methods.sparse_elimination import SparseElimination
 
 if TYPE_CHECKING:
     from umdp.solver.reduction.problem import Problem
@@ -19,6 +20,8 @@ __all__ = ["Chain"]
 Array = NDArray[Any]
 FLOPS = 3e10  # the most an elimination may cost, by the bandwidth of the reordered matrix
 FILL = 2.5e8  # the most entries it may fill in
+EARLY, LATE = 16, 60  # rounds of iteration before sparse elimination is tried, and before a factorisation
+NEIGHBOURS, SQUARES = 12, 200  # of a state when it is eliminated, on average: below this it is as cheap as a few rounds
 
 
 @kernel
@@ -169,9 +172,21 @@ class Chain:
     end: int
     row: Array
     prob: Array
-    direct: bool = False
+    direct: bool = False  # whether iterations have failed before
+    slow: bool = False  # whether they have taken long
+    fills: bool = False  # whether elimination was found to cost more than they do
+    _eliminated: SparseElimination | None = None
     _factor: Any = None
     _refused: bool = False
+
+    def again(self, row: Array, prob: Array) -> Chain:
+        """Return another chain on the same component, solved by what worked for this one."""
+        return Chain(self.problem, self.begin, self.end, row, prob, self.direct, self.slow, self.fills)
+
+    @property
+    def eliminates(self) -> bool:
+        """Whether the chain is eliminated already, so that one more load costs next to nothing."""
+        return self._eliminated is not None and self._eliminated.proper
 
     def residual(self, x: Array, tail: Array) -> Array:
         """Return how far ``x + tail`` is from solving the chain's equations, computed from differences."""
@@ -187,8 +202,19 @@ class Chain:
         """
         if not load.any():
             return np.zeros_like(load)
+        if not (self.direct or self.slow or self.fills):
+            v = self._iterate(load, tolerance, EARLY, scale, tolerance)
+            if v is not None:
+                return v
+            self.slow = True
+        if self._eliminated is None and not self.fills:
+            self._eliminated = self.eliminate()
+            self.fills = self._eliminated is None
+        if self.eliminates and self._eliminated is not None:
+            v = self._eliminated.solve(load)
+            return v if np.isfinite(v).all() else None
         if not self.direct:
-            v = self._iterate(load, tolerance, 60, scale, tolerance)
+            v = self._iterate(load, tolerance, LATE, scale, tolerance)
             if v is not None:
                 return v
         if self._factor is None and not self._refused:
@@ -200,6 +226,11 @@ class Chain:
                 solved = solved + self._factor(load - self._product(solved))
             return solved if np.isfinite(solved).all() else None
         return self._iterate(load, tolerance, 600, scale, 0.1)
+
+    def eliminate(self) -> SparseElimination | None:
+        """Eliminate states without subtraction; None where that costs more than some rounds of iteration."""
+        fill, work = NEIGHBOURS * (self.end - self.begin), SQUARES * (self.end - self.begin)
+        return SparseElimination.of(self.problem, self.begin, self.end, self.row, self.prob, fill, work)
 
     def _product(self, v: Array) -> Array:
         p = self.problem

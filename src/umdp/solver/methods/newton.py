@@ -23,6 +23,7 @@ ROUNDS = 200  # linear systems before giving up
 RELAXATIONS = 32  # sweeps that may be spent on making one bound inductive
 HOPES = 4  # sweeps that may be spent on hoping that plain bounds will do
 LOADED = 16  # linear systems, after that
+FAR = 500  # how many times as much makes a bound unlikely to become inductive
 
 
 def newton(
@@ -41,12 +42,12 @@ def newton(
     their own rounding. Systems are solved for what is still missing, first roughly, then to the last digit.
     """
     inner = component.inner
-    tolerance, direct, sweeps, idle = 1e-2, False, 1, 0
+    tolerance, sweeps, idle = 1e-2, 1, 0
+    chain = Chain(component.problem, component.begin, component.end, row, prob)
     for turn in range(ROUNDS):
         component.answer(x, tail, row, prob)
-        chain = Chain(component.problem, component.begin, component.end, row, prob, direct)
+        chain = chain.again(row, prob)
         step = chain.solve(chain.residual(x, tail), tolerance, _scale(x[inner]))
-        direct = chain.direct
         component.effort.iterations += 1
         if step is None or not bool((x[inner] + step >= 0.0).all()):
             # The strategies at hand cannot leave (yet): start over from some that can, or sweep on.
@@ -126,19 +127,18 @@ def _prove(
     even = component.workspace.below
     with np.errstate(over="ignore"):
         even[inner] = np.maximum(tight[inner], _relative(tight[inner], values) * values)
-    for load in (tight, even) if chain.direct else (even, tight):
+    lingers = chain.direct or _lingers(chain, tight[inner], even[inner], values)
+    for load in (tight, even) if lingers else (even, tight):
         shift = chain.solve(load[inner], 1e-3, _scale(values))
         if shift is None or _relative(shift, values) > wanted / 4:
             continue
         shift = np.maximum(shift, 0.0)
-        low, low_row = _inductive(component, chain.direct, x, tail, row, load, shift, lift, wanted, from_above=False)
+        low, low_row = _inductive(component, chain, x, tail, row, load, shift, lift, wanted, from_above=False)
         # What is exactly 0 must not be lifted, what is 0 by underflow must be.
         none = np.zeros(values.size)
-        high, high_row = _inductive(component, chain.direct, x, tail, row, load, shift, none, wanted, from_above=True)
+        high, high_row = _inductive(component, chain, x, tail, row, load, shift, none, wanted, from_above=True)
         if high is None and lift.any():
-            high, high_row = _inductive(
-                component, chain.direct, x, tail, row, load, shift, lift, wanted, from_above=True
-            )
+            high, high_row = _inductive(component, chain, x, tail, row, load, shift, lift, wanted, from_above=True)
         if low is not None and (below := _relative(low - values, values)) < bounds.below:
             bounds.low, bounds.below = np.nextafter(low, -np.inf), below
             bounds.rows = low_row if component.agent_max else bounds.rows
@@ -147,6 +147,14 @@ def _prove(
             bounds.rows = bounds.rows if component.agent_max else high_row
         if bounds.width <= wanted:
             return
+
+
+def _lingers(chain: Chain, tight: Array, even: Array, values: Array) -> bool:
+    """Whether an even load adds up to far more than a tight one; not looked at where that would take long."""
+    if not chain.eliminates:
+        return False
+    one, other = (chain.solve(load, 1e-3, _scale(values)) for load in (tight, even))
+    return one is not None and other is not None and _relative(other, values) > FAR * _relative(one, values)
 
 
 def _lift(component: Component, chain: Chain, values: Array) -> Array:
@@ -161,7 +169,7 @@ def _lift(component: Component, chain: Chain, values: Array) -> Array:
 
 def _inductive(
     component: Component,
-    direct: bool,
+    chain: Chain,
     x: Array,
     tail: Array,
     row: Array,
@@ -198,7 +206,7 @@ def _inductive(
     taken, prob = row.copy(), np.array(component.problem.lower)
     for _ in range(LOADED):
         component.answer(bound, rest, taken, prob)
-        chain = Chain(component.problem, component.begin, component.end, taken, prob, direct)
+        chain = chain.again(taken, prob)
         step = chain.solve(chain.residual(bound, rest) + extra, 1e-3, _scale(x[inner]))
         if step is None:
             break
