@@ -38,9 +38,9 @@ ENVIRONMENTS = [name for name in BENCHMARKS if name != "chain-switched"]
 PAPERS = {"lui": LUI, "pac": PAC, "map": MAP, "ucrl2": UCRL2}
 
 
-def begun(name: str, learner: Learner, explorer: Explorer, seed: int = 3) -> Anytime:
+def begun(name: str, learner: Learner, explorer: Explorer, seed: int = 3, sampling: str = "steps") -> Anytime:
     bench = BENCHMARKS[name]
-    return Anytime(Simulator(bench.build()), bench.spec, learner, explorer, seed, bench.horizon)
+    return Anytime(Simulator(bench.build(), sampling=sampling), bench.spec, learner, explorer, seed, bench.horizon)
 
 
 def both(run: Any, **limits: Any) -> tuple[list[Snapshot], list[Snapshot]]:
@@ -76,6 +76,13 @@ def test_a_leap_is_one_iteration_after_another(name: str, learner: str) -> None:
     kind = PAPERS[learner]
     alike(*both(lambda: begun(name, kind(), Optimism(0.9)), trajectories=300))
     alike(*both(lambda: begun(name, kind(), Uniform()), trajectories=60))
+
+
+@pytest.mark.parametrize("sampling", ["counts", "auto"])
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_a_leap_draws_counts_as_one_iteration_after_another_does(name: str, sampling: str) -> None:
+    alike(*both(lambda: begun(name, LUI(), Optimism(), sampling=sampling), trajectories=3000))
+    alike(*both(lambda: begun(name, LUI(), Optimism(0.9), sampling=sampling), trajectories=500))
 
 
 def test_it_is_taken_and_ends_where_a_leap_would() -> None:

@@ -217,7 +217,7 @@ class Anytime:
                 left = np.where(quota < 0, -1, np.maximum(quota - self._taken(), 0))
                 if not left.all():
                     return True, None
-            chunk = 2**40 if self.source.eager else self._chunk
+            chunk = 2**40 if self.source.eager or self.source.whole else self._chunk
             most = min(chunk, limits.most(self.trajectories, self.steps, self.horizon), missing or 2**40)
             batch = self.source.collect(Order(weight, self.halt, self.horizon, left, most))
             self.pending, self.ended = self.pending + batch.counts, batch.ended

@@ -22,7 +22,7 @@ from umdp.solver.again import bracket_of, repetition, solution_of
 from umdp.solver.api import task_of
 from umdp.solver.objective import players
 from umdp.solver.task import Effort
-from umdp.source.simulator import Simulator
+from umdp.source.simulator.simulator import SAMPLING, Simulator
 
 if TYPE_CHECKING:
     from umdp.anytime import Anytime
@@ -115,13 +115,14 @@ class Leaper:
         so_far = np.array([run.iteration, run.trajectories, run.steps, self._last], np.int64)
         # Who wants to see the budget used up looks at all there is; anybody else may have seen enough at any time.
         patience = 2**62 if limits.exhaust and limits.trajectories is not None else run.steps + PATIENCE
-        random = state["source"]["random"]
+        random, course = state["source"]["random"], state["source"].get("course", np.zeros(4, np.int64))
         begun, task = time.monotonic(), kept.task
         arguments: Arrays = (
             length, kind, factor, settings, getattr(learner, names[0]), getattr(learner, names[1]), clock, learner.lower,
             learner.upper, counts, pending, so_far, 2**62 if limits.trajectories is None else limits.trajectories, patience,
             limits.exhaust, run.explorer.xi if isinstance(run.explorer, Optimism) else -1.0, run.halt, run.horizon,
-            source.edges(), random, graph.initial, self.truth.probability, self.uncertain, run.precision,
+            source.edges(), SAMPLING.index(source.sampling), random, course, graph.initial, self.truth.probability,
+            self.uncertain, run.precision,
             *kept.for_leap(graph.initial), self.nature_max, task.kind == "R" and not task.agent_max, *kept.parts(),
             self.true.parts()[3][2], self.true.parts()[4], *starts, known, lowers, uppers, seen, chosen, numbers, marks,
         )  # fmt: skip
@@ -139,7 +140,7 @@ class Leaper:
             iteration=int(so_far[0]), trajectories=int(so_far[1]), steps=int(so_far[2]), counts=counts, pending=pending,
             learner=learner.state(),
             starts={name: array for name, array, there in zip(order, starts, known, strict=True) if there},
-            source={"random": random, "done": int(so_far[1]), "steps": int(so_far[2])},
+            source={"random": random, "done": int(so_far[1]), "steps": int(so_far[2]), "course": course},
         )  # fmt: skip
         state["since"] = (marks[made - 1, 1:3] if pending.any() else so_far[1:3]).tolist()
         guarantee, ledger, spec = run.guarantee(), run.learner.ledger, run.reading.robust()

@@ -103,6 +103,7 @@ class Source(ABC):
     interactive : whether it follows the exploration policy; a log does not
     eager : whether to learn from every batch at once, as from a stream, and not only when counts have doubled
     settled : whether the graph was fixed before the data came; an observed one that is made of the same data was not
+    whole : whether it decides itself how much comes at once, so that an order must not be cut into smaller ones by the clock
     stepwise : whether the exploration policy of an order may depend on the step
     pace : how many steps take as long as a solve, for every transition of the graph; 0 where steps cost nothing
     """
@@ -111,6 +112,7 @@ class Source(ABC):
     interactive: ClassVar[bool] = True
     eager: bool = False
     settled: bool = False
+    whole: bool = False
     stepwise: bool = False
     pace: float = 0.0
 

@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP
 from umdp.source.base import Batch, Knowledge, Order, Source
+from umdp.spec.names import listed, suggestion
 
-__all__ = ["Simulator", "switch"]
+__all__ = ["SAMPLING", "Simulator", "switch"]
 
 Array = NDArray[Any]
+SAMPLING = ("steps", "counts", "auto")
+"""How trajectories may be drawn; their numbers are those of `sampling.sample`."""
+PATIENCE = 2**20  # steps of single trajectories after which a source that decides itself how much comes looks up
 
 
 class Simulator(Source):
@@ -31,11 +35,17 @@ class Simulator(Source):
         What it becomes; on the same graph.
     after : int
         The number of trajectories after which it does.
+    sampling : str
+        How to draw: ``"steps"``, one trajectory after another; ``"counts"``, many at once as counts, with the same law (see
+        `umdp.source.simulator.flow`); ``"auto"``, as counts where that is cheaper. Equal seeds give equal runs of one kind, and
+        others of another kind.
 
     Attributes
     ----------
     stages : the process, and what it becomes, if it does
     after : the number of trajectories after which it does
+    sampling : how trajectories are drawn
+    whole : whether it decides itself how much comes at once, as it does unless it draws step by step
 
     Examples
     --------
@@ -51,7 +61,11 @@ class Simulator(Source):
     (1000, 1000, 1000)
     """
 
-    def __init__(self, mdp: MDP, *, later: MDP | None = None, after: int = 0) -> None:
+    def __init__(self, mdp: MDP, *, later: MDP | None = None, after: int = 0, sampling: str = "steps") -> None:
+        if sampling not in SAMPLING:
+            raise ModelError(
+                f"there is no sampling {sampling!r}; there are {listed(SAMPLING)}{suggestion(sampling, SAMPLING)}"
+            )
         if later is not None:
             same = mdp.graph is later.graph or (
                 np.array_equal(mdp.state_ptr, later.state_ptr)
@@ -71,6 +85,8 @@ class Simulator(Source):
         self._edges: list[Array | None] = [None] * len(self.stages)
         self._random: Array = np.zeros(4, dtype=np.uint64)
         self._done = self._steps = 0
+        self.sampling, self.whole = sampling, sampling != "steps"
+        self._course: Array = np.zeros(4, dtype=np.int64)
 
     @property
     def truth(self) -> MDP:
@@ -85,10 +101,12 @@ class Simulator(Source):
         """Start from the beginning."""
         self._random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
         self._done = self._steps = 0
+        self._course = np.zeros(4, dtype=np.int64)
 
     def collect(self, order: Order) -> Batch:
-        """Draw trajectories until the order is met."""
-        from umdp.source.simulator.kernels import follow, simulate
+        """Draw trajectories until the order is met; as counts, until it is or a piece of it that depends on nothing else."""
+        from umdp.source.simulator.kernels import follow
+        from umdp.source.simulator.sampling import sample
 
         graph = self.graph
         counts = np.zeros(graph.transitions, dtype=np.int64)
@@ -101,11 +119,14 @@ class Simulator(Source):
             most = order.trajectories - drawn
             if self._stage == 0 and len(self.stages) > 1:
                 most = min(most, self.after - self._done)
-            some, walked, full = simulate(
-                graph.state_ptr, graph.choice_ptr, graph.successor, self.edges(self._stage), graph.initial, only, share,
-                order.halt, order.horizon, order.quota, most, self._random, counts, taken,
+            some, walked, full = sample(
+                SAMPLING.index(self.sampling), graph.state_ptr, graph.choice_ptr, graph.successor, self.edges(self._stage),
+                self.stages[self._stage].probability, graph.initial, order.weight, only, share, order.halt, order.horizon,
+                order.quota, most, PATIENCE, self._random, self._course, counts, taken,
             )  # fmt: skip
             drawn, steps, self._done = drawn + some, steps + walked, self._done + some
+            if self.whole and steps >= PATIENCE:
+                break  # somebody may want to look at the clock
         self._steps += steps
         return Batch(counts, drawn, steps)
 
@@ -125,12 +146,14 @@ class Simulator(Source):
 
     def state(self) -> dict[str, Any]:
         """Return the random state and the number of trajectories drawn."""
-        return {"random": self._random.copy(), "done": self._done, "steps": self._steps}
+        state = {"random": self._random.copy(), "done": self._done, "steps": self._steps}
+        return {**state, "course": self._course.copy()} if self.whole else state
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state."""
         self._random = np.array(state["random"], dtype=np.uint64)
         self._done, self._steps = int(state["done"]), int(state["steps"])
+        self._course = np.array(state.get("course", np.zeros(4)), dtype=np.int64)
 
 
 def switch(first: MDP, second: MDP, after: int) -> Simulator:

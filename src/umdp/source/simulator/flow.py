@@ -1,0 +1,305 @@
+"""Many trajectories at once: how many of them take each transition, with the law of one trajectory after another.
+
+A policy that does not change is a Markov chain. Unrolled into a graph without cycles (a node for each state where the chain
+has none, else for each state and step), m trajectories are a flow: m enter, and how those that visit a node go on are
+independent draws from one distribution, whichever way they came. So the numbers that leave a node by its edges are multinomial
+given the number that enters, and drawing them node by node, each after all that lead to it, gives all counts their joint law.
+That is `flow`.
+
+Which of the m trajectories is the first, the second and so on is not decided by that. Given the counts, all ways to match those
+that enter a node with those that leave it are equally likely, independently for each node, because the draws behind them
+are exchangeable. So the first k of m trajectories are k marks on those that enter, which leave a node like draws without
+replacement: hypergeometric numbers, node by node. That is `split`; with k = 1, again and again, it is a walk through urns
+(`walk`).
+
+Exploration that stops with the trajectory in which some choice has been taken often enough is therefore drawn as follows: a
+flow of m trajectories, whatever m is, as long as it does not depend on them. If no choice has been taken often enough in all of
+them, none was on the way, and they count. Otherwise the first half is split off: if it contains the end, the other half is
+forgotten, which nobody has seen and on which nothing depends; if not, it counts, and the end is in the other half. In the
+end the walk finds it (`narrow`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.source.simulator.draws import binomial, hypergeometric, uniform
+
+__all__ = ["Net", "adopt", "expected", "flow", "narrow", "reached", "room", "split", "unroll", "walk"]
+
+Array = NDArray[Any]
+Net = tuple[Any, ...]
+"""A chain without cycles: of each node its site and its first entry, of each entry the node it leads to (-1: the end); of each
+site its first slot, and of each slot its transition, its choice, its probability given that none before is taken, and the
+rest of that. Entries of a node are the slots of its site, in order."""
+WALKED = 16  # steps per entry up to which a walk is cheaper than another split
+LARGEST = 2**40  # trajectories of one flow
+
+
+@kernel
+def unroll(
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    probability: Array,
+    weight: Array,
+    initial: int,
+    halt: Array,
+    horizon: int,
+    most: int,
+) -> Net:
+    """Return the chain of a policy, unrolled; with no nodes where it has more than `most` entries or nothing to do.
+
+    `weight` (C,) are probabilities of choices within their states. Trajectories end in states of `halt` or after `horizon` steps.
+    """
+    states, limit = halt.size, min(most, successor.size)
+    index, order = np.full(states, -1, np.int64), np.empty(states, np.int64)
+    first, edge, choice = np.zeros(states + 1, np.int64), np.empty(limit, np.int64), np.empty(limit, np.int64)
+    take, rest, onward = np.empty(limit), np.empty(limit), np.empty(limit, np.int64)
+    found, slots, fits = 0, 0, True
+    if not halt[initial] and horizon > 0:
+        order[0], index[initial], found = initial, 0, 1
+    i = 0
+    while i < found and fits:
+        s = order[i]
+        for c in range(state_ptr[s], state_ptr[s + 1]):
+            for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                share = weight[c] * probability[t]
+                if share <= 0.0:
+                    continue
+                if slots == limit:
+                    fits = False
+                    break
+                ahead = successor[t]
+                if not halt[ahead] and index[ahead] < 0:
+                    index[ahead], order[found] = found, ahead
+                    found += 1
+                edge[slots], choice[slots], take[slots] = t, c, share
+                onward[slots] = -1 if halt[ahead] else index[ahead]
+                slots += 1
+        i += 1
+        first[i] = slots
+        later = 0.0  # sums from the back, so that what is left after a large share keeps its digits
+        for j in range(slots - 1, first[i - 1] - 1, -1):
+            total = later + take[j]
+            rest[j], take[j] = later / total, take[j] / total
+            later = total
+    if not fits:
+        found = 0
+
+    # States in an order in which all that lead to one come before it, and the longest way to each.
+    degree, depth, place = np.zeros(found, np.int64), np.zeros(found, np.int64), np.full(found, -1, np.int64)
+    queue, sorted_, deepest = np.empty(found, np.int64), 0, 0
+    for j in range(slots if fits else 0):
+        if onward[j] >= 0:
+            degree[onward[j]] += 1
+    if found > 0 and degree[0] == 0:
+        queue[0], sorted_ = 0, 1
+    i = 0
+    while i < sorted_:
+        s = queue[i]
+        place[s] = i
+        deepest = max(deepest, depth[s])
+        for j in range(first[s], first[s + 1]):
+            ahead = onward[j]
+            if ahead >= 0:
+                depth[ahead] = max(depth[ahead], depth[s] + 1)
+                degree[ahead] -= 1
+                if degree[ahead] == 0:
+                    queue[sorted_] = ahead
+                    sorted_ += 1
+        i += 1
+
+    if found > 0 and sorted_ == found and deepest < horizon:
+        begin, to = np.empty(found, np.int64), np.empty(slots, np.int64)
+        entries = 0
+        for v in range(found):
+            begin[v] = entries
+            for j in range(first[queue[v]], first[queue[v] + 1]):
+                to[entries] = -1 if onward[j] < 0 else place[onward[j]]
+                entries += 1
+        return queue, begin, to, first[: found + 1], edge[:slots], choice[:slots], take[:slots], rest[:slots]
+
+    most = min(most, slots * horizon)
+    site, begin, to = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64), np.empty(most, np.int64)
+    stamp = np.full(found, -1, np.int64)
+    nodes, entries, start = min(found, 1), 0, 0
+    site[0] = 0
+    for step in range(horizon):
+        end = nodes
+        for v in range(start, end):
+            s = site[v]
+            if entries + first[s + 1] - first[s] > most:
+                return site[:0], begin[:0], to[:0], first[:1], edge[:0], choice[:0], take[:0], rest[:0]
+            begin[v] = entries
+            for j in range(first[s], first[s + 1]):
+                ahead = -1 if step + 1 == horizon else onward[j]
+                if ahead >= 0:
+                    if stamp[ahead] != step:
+                        stamp[ahead], place[ahead], site[nodes] = step, nodes, ahead
+                        nodes += 1
+                    ahead = place[ahead]
+                to[entries] = ahead
+                entries += 1
+        start = end
+        if start == nodes:
+            break
+    return (
+        site[:nodes], begin[:nodes], to[:entries], first[: found + 1], edge[:slots], choice[:slots], take[:slots],
+        rest[:slots],
+    )  # fmt: skip
+
+
+@kernel
+def expected(net: Net, visits: Array) -> float:
+    """Write how often a trajectory is expected to take each choice, `visits` (C,); return its expected length."""
+    site, begin, to, first, choice, take, rest = net[0], net[1], net[2], net[3], net[5], net[6], net[7]
+    mass, length = np.zeros(site.size), 0.0
+    visits[:] = 0.0
+    mass[0] = 1.0
+    for v in range(site.size):
+        left = mass[v]
+        length += left
+        for j in range(first[site[v]], first[site[v] + 1]):
+            share, left = left * take[j], left * rest[j]
+            visits[choice[j]] += share
+            ahead = to[begin[v] + j - first[site[v]]]
+            if ahead >= 0:
+                mass[ahead] += share
+    return length
+
+
+@kernel
+def room(visits: Array, quota: Array, taken: Array) -> int:
+    """Return how many trajectories will most likely not quite reach a quota, at least 1; `visits` are those expected of each."""
+    least = float(LARGEST)
+    for c in range(visits.size):
+        if visits[c] > 0.0 and quota[c] > taken[c]:
+            left = float(quota[c] - taken[c])
+            safe = max(left - 3 * math.sqrt(left * max(visits[c], 1.0)), left / 2)
+            least = min(least, safe / visits[c])
+    return max(int(least), 1)
+
+
+@kernel
+def flow(net: Net, trajectories: int, random: Array, passing: Array, count: Array) -> None:
+    """Draw how many of so many trajectories visit every node, `passing` (V,), and take every entry, `count` (E,)."""
+    site, begin, to, first, take, rest = net[0], net[1], net[2], net[3], net[6], net[7]
+    passing[:] = 0
+    count[:] = 0
+    passing[0] = trajectories
+    for v in range(site.size):
+        left = passing[v]
+        j, e = first[site[v]], begin[v]
+        while left > 0:
+            some = binomial(left, take[j], rest[j], random)
+            count[e] = some
+            if to[e] >= 0:
+                passing[to[e]] += some
+            left -= some
+            j += 1
+            e += 1
+
+
+@kernel
+def split(net: Net, marked: int, random: Array, passing: Array, count: Array, marks: Array, part: Array) -> None:
+    """Draw how many of the first `marked` of the trajectories counted visit every node, `marks`, and take every entry, `part`."""
+    site, begin, to, first = net[0], net[1], net[2], net[3]
+    marks[:] = 0
+    part[:] = 0
+    marks[0] = marked
+    for v in range(site.size):
+        left, wanted, e = passing[v], marks[v], begin[v]
+        end = e + first[site[v] + 1] - first[site[v]]
+        while wanted > 0 and e < end:
+            some = hypergeometric(count[e], left - count[e], wanted, random)
+            part[e] = some
+            if to[e] >= 0:
+                marks[to[e]] += some
+            left -= count[e]
+            wanted -= some
+            e += 1
+
+
+@kernel
+def reached(net: Net, count: Array, quota: Array, taken: Array) -> bool:
+    """Whether some choice will have been taken as often as its quota says, after what is counted."""
+    site, begin, first, choice = net[0], net[1], net[3], net[5]
+    more = np.zeros(quota.size, np.int64)
+    for v in range(site.size):
+        shift = begin[v] - first[site[v]]
+        for j in range(first[site[v]], first[site[v] + 1]):
+            more[choice[j]] += count[shift + j]
+    for j in range(choice.size):
+        c = choice[j]
+        if more[c] > 0 and quota[c] >= 0 and taken[c] + more[c] >= quota[c]:
+            return True
+    return False
+
+
+@kernel
+def adopt(net: Net, count: Array, counts: Array, taken: Array) -> int:
+    """Add what was counted to `counts` (T,) and `taken` (C,); return the number of steps."""
+    site, begin, first, edge, choice = net[0], net[1], net[3], net[4], net[5]
+    steps = 0
+    for v in range(site.size):
+        shift = begin[v] - first[site[v]]
+        for j in range(first[site[v]], first[site[v] + 1]):
+            some = count[shift + j]
+            counts[edge[j]] += some
+            taken[choice[j]] += some
+            steps += some
+    return steps
+
+
+@kernel
+def walk(
+    net: Net, random: Array, passing: Array, count: Array, quota: Array, counts: Array, taken: Array
+) -> tuple[int, int]:
+    """Take trajectories from those counted until one reaches a quota; return how many, and their steps."""
+    site, begin, to, first, edge, choice = net[0], net[1], net[2], net[3], net[4], net[5]
+    drawn, steps, full = 0, 0, False
+    while passing[0] > 0 and not full:
+        v = 0
+        while v >= 0:
+            e, j = begin[v], first[site[v]]
+            which = int(uniform(random) * passing[v])
+            while which >= count[e]:
+                which -= count[e]
+                e += 1
+                j += 1
+            count[e] -= 1
+            passing[v] -= 1
+            counts[edge[j]] += 1
+            taken[choice[j]] += 1
+            full = full or taken[choice[j]] == quota[choice[j]]
+            steps += 1
+            v = to[e]
+        drawn += 1
+    return drawn, steps
+
+
+@kernel
+def narrow(
+    net: Net, length: float, random: Array, passing: Array, count: Array, quota: Array, counts: Array, taken: Array
+) -> tuple[int, int]:
+    """Count the trajectories up to the one that reaches a quota, of those that do together; return how many, and their steps."""
+    marks, part = np.empty_like(passing), np.empty_like(count)
+    drawn, steps = 0, 0
+    while passing[0] > 1 and passing[0] * length > WALKED * count.size:
+        half = passing[0] // 2
+        split(net, half, random, passing, count, marks, part)
+        if reached(net, part, quota, taken):
+            passing, marks, count, part = marks, passing, part, count
+        else:
+            steps += adopt(net, part, counts, taken)
+            drawn += half
+            passing -= marks
+            count -= part
+    some, walked = walk(net, random, passing, count, quota, counts, taken)
+    return drawn + some, steps + walked

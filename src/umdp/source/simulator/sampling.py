@@ -1,0 +1,115 @@
+"""Sampling: one trajectory after another, many at once as counts, or whichever is cheaper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.source.simulator.flow import adopt, expected, flow, narrow, reached, room, unroll
+from umdp.source.simulator.kernels import simulate
+
+__all__ = ["AUTO", "COUNTS", "STEPS", "sample"]
+
+Array = NDArray[Any]
+STEPS, COUNTS, AUTO = 0, 1, 2
+PAYS = 32  # steps per entry from which on a flow is cheaper
+MOST = 2**24  # entries of a chain that is unrolled
+FIRST = 64  # trajectories of an iteration, before anybody asks whether counts would be cheaper
+PIECE = 2**20  # the most steps between two such questions
+NEVER = 2**62
+
+
+@kernel
+def sample(
+    how: int,
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    edges: Array,
+    probability: Array,
+    initial: int,
+    weight: Array,
+    only: Array,
+    share: Array,
+    halt: Array,
+    horizon: int,
+    quota: Array,
+    trajectories: int,
+    patience: int,
+    random: Array,
+    course: Array,
+    counts: Array,
+    taken: Array,
+) -> tuple[int, int, bool]:
+    """Draw trajectories until `trajectories`, a quota or `patience` is reached; return (how many, steps, whether a quota was).
+
+    What is drawn has the law of `simulate`, with the same arguments and `probability` (T,) and `weight` (C,) as they are.
+    `course` (4,) remembers trajectories and steps since a quota was reached, steps up to the one before, and the steps before
+    which unrolling is not tried again. What is done next depends on that and the order alone, so that to stop after
+    `patience` steps of single trajectories and to go on changes nothing.
+    """
+    drawn, steps, stepped, full = 0, 0, 0, False
+    if how == STEPS:
+        return simulate(
+            state_ptr, choice_ptr, successor, edges, initial, only, share, halt, horizon, quota, trajectories, random, counts,
+            taken,
+        )  # fmt: skip
+    empty, nothing = np.empty(0, np.int64), np.empty(0)
+    net = (empty, empty, empty, empty, empty, empty, nothing, nothing)
+    visits, length = np.empty(taken.size), 0.0
+    passing, count = np.empty(0, np.int64), np.empty(0, np.int64)
+    while drawn < trajectories and not full and stepped < patience:
+        some = max(course[0], FIRST)
+        seen = max(course[1], course[2])
+        if net[0].size == 0 and course[3] < NEVER and (how == COUNTS or seen >= max(course[3], 1)):
+            most = MOST if how == COUNTS else min(seen // PAYS, MOST)
+            net = unroll(state_ptr, choice_ptr, successor, probability, weight, initial, halt, horizon, most)
+            if net[0].size > 0:
+                length = expected(net, visits)
+                passing, count = np.empty(net[0].size, np.int64), np.empty(net[2].size, np.int64)
+            else:
+                course[3] = 2 * seen if most < MOST else NEVER
+        if net[0].size > 0:
+            some = min(room(visits, quota, taken), trajectories - drawn)
+            if how == COUNTS or some * length >= PAYS * count.size:
+                flow(net, some, random, passing, count)
+                if reached(net, count, quota, taken):
+                    some, walked = narrow(net, length, random, passing, count, quota, counts, taken)
+                    full = True
+                else:
+                    walked = adopt(net, count, counts, taken)
+                drawn, steps = drawn + some, steps + walked
+                course[0], course[1] = course[0] + some, course[1] + walked
+                stepped += count.size
+                continue
+            some = max(2 * some, FIRST)
+        some = min(some, trajectories - drawn, max(PIECE // horizon, 1))
+        some, walked, full = simulate(
+            state_ptr,
+            choice_ptr,
+            successor,
+            edges,
+            initial,
+            only,
+            share,
+            halt,
+            horizon,
+            quota,
+            some,
+            random,
+            counts,
+            taken,
+        )
+        drawn, steps, stepped = drawn + some, steps + walked, stepped + walked
+        course[0], course[1] = course[0] + some, course[1] + walked
+    if full:
+        course[0], course[1], course[2], course[3] = (
+            0,
+            0,
+            course[1],
+            NEVER if how == COUNTS and course[3] == NEVER else 0,
+        )
+    return drawn, steps, full

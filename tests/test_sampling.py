@@ -1,0 +1,105 @@
+"""Learning from counts: interrupted anywhere, it goes on as if it had not been; step by step, nothing has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from umdp import LUI, ConfidenceSequence
+from umdp.anytime import Anytime, Limits, proceed
+from umdp.benchmark import BENCHMARKS
+from umdp.explore import Optimism
+from umdp.run.codec import pack, unpack
+from umdp.source.simulator import Simulator
+
+
+def begun(name: str, sampling: str, learner: Any = LUI, **options: Any) -> Anytime:
+    bench = BENCHMARKS[name]
+    source = Simulator(bench.build(), sampling=sampling)
+    return Anytime(source, bench.spec, learner(), Optimism(), 5, bench.horizon, **options)
+
+
+def every(number: int) -> Callable[[], bool]:
+    """Return something that says stop the first time and every so often."""
+    asked = iter(range(10**9))
+    return lambda: next(asked) % number == number - 1
+
+
+@pytest.mark.parametrize(
+    ("name", "sampling", "trajectories"),
+    [
+        ("grid", "auto", 60_000),
+        ("grid", "counts", 2000),
+        ("chain", "auto", 100_000),
+        ("betting-favourable", "counts", 20_000),
+    ],
+)
+def test_a_run_that_is_interrupted_all_the_time_is_the_run_that_was_not(
+    name: str, sampling: str, trajectories: int
+) -> None:
+    limits = Limits(trajectories=trajectories)
+    whole = list(proceed(begun(name, sampling), limits))
+    run, seen = begun(name, sampling), []
+    for _ in range(10**6):
+        seen += [snapshot for snapshot in proceed(run, limits, every(3)) if not snapshot.partial]
+        if run.trajectories >= trajectories:
+            break
+        other = begun(name, sampling)  # another process, which is told where to go on
+        other.restore(unpack(pack(run.state())))
+        run = other
+    last = {snapshot.iteration: snapshot for snapshot in seen}
+    assert len(last) > 20
+    for snapshot in whole:
+        if snapshot.partial:
+            continue
+        again = last[snapshot.iteration]
+        assert (again.trajectories, again.steps) == (snapshot.trajectories, snapshot.steps)
+        np.testing.assert_array_equal(again.counts, snapshot.counts)
+    np.testing.assert_array_equal(run.pending, begun_until(name, sampling, limits).pending)
+
+
+def begun_until(name: str, sampling: str, limits: Limits) -> Anytime:
+    run = begun(name, sampling)
+    for _ in proceed(run, limits):
+        pass
+    return run
+
+
+def test_a_run_saved_before_there_was_a_choice_goes_on_step_by_step() -> None:
+    run = begun("chain", "steps")
+    for _ in proceed(run, Limits(trajectories=500)):
+        pass
+    state = run.state()
+    assert set(state["source"]) == {"random", "done", "steps"}
+    auto = begun("chain", "auto")
+    auto.restore(state)  # and may be taken further in the other way
+    for _ in proceed(auto, Limits(trajectories=1000)):
+        pass
+    assert auto.trajectories == 1000
+
+
+def test_fewest_trajectories_and_budgets_of_steps_are_kept() -> None:
+    run = begun("grid", "counts", per_solve=500)
+    numbers = [snapshot.trajectories for snapshot in proceed(run, Limits(trajectories=5000)) if not snapshot.partial]
+    assert (np.diff(numbers[:-1]) >= 500).all()
+    run = begun("grid", "counts")
+    last = [snapshot.steps for snapshot in proceed(run, Limits(steps=100_000))][-1]
+    assert 100_000 <= last < 100_000 + 200
+
+
+@pytest.mark.parametrize("sampling", ["counts", "auto"])
+def test_what_is_promised_is_kept(sampling: str) -> None:
+    """The bounds of a confidence sequence contain the truth, and are those of as much data."""
+    for name in ("chain", "grid", "bandit"):
+        run = begun(name, sampling, ConfidenceSequence)
+        truth = run.source.truth
+        assert truth is not None
+        snapshots = list(proceed(run, Limits(trajectories=10**5)))
+        assert snapshots[-1].trajectories == 10**5
+        assert snapshots[-1].guarantee.holds
+        for snapshot in snapshots:
+            assert (snapshot.model.lower <= truth.probability).all()
+            assert (truth.probability <= snapshot.model.upper).all()
