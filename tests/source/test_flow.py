@@ -142,7 +142,7 @@ def _unrolled(name: str, most: int = 1000) -> Any:
 def test_what_is_expected_is_the_mean(name: str) -> None:
     mdp, net = CASES[name][0], _unrolled(name)
     visits = np.empty(mdp.choices)
-    length = expected(net, visits)
+    length = expected(net, visits, np.empty(net[0].size))
     law = trajectories(name)
     mean = sum(np.array(counts) * share for counts, share in law.items())
     np.testing.assert_allclose(visits, np.add.reduceat(mean, mdp.choice_ptr[:-1]), rtol=1e-12)

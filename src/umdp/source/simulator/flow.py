@@ -30,14 +30,18 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.source.simulator.draws import binomial, hypergeometric, uniform
 
-__all__ = ["Net", "adopt", "expected", "flow", "narrow", "reached", "room", "split", "unroll", "walk"]
+__all__ = ["Net", "adopt", "cost", "expected", "flow", "narrow", "reached", "room", "split", "unroll", "walk"]
 
 Array = NDArray[Any]
 Net = tuple[Any, ...]
 """A chain without cycles: of each node its site and its first entry, of each entry the node it leads to (-1: the end); of each
-site its first slot, and of each slot its transition, its choice, its probability given that none before is taken, and the
-rest of that. Entries of a node are the slots of its site, in order."""
+site its first slot, and of each slot its transition, its choice, its probability given that none before is taken, the rest of
+that, and the probability of all up to it. Entries of a node are the slots of its site, in order."""
 WALKED = 16  # steps per entry up to which a walk is cheaper than another split
+SINGLE, MANY = (
+    2.5,
+    15.0,
+)  # what one trajectory at a node takes, drawn for itself, and what a binomial number takes, in steps
 LARGEST = 2**40  # trajectories of one flow
 
 
@@ -60,7 +64,7 @@ def unroll(
     states, limit = halt.size, min(most, successor.size)
     index, order = np.full(states, -1, np.int64), np.empty(states, np.int64)
     first, edge, choice = np.zeros(states + 1, np.int64), np.empty(limit, np.int64), np.empty(limit, np.int64)
-    take, rest, onward = np.empty(limit), np.empty(limit), np.empty(limit, np.int64)
+    take, rest, below, onward = np.empty(limit), np.empty(limit), np.empty(limit), np.empty(limit, np.int64)
     found, slots, fits = 0, 0, True
     if not halt[initial] and horizon > 0:
         order[0], index[initial], found = initial, 0, 1
@@ -87,8 +91,10 @@ def unroll(
         later = 0.0  # sums from the back, so that what is left after a large share keeps its digits
         for j in range(slots - 1, first[i - 1] - 1, -1):
             total = later + take[j]
-            rest[j], take[j] = later / total, take[j] / total
+            rest[j], take[j], below[j] = later / total, take[j] / total, later
             later = total
+        for j in range(first[i - 1], slots):
+            below[j] = 1.0 - below[j] / later if j < slots - 1 else 2.0  # above any number drawn
     if not fits:
         found = 0
 
@@ -123,7 +129,9 @@ def unroll(
             for j in range(first[queue[v]], first[queue[v] + 1]):
                 to[entries] = -1 if onward[j] < 0 else place[onward[j]]
                 entries += 1
-        return queue, begin, to, first[: found + 1], edge[:slots], choice[:slots], take[:slots], rest[:slots]
+        return (
+            queue, begin, to, first[: found + 1], edge[:slots], choice[:slots], take[:slots], rest[:slots], below[:slots]
+        )  # fmt: skip
 
     most = min(most, slots * horizon)
     site, begin, to = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64), np.empty(most, np.int64)
@@ -135,7 +143,7 @@ def unroll(
         for v in range(start, end):
             s = site[v]
             if entries + first[s + 1] - first[s] > most:
-                return site[:0], begin[:0], to[:0], first[:1], edge[:0], choice[:0], take[:0], rest[:0]
+                return site[:0], begin[:0], to[:0], first[:1], edge[:0], choice[:0], take[:0], rest[:0], below[:0]
             begin[v] = entries
             for j in range(first[s], first[s + 1]):
                 ahead = -1 if step + 1 == horizon else onward[j]
@@ -151,16 +159,17 @@ def unroll(
             break
     return (
         site[:nodes], begin[:nodes], to[:entries], first[: found + 1], edge[:slots], choice[:slots], take[:slots],
-        rest[:slots],
+        rest[:slots], below[:slots],
     )  # fmt: skip
 
 
 @kernel
-def expected(net: Net, visits: Array) -> float:
-    """Write how often a trajectory is expected to take each choice, `visits` (C,); return its expected length."""
+def expected(net: Net, visits: Array, mass: Array) -> float:
+    """Write how often a trajectory is expected to take each choice (C,) and visit each node (V,); return its expected length."""
     site, begin, to, first, choice, take, rest = net[0], net[1], net[2], net[3], net[5], net[6], net[7]
-    mass, length = np.zeros(site.size), 0.0
+    length = 0.0
     visits[:] = 0.0
+    mass[:] = 0.0
     mass[0] = 1.0
     for v in range(site.size):
         left = mass[v]
@@ -187,15 +196,37 @@ def room(visits: Array, quota: Array, taken: Array) -> int:
 
 
 @kernel
+def cost(net: Net, mass: Array, trajectories: int) -> float:
+    """Return how many steps of single trajectories take about as long as a flow; `mass` (V,) are visits expected of each."""
+    site, first = net[0], net[3]
+    total = 0.25 * net[2].size
+    for v in range(site.size):
+        total += min(SINGLE * trajectories * mass[v], MANY * (first[site[v] + 1] - first[site[v]] - 1) + 1)
+    return float(total)
+
+
+@kernel
 def flow(net: Net, trajectories: int, random: Array, passing: Array, count: Array) -> None:
     """Draw how many of so many trajectories visit every node, `passing` (V,), and take every entry, `count` (E,)."""
-    site, begin, to, first, take, rest = net[0], net[1], net[2], net[3], net[6], net[7]
+    site, begin, to, first, take, rest, below = net[0], net[1], net[2], net[3], net[6], net[7], net[8]
     passing[:] = 0
     count[:] = 0
     passing[0] = trajectories
     for v in range(site.size):
         left = passing[v]
+        if left == 0:
+            continue
         j, e = first[site[v]], begin[v]
+        others = first[site[v] + 1] - j - 1
+        if left * SINGLE < others * MANY:  # each for itself
+            for _ in range(left):
+                u, k = uniform(random), j
+                while u >= below[k]:
+                    k += 1
+                count[e + k - j] += 1
+                if to[e + k - j] >= 0:
+                    passing[to[e + k - j]] += 1
+            continue
         while left > 0:
             some = binomial(left, take[j], rest[j], random)
             count[e] = some

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.source.simulator.flow import adopt, expected, flow, narrow, reached, room, unroll
+from umdp.source.simulator.flow import adopt, cost, expected, flow, narrow, reached, room, unroll
 from umdp.source.simulator.kernels import simulate
 
 __all__ = ["AUTO", "COUNTS", "STEPS", "sample"]
 
 Array = NDArray[Any]
 STEPS, COUNTS, AUTO = 0, 1, 2
-PAYS = 32  # steps per entry from which on a flow is cheaper
+PAYS = 1.5  # times as long as a flow: what single trajectories must take for it to be worth it
+BUILT = 8  # steps per entry of what may be unrolled
 MOST = 2**24  # entries of a chain that is unrolled
 FIRST = 64  # trajectories of an iteration, before anybody asks whether counts would be cheaper
 PIECE = 2**20  # the most steps between two such questions
@@ -58,23 +59,24 @@ def sample(
             taken,
         )  # fmt: skip
     empty, nothing = np.empty(0, np.int64), np.empty(0)
-    net = (empty, empty, empty, empty, empty, empty, nothing, nothing)
-    visits, length = np.empty(taken.size), 0.0
+    net = (empty, empty, empty, empty, empty, empty, nothing, nothing, nothing)
+    visits, mass, length = np.empty(taken.size), nothing, 0.0
     passing, count = np.empty(0, np.int64), np.empty(0, np.int64)
     while drawn < trajectories and not full and stepped < patience:
         some = max(course[0], FIRST)
         seen = max(course[1], course[2])
         if net[0].size == 0 and course[3] < NEVER and (how == COUNTS or seen >= max(course[3], 1)):
-            most = MOST if how == COUNTS else min(seen // PAYS, MOST)
+            most = MOST if how == COUNTS else min(seen // BUILT, MOST)
             net = unroll(state_ptr, choice_ptr, successor, probability, weight, initial, halt, horizon, most)
             if net[0].size > 0:
-                length = expected(net, visits)
+                mass = np.empty(net[0].size)
+                length = expected(net, visits, mass)
                 passing, count = np.empty(net[0].size, np.int64), np.empty(net[2].size, np.int64)
             else:
                 course[3] = 2 * seen if most < MOST else NEVER
         if net[0].size > 0:
             some = min(room(visits, quota, taken), trajectories - drawn)
-            if how == COUNTS or some * length >= PAYS * count.size:
+            if how == COUNTS or some * length >= PAYS * cost(net, mass, some):
                 flow(net, some, random, passing, count)
                 if reached(net, count, quota, taken):
                     some, walked = narrow(net, length, random, passing, count, quota, counts, taken)
