@@ -115,7 +115,7 @@ class Leaper:
         so_far = np.array([run.iteration, run.trajectories, run.steps, self._last], np.int64)
         # Who wants to see the budget used up looks at all there is; anybody else may have seen enough at any time.
         patience = 2**62 if limits.exhaust and limits.trajectories is not None else run.steps + PATIENCE
-        random, course = state["source"]["random"], state["source"].get("course", np.zeros(4, np.int64))
+        random, course = state["source"]["random"], state["source"].get("course")
         begun, task = time.monotonic(), kept.task
         arguments: Arrays = (
             length, kind, factor, settings, getattr(learner, names[0]), getattr(learner, names[1]), clock, learner.lower,
@@ -140,7 +140,7 @@ class Leaper:
             iteration=int(so_far[0]), trajectories=int(so_far[1]), steps=int(so_far[2]), counts=counts, pending=pending,
             learner=learner.state(),
             starts={name: array for name, array, there in zip(order, starts, known, strict=True) if there},
-            source={"random": random, "done": int(so_far[1]), "steps": int(so_far[2]), "course": course},
+            source={**state["source"], "random": random, "done": int(so_far[1]), "steps": int(so_far[2])},
         )  # fmt: skip
         state["since"] = (marks[made - 1, 1:3] if pending.any() else so_far[1:3]).tolist()
         guarantee, ledger, spec = run.guarantee(), run.learner.ledger, run.reading.robust()

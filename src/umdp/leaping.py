@@ -13,7 +13,7 @@ from umdp.model.bounds import are_feasible
 from umdp.model.interval import ROUNDING
 from umdp.solver.methods.elimination import evaluate
 from umdp.solver.methods.repetition import renew, resolve
-from umdp.source.simulator.kernels import follow
+from umdp.source.simulator.kernels import follow, simulate
 from umdp.source.simulator.sampling import sample
 
 __all__ = ["appraise", "leap"]
@@ -122,7 +122,7 @@ def leap(
     edges: Array,
     how: int,
     random: Array,
-    course: Array,
+    course: Array | None,
     initial: int,
     truth: Array,
     uncertain: Array,
@@ -160,7 +160,7 @@ def leap(
 
     `known` says whether there is something to start from: robust choices, values, the same in the best case. `so_far` counts
     iterations, trajectories, steps and those of the last iteration; none is begun that seems to lead beyond `patience` steps.
-    Other arguments are those of `update`, `sample`, `renew` and `resolve`.
+    Other arguments are those of `update`, `simulate` or `sample` (where there is a `course`), `renew` and `resolve`.
     """
     n, states = fixed[0], halt.size
     state_ptr, choice_ptr, successor = fixed[4], fixed[5], fixed[6]
@@ -245,10 +245,16 @@ def leap(
                 total += counts[t]
             quota[c] = max(total, 1) if choice_ptr[c + 1] - choice_ptr[c] > 1 else -1
             tally[c] = 0
-        drawn, walked, full = sample(
-            how, state_ptr, choice_ptr, successor, edges, truth, initial, weight, only, share, halt, horizon, quota,
-            most - so_far[1], 2**62, random, course, pending, tally,
-        )  # fmt: skip
+        if course is None:  # decided when it is compiled, so that who goes step by step does not wait for the rest
+            drawn, walked, full = simulate(
+                state_ptr, choice_ptr, successor, edges, initial, only, share, halt, horizon, quota, most - so_far[1], random,
+                pending, tally,
+            )  # fmt: skip
+        else:
+            drawn, walked, full = sample(
+                how, state_ptr, choice_ptr, successor, edges, truth, initial, weight, only, share, halt, horizon, quota,
+                most - so_far[1], 2**62, random, course, pending, tally,
+            )  # fmt: skip
         so_far[1] += drawn
         so_far[2] += walked
         so_far[3] = walked

@@ -47,6 +47,7 @@ CASES = [
     learn("--on-error", "skip", said="--on-error says what to do with a bad row of a log"),
     learn("--log", "log.csv", "--explore", "uniform", said="--explore does nothing with a log: nobody explores"),
     learn("--log", "log.csv", "--xi", "0.5", said="--xi does nothing with a log"),
+    learn("--log", "log.csv", "--sampling", "auto", said="--sampling does nothing with a log"),
     learn("--log", "log.csv", "--horizon", "5", said="--horizon does nothing with a log"),
     learn("--log", "log.csv", "--switch", "grid", "--after", "5", said="--switch does nothing with a log"),
     learn("--log", "log.csv", "--const", "K=1", said="--const gives values to the constants of a program"),
@@ -115,6 +116,7 @@ CASES = [
     learn("--learner", "broken.py:maze", said="broken.py, line 1"),
     learn("--learner", "none.py:maze", said="none.py: this file cannot be read"),
     learn("--explore", "mine.py:maze", said="is not an explorer"),
+    learn("--sampling", "count", said="--sampling 'count' does not exist; there are steps, counts, auto. Did you mean counts?"),
     learn("--explore", "slowly", said="there is no way to explore called 'slowly'"),
     # models and files
     learn(GOAL, model="", said="MODEL is empty; name a benchmark"),
@@ -127,6 +129,7 @@ CASES = [
     learn("--log", "none.csv", said="none.csv"),
     learn("--log", "", said="--log is empty; name a file, or - for standard input"),
     call("learn", "gym:Nope-v0", GOAL, said="gym:Nope-v0", marks=GYM),
+    call("learn", "gym:FrozenLake-v1", GOAL, "--sampling", "auto", said="is for models that are simulated, and gym:", marks=GYM),
     call("learn", "gym:no_such_module:Nope-v0", GOAL, said="no_such_module", marks=GYM),
     call("learn", "gym:CartPole-v1", GOAL, said="CartPole", marks=GYM),
     call("learn", LAKE, said="say what to learn for: a property", marks=GYM),

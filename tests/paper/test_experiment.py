@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -12,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from umdp.errors import FormatError
 from umdp.paper.results import Cell
 from umdp.paper.running.experiment import EXPERIMENTS, Experiment
+from umdp.paper.running.trial import work
 from umdp.solver import relevant
 
 OWN = Path(__file__).parents[2] / "examples" / "own" / "ferry.toml"
@@ -142,3 +144,17 @@ def test_clopper_pearson_takes_part_where_no_trajectory_visits_a_state_twice() -
         acyclic = components == graph.states and not edges.diagonal().any()
         assert acyclic == (name in fit), name
     assert all(cell.xi is None for cell in basic.cells() if cell.learner == "Clopper-Pearson")
+
+
+def test_sampling_is_step_by_step_unless_a_file_asks_for_more(tmp_path) -> None:
+    assert {trial.config.sampling for trial in Experiment.load("basic").cut(seeds=1).trials()} == {"steps"}
+    text = 'sampling = "auto"\ntrajectories = 20000\nseeds = 1\nenvironments = ["chain"]\n'
+    (tmp_path / "own.toml").write_text(text + '[[learners]]\nlabel = "LUI"\nlearner = "lui"\n')
+    (trial,) = Experiment.load(tmp_path / "own.toml").trials()
+    assert trial.config.sampling == "auto"
+    assert (
+        trial.key != msgspec.structs.replace(trial, config=msgspec.structs.replace(trial.config, sampling="steps")).key
+    )
+    once, again = work(trial), work(trial)
+    np.testing.assert_array_equal(once["steps"], again["steps"])
+    assert once["trajectories"][-1] == 20_000

@@ -258,7 +258,7 @@ def test_thousands_of_millions_take_no_time() -> None:
 
 
 def test_a_sampling_that_does_not_exist() -> None:
-    with pytest.raises(ModelError, match="there is no sampling 'count'; there are steps, counts"):
+    with pytest.raises(ModelError, match="sampling 'count' does not exist; there are steps, counts"):
         Simulator(FORK, sampling="count")
 
 

@@ -126,6 +126,14 @@ def _learn(
         int | None,
         _maybe("N", "Trajectories per solve, at least; environments are otherwise played as long as solving takes."),
     ] = None,
+    sampling: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How a model is simulated: steps, one trajectory after another; counts, many at once with the same law; auto, "
+            "whichever is cheaper.",
+        ),
+    ] = "steps",
     const: Annotated[
         list[str] | None,
         typer.Option("--const", metavar="K=2,err=.2", help="Values for a program's constants.", show_default=False),
@@ -202,7 +210,7 @@ def _learn(
     config = Config(
         model=model, parameters=arguments_of(env_arg), constants=",".join(const or ()), question=read.question,
         learner=learner, settings=chosen, explore=explore, xi=xi, seed=seed, horizon=horizon, precision=precision,
-        per_solve=per_solve, switch=switch, after=after or 0, log=log, follow=follow, on_error=read.on_error,
+        per_solve=per_solve, sampling=sampling, switch=switch, after=after or 0, log=log, follow=follow, on_error=read.on_error,
         data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds,
     )  # fmt: skip
     unused(config, given)

@@ -70,6 +70,7 @@ def unused(config: Config, given: Set[str]) -> None:
             ("xi", "nobody explores where a log was recorded"),
             ("horizon", "trajectories of a log are as long as they were recorded"),
             ("env_arg", "arguments are for environments and functions"),
+            ("sampling", "nothing is drawn at random where a log is read"),
             ("per_solve", "a log is solved when counts have doubled, a stream with every batch"),
         ):
             if name in given:

@@ -23,6 +23,7 @@ from umdp.run.fingerprint import graph_digest
 from umdp.run.log_settings import LogSettings, check_settings
 from umdp.run.plugin import check_file, is_plugin, plugin, plugin_file, read_plugin, where
 from umdp.source import Source
+from umdp.source.simulator.simulator import check_sampling
 from umdp.spec import Spec
 
 __all__ = ["Config"]
@@ -46,6 +47,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     chosen : whether nobody asked for a learner, and this one was taken because the graph is only observed
     explore, xi : an explorer's name, or ``FILE.py:NAME``, a class; and the weight on the optimistic action
     seed, horizon, precision, per_solve : see `anytime`
+    sampling : how a model is simulated, see `Simulator`
     explored : the steps of exploratory episodes, in a run of an environment without a table
     switch, after : what the process becomes, and after how many trajectories
     log, follow, on_error : a log or stream to learn from instead of simulating the model; - is standard input
@@ -69,6 +71,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     horizon: int | None = None
     precision: float = 1e-6
     per_solve: int | None = None
+    sampling: str = "steps"
     explored: int | None = None
     switch: str | None = None
     after: int = 0
@@ -99,6 +102,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """Raise what is wrong with numbers, learner and explorer, before a model is read."""
         numbers = {"seed": self.seed, "horizon": self.horizon, "precision": self.precision, "per_solve": self.per_solve}
         check_numbers(**numbers, prefix="--")
+        check_sampling(self.sampling, "--")
         self.build_learner(), self.build_explorer()
 
     def assemble(self, source: Source, spec: Spec, horizon: int | None) -> Anytime:
@@ -240,13 +244,15 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         made: Any = None
         if is_environment(self.model) or is_plugin(self.model):
             made = self.environment()
+            if self.sampling != "steps" and not isinstance(made, MDP):
+                raise ModelError(f"--sampling is for models that are simulated, and {self.model} is none; leave it out")
             if isinstance(made, Source):
                 return made
             if not isinstance(made, MDP):
                 return Gymnasium(made, **exploring)
         mdp = made if isinstance(made, MDP) else self._model(self.model)
         later = None if self.switch is None else self._model(self.switch)
-        return Simulator(mdp, later=later, after=self.after)
+        return Simulator(mdp, later=later, after=self.after, sampling=self.sampling)
 
     @property
     def read_from(self) -> str | None:

@@ -99,6 +99,7 @@ class _ExperimentFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     seed: int = 0
     xi: float | list[float] = 1.0
     ties: Literal["first", "random"] = "first"
+    sampling: Literal["steps", "counts", "auto"] = "steps"
     environments: list[str | EnvironmentEntry]
     learners: list[LearnerEntry]
     as_published: _Published = _Published()
@@ -113,6 +114,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     published : whether by the rules of the published code
     trajectories, seeds, seed : how long, how many, and the root of all seeds
     ties : ``first``, or ``random`` for actions in random order
+    sampling : how models are simulated, see `Simulator`
     environments, methods : what takes part
     changes : what is different as published
     plugins : the text of the Python files that are named
@@ -138,6 +140,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     plugins: dict[str, str]
     published: bool = False
     own: bool = False
+    sampling: str = "steps"
 
     @classmethod
     def load(cls, name: str | Path) -> Self:
@@ -167,7 +170,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
         experiment = cls(
             name=name, title=given.title or name, trajectories=given.trajectories, seeds=given.seeds, seed=given.seed,
             xi=_several(given.xi), ties=given.ties, environments=environments, methods=given.learners,
-            changes=given.as_published, plugins=plugins,
+            changes=given.as_published, plugins=plugins, sampling=given.sampling,
         )  # fmt: skip
         _check(experiment, path)
         return msgspec.structs.replace(experiment, environments=[near(each) for each in environments])
@@ -243,7 +246,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
                                 constants=environment.constants, question=environment.property,
                                 learner=method.learner, settings=method.settings, explore=method.explore, xi=xi,
                                 horizon=environment.horizon, switch=environment.becomes, after=after or 0,
-                                trajectories=self.trajectories, plugins=self.plugins,
+                                trajectories=self.trajectories, plugins=self.plugins, sampling=self.sampling,
                             ),
                         )  # fmt: skip
 

@@ -104,7 +104,8 @@ def build(trial: Trial) -> Anytime:
     config = trial.config
     process, spec, horizon = known(config)
     stages = _shuffled(process.stages, config.seed) if trial.ties == "random" else process.stages
-    source = Simulator(stages[0], later=stages[1] if len(stages) > 1 else None, after=config.after)
+    later = stages[1] if len(stages) > 1 else None
+    source = Simulator(stages[0], later=later, after=config.after, sampling=config.sampling)
     if not trial.published:
         learner, kind = config.build_learner(), Anytime
     else:

@@ -1,4 +1,4 @@
-"""Sampling: one trajectory after another, many at once as counts, or whichever is cheaper."""
+"""Sampling: many trajectories at once as counts, always or where that is cheaper than one after another."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from umdp.kernel import kernel
 from umdp.source.simulator.flow import adopt, cost, expected, flow, narrow, reached, room, unroll
 from umdp.source.simulator.kernels import simulate
 
-__all__ = ["AUTO", "COUNTS", "STEPS", "sample"]
+__all__ = ["AUTO", "COUNTS", "sample"]
 
 Array = NDArray[Any]
-STEPS, COUNTS, AUTO = 0, 1, 2
+COUNTS, AUTO = 1, 2
 PAYS = 1.5  # times as long as a flow: what single trajectories must take for it to be worth it
 BUILT = 8  # steps per entry of what may be unrolled
 MOST = 2**24  # entries of a chain that is unrolled
@@ -53,11 +53,6 @@ def sample(
     `patience` steps of single trajectories and to go on changes nothing.
     """
     drawn, steps, stepped, full = 0, 0, 0, False
-    if how == STEPS:
-        return simulate(
-            state_ptr, choice_ptr, successor, edges, initial, only, share, halt, horizon, quota, trajectories, random, counts,
-            taken,
-        )  # fmt: skip
     empty, nothing = np.empty(0, np.int64), np.empty(0)
     net = (empty, empty, empty, empty, empty, empty, nothing, nothing, nothing)
     visits, mass, length = np.empty(taken.size), nothing, 0.0

@@ -13,7 +13,7 @@ from umdp.model import MDP
 from umdp.source.base import Batch, Knowledge, Order, Source
 from umdp.spec.names import listed, suggestion
 
-__all__ = ["SAMPLING", "Simulator", "switch"]
+__all__ = ["SAMPLING", "Simulator", "check_sampling", "switch"]
 
 Array = NDArray[Any]
 SAMPLING = ("steps", "counts", "auto")
@@ -62,10 +62,7 @@ class Simulator(Source):
     """
 
     def __init__(self, mdp: MDP, *, later: MDP | None = None, after: int = 0, sampling: str = "steps") -> None:
-        if sampling not in SAMPLING:
-            raise ModelError(
-                f"there is no sampling {sampling!r}; there are {listed(SAMPLING)}{suggestion(sampling, SAMPLING)}"
-            )
+        check_sampling(sampling)
         if later is not None:
             same = mdp.graph is later.graph or (
                 np.array_equal(mdp.state_ptr, later.state_ptr)
@@ -105,8 +102,7 @@ class Simulator(Source):
 
     def collect(self, order: Order) -> Batch:
         """Draw trajectories until the order is met; as counts, until it is or a piece of it that depends on nothing else."""
-        from umdp.source.simulator.kernels import follow
-        from umdp.source.simulator.sampling import sample
+        from umdp.source.simulator.kernels import follow, simulate
 
         graph = self.graph
         counts = np.zeros(graph.transitions, dtype=np.int64)
@@ -119,16 +115,31 @@ class Simulator(Source):
             most = order.trajectories - drawn
             if self._stage == 0 and len(self.stages) > 1:
                 most = min(most, self.after - self._done)
-            some, walked, full = sample(
-                SAMPLING.index(self.sampling), graph.state_ptr, graph.choice_ptr, graph.successor, self.edges(self._stage),
-                self.stages[self._stage].probability, graph.initial, order.weight, only, share, order.halt, order.horizon,
-                order.quota, most, PATIENCE, self._random, self._course, counts, taken,
-            )  # fmt: skip
+            if self.whole:
+                some, walked, full = self._sample(order, share, only, most, counts, taken)
+            else:
+                some, walked, full = simulate(
+                    graph.state_ptr, graph.choice_ptr, graph.successor, self.edges(self._stage), graph.initial, only, share,
+                    order.halt, order.horizon, order.quota, most, self._random, counts, taken,
+                )  # fmt: skip
             drawn, steps, self._done = drawn + some, steps + walked, self._done + some
             if self.whole and steps >= PATIENCE:
                 break  # somebody may want to look at the clock
         self._steps += steps
         return Batch(counts, drawn, steps)
+
+    def _sample(
+        self, order: Order, share: Array, only: Array, most: int, counts: Array, taken: Array
+    ) -> tuple[int, int, bool]:
+        """Draw up to `most` trajectories as counts, or where that is cheaper."""
+        from umdp.source.simulator.sampling import sample  # who goes step by step does not wait for it
+
+        graph, stage = self.graph, self._stage
+        return sample(
+            SAMPLING.index(self.sampling), graph.state_ptr, graph.choice_ptr, graph.successor, self.edges(stage),
+            self.stages[stage].probability, graph.initial, order.weight, only, share, order.halt, order.horizon, order.quota,
+            most, PATIENCE, self._random, self._course, counts, taken,
+        )  # fmt: skip
 
     def edges(self, stage: int = 0) -> Array:
         """Return the cumulative probabilities of every choice's outcomes, shape (T,)."""
@@ -154,6 +165,13 @@ class Simulator(Source):
         self._random = np.array(state["random"], dtype=np.uint64)
         self._done, self._steps = int(state["done"]), int(state["steps"])
         self._course = np.array(state.get("course", np.zeros(4)), dtype=np.int64)
+
+
+def check_sampling(name: str, prefix: str = "") -> None:
+    """Raise an error where there is no such way to draw trajectories."""
+    if name not in SAMPLING:
+        known = f"there are {listed(SAMPLING)}{suggestion(name, SAMPLING)}"
+        raise ModelError(f"{prefix}sampling {name!r} does not exist; {known}")
 
 
 def switch(first: MDP, second: MDP, after: int) -> Simulator:
