@@ -102,7 +102,7 @@ def test_natures_answer_is_handed_to_each_transition_of_a_target() -> None:
     # Transitions 0 and 2 lead to states that are one unknown; the third entry is another's.
     prob = np.zeros(3)
     nature._transfer(
-        np.array([0, 1, 2]), np.array([0, 1, 2], np.int32), np.array([0.5, 0.0, 0.0]), np.array([0, 2, 3, 4]),
+        np.array([3]), np.array([0, 1, 2]), np.array([0, 1, 2], np.int32), np.array([0.5, 0.0, 0.0]), np.array([0, 2, 3, 4]),
         np.array([1, 2, 3, 3], np.int32), np.array([0.7, 0.3, 1.0, 1.0]), np.array([0, 1, 2, 1], np.int32),
         np.array([0, 3, 3, 3]), np.array([1, 2, 3]), np.array([0.1, 0.1, 0.2]), np.array([0.4, 0.5, 0.6]),
         np.array([0, 1, 2, 2]), prob,

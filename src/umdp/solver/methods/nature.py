@@ -148,7 +148,8 @@ def answer(task: Task, values: Values) -> Array:
     problem, row, solved = values.problem, values.row, values.prob
     if problem is not None and row is not None and solved is not None:
         _transfer(
-            row, problem.origin, problem.slack, problem.entry_ptr, problem.target, solved, problem.index,
+            np.diff(problem.comp_ptr), row, problem.origin, problem.slack, problem.entry_ptr, problem.target, solved,
+            problem.index,
             graph.choice_ptr, graph.successor, task.lower, task.upper, graph.choice_state, prob,
         )  # fmt: skip
     return prob
@@ -156,6 +157,7 @@ def answer(task: Task, values: Values) -> Array:
 
 @kernel
 def _transfer(
+    comp_size: Array,
     row: Array,
     origin: Array,
     slack: Array,
@@ -172,6 +174,8 @@ def _transfer(
 ) -> None:
     """Copy the distributions of the rows taken back to the model's transitions, within their bounds.
 
+    States that no row leads back to are left as they are: what answers their value best is all there is to say.
+
     Transitions to one target are listed, first to last, so that a row costs no more than its entries and transitions.
     """
     widest = 1
@@ -181,9 +185,19 @@ def _transfer(
     given = np.empty(row.size + 2)
     first, last = np.empty(row.size + 2, np.int64), np.empty(row.size + 2, np.int64)
     following = np.empty(widest, np.int64)
+    component, ends = -1, 0  # where q is, and the first unknown behind it
     for q in range(row.size):
+        while q >= ends:
+            component += 1
+            ends += comp_size[component]
         r = row[q]
         c = origin[r]
+        if comp_size[component] == 1 and slack[r] > 0.0:
+            loops = False
+            for e in range(entry_ptr[r], entry_ptr[r + 1]):
+                loops = loops or target[e] == q
+            if not loops:
+                continue
         free = False
         for t in range(choice_ptr[c], choice_ptr[c + 1]):
             if upper[t] > lower[t]:

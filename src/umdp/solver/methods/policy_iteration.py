@@ -89,8 +89,8 @@ def solve_small(
             return k
         if n == 1:
             solved = solve_singles(
-                k, stop, comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, row_work[0], prob,
-                choice, x, rel, tail, agent_max, nature_max, wanted, tie, np.inf, subnormal,
+                k, stop, comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, row_work[0],
+                choice, x, rel, agent_max, nature_max, wanted, tie, np.inf, subnormal,
             )  # fmt: skip
             if solved > k:
                 k = solved - 1

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.inductive import chain_of
 from umdp.solver.certification.rounding import LEAST, MOST, around, compose, row_error
 from umdp.solver.certification.row import sort_row
 from umdp.solver.methods.improvement import best_response_apart
@@ -43,11 +42,9 @@ def solve_singles(
     reward: Array,
     order: Array,
     key: Array,
-    prob: Array,
     choice: Array,
     x: Array,
     rel: Array,
-    tail: Array,
     agent_max: bool,
     nature_max: bool,
     wanted: float,
@@ -185,9 +182,4 @@ def solve_singles(
         rel[s] = compose(inherited, own)
         choice[s] = taken
         k += 1
-    if not plain and k > first:
-        chain_of(
-            comp_ptr[first], comp_ptr[k], row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, tail,
-            choice, nature_max, prob,
-        )  # fmt: skip
     return k

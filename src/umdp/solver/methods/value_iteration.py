@@ -111,8 +111,8 @@ def iterate_values(
             return k
         if n == 1:
             solved = solve_singles(
-                k, stop, comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, prob, choice, x,
-                rel, tail, agent_max, nature_max, wanted, 0.0, ceiling, n < 0,
+                k, stop, comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, choice, x,
+                rel, agent_max, nature_max, wanted, 0.0, ceiling, n < 0,
             )  # fmt: skip
             if solved > k:
                 k = solved
