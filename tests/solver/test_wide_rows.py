@@ -30,7 +30,8 @@ class Counted(float):
 
 def comparisons(monkeypatch: pytest.MonkeyPatch, keys: np.ndarray, order: np.ndarray) -> int:
     """Return how many comparisons the plain version needs to sort a row; it must sort it."""
-    monkeypatch.setattr(row, "merge_row", row.merge_row.py_func)
+    for name in ("merge_row", "sort_wide_row"):
+        monkeypatch.setattr(row, name, getattr(row, name).py_func)
     counted: Any = np.array([Counted(key) for key in keys], dtype=object)
     Counted.times = 0
     row.sort_row.py_func(0, keys.size, counted, order, True)

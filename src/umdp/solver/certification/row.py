@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.certification.rounding import share_error
 
-__all__ = ["fill", "sort_row"]
+__all__ = ["WIDE", "fill", "sort_row", "sort_wide_row"]
 
 Array = NDArray[Any]
-MOVES = 17  # by which each entry of a row may be moved, on average: no row of up to 32 entries needs more
+WIDE = 32  # entries beyond which a row is worth a call
+MOVES = 16  # by which each entry of a wide row may be moved, on average, before rows are merged
 
 
 @kernel
@@ -44,14 +45,9 @@ def merge_row(begin: int, size: int, sign: float, key: Array, order: Array) -> N
         run *= 2
 
 
-@kernel(inline="always")
-def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) -> None:
-    """Sort ``order[begin:begin+size]`` by `key` (one key per entry of the row, in the row's own order).
-
-    Equal keys stay as they are. Entries are inserted one after the other, which is cheap where the kept order is almost right
-    and where a row is short. What takes more than `MOVES` moves an entry is merged.
-    """
-    sign = 1.0 if descending else -1.0
+@kernel
+def sort_wide_row(begin: int, size: int, sign: float, key: Array, order: Array) -> None:
+    """Do what `sort_row` does: by insertion as long as `MOVES` moves an entry will do, as in an order that is almost right."""
     moves = MOVES * size
     for i in range(1, size):
         moved = order[begin + i]
@@ -61,10 +57,30 @@ def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) 
             order[begin + j + 1] = order[begin + j]
             j -= 1
         order[begin + j + 1] = moved
-        moves -= i - j
+        moves -= i - 1 - j
         if moves < 0:
             merge_row(begin, size, sign, key, order)
-            break
+            return
+
+
+@kernel(inline="always")
+def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) -> None:
+    """Sort ``order[begin:begin+size]`` by `key` (one key per entry of the row, in the row's own order).
+
+    Equal keys stay as they are. Entries of a row that is not wide are inserted one after the other.
+    """
+    sign = 1.0 if descending else -1.0
+    if size > WIDE:
+        sort_wide_row(begin, size, sign, key, order)
+    else:
+        for i in range(1, size):
+            moved = order[begin + i]
+            value = sign * key[moved]
+            j = i - 1
+            while j >= 0 and sign * key[order[begin + j]] < value:
+                order[begin + j + 1] = order[begin + j]
+                j -= 1
+            order[begin + j + 1] = moved
 
 
 @kernel(inline="always")

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.certification.rounding import LEAST, MOST, around, compose, row_error
-from umdp.solver.certification.row import sort_row
+from umdp.solver.certification.row import WIDE, sort_wide_row
 from umdp.solver.methods.improvement import best_response_apart
-from umdp.solver.methods.sweeps import BEST_FIRST, FAINT, faint
+from umdp.solver.methods.sweeps import FAINT, faint
 
 __all__ = ["solve_singles"]
 
@@ -129,7 +129,16 @@ def solve_singles(
             if general:
                 for i in range(hi - lo):
                     key[i] = x[target[lo + i]] if nature_max else -x[target[lo + i]]
-                sort_row(lo, hi - lo, key, order, BEST_FIRST)
+                if hi - lo > WIDE:
+                    sort_wide_row(lo, hi - lo, 1.0, key, order)
+                else:
+                    for i in range(1, hi - lo):
+                        moved = order[lo + i]
+                        j = i - 1
+                        while j >= 0 and key[order[lo + j]] < key[moved]:
+                            order[lo + j + 1] = order[lo + j]
+                            j -= 1
+                        order[lo + j + 1] = moved
                 total, rest, delicate = 0.0, slack[row], False
                 for i in range(hi - lo):
                     j = order[lo + i]

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.certification.rounding import row_error, underflow
-from umdp.solver.certification.row import sort_row
+from umdp.solver.certification.row import WIDE, sort_wide_row
 
 __all__ = ["ENCLOSE", "FAINT", "GIVE_UP", "GO_ON", "TRIES", "assess", "enclose", "faint", "follow", "reach", "sweep"]
 
 Array = NDArray[Any]
-BEST_FIRST = True  # keys have nature's sign already
 GO_ON, ENCLOSE, GIVE_UP = 0, 1, 2
 PATIENCE = 400  # sweeps worth waiting for
 REMAINING = 100  # of those, once strategies have settled
@@ -71,11 +70,26 @@ def sweep(
             if rest <= 0.0:
                 for t in range(lo, hi):
                     value += lower[t] * x[target[t]]
+            elif hi - lo == 2:  # the better of two first, without a sort
+                one = lo if (x[target[lo]] >= x[target[lo + 1]]) == nature_max else lo + 1
+                two = 2 * lo + 1 - one
+                give = min(upper[one] - lower[one], rest)
+                value += (lower[one] + give) * x[target[one]]
+                value += (lower[two] + min(upper[two] - lower[two], rest - give)) * x[target[two]]
             else:
                 size = hi - lo
                 for i in range(size):
                     key[i] = x[target[lo + i]] if nature_max else -x[target[lo + i]]
-                sort_row(lo, size, key, order, BEST_FIRST)
+                if size > WIDE:
+                    sort_wide_row(lo, size, 1.0, key, order)
+                else:
+                    for i in range(1, size):
+                        moved = order[lo + i]
+                        k = i - 1
+                        while k >= 0 and key[order[lo + k]] < key[moved]:
+                            order[lo + k + 1] = order[lo + k]
+                            k -= 1
+                        order[lo + k + 1] = moved
                 total = 0.0
                 for i in range(size):
                     k = order[lo + i]
@@ -191,7 +205,16 @@ def enclose(
             else:
                 for i in range(size):
                     key[i] = x[target[lo + i]] if nature_max else -x[target[lo + i]]
-                sort_row(lo, size, key, order, BEST_FIRST)
+                if size > WIDE:
+                    sort_wide_row(lo, size, 1.0, key, order)
+                else:
+                    for i in range(1, size):
+                        moved = order[lo + i]
+                        k = i - 1
+                        while k >= 0 and key[order[lo + k]] < key[moved]:
+                            order[lo + k + 1] = order[lo + k]
+                            k -= 1
+                        order[lo + k + 1] = moved
                 total = 0.0
                 for i in range(size):
                     k = order[lo + i]
