@@ -257,6 +257,21 @@ def test_thousands_of_millions_take_no_time() -> None:
     assert (np.abs(counts - 1e12 * mean) <= 6 * np.sqrt(1e12 * variance)).all()
 
 
+def test_small_orders_come_step_by_step_and_do_not_keep_large_ones_from_counts() -> None:
+    source, plain = Simulator(LOOP, sampling="auto"), Simulator(LOOP)
+    source.begin(1)
+    plain.begin(1)
+    for number in (1, 10, 1, 20):
+        mine, theirs = source.collect(order("loop", -1, number)), plain.collect(order("loop", -1, number))
+        np.testing.assert_array_equal(mine.counts, theirs.counts)
+    for _ in range(3):
+        source.collect(order("loop", 500, 2**30))
+    drawn = 0
+    for _ in range(20):
+        drawn += source.collect(order("loop", -1, 10**15)).trajectories
+    assert drawn > 10**12
+
+
 def test_a_sampling_that_does_not_exist() -> None:
     with pytest.raises(ModelError, match="sampling 'count' does not exist; there are steps, counts"):
         Simulator(FORK, sampling="count")

@@ -83,7 +83,7 @@ class Simulator(Source):
         self._random: Array = np.zeros(4, dtype=np.uint64)
         self._done = self._steps = 0
         self.sampling, self.whole = sampling, sampling != "steps"
-        self._course: Array = np.zeros(4, dtype=np.int64)
+        self._course: Array = np.zeros(5, dtype=np.int64)
 
     @property
     def truth(self) -> MDP:
@@ -98,7 +98,7 @@ class Simulator(Source):
         """Start from the beginning."""
         self._random = np.random.SeedSequence(seed).generate_state(4, np.uint64)
         self._done = self._steps = 0
-        self._course = np.zeros(4, dtype=np.int64)
+        self._course = np.zeros(5, dtype=np.int64)
 
     def collect(self, order: Order) -> Batch:
         """Draw trajectories until the order is met; as counts, until it is or a piece of it that depends on nothing else."""
@@ -164,7 +164,7 @@ class Simulator(Source):
         """Go on from a state."""
         self._random = np.array(state["random"], dtype=np.uint64)
         self._done, self._steps = int(state["done"]), int(state["steps"])
-        self._course = np.array(state.get("course", np.zeros(4)), dtype=np.int64)
+        self._course = np.array(state.get("course", np.zeros(5)), dtype=np.int64)
 
 
 def check_sampling(name: str, prefix: str = "") -> None:
