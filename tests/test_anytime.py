@@ -66,9 +66,22 @@ def test_optimism_finds_an_optimal_policy(name: str, learner: umdp.Learner) -> N
     assert last.performance == pytest.approx(benchmark.BENCHMARKS[name].optimum, rel=1e-9)
 
 
-@pytest.mark.parametrize("name", [n for n in benchmark.BENCHMARKS if n != "chain-switched"])
-@pytest.mark.parametrize("learner", list(LEARNERS))
-def test_with_uniform_exploration_the_model_error_falls(name: str, learner: str) -> None:
+@pytest.mark.parametrize(
+    ("learner", "name"),
+    [
+        pytest.param(
+            learner,
+            name,
+            marks=[pytest.mark.slow]
+            if "betting" in name and learner in ("confidence-sequence", "clopper-pearson")
+            else [],
+        )
+        for learner in LEARNERS
+        for name in benchmark.BENCHMARKS
+        if name != "chain-switched"
+    ],
+)
+def test_with_uniform_exploration_the_model_error_falls(learner: str, name: str) -> None:
     # UCRL2 has intervals below 1 only after some ten thousand samples of a choice.
     slow = {"chain": 100_000, "grid": 300_000}.get(name, 1_000_000)
     snapshots = run(name, LEARNERS[learner](), slow if learner == "ucrl2" else 20_000, explorer=Uniform())

@@ -28,7 +28,7 @@ def kept(name: str, seed: int, trajectories: int) -> bool:
 
 @pytest.mark.parametrize(
     ("name", "runs", "trajectories"),
-    [("aircraft", 40, 100), pytest.param("aircraft", 1000, 300, marks=pytest.mark.slow)],
+    [("aircraft", 20, 60), pytest.param("aircraft", 1000, 300, marks=pytest.mark.slow)],
 )
 def test_the_promise_is_kept_at_every_look(name: str, runs: int, trajectories: int) -> None:
     failures = sum(not kept(name, seed, trajectories) for seed in range(runs))

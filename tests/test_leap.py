@@ -79,7 +79,9 @@ def test_a_leap_is_one_iteration_after_another(name: str, learner: str) -> None:
 
 
 @pytest.mark.parametrize("sampling", ["counts", "auto"])
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize(
+    "name", [n if n in ("chain", "bandit") else pytest.param(n, marks=pytest.mark.slow) for n in ENVIRONMENTS]
+)
 def test_a_leap_draws_counts_as_one_iteration_after_another_does(name: str, sampling: str) -> None:
     alike(*both(lambda: begun(name, LUI(), Optimism(), sampling=sampling), trajectories=3000))
     alike(*both(lambda: begun(name, LUI(), Optimism(0.9), sampling=sampling), trajectories=500))

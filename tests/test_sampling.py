@@ -31,10 +31,10 @@ def every(number: int) -> Callable[[], bool]:
 @pytest.mark.parametrize(
     ("name", "sampling", "trajectories"),
     [
-        ("grid", "auto", 60_000),
-        ("grid", "counts", 500),
+        pytest.param("grid", "auto", 60_000, marks=pytest.mark.slow),
+        ("grid", "counts", 200),
         ("chain", "auto", 100_000),
-        ("betting-favourable", "counts", 4000),
+        ("betting-favourable", "counts", 1000),
     ],
 )
 def test_a_run_that_is_interrupted_all_the_time_is_the_run_that_was_not(

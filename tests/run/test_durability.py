@@ -16,7 +16,20 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are f
 
 @pytest.mark.parametrize(
     ("name", "trials"),
-    [("create", 20), ("kill", 15), ("writers", 4), ("disk", 8), ("bits", 60), ("hostile", 80), ("failing", 6)],
+    [
+        *[("create", 8), ("kill", 6), ("writers", 2), ("disk", 4), ("bits", 25), ("hostile", 30), ("failing", 3)],
+        *(
+            pytest.param(name, trials, marks=pytest.mark.slow)
+            for name, trials in (
+                ("create", 40),
+                ("kill", 30),
+                ("writers", 8),
+                ("disk", 16),
+                ("bits", 120),
+                ("hostile", 150),
+            )
+        ),
+    ],
 )
 def test_nothing_is_lost_executed_or_wrong(name: str, trials: int) -> None:
     done = subprocess.run(

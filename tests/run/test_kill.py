@@ -52,7 +52,7 @@ def same(one: object, other: object) -> bool:
     return bool(one == other)
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_killed_and_resumed_is_bit_for_bit_the_uninterrupted_run(tmp_path: Path, kills: int) -> None:
     whole, broken = tmp_path / "whole.run", tmp_path / "broken.run"
     finish(*LEARN, "--out", whole)

@@ -90,7 +90,7 @@ def write_walks(path: Path, rows: int) -> list[int]:
     ("suffix", "rows"),
     [
         (".csv", 1_000_000),
-        (".jsonl", 1_000_000),
+        pytest.param(".jsonl", 1_000_000, marks=pytest.mark.slow),
         (".parquet", 1_000_000),
         pytest.param(".parquet", 10_000_000, marks=pytest.mark.slow),
     ],

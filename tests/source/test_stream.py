@@ -291,7 +291,7 @@ def check(store: Path, rows: list[Row]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "kills"), [(20_000, 5), pytest.param(1_000_000, 20, marks=pytest.mark.slow)], ids=["short", "long"]
+    ("number", "kills"), [(10_000, 3), pytest.param(1_000_000, 20, marks=pytest.mark.slow)], ids=["short", "long"]
 )
 def test_every_record_of_a_growing_file_is_counted_once_whenever_the_reader_is_killed(
     tmp_path: Path, number: int, kills: int
