@@ -1,4 +1,4 @@
-"""All that is measured, in one run: `python -m bench.everything [--quick] [--out FILE]`.
+"""All that is measured, in one run: `python -m bench.everything [--quick] [--only TITLE] [--out FILE]`.
 
 Each part is a program of its own, which can be run alone; here they run one after another, and what they print becomes a section
 of one file, under a description of the machine. The documents quote from that file (tests/bench/test_results.py).
@@ -7,6 +7,7 @@ of one file, under a description of the machine. The documents quote from that f
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 import time
@@ -71,22 +72,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small cases: two minutes")
     parser.add_argument("--out", type=Path, help="where to write; default bench/results/all.md, nothing with --quick")
+    parser.add_argument(
+        "--only", help="the beginning of a heading: do these parts again, and leave the others as they are"
+    )
     given = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     out = given.out or (None if given.quick else RESULTS / "all.md")
     begun = time.monotonic()
     about = f"# What was measured\n\n{describe()}\n- {time.strftime('%Y-%m-%d')}\n"
     print(about)
+    known = {}
+    if out is not None and given.only:
+        parts = re.split(r"^## (.*)\n", out.read_text(), flags=re.MULTILINE)
+        known = dict(zip(parts[1::2], parts[2::2], strict=True))
     sections = [about]
     for part in PARTS:
         arguments = part.quick if given.quick else part.full
         if arguments is None:
             continue
+        if given.only and not part.title.startswith(given.only):
+            if part.title in known:
+                sections.append(f"## {part.title}\n{known[part.title].rstrip()}\n")
+            continue
         print(f"## {part.title}\n", flush=True)
         sections.append(section(part, arguments, run(part, arguments)))
         print(flush=True)
-        if out is not None:
-            out.write_text("\n".join(sections))
+    if out is not None:
+        out.write_text("\n".join(sections))
     print(f"{time.monotonic() - begun:.0f} s in all" + (f"; written to {out}" if out else ""))
 
 

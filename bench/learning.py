@@ -10,9 +10,9 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from dataclasses import replace
 from unittest import mock
 
+import msgspec
 import numpy as np
 
 from umdp import anytime, benchmark
@@ -63,7 +63,9 @@ def performance() -> None:
 
 def runs(trajectories: int, sampling: str = "steps") -> list[Trial]:
     """Return the paper's four learners on its six environments, one seed."""
-    experiment = replace(Experiment.load("basic").cut(seeds=1, trajectories=trajectories), sampling=sampling)
+    experiment = msgspec.structs.replace(
+        Experiment.load("basic").cut(seeds=1, trajectories=trajectories), sampling=sampling
+    )
     trials = experiment.trials()
     return [trial for trial in trials if trial.config.learner in PAPERS and trial.config.explore == "optimism"]
 

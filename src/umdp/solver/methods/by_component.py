@@ -44,7 +44,7 @@ def solve_task(task: Task, effort: Effort, start: Array | None = None, past: Pas
         return Values(task, exits, np.zeros(2), np.where(decided.one, 0, 1), by_graph)
     layout = lay_out(task, None if past is None else past.problem)
     # For a minimal reward, policies that never arrive look cheap at first; one that arrives is known already.
-    careful = past is None and (start is not None or (task.kind == "R" and not task.agent_max))
+    careful = start is not None or (task.kind == "R" and not task.agent_max)
     first = layout.condense(by_graph() if start is None else start) if careful else None
     workspace = solve_problem(layout.problem, task, effort, first, past)
     row = workspace.row

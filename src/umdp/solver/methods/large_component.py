@@ -32,7 +32,12 @@ def solve_large(workspace: Workspace, number: int, *, swept: bool) -> bool:
     inner, x, row, n = component.inner, workspace.x, workspace.row, component.end - component.begin
     inherited, wanted = workspace.inherited(number), workspace.wanted
     bounds = Bounds(np.zeros(n), np.full(n, workspace.ceiling))
-    enough = not swept and _iterate_values(component, wanted, bounds)
+    enough = workspace.past is not None and not swept and _iterate_values(component, wanted, bounds, cold=False)
+    if not (enough or swept):
+        if workspace.past is not None:
+            # From far away values settle evenly, which can be made use of; from nearby that may take longer.
+            workspace.start_over(inner)
+        enough = _iterate_values(component, wanted, bounds, cold=True)
     if not enough and not _eliminate(component, wanted, bounds):
         component.read(workspace.above)
         safe = None if workspace.safe is None else workspace.safe[inner]
@@ -78,17 +83,20 @@ def _eliminate(component: Component, wanted: float, bounds: Bounds) -> bool:
     return True
 
 
-def _iterate_values(component: Component, wanted: float, bounds: Bounds) -> bool:
-    """Sweep until values settle and can be enclosed, as `iterate_values` does; False once that promises to take too long."""
+def _iterate_values(component: Component, wanted: float, bounds: Bounds, *, cold: bool) -> bool:
+    """Sweep until values settle and can be enclosed, as `iterate_values` does; False once that promises to take too long.
+
+    If `cold`, nothing is known of the values.
+    """
     workspace, n = component.workspace, component.end - component.begin
     x, row = workspace.x, workspace.row
     free = component.has_freedom
-    if workspace.heads_out:
+    if workspace.heads_out and cold:
         component.read(workspace.above)
         rewards = component.problem.reward[component.rows]
         workspace.above[component.inner] = (1.0 + float(rewards.max(initial=0.0))) * np.arange(1, n + 1)
         component.sweep(workspace.above, row)
-    if workspace.safe is not None:
+    if workspace.safe is not None and cold:
         for _ in range(START // 8):
             component.answer(x, workspace.tail, row, workspace.prob)
             if component.follow(x, row, workspace.prob, 8) < 1e-2:

@@ -68,7 +68,7 @@ class Workspace:
     @property
     def heads_out(self) -> bool:
         """Whether to look for rows that lead out before the first sweep."""
-        return self.task.kind == "R" and not self.task.agent_max and self.past is None
+        return self.task.kind == "R" and not self.task.agent_max
 
     @cached_property
     def tail(self) -> Array:
@@ -113,6 +113,11 @@ class Workspace:
             (np.empty(entries)),
         )
 
+    def start_over(self, inner: slice) -> None:
+        """Forget what is known about some unknowns: they begin as if nothing had been found before."""
+        self.x[inner] = 0.0
+        self.row[inner] = (self.problem.row_ptr[:-1] if self.safe is None else self.safe)[inner]
+
     def unknowns(self, component: int) -> slice:
         """Return the unknowns of a component."""
         return slice(int(self.problem.comp_ptr[component]), int(self.problem.comp_ptr[component + 1]))
@@ -150,11 +155,12 @@ class Workspace:
         """Solve the components `first` to `stop` by sweeps; return the first that is larger than `most` or does not settle."""
         from umdp.solver.methods.value_iteration import iterate_values
 
-        p, task = self.problem, self.task
+        p, task, cold = self.problem, self.task, self.past is None
         arguments: tuple[Any, ...] = (
             p.comp_ptr, p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order,
             np.empty(p.widest), self.prob, self.row, self.x, self.rel, task.agent_max, task.nature_max,
-            self.safe is not None, self.heads_out, self.wanted, self.ceiling, self.above, self.below, self.tail, self.proof,
+            self.safe is not None and cold, self.heads_out and cold, self.wanted, self.ceiling, self.above, self.below,
+            self.tail, self.proof,
             self.counts,
         )  # fmt: skip
         return int(iterate_values(first, stop, most, *arguments))
