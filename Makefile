@@ -26,7 +26,9 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: lint
+# Kernels that most tests need are compiled while the linters run, which leave a core idle.
+test: $(READY)
+	@$(BIN)/python tests/warm.py & warm=$$!; $(MAKE) --no-print-directory lint || { kill $$warm; exit 1; }; wait $$warm
 	$(BIN)/pytest -n auto
 
 test-all: lint
