@@ -6,6 +6,7 @@ The oracle is value iteration in NumPy, to the last digits.
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -180,6 +181,36 @@ def test_other_rewards_count_as_changes() -> None:
     check(other, question, umdp.solve(other, question, start=found))
 
 
+def pairs(count: int, staying: float) -> MDP:
+    """A line of states, two of which can change places at a price; where that is nothing, each pair is one unknown."""
+    first, second = np.arange(count), np.arange(count) ^ 1
+    successor = np.append(np.column_stack([first + 1, second]).ravel(), count)
+    price = np.append(np.tile([1.0, staying], count), 0.0)
+    return MDP(
+        np.append(np.arange(0, 2 * count + 1, 2), 2 * count + 1), np.arange(successor.size + 1), successor,
+        np.ones(successor.size), labels={"over": [count]}, rewards={"cost": umdp.Rewards(choice=price)},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "least"), [(0.0, 7.0, 400), (0.0, 0.25, 250), (7.0, 0.0, 200), (7.0, 0.25, 250)]
+)
+def test_what_is_free_of_charge_decides_which_states_are_one(before: float, now: float, least: float) -> None:
+    question = 'R{"cost"}min=? [ F "over" ]'
+    found = umdp.solve(pairs(400, before), question)
+    again = umdp.solve(pairs(400, now), question, start=found)
+    assert again.bracket.lower <= least <= again.bracket.upper
+    assert again.status is umdp.Status.CERTIFIED
+
+
+def test_what_was_left_open_is_not_kept() -> None:
+    model = blocks(np.random.default_rng(9))
+    found = umdp.solve(model, P)
+    assert found.values is not None
+    given_up = replace(found, values=replace(found.values, error=np.full_like(found.values.error, np.inf)))
+    check(model, P, umdp.solve(model, P, start=given_up))
+
+
 def test_another_goal_precision_or_graph_starts_over() -> None:
     rng = np.random.default_rng(5)
     model = blocks(rng)
@@ -234,8 +265,6 @@ def test_rows_written_anew_are_those_of_a_new_problem(interval: bool) -> None:
 
         spec = umdp.Spec.parse(question)
         return task_of(model, spec, *players(model, spec))[1]
-
-    from dataclasses import replace
 
     old = task_of(dressed(truth))
     other = changed(truth, rng, 0.03)

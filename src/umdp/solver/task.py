@@ -122,7 +122,6 @@ class Values:
     problem, row, prob : what was solved, the rows taken and nature's probabilities on them; None if the graph decides all
     exact : the unknowns of which the value is known without any error
     least : what unknowns solved in rationals are at least, even if that exceeds the largest number there is
-    precision : what was asked of them; infinity where that was nothing, or was not waited for
     slow : which components sweeps did not settle in time
     """
 
@@ -136,7 +135,6 @@ class Values:
     prob: Array | None = None
     exact: dict[int, Fraction] = field(default_factory=dict)
     least: dict[int, float] = field(default_factory=dict)
-    precision: float = np.inf
     slow: Array | None = None
 
     @cached_property

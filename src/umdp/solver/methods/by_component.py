@@ -54,8 +54,7 @@ def solve_task(task: Task, effort: Effort, start: Array | None = None, past: Pas
 
     return Values(
         task, workspace.x, workspace.rel, layout.problem.index, take, layout.problem, row, workspace.prob,
-        workspace.exact, workspace.least, effort.precision if effort.prove and not effort.stopped else np.inf,
-        workspace.slow,
+        workspace.exact, workspace.least, workspace.slow,
     )  # fmt: skip
 
 

@@ -129,13 +129,14 @@ class Past:
 def resume(before: Values, about: Analysis, effort: Effort) -> Values | None:
     """Return the values for the bounds and rewards of an analysis, starting from those found before; None if that does not do.
 
-    It does where graph, goal and precision are those of before, and nature still cuts no edge.
+    It does where graph and goal are those of before, the same choices are free of charge (end components in which one can stay
+    for nothing are one unknown), nature still cuts no edge, and what was found is as precise as is asked for now.
     """
     old, problem = before.task, before.problem
     same = (
         problem is not None
         and not (before.exact or before.least)
-        and before.precision <= effort.precision
+        and bool((before.error <= effort.precision / 2).all())
         and (about.lower is about.upper) == (old.lower is old.upper)
         and about.reward_error == old.reward_error
         and _equal(about.shape.state_ptr, old.graph.state_ptr)
@@ -143,6 +144,7 @@ def resume(before: Values, about: Analysis, effort: Effort) -> Values | None:
         and _equal(about.shape.successor, old.graph.successor)
         and _equal(about.goal, old.goal)
         and _equal(about.left, old.left)
+        and np.array_equal(about.reward > 0.0, old.reward > 0.0)
     )
     if problem is None or not same or problem.n <= EXACT:
         return None
