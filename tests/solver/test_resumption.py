@@ -181,6 +181,57 @@ def test_other_rewards_count_as_changes() -> None:
     check(other, question, umdp.solve(other, question, start=found))
 
 
+def tangle(rng: np.random.Generator, n: int) -> MDP:
+    """A model at random, with end components, of which some cost nothing; goal and trap at the end."""
+    state_ptr, choice_ptr, successor, probability, price = [0], [0], [], [], []
+    near = rng.random() < 0.5
+    for s in range(n):
+        for _ in range(int(rng.integers(1, 4))):
+            count = int(rng.integers(1, 4))
+            found = set(((s + rng.integers(-4, 6, count)) % n if near else rng.integers(0, n, count)).tolist())
+            found |= {n} if rng.random() < 0.15 else {n + 1} if rng.random() < 0.05 else set()
+            weights = rng.uniform(0.1, 1.0, len(found))
+            successor += sorted(found)
+            probability += (weights / weights.sum()).tolist()
+            choice_ptr.append(len(successor))
+            price.append(float(rng.choice([0.0, 0.0, 1.0, 2.5])))
+        state_ptr.append(len(price))
+    for end in (n, n + 1):
+        successor.append(end)
+        probability.append(1.0)
+        choice_ptr.append(len(successor))
+        price.append(0.0)
+        state_ptr.append(len(price))
+    return MDP(
+        state_ptr, choice_ptr, successor, probability, labels={"goal": [n], "over": [n, n + 1]},
+        rewards={"cost": umdp.Rewards(choice=np.array(price))},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 60))])
+def test_with_end_components_it_is_what_a_solve_from_scratch_says(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = tangle(rng, int(rng.choice([90, 150, 300, 1500])))
+    method = str(rng.choice(["auto", "value"]))
+    for head in ("Pmax", "Pmin", "Pmaxmin", "Pminmax", "Rmin", "Rmax", "Rminmax", "Rmaxmin"):
+        question = f'{head}=? [ F "goal" ]' if head[0] == "P" else f'R{{"cost"}}{head[1:]}=? [ F "over" ]'
+        now, found = truth, None
+        for share in (0.0, *rng.choice([0.005, 0.05, 0.5], 2)):
+            now = changed(now, rng, share)
+            price = now.rewards["cost"].choice.copy()
+            some = rng.integers(0, price.size - 2, 3)
+            price[some] = rng.choice([0.0, 1.0], 3) if rng.random() < 0.3 else 1.5 * price[some]
+            now = MDP(
+                now.state_ptr, now.choice_ptr, now.successor, now.probability, labels=now.labels,
+                rewards={"cost": umdp.Rewards(choice=price)},
+            )  # fmt: skip
+            model = now.with_intervals(0.05, floor=1e-3) if len(head) > 4 else now
+            found = umdp.solve(model, question, start=found, method=method)
+            cold = umdp.solve(model, question, method=method)
+            assert (found.lower <= cold.upper * (1 + 1e-12)).all(), (head, share)
+            assert (cold.lower <= found.upper * (1 + 1e-12)).all(), (head, share)
+
+
 def pairs(count: int, staying: float) -> MDP:
     """A line of states, two of which can change places at a price; where that is nothing, each pair is one unknown."""
     first, second = np.arange(count), np.arange(count) ^ 1
@@ -209,6 +260,26 @@ def test_what_was_left_open_is_not_kept() -> None:
     assert found.values is not None
     given_up = replace(found, values=replace(found.values, error=np.full_like(found.values.error, np.inf)))
     check(model, P, umdp.solve(model, P, start=given_up))
+
+
+def test_a_change_where_the_graph_decides_changes_nothing() -> None:
+    """The first state and the next go to the goal for sure, by turns of their own."""
+    model = blocks(np.random.default_rng(10))
+    goal, n = model.states - 2, model.states
+
+    def with_lead(share: float) -> MDP:
+        return MDP(
+            np.append(model.state_ptr, model.choices + np.arange(1, 3)),
+            np.append(model.choice_ptr, model.transitions + np.array([2, 3])),
+            np.append(model.successor, [goal, n + 1, goal]),
+            np.append(model.probability, [share, 1 - share, 1.0]), labels={"goal": [goal]},
+        )  # fmt: skip
+
+    found = umdp.solve(with_lead(0.5), P)
+    again = umdp.solve(with_lead(0.25), P, start=found)
+    assert again.statistics.iterations == 0
+    assert again.bracket == found.bracket
+    assert again.lower[n] == again.upper[n] == 1.0
 
 
 def test_another_goal_precision_or_graph_starts_over() -> None:

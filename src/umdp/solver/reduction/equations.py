@@ -308,7 +308,7 @@ def build(
     lost = (
         0.0 if exits != (0.0, 0.0) else np.inf
     )  # what never reaches the goal: the exit's value, or an infinite reward
-    members = order if unknowns is None else np.append(order, order[:1])  # some state, where an unknown has none
+    members = order if unknowns is None else np.append(order, 0)  # some state, where an unknown has none
     where = (n, member_ptr, members, index, model.state_ptr, model.choice_ptr, model.successor)
     if plain:
         slack, slots, high = np.zeros(count), np.empty(0, np.int32), low
