@@ -282,13 +282,6 @@ def test_methods_agree_on_a_large_component() -> None:
         assert all(all_overlap(solutions[0], s) for s in solutions[1:])
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_threads_do_not_change_the_answer(threads: int) -> None:
-    solution = solve(ring(), f"Pmin=? {GOAL}", threads=threads)
-    assert solution.status is Status.CERTIFIED
-    assert all_overlap(solution, solve(ring(), f"Pmin=? {GOAL}"))
-
-
 # -- limits and progress -------------------------------------------------------------------------------------
 
 

@@ -42,7 +42,7 @@ def solve_task(task: Task, effort: Effort, start: Array | None = None, past: Pas
     if not maybe.any():
         exits = np.array([(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)][0 if task.kind == "R" else 1 if task.complement else 2])
         return Values(task, exits, np.zeros(2), np.where(decided.one, 0, 1), by_graph)
-    layout = lay_out(task, None if past is None else past.problem)
+    layout = lay_out(task, None if past is None else past.problem, effort.threads)
     # For a minimal reward, policies that never arrive look cheap at first; one that arrives is known already.
     careful = start is not None or (task.kind == "R" and not task.agent_max)
     first = layout.condense(by_graph() if start is None else start) if careful else None

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.solver.certification import inductive
 from umdp.solver.methods import sweeps, value_iteration
+from umdp.solver.threads import at_once, ranges
 
 if TYPE_CHECKING:
     from umdp.solver.methods.workspace import Workspace
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["Bounds", "Component"]
 
 Array = NDArray[Any]
-SHARE = 20_000  # states a thread should have to be worth its while
 PATIENCE = 4  # how many times as many sweeps a bound gets while it settles fast
 
 
@@ -44,7 +43,11 @@ class Bounds:
 
 
 class Component:
-    """The kernels, bound to one component and spread over threads."""
+    """The kernels, bound to one component.
+
+    Threads share what reads values and does not write them. Sweeps use what they have just written, in an order that
+    makes them few; halves that do not see each other take many more.
+    """
 
     def __init__(self, workspace: Workspace, number: int) -> None:
         self.workspace, self.problem, self.effort = workspace, workspace.problem, workspace.effort
@@ -55,18 +58,21 @@ class Component:
         self.rows = slice(int(row_ptr[self.begin]), int(row_ptr[self.end]))
         self.key = np.empty(self.problem.widest)
 
-    def _run(self, kernel: Callable[..., Any], *rest: Any) -> list[Any]:
+    @property
+    def _arrays(self) -> tuple[Array, ...]:
         p = self.problem
-        arrays = (p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order)
-        parts = min(self.effort.threads, (self.end - self.begin) // SHARE)
-        if parts <= 1:
-            return [kernel(self.begin, self.end, *arrays, self.key, *rest)]
-        cuts = np.linspace(self.begin, self.end, parts + 1).astype(np.int64)
-        with ThreadPoolExecutor(parts) as pool:
-            jobs = [
-                pool.submit(kernel, int(a), int(b), *arrays, np.empty_like(self.key), *rest) for a, b in pairwise(cuts)
-            ]
-            return [job.result() for job in jobs]
+        return p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order
+
+    def _sweep(self, kernel: Callable[..., Any], *rest: Any) -> Any:
+        """Run a kernel over all states, one after another."""
+        return kernel(self.begin, self.end, *self._arrays, self.key, *rest)
+
+    def _spread(self, kernel: Callable[..., Any], *rest: Any) -> list[Any]:
+        """Run a kernel that reads no values it writes, over ranges of states at once."""
+        parts = ranges(self.begin, self.end, self.effort.threads)
+        keys = [self.key, *(np.empty_like(self.key) for _ in parts[1:])]
+        jobs = [partial(kernel, *part, *self._arrays, key, *rest) for part, key in zip(parts, keys, strict=True)]
+        return at_once(jobs, self.effort.threads)
 
     @property
     def has_freedom(self) -> bool:
@@ -81,8 +87,8 @@ class Component:
     def sweep(self, x: Array, row: Array) -> tuple[float, int]:
         """Update the values once; return the largest relative change and how many states changed their row."""
         self.effort.iterations += 1
-        changes, switches = zip(*self._run(sweeps.sweep, x, row, self.agent_max, self.nature_max), strict=True)
-        return max(changes), sum(switches)
+        change, switched = self._sweep(sweeps.sweep, x, row, self.agent_max, self.nature_max)
+        return float(change), int(switched)
 
     def follow(self, x: Array, row: Array, prob: Array, times: int, *, extrapolate: float = 0.0) -> float:
         """Update the values as the rows taken and nature's `prob` would; return the last largest relative change."""
@@ -90,63 +96,73 @@ class Component:
         span = (self.begin, self.end, times)
         return float(sweeps.follow(*span, p.entry_ptr, p.target, prob, p.reward, x, row, step, p.plain, extrapolate))
 
-    def enclose(self, bound: Array, row: Array, *, from_above: bool) -> int:
-        """Update a bound once, rounding outwards; return how many values moved outwards: 0 makes it a proof."""
-        self.effort.iterations += 1
-        players = (self.agent_max, self.nature_max)
-        return int(sum(self._run(sweeps.enclose, bound, row, *players, from_above)))
-
     def surround(self, wanted: float, bounds: Bounds, tries: int) -> bool:
         """Sweep bounds a little above and below the values until both prove themselves; whether they do in time."""
-        workspace, inner = self.workspace, self.inner
+        workspace, inner, order = self.workspace, self.inner, self.problem.order
         if self.problem.faint:
             return False
-        for from_above, bound in ((True, workspace.above), (False, workspace.below)):
+        margin = value_iteration.MARGIN * wanted
+        above, below = workspace.above, workspace.below
+        rows = workspace.proof, np.empty_like(workspace.proof)
+        for bound, proof, share in zip((above, below), rows, (margin, -margin), strict=True):
             self.read(bound)
-            workspace.proof[inner] = workspace.row[inner]
-            margin = value_iteration.MARGIN * wanted
-            bound[inner] = workspace.x[inner] * (1.0 + (margin if from_above else -margin))
-            if not self._settles(bound, tries, from_above=from_above):
-                return False
-            if from_above != self.agent_max:
-                rows = workspace.proof[inner].copy()
-        low, high = workspace.below[inner].copy(), workspace.above[inner].copy()
+            proof[inner] = workspace.row[inner]
+            bound[inner] = workspace.x[inner] * (1.0 + share)
+        orders = order, order.copy()  # each sorts its rows by its own values
+        up = partial(self._settle, above, rows[0], orders[0], tries, from_above=True)
+        down = partial(self._settle, below, rows[1], orders[1], tries, from_above=False)
+        if len(ranges(self.begin, self.end, self.effort.threads)) > 1:
+            (proves, taken), (also, more) = at_once([up, down], self.effort.threads)
+        else:
+            proves, taken = up()
+            also, more = down() if proves else (False, 0)
+        self.effort.iterations += taken + more if proves else taken
+        if not (proves and also):
+            return False
+        low, high = below[inner].copy(), above[inner].copy()
         if not (high - low <= wanted * high).all():
             return False
-        bounds.low, bounds.high, bounds.rows = low, high, rows
+        bounds.low, bounds.high, bounds.rows = low, high, rows[1 if self.agent_max else 0][inner].copy()
         bounds.below = bounds.above = 0.5 * wanted
         return True
 
-    def _settles(self, bound: Array, tries: int, *, from_above: bool) -> bool:
-        """Sweep a bound until it proves itself; beyond `tries`, as long as what still moves outwards halves every time."""
+    def _settle(self, bound: Array, proof: Array, order: Array, tries: int, *, from_above: bool) -> tuple[bool, int]:
+        """Update a bound, rounding outwards, until no value moves outwards: it proves itself; whether it does, and the sweeps.
+
+        Beyond `tries` it goes on as long as what still moves outwards halves every time.
+        """
+        arguments: tuple[Any, ...] = (
+            self.begin, self.end, *self._arrays[:-1], order, np.empty_like(self.key), bound, proof, self.agent_max,
+            self.nature_max, from_above,
+        )  # fmt: skip
         left, attempt = int(self.end - self.begin), 0
         while left > 0 and attempt < PATIENCE * tries:
-            moved = self.enclose(bound, self.workspace.proof, from_above=from_above)
+            moved = int(sweeps.enclose(*arguments))
             attempt += 1
             if attempt > tries and 2 * moved > left:
                 break
             left = moved
-        return left == 0
+        return left == 0, attempt
 
     def passes(self, x: Array, tail: Array, row: Array, *, from_above: bool) -> bool:
         """Whether ``x + tail`` is inductive; where one row is enough, `row` receives the rows that prove it."""
         players = (self.agent_max, self.nature_max)
-        return int(sum(self._run(inductive.certify, x, tail, row, *players, from_above))) == 0
+        return int(sum(self._spread(inductive.certify, x, tail, row, *players, from_above))) == 0
 
     def answer(self, x: Array, tail: Array, row: Array, prob: Array) -> None:
         """Write nature's best response on the rows taken."""
-        self._run(inductive.chain_of, x, tail, row, self.nature_max, prob)
+        self._spread(inductive.chain_of, x, tail, row, self.nature_max, prob)
 
     def improve(self, x: Array, tail: Array, row: Array) -> int:
         """Switch rows where that is better beyond rounding; return how many."""
-        return int(sum(self._run(inductive.improve, x, tail, row, self.agent_max, self.nature_max)))
+        return int(sum(self._spread(inductive.improve, x, tail, row, self.agent_max, self.nature_max)))
 
     def relax(self, x: Array, tail: Array, load: Array, boost: float, *, from_above: bool) -> int:
         """Move ``x + tail`` outwards where it is not inductive; return how often."""
         players = (self.agent_max, self.nature_max)
-        return int(sum(self._run(inductive.relax, x, tail, *players, from_above, load, boost)))
+        return int(self._sweep(inductive.relax, x, tail, *players, from_above, load, boost))
 
     def loads(self, x: Array, tail: Array) -> Array:
         """Return, per state, a slack that covers the residual of ``x + tail`` and rounding."""
-        self._run(inductive.loads, x, tail, self.agent_max, self.nature_max, self.workspace.load)
+        self._spread(inductive.loads, x, tail, self.agent_max, self.nature_max, self.workspace.load)
         return self.workspace.load

@@ -114,10 +114,12 @@ def renew(undecided: Array, fixed: Arrays, lower: Array, upper: Array, more: Arr
     reward, usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, order, lost, row_ptr = more
     if is_open(choice_ptr, undecided, lower, upper):
         return True
-    compress(
-        n, member_ptr, members, index, state_ptr, choice_ptr, successor, lower, upper, reward, usable, stays, target, low,
-        high, entry_ptr, slack, row_reward, origin, order, lost, row_ptr,
+    first = member_ptr[0]
+    rows, entries = compress(
+        first, n, first, first, n, member_ptr, members, index, state_ptr, choice_ptr, successor, lower, upper, reward,
+        usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, order, lost, row_ptr,
     )  # fmt: skip
+    row_ptr[n], entry_ptr[rows] = rows, entries
     return False
 
 

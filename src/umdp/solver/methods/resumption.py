@@ -163,7 +163,7 @@ def resume(before: Values, about: Analysis, effort: Effort) -> Values | None:
     if (
         fresh is None
     ):  # sums of bounds that are exact merge entries, others do not: rows may have become longer, or shorter
-        rows = lay_out(task).problem
+        rows = lay_out(task, threads=effort.threads).problem
         if np.array_equal(rows.row_ptr, problem.row_ptr) and np.array_equal(rows.origin, problem.origin):
             fresh = rows
     return None if fresh is None else solve_task(task, effort, past=Past(before, fresh, changed))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.certification.rounding import EPS, excess
 from umdp.solver.reduction.problem import Given, Problem
+from umdp.solver.threads import at_once, ranges
 
 __all__ = ["build", "compress"]
 
@@ -18,7 +21,24 @@ NARROW = 4  # entries up to which a row is added up as it is: that loses three r
 
 
 @kernel
+def extent(members: Array, state_ptr: Array, choice_ptr: Array, usable: Array, stays: Array) -> tuple[int, int]:
+    """Return how many rows and entries the equations of some states have at most."""
+    rows, entries = 0, 0
+    for s in members:
+        for c in range(state_ptr[s], state_ptr[s + 1]):
+            if usable[c]:
+                size = choice_ptr[c + 1] - choice_ptr[c]
+                rows += size + 1 if stays[c] else 1
+                entries += size
+    return rows, entries
+
+
+@kernel
 def compress(
+    first: int,
+    last: int,
+    rows: int,
+    entries: int,
     n: int,
     member_ptr: Array,
     members: Array,
@@ -41,8 +61,10 @@ def compress(
     order: Array,
     lost: float,
     row_ptr: Array,
-) -> None:
-    """Copy the usable rows, merging entries with the same target where that is exact; `row_ptr` receives the rows of unknowns.
+) -> tuple[int, int]:
+    """Copy the usable rows of the unknowns `first` to `last`, merging entries with the same target where that is exact.
+
+    They are written from place `rows` and `entries` on; returns the places behind them. `row_ptr` receives where each begins.
 
     An unknown that is left without a row never leaves: it goes to the second exit, at the price `lost`.
 
@@ -53,8 +75,7 @@ def compress(
     """
     stamp = np.empty(n + 2, np.int64)
     stamp[:] = -1
-    rows, entries = 0, 0
-    for q in range(n):
+    for q in range(first, last):
         row_ptr[q] = rows
         for i in range(member_ptr[q], member_ptr[q + 1]):
             s = members[i]
@@ -153,12 +174,15 @@ def compress(
             entry_ptr[rows] = entries
             rows += 1
             entries += 1
-    row_ptr[n] = rows
-    entry_ptr[rows] = entries
+    return rows, entries
 
 
 @kernel
 def _copy(
+    first: int,
+    last: int,
+    rows: int,
+    entries: int,
     n: int,
     member_ptr: Array,
     members: Array,
@@ -176,16 +200,15 @@ def _copy(
     row_reward: Array,
     origin: Array,
     lost: float,
-) -> Array:
+    row_ptr: Array,
+) -> tuple[int, int]:
     """Do what `compress` does where nature has no choice at all; rows that stay in their end component are dropped."""
-    row_ptr = np.empty(n + 1, np.int64)
     merged = members.size > n
     stamp = np.empty(n if merged else 0, np.int64)
     stamp[:] = -1
     rest = np.zeros(n + 2 if merged else 2)  # what rounding the sum of merged entries lost, by target
     shifted = 0 if merged else n
-    rows, entries = 0, 0
-    for q in range(n):
+    for q in range(first, last):
         row_ptr[q] = rows
         for i in range(member_ptr[q], member_ptr[q + 1]):
             s = members[i]
@@ -257,9 +280,7 @@ def _copy(
             entry_ptr[rows] = entries
             rows += 1
             entries += 1
-    row_ptr[n] = rows
-    entry_ptr[rows] = entries
-    return row_ptr
+    return rows, entries
 
 
 def build(
@@ -274,6 +295,7 @@ def build(
     stays: Array,
     exits: tuple[float, float],
     unknowns: int | None = None,
+    threads: int = 1,
 ) -> Problem:
     """Lay out the problem over the undecided states.
 
@@ -288,54 +310,48 @@ def build(
     usable, stays : (C,) the choices left, and those among them that may stay within a collapsed end component
     exits : values of targets n and n+1
     unknowns : how many there are, where `order` has the states of some of them only; the others get a row that is not meant
+    threads : how many ranges of unknowns may be written at once; the rows are the same
     """
     owners = index[order]
     n = unknowns if unknowns is not None else int(owners[-1]) + 1 if order.size else 0
     alone = unknowns is None and n == order.size
     member_ptr = np.arange(n + 1) if alone else np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])
-    sizes = np.diff(model.choice_ptr)
-    taken = np.zeros(model.states, dtype=np.bool_)
-    taken[order] = True
-    rows = usable & taken[model.choice_state]
-    spare = 0 if unknowns is None else n
-    entries = int(sizes[rows].sum()) + spare
-    count = int(np.count_nonzero(rows)) + int(sizes[rows & stays].sum()) + spare
-    target = np.empty(entries, np.int32)
-    plain = lower is upper
-    low = np.empty(entries)
-    entry_ptr = np.empty(count + 1, np.int64)
-    row_reward, origin = np.empty(count), np.empty(count, np.int32)
-    lost = (
-        0.0 if exits != (0.0, 0.0) else np.inf
-    )  # what never reaches the goal: the exit's value, or an infinite reward
+    spare = 0 if unknowns is None else 1  # a row for each that has none
     members = order if unknowns is None else np.append(order, 0)  # some state, where an unknown has none
-    where = (n, member_ptr, members, index, model.state_ptr, model.choice_ptr, model.successor)
+    parts = ranges(0, n, threads)
+    begins, count, size = [], 0, 0
+    for a, b in parts:
+        rows, entries = extent(order[member_ptr[a] : member_ptr[b]], model.state_ptr, model.choice_ptr, usable, stays)
+        begins.append((count, size))
+        count, size = count + rows + spare * (b - a), size + entries + spare * (b - a)
+    plain = lower is upper
+    target, low = np.empty(size, np.int32), np.empty(size)
+    high = low if plain else np.empty(size)
+    slots = np.empty(0 if plain else size, np.int32)
+    row_ptr, entry_ptr = np.empty(n + 1, np.int64), np.empty(count + 1, np.int64)
+    slack = np.zeros(count) if plain else np.empty(count)
+    row_reward, origin = np.empty(count), np.empty(count, np.int32)
+    # What never reaches the goal: the exit's value, or an infinite reward.
+    lost = 0.0 if exits != (0.0, 0.0) else np.inf
+
+    wanted: tuple[Any, ...] = (n, member_ptr, members, index, model.state_ptr, model.choice_ptr, model.successor)
     if plain:
-        slack, slots, high = np.zeros(count), np.empty(0, np.int32), low
-        row_ptr = _copy(*where, lower, reward, usable, stays, target, low, entry_ptr, row_reward, origin, lost)
+        wanted += (lower, reward, usable, stays, target, low, entry_ptr, row_reward, origin)
     else:
-        slack, slots, high = np.empty(count), np.empty(entries, np.int32), np.empty(entries)
-        row_ptr = np.empty(n + 1, np.int64)
-        compress(
-            *where,
-            lower,
-            upper,
-            reward,
-            usable,
-            stays,
-            target,
-            low,
-            high,
-            entry_ptr,
-            slack,
-            row_reward,
-            origin,
-            slots,
-            lost,
-            row_ptr,
-        )
-    made = int(row_ptr[-1])
-    used = int(entry_ptr[made])
+        wanted += (lower, upper, reward, usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, slots)
+    write: Callable[..., tuple[int, int]] = _copy if plain else compress
+    jobs = [partial(write, *part, *begin, *wanted, lost, row_ptr) for part, begin in zip(parts, begins, strict=True)]
+    made, used = 0, 0
+    for (a, b), (row, entry), (rows, entries) in zip(parts, begins, at_once(jobs, threads), strict=True):
+        if row > made or entry > used:  # a range begins where the one before might have ended: close the gap
+            row_ptr[a:b] -= row - made
+            entry_ptr[made : made + rows - row] = entry_ptr[row:rows] - (entry - used)
+            for each in (slack, row_reward, origin):
+                each[made : made + rows - row] = each[row:rows]
+            for each in (target, low) if plain else (target, low, high, slots):
+                each[used : used + entries - entry] = each[entry:entries]
+        made, used = made + rows - row, used + entries - entry
+    row_ptr[n], entry_ptr[made] = made, used
     low = low[:used]
     high = low if plain else high[:used]
     return Problem(

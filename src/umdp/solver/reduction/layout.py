@@ -87,7 +87,7 @@ def plan_of(task: Task) -> Plan:
     return plan
 
 
-def lay_out(task: Task, problem: Problem | None = None) -> Layout:
+def lay_out(task: Task, problem: Problem | None = None, threads: int = 1) -> Layout:
     """Return the problem over the undecided states of a task, or the one given as such."""
     plan = plan_of(task)
     if problem is not None:
@@ -95,7 +95,7 @@ def lay_out(task: Task, problem: Problem | None = None) -> Layout:
     exits = (0.0, 0.0) if task.kind == "R" else ((0.0, 1.0) if task.complement else (1.0, 0.0))
     problem = build(
         task.graph, task.lower, task.upper, task.reward, plan.index, plan.order, plan.comp_size, task.decided.usable,
-        plan.stays, exits,
+        plan.stays, exits, threads=threads,
     )  # fmt: skip
     return Layout(task, problem, plan.block, plan.stays)
 
