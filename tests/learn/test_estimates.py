@@ -10,7 +10,10 @@ from scipy.stats import binom
 
 from learn.small import coin, counted, fan
 from umdp import Graph, ModelError
+from umdp.anytime import Anytime
+from umdp.benchmark import BENCHMARKS
 from umdp.learn import MAP, PAC, UCRL2, Learner
+from umdp.source.simulator import Simulator
 
 EPSILON = 1e-4
 
@@ -99,9 +102,22 @@ def test_pac_pays_for_what_matters_only() -> None:
     assert learner.level == 0.01 / 2
     assert learner.lower[:6].tolist() == pytest.approx([0, 0, 0.3 - width, 0.7 - width, 0, 0])
     assert learner.upper[:6].tolist() == pytest.approx([1, 1, 0.3 + width, 0.7 + width, 1, 1])
-    # Around the mode nothing is claimed, so nothing is held back.
-    unclaimed = PAC().bind(graph, matters=[False, True, False, True, True]).learn(counts)
+    # Around the mode nothing is claimed, so nothing is held back; and by the paper all transitions share the error rate.
+    unclaimed = PAC(spend="relevant").bind(graph, matters=[False, True, False, True, True]).learn(counts)
     assert unclaimed.upper[:6].tolist() == pytest.approx([39 / 118 + width, 79 / 118 + width] * 3)
+    papers = PAC().bind(graph, matters=[False, True, False, True, True]).learn(counts)
+    width = math.sqrt(math.log(2 / (0.01 / 6)) / 200)
+    assert papers.upper[:6].tolist() == pytest.approx([39 / 118 + width, 79 / 118 + width] * 3)
+    every = PAC(around="mean", spend="all").bind(graph, matters=[False, True, False, True, True]).learn(counts)
+    assert every.lower[:6].tolist() == pytest.approx([0.3 - width, 0.7 - width] * 3)
+    with pytest.raises(ModelError, match='spend is \'some\'; give "all" or "relevant"'):
+        PAC(spend="some")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "uncertain"), [("chain", 186), ("aircraft", 379), ("grid", 1437), ("bandit", 198)])
+def test_pac_divides_its_error_rate_over_all_uncertain_transitions_of_the_benchmarks(name: str, uncertain: int) -> None:
+    bench = BENCHMARKS[name]
+    assert Anytime(Simulator(bench.build()), bench.spec, PAC()).learner.level == 0.01 / uncertain
 
 
 def test_epsilon_gives_way_where_it_would_leave_no_distribution() -> None:

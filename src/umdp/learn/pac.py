@@ -25,8 +25,7 @@ class PAC(Dirichlet):
               \delta = \sqrt{\log(2 / \gamma_P) / 2 N},
 
     with :math:`\varepsilon = 10^{-4}` and the error rate :math:`\gamma` split evenly, :math:`\gamma_P = \gamma / n`, over the n
-    transitions that are uncertain and belong to a choice that matters. Before the first sample the interval is
-    :math:`[\varepsilon, 1]`.
+    transitions of the model that are uncertain. Before the first sample the interval is :math:`[\varepsilon, 1]`.
 
     ``around="map"`` is the paper's: :math:`\tilde P` is the mode of a Dirichlet posterior. It carries the label "none", because
     the paper's proposition does not hold for it: Hoeffding's inequality is about the mean of the samples, and the prior pulls the
@@ -35,8 +34,9 @@ class PAC(Dirichlet):
     :math:`\varepsilon` may exceed the truth.
 
     ``around="mean"`` puts the same width around the mean :math:`k_i / N`, and clips to [0, 1]: what is clipped is impossible, so
-    nothing true is lost. Transitions of choices that do not matter are not paid for, and stay [0, 1]. All others hold at
-    once with probability :math:`1 - \gamma`, **if the bounds are looked at once**, after numbers of samples fixed before.
+    nothing true is lost. Transitions of choices that do not matter for the property are not paid for (``spend="relevant"``), and
+    stay [0, 1]. All others hold at once with probability :math:`1 - \gamma`, **if the bounds are looked at once**, after numbers
+    of samples fixed before.
 
     Parameters
     ----------
@@ -46,6 +46,9 @@ class PAC(Dirichlet):
         The parameters of the Dirichlet prior, above 1; used around the mode only.
     around : {"map", "mean"}
         The estimate in the middle.
+    spend : {"all", "relevant"}, optional
+        What the error rate is split over: all uncertain transitions, or those of choices that matter for the property. By
+        default all around the mode, as in the paper, and the relevant ones around the mean.
 
     Attributes
     ----------
@@ -59,18 +62,26 @@ class PAC(Dirichlet):
     >>> PAC(around="mean").bind(coin).learn([400, 600, 0]).lower.round(4)  # 0.4 - 0.0547, 0.6 - 0.0547
     array([0.3453, 0.5453, 1.    ])
     >>> PAC(around="mean")
-    PAC(error_rate=0.01, prior=10, around='mean'): with probability 99 %, if you look once, ...
+    PAC(error_rate=0.01, prior=10, around='mean', spend='relevant'): with probability 99 %, if you look once, ...
     >>> PAC()
-    PAC(error_rate=0.01, prior=10, around='map'): no guarantee: ...
+    PAC(error_rate=0.01, prior=10, around='map', spend='all'): no guarantee: ...
     """
 
     name: ClassVar[str] = "pac"
 
-    def __init__(self, error_rate: float = 0.01, prior: Any = 10.0, around: Literal["map", "mean"] = "map") -> None:
+    def __init__(
+        self,
+        error_rate: float = 0.01,
+        prior: Any = 10.0,
+        around: Literal["map", "mean"] = "map",
+        spend: Literal["all", "relevant"] | None = None,
+    ) -> None:
         super().__init__(prior)
         self.error_rate = as_rate(error_rate)
         check(around in ("map", "mean"), f'around is {around!r}; give "map" or "mean"')
         self.around = around
+        check(spend in ("all", "relevant", None), f'spend is {spend!r}; give "all" or "relevant"')
+        self.spend = spend or ("all" if around == "map" else "relevant")
 
     @property
     def claim(self) -> Guarantee:
@@ -82,8 +93,8 @@ class PAC(Dirichlet):
     @property
     def level(self) -> float:
         """The share of the error rate that each transition gets."""
-        paid = int(np.count_nonzero(self.uncertain & self.per_transition(self.matters)))
-        return self.error_rate / max(paid, 1)
+        paid = self.uncertain if self.spend == "all" else self.uncertain & self.per_transition(self.matters)
+        return self.error_rate / max(int(np.count_nonzero(paid)), 1)
 
     def begin(self) -> None:
         """Set all bounds to what is known before any sample."""
@@ -101,10 +112,10 @@ class PAC(Dirichlet):
 
     def _look(self) -> None:
         known = self.samples > 0
-        if self.around == "mean":
+        if self.around == "mean" and self.spend == "relevant":
             known &= self.matters
         width = np.sqrt(np.log(2 / self.level) / (2 * np.maximum(self.samples, 1)))
         self.surround(np.where(known, width, 1.0), EPSILON if self.around == "map" else 0.0)
 
     def __repr__(self) -> str:
-        return describe(self, error_rate=self.error_rate, prior=self.prior, around=self.around)
+        return describe(self, error_rate=self.error_rate, prior=self.prior, around=self.around, spend=self.spend)
