@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import umdp
-from umdp import LUI, MDP, PAC, Snapshot, anytime, benchmark, solve
+from umdp import LUI, MDP, PAC, Snapshot, Spec, anytime, benchmark, solve
 from umdp.anytime import Anytime, Limits, proceed
 from umdp.explore import Follow, Optimism, Uniform
 from umdp.learn import LEARNERS
@@ -154,6 +154,31 @@ def test_where_the_graph_decides_there_is_nothing_to_learn() -> None:
 def test_trajectories_end_where_the_value_is_known() -> None:
     last = list(anytime(COIN, HEADS, LUI(), trajectories=100, horizon=50))[-1]
     assert last.steps == 100
+
+
+@pytest.mark.parametrize("name", ["bandit", "betting-favourable", "betting-unfavourable"])
+def test_trajectories_end_where_no_reward_is_left(name: str) -> None:
+    """The bandit that lost, and the player without money: steps taken there would set UCRL2's clock."""
+    bench = benchmark.BENCHMARKS[name]
+    model = bench.build()
+    state = Anytime(Simulator(model), bench.spec, LUI())
+    value = solve(model, bench.spec).upper
+    goal = np.isin(np.arange(model.states), model.labels["goal" if name == "bandit" else "done"])
+    assert (state.halt[value == 0]).all()
+    assert (value[state.halt] == 0).all()
+    assert (state.halt & ~goal).any()
+
+
+def test_trajectories_go_on_where_bounds_leave_open_whether_the_goal_is_reached() -> None:
+    """What comes after the price is free, and reaches the goal surely: but bounds of 0 do not know that yet."""
+    model = MDP(
+        [0, 1, 2, 3], [0, 2, 4, 5], [0, 1, 1, 2, 2], [0.5, 0.5, 0.9, 0.1, 1.0], labels={"goal": [2]},
+        rewards={"cost": umdp.Rewards(choice=np.array([1.0, 0.0, 0.0]))},
+    )  # fmt: skip
+    assert Anytime(Simulator(model), Spec.parse('Rmin=? [ F "goal" ]'), LUI()).halt.tolist() == [False, True, True]
+    sound = umdp.ConfidenceSequence()
+    assert Anytime(Simulator(model), Spec.parse('Rmin=? [ F "goal" ]'), sound).halt.tolist() == [False, False, True]
+    assert list(anytime(model, 'Rmin=? [ F "goal" ]', sound, trajectories=3000))[-1].bracket.upper < 3
 
 
 def test_exploration_follows_a_given_policy() -> None:

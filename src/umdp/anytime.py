@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.asked import check_budgets, check_numbers, check_spec, check_until
+from umdp.asked import check_budgets, check_numbers, check_spec, check_until, readings
 from umdp.explore import Explorer, Optimism, Uniform, View, as_explorer, reaches
 from umdp.explore.policies import directions
 from umdp.explore.schedule import doubling, least_trajectories
@@ -23,10 +23,11 @@ from umdp.guarantee import Guarantee, promise
 from umdp.leap import Leaper
 from umdp.learn import Learner, as_learner
 from umdp.limits import Limits, default_horizon, reason_to_end, threshold
-from umdp.model import MDP, REST, IntervalMDP
+from umdp.model import MDP, IntervalMDP
 from umdp.returns import refuse_shifted
 from umdp.snapshot import Snapshot
 from umdp.solver import Proposal, Solution, prepare, relevant
+from umdp.solver.graph.relevance import resting
 from umdp.solver.graph.unseen import unseen_support
 from umdp.solver.prepared import keep_start
 from umdp.source import Order, Source, as_source
@@ -61,9 +62,8 @@ def proceed(
 
     leaper = Leaper.of(run, limits) if leap and type(run) is Anytime and keep is None and stop is None else None
     while True:
-        for snapshot in (
-            () if leaper is None else leaper.snapshots()
-        ):  # many iterations at once, where nobody else looks
+        ahead = () if leaper is None else leaper.snapshots()  # many iterations at once, where nobody else looks
+        for snapshot in ahead:
             yield snapshot
             if snapshot.reason is not None:
                 return
@@ -118,10 +118,7 @@ class Anytime:
         if self.costly or not self.learner.discovers:
             self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
         graph = self.source.graph
-        # What is not listed is the worst that can happen, and the best to hope for.
-        worst, best = (
-            (self.spec, self.spec) if graph.rest is None else (self.spec.pessimistic(REST), self.spec.hopeful(REST))
-        )
+        worst, best = readings(self.spec, graph)
         self.reading = worst
         self.method = "policy" if graph.states <= SMALL else "auto"
         self._pessimist, self._optimist = prepare(graph, worst.robust()), prepare(graph, best.optimistic())
@@ -130,8 +127,10 @@ class Anytime:
         horizon = self.horizon or (default_horizon(graph.states) if known.steps is None else known.steps)
         # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
         decided = known.decided & (self.source.interactive or graph.rest is None)
-        self.halt, self.horizon = self.trajectory_ends(decided, horizon)
         self.learner = self.learner.bind(graph, known.choices, settled=self.source.settled)
+        if self.source.interactive and graph.rest is None:  # nothing is left to earn, or to learn
+            decided = decided | resting(graph, known.spent, self.learner.lower)
+        self.halt, self.horizon = self.trajectory_ends(decided, horizon)
         self.counts = np.zeros(graph.transitions, dtype=np.int64)
         self.pending = np.zeros_like(self.counts)
         self.iteration = self.trajectories = self.steps = 0

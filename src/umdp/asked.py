@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from umdp.errors import ModelError
+from umdp.model import REST, Graph
 from umdp.spec import Direction, Spec, Threshold
 
-__all__ = ["LARGEST", "check_budgets", "check_numbers", "check_spec", "check_until"]
+__all__ = ["LARGEST", "check_budgets", "check_numbers", "check_spec", "check_until", "readings"]
 
 LARGEST = 2**63 - 1  # what 64 bits hold: numbers end up in arrays
 
@@ -32,6 +33,14 @@ def check_spec(spec: Spec) -> None:
         )
     if spec.threshold is not None and _wrong_way(spec, spec.threshold):
         raise spec.error(_one_sided(spec, str(spec.threshold)), f"write {_turned(spec, spec.threshold)}, or =?")
+
+
+def readings(spec: Spec, graph: Graph) -> tuple[Spec, Spec]:
+    """Return a property as it is meant in the worst case and in the best.
+
+    What a graph does not list is the worst that can happen, and the best to hope for.
+    """
+    return (spec, spec) if graph.rest is None else (spec.pessimistic(REST), spec.hopeful(REST))
 
 
 def check_until(spec: Spec, until: Threshold, name: str = "until") -> None:

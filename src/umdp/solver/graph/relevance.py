@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from umdp.model import Graph
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.graph.decided import Edges, decide
-from umdp.solver.objective import objective_of
+from umdp.solver.objective import Objective, objective_of
 from umdp.spec import Direction, Spec
 
-__all__ = ["Relevant", "relevant"]
+__all__ = ["Relevant", "relevant", "resting"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +26,14 @@ class Relevant:
     choices : (C,) choices that can be taken before a decided state is reached, and have more than one successor
     steps : the step bound of the property, None without one
     favoured : whether the graph decides a state that can be reached, and is not the goal itself, in the agent's favour
+    spent : (S,) undecided states from which the goal is reached without any reward, whatever is done
     """
 
     decided: NDArray[np.bool_]
     choices: NDArray[np.bool_]
     steps: int | None
-    favoured: bool = False
+    favoured: bool
+    spent: NDArray[np.bool_]
 
 
 def relevant(graph: Graph, spec: Spec) -> Relevant:
@@ -44,12 +46,12 @@ def relevant(graph: Graph, spec: Spec) -> Relevant:
     array([False,  True,  True])
     """
     objective = objective_of(graph, spec)
+    edges = Edges(Shape.of(graph))
     favoured = np.zeros(graph.states, dtype=np.bool_)
     if objective.absorbing is not None and objective.steps is not None:
         decided = objective.absorbing
     else:
         agent_max = spec.deciding().agent is not Direction.MIN
-        edges = Edges(Shape.of(graph))
         reach_max = agent_max != objective.safety
         by_graph = decide(edges, objective.kind, reach_max, objective.goal, objective.through)
         decided = ~by_graph.maybe
@@ -58,7 +60,31 @@ def relevant(graph: Graph, spec: Spec) -> Relevant:
     reached = _reachable(graph, decided)
     open_choice = (reached & ~decided)[graph.choice_state]
     worth = open_choice & (np.diff(graph.choice_ptr) > 1)
-    return Relevant(decided, worth, objective.steps, bool((favoured & reached).any()))
+    spent = ~decided & ~_earns(edges, objective)
+    return Relevant(decided, worth, objective.steps, bool((favoured & reached).any()), spent)
+
+
+def _earns(edges: Edges, objective: Objective) -> NDArray[np.bool_]:
+    """Return the states from which some reward can still be collected before the goal; all of them for probabilities."""
+    if objective.rewards is None:
+        return np.ones(edges.graph.states, dtype=np.bool_)
+    graph, given = edges.graph, objective.rewards
+    paid = np.zeros(graph.states, dtype=np.bool_) if given.state is None else given.state > 0
+    if given.choice is not None:
+        paid |= np.logical_or.reduceat(given.choice > 0, graph.state_ptr[:-1])
+    if given.transition is not None:
+        earned = np.logical_or.reduceat(given.transition > 0, graph.choice_ptr[:-1])
+        paid |= np.logical_or.reduceat(earned, graph.state_ptr[:-1])
+    return edges.drawn(paid & ~objective.goal, ~objective.goal, every=False)
+
+
+def resting(graph: Graph, spent: NDArray[np.bool_], lower: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return where (S,) a trajectory may end because no reward is left, given what bounds (T,) say by now.
+
+    Nothing seen from there on changes the value, unless bounds of 0 leave it open whether the goal is reached at all.
+    """
+    possible = np.logical_and.reduceat(np.logical_and.reduceat(lower > 0, graph.choice_ptr[:-1]), graph.state_ptr[:-1])
+    return spent & ~Edges(Shape.of(graph)).drawn(spent & ~possible, spent, every=False)
 
 
 def _reachable(graph: Graph, decided: NDArray[np.bool_]) -> NDArray[np.bool_]:
