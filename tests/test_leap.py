@@ -22,7 +22,6 @@ from umdp import (
     Snapshot,
     Spec,
     anytime,
-    benchmark,
     evaluate,
 )
 from umdp.anytime import Anytime, Limits, proceed
@@ -87,6 +86,21 @@ def test_a_leap_draws_counts_as_one_iteration_after_another_does(name: str, samp
     alike(*both(lambda: begun(name, LUI(), Optimism(0.9), sampling=sampling), trajectories=500))
 
 
+@pytest.mark.parametrize("after", [1, 40, 100, 150])
+@pytest.mark.parametrize("learner", [LUI(), LUI(strength_bound=(20, 30)), MAP(strength_bound=300), UCRL2()])
+def test_a_process_that_changes_does_so_within_the_same_iteration(learner: Learner, after: int) -> None:
+    for name, later in (("chain", "chain-switched"), ("betting-favourable", "betting-unfavourable")):
+        bench, other = BENCHMARKS[name], BENCHMARKS[later]
+
+        def run(bench: Any = bench, other: Any = other) -> Anytime:
+            process = switch(bench.build(), other.build(), after)
+            return Anytime(process, bench.spec, learner, Optimism(0.9), 5, bench.horizon)
+
+        assert Leaper.of(run(), Limits(trajectories=200)) is not None
+        alike(*both(run, trajectories=200))
+        alike(*both(run, trajectories=100))
+
+
 def test_it_is_taken_and_ends_where_a_leap_would() -> None:
     run = begun("chain", PAC(), Optimism())
     leaper = Leaper.of(run, Limits(trajectories=2000))
@@ -143,7 +157,6 @@ def test_what_a_leap_left_out_can_still_be_asked_for() -> None:
 
 
 def test_where_more_is_needed_nobody_leaps() -> None:
-    bench = BENCHMARKS["chain"]
     limits = Limits(trajectories=100)
     assert Leaper.of(begun("chain", LUI(), Optimism()), limits) is not None
     assert Leaper.of(begun("chain", ConfidenceSequence(), Optimism()), limits) is None
@@ -154,8 +167,6 @@ def test_where_more_is_needed_nobody_leaps() -> None:
     coin = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1], labels={"goal": [1]})
     chain = Anytime(Simulator(coin), Spec.parse('Pmax=? [ F "goal" ]'), LUI())
     assert Leaper.of(chain, limits) is None  # nature decides alone, either way
-    changing = switch(bench.build(), benchmark.chain_switched(), 50)
-    assert Leaper.of(Anytime(changing, bench.spec, LUI(), horizon=bench.horizon), limits) is None
 
 
 # -- updates -------------------------------------------------------------------------------------------------

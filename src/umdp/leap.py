@@ -27,7 +27,6 @@ from umdp.source.simulator.simulator import SAMPLING, Simulator
 if TYPE_CHECKING:
     from umdp.anytime import Anytime
     from umdp.limits import Limits
-    from umdp.model import MDP
     from umdp.solver.methods.repetition import Repetition
 
 __all__ = ["Leaper"]
@@ -41,26 +40,26 @@ MOST, FEWEST = 512, 8  # iterations of one leap
 class Leaper:
     """Takes a run ahead, many iterations at a time.
 
-    The source simulates a process that does not change, the learner is one of the paper's, exploration is optimism or uniform,
-    and elimination solves what is learned.
+    The source simulates a process, the learner is one of the paper's, exploration is optimism or uniform, and elimination solves
+    what is learned. No leap goes beyond a change of the process.
     """
 
     def __init__(
-        self, run: Anytime, limits: Limits, truth: MDP, kept: Repetition, true: Repetition, nature_max: bool
+        self, run: Anytime, limits: Limits, source: Simulator, kept: Repetition, true: Repetition, nature_max: bool
     ) -> None:
-        self.run, self.limits, self.truth = run, limits, truth
+        self.run, self.limits, self.source = run, limits, source
         self.kept, self.true, self.nature_max = kept, true, nature_max
         self._last = 0  # steps of the last iteration
-        graph = run.source.graph
+        graph = source.graph
         self.length = int(min(max(ROOM // (3 * graph.transitions + graph.states), FEWEST), MOST))
-        self.uncertain = (truth.probability > 0) & (truth.probability < 1)
+        self.stage = source.stage
 
     @classmethod
     def of(cls, run: Anytime, limits: Limits) -> Leaper | None:
         """Return a leaper for a run, None where it has to be taken iteration by iteration."""
         source, graph, robust = run.source, run.source.graph, run.reading.robust()
         explores = type(run.explorer) is Uniform or (type(run.explorer) is Optimism and not run.explorer.spread)
-        if type(source) is not Simulator or len(source.stages) > 1 or not explores:
+        if type(source) is not Simulator or not explores:
             return None
         timed = limits.seconds is not None or limits.steps is not None or run.per_solve is not None
         if (
@@ -81,8 +80,10 @@ class Leaper:
         from umdp.solver.methods.repetition import Repetition
 
         true = Repetition(task)
-        known = true.renew(source.truth.probability, source.truth.probability)
-        return cls(run, limits, source.truth, kept, true, nature_max) if known else None
+        known = all(true.renew(stage.probability, stage.probability) for stage in source.stages)
+        if known and source.stage < len(source.stages) - 1:
+            true.renew(source.truth.probability, source.truth.probability)
+        return cls(run, limits, source, kept, true, nature_max) if known else None
 
     def snapshots(self) -> Iterator[Snapshot]:
         """Take the run ahead by some iterations, and yield what was known at the beginning of each."""
@@ -91,9 +92,12 @@ class Leaper:
         run, limits, kept, length = self.run, self.limits, self.kept, self.length
         if run.pending.any():
             return
-        graph, source, learner, state = run.source.graph, run.source, run.learner.clone(), run.state()
+        source, truth = self.source, self.source.truth
+        if source.stage != self.stage:
+            self.stage = source.stage
+            self.true.renew(truth.probability, truth.probability)
+        graph, learner, state = source.graph, run.learner.clone(), run.state()
         found = parameters(learner)
-        assert isinstance(source, Simulator)
         assert found is not None
         kind, factor, settings = found
         names = ("strength_lower", "strength_upper") if kind == 0 else ("excess", "samples")
@@ -117,12 +121,14 @@ class Leaper:
         patience = 2**62 if limits.exhaust and limits.trajectories is not None else run.steps + PATIENCE
         random, course = state["source"]["random"], state["source"].get("course")
         begun, task = time.monotonic(), kept.task
+        most = min(2**62 if limits.trajectories is None else limits.trajectories, source.until)
+        uncertain = (truth.probability > 0) & (truth.probability < 1)
         arguments: Arrays = (
             length, kind, factor, settings, getattr(learner, names[0]), getattr(learner, names[1]), clock, learner.lower,
-            learner.upper, counts, pending, so_far, 2**62 if limits.trajectories is None else limits.trajectories, patience,
+            learner.upper, counts, pending, so_far, most, patience,
             limits.exhaust, run.explorer.xi if isinstance(run.explorer, Optimism) else -1.0, run.halt, run.horizon,
-            source.edges(), SAMPLING.index(source.sampling), random, course, graph.initial, self.truth.probability,
-            self.uncertain, run.precision,
+            source.edges(self.stage), SAMPLING.index(source.sampling), random, course, graph.initial, truth.probability,
+            uncertain, run.precision,
             *kept.for_leap(graph.initial), self.nature_max, task.kind == "R" and not task.agent_max, *kept.parts(),
             self.true.parts()[3][2], self.true.parts()[4], *starts, known, lowers, uppers, seen, chosen, numbers, marks,
         )  # fmt: skip
@@ -156,18 +162,17 @@ class Leaper:
             optimistic = None if np.isnan(best) else best
             iteration, trajectories, steps, _ = marks[i].tolist()
             snapshot = Snapshot(
-                iteration,
-                trajectories,
-                steps,
-                robust,
-                optimistic,
-                guarantee,
-                self.truth,
-                ledger=ledger,
+                iteration, trajectories, steps, robust, optimistic, guarantee, truth, ledger=ledger,
                 counts=seen[i].copy(),
-            )
+            )  # fmt: skip
             snapshot.__dict__["model_error"] = missed
             if not np.isnan(worth):
                 snapshot.__dict__["performance"] = worth
             reason = reached(snapshot, limits.until or run.spec.threshold)
             yield snapshot if reason is None else replace(snapshot, reason=reason)
+        spent = limits.spent(run.trajectories, run.steps) is not None
+        if run.pending.any() and source.stage != self.stage and not spent:
+            # The process has changed within an iteration, which goes on.
+            complete, _ = run.explore(run.direct(), limits, lambda: None)
+            if complete:
+                run.update()

@@ -88,11 +88,17 @@ class Simulator(Source):
     @property
     def truth(self) -> MDP:
         """The process as it is for the next trajectory."""
-        return self.stages[self._stage]
+        return self.stages[self.stage]
 
     @property
-    def _stage(self) -> int:
+    def stage(self) -> int:
+        """The number of the process, among `stages`, that the next trajectory is drawn from."""
         return int(len(self.stages) > 1 and self._done >= self.after)
+
+    @property
+    def until(self) -> int:
+        """The number of trajectories after which the process changes next; beyond all numbers if it does not."""
+        return self.after if self.stage < len(self.stages) - 1 else 2**62
 
     def begin(self, seed: int) -> None:
         """Start from the beginning."""
@@ -112,14 +118,12 @@ class Simulator(Source):
         drawn = steps = 0
         full = False
         while drawn < order.trajectories and not full:
-            most = order.trajectories - drawn
-            if self._stage == 0 and len(self.stages) > 1:
-                most = min(most, self.after - self._done)
+            most = min(order.trajectories - drawn, self.until - self._done)
             if self.whole:
                 some, walked, full = self._sample(order, share, only, most, counts, taken)
             else:
                 some, walked, full = simulate(
-                    graph.state_ptr, graph.choice_ptr, graph.successor, self.edges(self._stage), graph.initial, only, share,
+                    graph.state_ptr, graph.choice_ptr, graph.successor, self.edges(self.stage), graph.initial, only, share,
                     order.halt, order.horizon, order.quota, most, self._random, counts, taken,
                 )  # fmt: skip
             drawn, steps, self._done = drawn + some, steps + walked, self._done + some
@@ -134,7 +138,7 @@ class Simulator(Source):
         """Draw up to `most` trajectories as counts, or where that is cheaper."""
         from umdp.source.simulator.sampling import sample  # who goes step by step does not wait for it
 
-        graph, stage = self.graph, self._stage
+        graph, stage = self.graph, self.stage
         return sample(
             SAMPLING.index(self.sampling), graph.state_ptr, graph.choice_ptr, graph.successor, self.edges(stage),
             self.stages[stage].probability, graph.initial, order.weight, only, share, order.halt, order.horizon, order.quota,
