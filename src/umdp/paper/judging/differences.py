@@ -91,7 +91,7 @@ DIFFERENCES = (
     ),
     Difference(
         "Where trajectories end",
-        "In states that the graph shows to be decided.",
+        "In states that the graph shows to be decided, and where no reward is left.",
         "In states whose optimal value under the true probabilities is exactly 0 or 1 (0 or infinite where values exceed 1).",
         "The simulator uses knowledge that the learner does not have.",
     ),
@@ -100,6 +100,12 @@ DIFFERENCES = (
         "The learner is told nothing.",
         "The doubling counters restart at the change.",
         "Iterations are short again right after it.",
+    ),
+    Difference(
+        "Ties",
+        "Actions within 1e-12 of each other, relative to the value, are equal, and the first one wins.",
+        "Numbers are compared strictly.",
+        "Of actions that differ by rounding alone, rounding decides.",
     ),
     Difference(
         "Values",
@@ -111,13 +117,14 @@ DIFFERENCES = (
 )
 
 CONVENTIONS = (
-    "Ties: an action wins only if it is better by more than 1e-12 relative, and among equals the first one wins. Curves "
+    "Ties: an action wins only if it is better by more than 1e-12 relative to the value, and among equals the first one "
+    "wins, wherever the search for it began. Curves "
     "depend on this, because on bandit and chain the best action is listed last: a rule that prefers the last makes even "
     "UCRL2 optimal from the first trajectory on. The experiment “ties” lists actions in random order, and shows how much "
     "it matters.",
     "The prior is iteration 0, and its policy is in force until the first iteration ends. An iteration ends after a whole "
     "trajectory, once some pair with several successors was seen in it at least once, and as often as in all iterations "
-    "before. LUI does not update pairs that were not seen.",
+    "before. One that the end of a run cuts short is marked in the tables, and no curve ends with it. LUI does not update pairs that were not seen.",
     "In UCRL2, t counts all steps so far and is at least 1, A is the number of actions of the state, and N is at least 1.",
     "PAC's interval is [0.0001, 1] as long as a pair has no sample.",
     "By definition, exploration is purely optimistic (ξ = 1) and LUI's strength is [5, 10] in all six environments. As "

@@ -31,7 +31,7 @@ __all__ = ["PUBLISHED", "Published", "PublishedLUI", "PublishedMAP", "PublishedP
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
 FLOOR = 1 - (1 - 1e-8)  # the smallest lower bound; from 1 it is as far as the largest upper bound, rounding included
-SWEEPS, ENOUGH, TIE = 10_000, 1e-6, 1e-12
+SWEEPS, ENOUGH = 10_000, 1e-6
 
 
 class PublishedLUI(learn.LUI):
@@ -202,7 +202,10 @@ def _sweeps(
     agent_max: bool,
     nature_max: bool,
 ) -> Array:
-    """Sweep over the states in order until no value changes by more than a millionth; return the choices (S,)."""
+    """Sweep over the states in order until no value changes by more than a millionth; return the choices (S,).
+
+    Values are compared strictly: of two choices that differ by rounding alone, the larger number wins.
+    """
     chosen = state_ptr[:-1].copy()
     order = np.empty(int((choice_ptr[1:] - choice_ptr[:-1]).max()), np.int64)
     for _ in range(SWEEPS):
@@ -226,8 +229,7 @@ def _sweeps(
                     share = max(min(upper[t] - lower[t], rest), 0.0)
                     value += share * values[successor[t]]
                     rest -= share
-                margin = TIE * abs(best)
-                if taken < 0 or (value > best + margin if agent_max else value < best - margin):
+                if taken < 0 or (value > best if agent_max else value < best):
                     best, taken = value, c
             if best != values[s]:
                 change = max(change, abs(best - values[s]) / abs(best))
