@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from numpy.typing import NDArray
 
 from umdp.guarantee import Guarantee
 
-__all__ = ["COLUMNS", "Cell", "LearningProblem", "Results", "TrialResult"]
+__all__ = ["COLUMNS", "WHOLE", "Cell", "LearningProblem", "Results", "TrialResult"]
 
 COLUMNS = (
-    "iterations", "trajectories", "steps", "performance", "estimate", "estimation_error", "model_error", "lower", "upper",
+    "iterations", "trajectories", "steps", "partial", "performance", "estimate", "estimation_error", "model_error",
+    "lower", "upper",
 )  # fmt: skip
-"""The columns of a run: three whole numbers, then values; a row per iteration."""
+"""The columns of a run: four whole numbers, then values; a row per iteration.
+
+`partial` is 1 where the iteration was cut short by the end of the run, and else 0."""
+WHOLE = COLUMNS.index("performance")
+"""So many of them are whole numbers."""
 
 
 NONE = Guarantee("none")
@@ -56,6 +62,22 @@ class TrialResult:
     seed: int
     columns: Mapping[str, NDArray[Any]]
     guarantee: Guarantee = NONE
+
+    @cached_property
+    def complete(self) -> Mapping[str, NDArray[Any]]:
+        """The columns without an iteration that the end of the run cut short: a run ends with its last whole iteration.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> run = TrialResult(Cell("grid", "LUI"), 0, {"trajectories": np.array([0, 3, 4]), "partial": np.array([0, 0, 1])})
+        >>> run.complete["trajectories"].tolist()
+        [0, 3]
+        """
+        cut = self.columns.get("partial")
+        if cut is None or not cut.any():
+            return self.columns
+        return {name: values[cut == 0] for name, values in self.columns.items()}
 
 
 @dataclass(frozen=True)

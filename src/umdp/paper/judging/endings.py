@@ -21,7 +21,7 @@ ENDING_HEAD = (
     "misleading runs",
     "promised",
 )
-"""The head of the table; values are medians over seeds, at the end."""
+"""The head of the table; values are medians over seeds, after the last whole iteration."""
 SLACK = 1e-6  # relative to the optimum, below which an estimate misleads nobody
 
 
@@ -43,8 +43,8 @@ def ending_rows(results: Results) -> list[list[str]]:
         runs, problem = results.of(cell), results.problems[cell.environment]
         optimum = problem.optimum if cell.after is None or problem.later is None else problem.later
         slack = SLACK * max(abs(optimum), SLACK) if math.isfinite(optimum) else SLACK
-        wrong = sum(bool((run.columns["estimation_error"] > slack).any()) for run in runs)
-        ends = [float(np.median([run.columns[name][-1] for run in runs])) for name in ("performance", "estimate")]
+        wrong = sum(bool((run.complete["estimation_error"] > slack).any()) for run in runs)
+        ends = [float(np.median([run.complete[name][-1] for run in runs])) for name in ("performance", "estimate")]
         values = [_shown(optimum), *map(_shown, ends), f"{wrong} of {len(runs)}"]
         rows.append([problem.title, _label(cell, cells), *values, _promised([run.guarantee for run in runs])])
     return rows

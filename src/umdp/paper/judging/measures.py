@@ -92,6 +92,8 @@ def significance(first: Floats, second: Floats) -> float:
 class Runs:
     """The runs of one cell as arrays, a row per run; shorter ones are filled with their last values.
 
+    An iteration that was cut short by the end of a run is left out.
+
     Parameters
     ----------
     outcomes : at least one
@@ -104,7 +106,7 @@ class Runs:
 
     def __init__(self, outcomes: Sequence[TrialResult], problem: LearningProblem) -> None:
         self.outcomes, self.problem = outcomes, problem
-        lengths = np.array([len(outcome.columns["trajectories"]) for outcome in outcomes])
+        lengths = np.array([len(outcome.complete["trajectories"]) for outcome in outcomes])
         rows = np.arange(lengths.max())
         self._place = (np.cumsum(lengths) - lengths)[:, None] + np.minimum(rows, lengths[:, None] - 1)
         self.trajectories = np.full((len(outcomes), len(rows) + 1), np.inf)
@@ -115,7 +117,7 @@ class Runs:
 
     def column(self, name: str) -> Floats:
         """Return a column as (runs, rows) float64; an error that is not defined, as between two infinities, is 0."""
-        flat = np.concatenate([np.asarray(outcome.columns[name], np.float64) for outcome in self.outcomes])
+        flat = np.concatenate([np.asarray(outcome.complete[name], np.float64) for outcome in self.outcomes])
         values = flat[self._place]
         return np.where(np.isnan(values), 0.0, values) if name == "estimation_error" else values
 

@@ -16,7 +16,7 @@ from umdp.anytime import Anytime, Limits, proceed
 from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
 from umdp.model import MDP
-from umdp.paper.results import COLUMNS, Cell, LearningProblem, TrialResult
+from umdp.paper.results import COLUMNS, WHOLE, Cell, LearningProblem, TrialResult
 from umdp.run import Config
 from umdp.snapshot import Snapshot
 from umdp.solver import solve
@@ -27,7 +27,7 @@ __all__ = ["Trial", "build", "describe", "known", "work"]
 
 Array = NDArray[Any]
 _DEFAULTS = msgspec.structs.asdict(Config(model=""))
-FORMAT = 4  # changes when the same trial would give other numbers
+FORMAT = 5  # changes when the same trial would give other numbers
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,8 +70,8 @@ def work(trial: Trial) -> dict[str, Any]:
     run = build(trial)
     table = list(zip(*_rows(run, trial.config), strict=True))
     return {
-        **{name: np.array(values, np.int64) for name, values in zip(COLUMNS[:3], table[:3], strict=True)},
-        **{name: np.array(values, np.float64) for name, values in zip(COLUMNS[3:], table[3:], strict=True)},
+        **{name: np.array(values, np.int64) for name, values in zip(COLUMNS[:WHOLE], table[:WHOLE], strict=True)},
+        **{name: np.array(values, np.float64) for name, values in zip(COLUMNS[WHOLE:], table[WHOLE:], strict=True)},
         "guarantee": run.guarantee().as_dict(),
     }
 
@@ -94,8 +94,8 @@ def _row(snapshot: Snapshot) -> tuple[float, ...]:
     assert error is not None
     bracket = snapshot.bracket
     return (
-        snapshot.iteration, snapshot.trajectories, snapshot.steps, performance, bracket.value, off, error, bracket.lower,
-        bracket.upper,
+        snapshot.iteration, snapshot.trajectories, snapshot.steps, snapshot.partial, performance, bracket.value, off, error,
+        bracket.lower, bracket.upper,
     )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def panels(results: Results, cells: Sequence[Cell]) -> list[Panel]:
     """
     runs: dict[Cell, list[Columns]] = {}
     for outcome in results.outcomes:
-        runs.setdefault(outcome.cell, []).append(outcome.columns)
+        runs.setdefault(outcome.cell, []).append(outcome.complete)
     environments = {cell.environment for cell in cells}
     spread = {name: _spread(results, name) for name in environments}
     at = plot.grid(results.trajectories, POINTS)
@@ -125,7 +125,7 @@ def _uniform(found: Mapping[float | None, Cell]) -> Cell | None:
 def _spread(results: Results, environment: str) -> frozenset[plot.Metric]:
     """Return the metrics that span orders of magnitude in an environment, so that means say little and logarithms more."""
     problem = results.problems[environment]
-    columns = [outcome.columns for outcome in results.outcomes if outcome.cell.environment == environment]
+    columns = [outcome.complete for outcome in results.outcomes if outcome.cell.environment == environment]
     performance = np.concatenate([each["performance"] for each in columns])
     error = np.concatenate([each["estimation_error"] for each in columns])
     performance, error = performance[~np.isnan(performance)], np.abs(error[np.isfinite(error)])
