@@ -124,7 +124,8 @@ CONVENTIONS = (
     "it matters.",
     "The prior is iteration 0, and its policy is in force until the first iteration ends. An iteration ends after a whole "
     "trajectory, once some pair with several successors was seen in it at least once, and as often as in all iterations "
-    "before. One that the end of a run cuts short is marked in the tables, and no curve ends with it. LUI does not update pairs that were not seen.",
+    "before. One that the end of a run cuts short is marked in the tables, and no curve ends with it. LUI does not update "
+    "pairs that were not seen.",
     "In UCRL2, t counts all steps so far and is at least 1, A is the number of actions of the state, and N is at least 1.",
     "PAC's interval is [0.0001, 1] as long as a pair has no sample.",
     "By definition, exploration is purely optimistic (ξ = 1) and LUI's strength is [5, 10] in all six environments. As "

@@ -124,7 +124,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     --------
     >>> basic = Experiment.load("basic").cut(seeds=2, trajectories=1000)
     >>> len(basic.cells()), len(list(basic.trials()))
-    (34, 68)
+    (40, 80)
     """
 
     name: str
