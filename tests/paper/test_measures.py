@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper.made import NEVER, PROBLEMS, Row, outcome
+from umdp.paper.judging.curves import interval, resampled
 from umdp.paper.judging.measures import Runs, good, logarithmic_grid, significance, step
-from umdp.paper.judging.verdict import conclude
+from umdp.paper.judging.verdict import Stand, conclude
 from umdp.paper.results import Cell
 
 CELL = Cell("grid", "LUI")
@@ -103,9 +104,19 @@ def test_significance_by_the_count_of_orders() -> None:
     assert significance(np.array([1.0]), np.array([NEVER])) == 1
 
 
-@given(st.lists(st.sampled_from([True, False, None]), max_size=6))
-def test_a_part_more_never_lowers_a_verdict_by_holding(parts: list[bool | None]) -> None:
+@given(st.lists(st.sampled_from(["yes", "no", "close", "tied", "open"]), max_size=6))
+def test_a_part_that_stands_never_lowers_a_verdict(parts: list[Stand]) -> None:
     order = {"not judged": 0, "fails": 0, "partly": 1, "holds": 2}
-    before = [part if part is not False else True for part in parts]
-    assert order[conclude(before)] >= order[conclude(parts)]
-    assert (conclude(parts) == "holds") == (bool(parts) and all(parts))
+    for better in ({"no": "close"}, {"no": "yes"}, {"close": "yes"}):
+        raised = [better.get(part, part) for part in parts]
+        assert order[conclude(raised)] >= order[conclude(parts)]  # type: ignore[arg-type]
+
+
+def test_an_interval_holds_the_mean_as_often_as_it_says() -> None:
+    """Runs that are 0 or 1 with probability 0.3, forty of them: 95 % of the intervals should hold 0.3, and about do."""
+    rng = np.random.default_rng(1)
+    held = 0
+    for trial in range(400):
+        _, low, high = interval(resampled((rng.random((40, 1)) < 0.3).astype(float), str(trial))[:, 0])
+        held += low <= 0.3 <= high
+    assert 0.91 <= held / 400 <= 0.98

@@ -116,9 +116,9 @@ def test_the_same_report_has_the_same_bytes(tmp_path: Path, made: tuple[str, lis
 
 def test_claims_as_markdown() -> None:
     assert markdown_table(JUDGED).splitlines()[2:] == [
-        "| C2 | LUI \\| PAC are equal. | **holds**: 5 of 6. By medians, see there. | "
+        "| C2 | **LUI \\| PAC are equal.** | **holds**: 5 of 6. By medians, see there. | "
         '**not judged**. The experiment "basic" was not run. |',
-        "| C10 | Chain does not recover. | **fails**: 0 of 3. It does &lt;always> & at once. | not run |",
+        "| C10 | **Chain does not recover.** | **fails**: 0 of 3. It does &lt;always> & at once. | not run |",
     ]
 
 

@@ -168,7 +168,7 @@ class Runs:
 
 
 class Evidence:
-    """The results of an experiment, its runs gathered by cell once."""
+    """The results of an experiment, its runs gathered by cell once; `seeds` is the smallest number of runs of a cell."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
@@ -177,6 +177,7 @@ class Evidence:
         for outcome in results.outcomes:
             self._outcomes.setdefault(outcome.cell, []).append(outcome)
         self._runs: dict[Cell, Runs] = {}
+        self.seeds = min(map(len, self._outcomes.values()), default=0)
 
     @property
     def cells(self) -> list[Cell]:

@@ -8,9 +8,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-__all__ = ["Judged", "Ruling", "Verdict", "among", "conclude", "count", "percent", "power", "series"]
+__all__ = [
+    "FEWEST", "Judged", "Part", "Ruling", "Stand", "Verdict", "conclude", "count", "number", "percent", "power", "rule", "series",
+    "weigh",
+]  # fmt: skip
 
 Verdict = Literal["holds", "partly", "fails", "not judged"]
+Stand = Literal["yes", "no", "close", "tied", "open"]
+FEWEST = 10
+"""Seeds below which nothing is judged: the interval of a mean over fewer runs says too little."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +29,10 @@ class Judged:
     claim : in one sentence
     published : whether judged on runs by the rules of the published code; else by the paper's definitions
     verdict : "holds", "partly", "fails" or "not judged"
-    number : the figure it rests on, in a few words
-    detail : how it was measured, and where it breaks
+    number : what its parts come to, in a few words
+    detail : the number that decides each part with its interval, and what else there is to know
+    criterion : what decides, in a sentence
+    seeds : how many runs of each curve it rests on
     """
 
     key: str
@@ -33,6 +41,8 @@ class Judged:
     verdict: Verdict
     number: str
     detail: str
+    criterion: str = ""
+    seeds: int = 0
 
 
 class Ruling(NamedTuple):
@@ -41,40 +51,105 @@ class Ruling(NamedTuple):
     verdict: Verdict
     number: str
     detail: str
+    seeds: int = 0
 
 
-def conclude(parts: Sequence[bool | None]) -> Verdict:
-    """Return what the parts of a claim add up to; None is a part that the runs leave open.
+class Part(NamedTuple):
+    """A part of a claim: what it is about, how it stands, and the deciding number with its interval, in words."""
 
-    It holds when every part does, partly holds when at least half of the decided ones do, fails when fewer do, and is not
-    judged when more than half are open. A claim with open parts holds partly at most.
+    name: str
+    stands: Stand
+    said: str = ""
+
+
+def weigh(
+    found: tuple[float, float, float], limit: float, hair: float, *, most: bool = True, tie: float | None = None
+) -> Stand:
+    """Return how a number with its interval stands to a limit, which it must not exceed (with `most`), or must reach.
+
+    It is "yes" when the number keeps the limit and so does the whole interval, "no" when the number misses the weaker limit
+    `hair` and the whole interval misses the limit, and "close" otherwise: then neither chance nor a threshold decides. It
+    is "tied" where the number is `tie`.
 
     Examples
     --------
-    >>> conclude([True, True]), conclude([True, None]), conclude([True, False]), conclude([False, False, True])
+    >>> weigh((8, 7, 9), 10, 20), weigh((13, 11, 15), 10, 20), weigh((31, 25, 40), 10, 20), weigh((31, 9, 40), 10, 20)
+    ('yes', 'close', 'no', 'close')
+    >>> weigh((0.9, 0.8, 1.0), 0.9, 0.75, most=False), weigh((0.5, 0.4, 0.6), 0.9, 0.75, most=False)
+    ('close', 'no')
+    """
+    value, low, high = found if most else (-found[0], -found[2], -found[1])
+    limit, hair = (limit, hair) if most else (-limit, -hair)
+    if tie is not None and found[0] == tie:
+        return "tied"
+    if value <= limit and high <= limit:
+        return "yes"
+    return "no" if value > hair and low > limit else "close"
+
+
+def conclude(parts: Sequence[Stand]) -> Verdict:
+    """Return what the parts of a claim add up to.
+
+    It holds when every part stands, tied ones aside; fails when more than half of the decided ones do not; and holds partly
+    otherwise. It is not judged when more than half are open, or nothing is decided; with open parts it holds partly at most.
+
+    Examples
+    --------
+    >>> conclude(["yes", "tied"]), conclude(["yes", "open"]), conclude(["yes", "no"]), conclude(["no", "no", "yes"])
     ('holds', 'partly', 'partly', 'fails')
-    >>> conclude([True, None, None]), conclude([])
-    ('not judged', 'not judged')
+    >>> conclude(["yes", "close"]), conclude(["close", "no"]), conclude(["yes", "open", "open"]), conclude([])
+    ('partly', 'partly', 'not judged', 'not judged')
     """
-    decided = [part for part in parts if part is not None]
-    if not decided or 2 * len(decided) < len(parts):
+    decided = [part for part in parts if part not in ("open", "tied")]
+    unsettled = sum(part == "open" for part in parts)
+    if not decided or unsettled > len(parts) - unsettled:
         return "not judged"
-    if all(decided) and len(decided) == len(parts):
+    if all(part == "yes" for part in decided) and not unsettled:
         return "holds"
-    return "partly" if 2 * sum(decided) >= len(decided) else "fails"
+    return "fails" if 2 * decided.count("no") > len(decided) else "partly"
 
 
-def among(parts: Sequence[bool | None], things: str) -> str:
-    """Return how many of the decided parts hold.
+def rule(parts: Sequence[Part], things: str, seeds: int, more: str = "") -> Ruling:
+    """Return the ruling that parts come to: how many hold, and the deciding number of each.
 
     Examples
     --------
-    >>> among([True, False, None], "environments")
-    '1 of 2 environments, 1 undecided'
+    >>> found = rule([Part("chain", "yes", "0.5 (0.4 to 0.6)"), Part("grid", "close", "1.1 (0.9 to 1.3)")], "environments", 100)
+    >>> found.verdict, found.number
+    ('partly', '1 of 2 environments, 1 close')
+    >>> found.detail
+    'Chain: 0.5 (0.4 to 0.6); grid: 1.1 (0.9 to 1.3), close.'
     """
-    unsettled = sum(part is None for part in parts)
-    text = f"{sum(part is True for part in parts)} of {len(parts) - unsettled} {things}"
-    return f"{text}, {unsettled} undecided" if unsettled else text
+    verdict = conclude([part.stands for part in parts])
+    counts = {kind: sum(part.stands == kind for part in parts) for kind in ("yes", "close", "tied", "open")}
+    decided = len(parts) - counts["tied"] - counts["open"]
+    text = f"{counts['yes']} of {decided} {things}"
+    text += "".join(f", {counts[kind]} {kind}" for kind in ("close", "tied", "open") if counts[kind])
+    marks = {"yes": "", "no": ", no", "close": ", close", "tied": ", tied", "open": ", open"}
+    detail = "; ".join(f"{part.name}: {part.said}{marks[part.stands]}" for part in parts)
+    detail = f"{detail[:1].upper()}{detail[1:]}." + (f" {more}" if more else "")
+    return Ruling(verdict, text, detail, seeds)
+
+
+def number(found: tuple[float, float, float], form: str = "plain") -> str:
+    """Return a number and its interval in words: as it is, as a share, as trajectories or as a factor.
+
+    Examples
+    --------
+    >>> number((0.123, 0.1, 0.15)), number((0.123, 0.1, 0.15), "percent"), number((1234, 900, float("inf")), "count")
+    ('0.123 (0.1 to 0.15)', '12 % (10 % to 15 %)', '1,234 (900 to never)')
+    """
+    shown = {"plain": _plain, "percent": percent, "count": _rounded}[form]
+    value, low, high = map(shown, found)
+    return value if value == low == high else f"{value} ({low} to {high})"
+
+
+def _plain(value: float) -> str:
+    return "infinite" if np.isinf(value) else f"{value:.3g}"
+
+
+def _rounded(trajectories: float) -> str:
+    return count(trajectories if np.isinf(trajectories) else np.floor(trajectories + 1e-9))
 
 
 def count(trajectories: float) -> str:

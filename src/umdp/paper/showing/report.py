@@ -135,7 +135,10 @@ def _claims(judged: Sequence[Judged]) -> Context:
         verdicts = [one.verdict for one in judged if one.published is published]
         numbers = [f"{verdicts.count(verdict)} {words}" for verdict, words in COUNTED.items() if verdict in verdicts]
         counts.append(f"{mode.capitalize()}: {', '.join(numbers) or 'not run'}.")
-    rows = [(key, claim, [_verdict(one) for one in found]) for key, claim, found in by_claim(judged)]
+    rows = []
+    for key, claim, found in by_claim(judged):
+        criterion = next((one.criterion for one in found if one is not None), "")
+        rows.append((key, claim, criterion, [_verdict(one) for one in found]))
     return {"counts": counts, "rows": rows}
 
 
@@ -144,6 +147,7 @@ def _verdict(one: Judged | None) -> Context | None:
     if one is None:
         return None
     number, detail = explained(one)
+    number += f" ({one.seeds} seeds)" if number and one.seeds else ""
     kind = one.verdict.replace(" ", "-")
     return {"verdict": one.verdict, "kind": kind, "sign": SIGNS[one.verdict], "number": number, "detail": detail}
 

@@ -31,15 +31,18 @@ def markdown_table(judged: Sequence[Judged]) -> str:
 
     Examples
     --------
-    >>> print(markdown_table([Judged("C4", "UCRL2 is the slowest.", False, "holds", "6 of 6 environments", "By medians.")]))
-    | | claim | by definition | as published |
+    >>> said = ("6 of 6", "Chain: 2 (1.8 to 2.1).", "Its gap is largest.", 100)
+    >>> one = Judged("C4", "UCRL2 is the slowest.", False, "holds", *said)
+    >>> print(markdown_table([one]))
+    | | claim, and what decides | by definition | as published |
     |---|---|---|---|
-    | C4 | UCRL2 is the slowest. | **holds**: 6 of 6 environments. By medians. | not run |
+    | C4 | **UCRL2 is the slowest.** Its gap is largest. | **holds**: 6 of 6 (100 seeds). Chain: 2 (1.8 to 2.1). | not run |
     """
-    lines = ["| | claim | by definition | as published |", "|---|---|---|---|"]
+    lines = ["| | claim, and what decides | by definition | as published |", "|---|---|---|---|"]
     for key, claim, found in by_claim(judged):
+        criterion = next((one.criterion for one in found if one is not None), "")
         cells = [f"**{one.verdict}**{_said(one)}" if one else "not run" for one in found]
-        lines.append("| " + " | ".join(_flat(cell) for cell in (key, claim, *cells)) + " |")
+        lines.append("| " + " | ".join(_flat(cell) for cell in (key, f"**{claim}** {criterion}", *cells)) + " |")
     return "\n".join(lines)
 
 
@@ -101,7 +104,8 @@ def explained(one: Judged) -> tuple[str, str]:
 def _said(one: Judged) -> str:
     """Return number and detail as the rest of a line that starts with the verdict."""
     number, detail = explained(one)
-    return (f": {number.removesuffix('.')}" if number else "") + (f". {detail}" if detail else "")
+    seeds = f" ({one.seeds} seeds)" if number and one.seeds else ""
+    return (f": {number.removesuffix('.')}{seeds}" if number else "") + (f". {detail}" if detail else "")
 
 
 def _flat(text: str) -> str:
