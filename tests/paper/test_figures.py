@@ -39,13 +39,30 @@ def basic(tmp_path_factory: pytest.TempPathFactory) -> list[Drawing]:
 
 def test_there_is_a_figure_per_metric_and_one_of_all(basic: list[Drawing]) -> None:
     names = ["basic-performance", "basic-estimation-error", "basic-model-error", "basic-metrics"]
-    assert [drawing.name for drawing in basic] == names
+    papers = ["basic-paper-performance", "basic-paper-estimation-error", "basic-paper-appendix"]
+    assert [drawing.name for drawing in basic] == names + papers
     for drawing in basic:
         assert drawing.pdf_path.name == f"{drawing.name}.pdf"
         assert drawing.pdf_path.read_bytes().startswith(b"%PDF")
         assert drawing.png_path.read_bytes().startswith(b"\x89PNG")
         assert not drawing.published
         assert drawing.experiment == "basic"
+
+
+def test_the_papers_figures_have_its_learners_and_its_order(basic: list[Drawing]) -> None:
+    favourable, unfavourable = "Betting game, favourable", "Betting game, unfavourable"
+    orders = {
+        "basic-paper-performance": [favourable, unfavourable, "Aircraft", "Bandit", "Chain, less is better", "Grid"],
+        "basic-paper-estimation-error": [favourable, unfavourable, "Bandit"],
+    }
+    for drawing in basic[4:]:
+        found = words(drawing)
+        assert {"LUI", "PAC", "MAP", "UCRL2"} <= set(found)
+        assert not {"Confidence sequence", "Clopper-Pearson"} & set(found)
+        order = orders.get(drawing.name)
+        assert order is None or [word for word in found if word in order] == order
+    appendix = [word for word in words(basic[-1]) if word in ("performance", "model error", "estimation error")]
+    assert appendix == ["performance", "model error", "estimation error"]
 
 
 def test_panels_are_titled_and_the_legend_has_all_learners_once(basic: list[Drawing]) -> None:
@@ -76,8 +93,8 @@ def test_a_change_has_a_row_per_panel_and_a_column_per_change(tmp_path: Path) ->
         for after in (1000, 100)
         for learner in ("LUI", "MAP")
     ]
-    (drawing,) = figures(sample.made("change", cells, seeds=2, trajectories=10**4, rows=30), tmp_path)
-    assert drawing.name == "change-betting-xi-0.8"
+    drawing, papers = figures(sample.made("change", cells, seeds=2, trajectories=10**4, rows=30), tmp_path)
+    assert (drawing.name, papers.name) == ("change-betting-xi-0.8", "change-paper-betting-xi-0.8")
     found = words(drawing)
     assert sorted(word for word in found if word.startswith("change after")) == ["change after 10²", "change after 10³"]
     assert {"unbounded", "bound [20, 30]", "Betting game, ξ = 0.8"} <= set(found)
@@ -92,6 +109,7 @@ def test_names_of_change_figures(tmp_path: Path) -> None:
     cells = [Cell("chain", "LUI", "unbounded", xi, 100) for xi in (1.0, 0.8)]
     results = sample.made("change", cells, seeds=1, trajectories=1000, rows=20, published=True)
     names = ["change-as-published-chain-xi-1.0", "change-as-published-chain-xi-0.8"]
+    names += ["change-as-published-paper-chain-xi-1.0", "change-as-published-paper-chain-xi-0.8"]
     assert [drawing.name for drawing in figures(results, tmp_path)] == names
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.guarantee import Guarantee
 
-__all__ = ["COLUMNS", "WHOLE", "Cell", "LearningProblem", "Results", "TrialResult"]
+__all__ = ["COLUMNS", "PAPERS", "WHOLE", "Cell", "LearningProblem", "Results", "TrialResult"]
 
 COLUMNS = (
     "iterations", "trajectories", "steps", "partial", "performance", "estimate", "estimation_error", "model_error",
@@ -25,6 +25,8 @@ WHOLE = COLUMNS.index("performance")
 
 
 NONE = Guarantee("none")
+PAPERS = ("LUI", "PAC", "MAP", "UCRL2")
+"""The paper's learners, as figures call them."""
 
 
 @dataclass(frozen=True)

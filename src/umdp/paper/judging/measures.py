@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.paper.results import Cell, LearningProblem, Results, TrialResult
+from umdp.paper.results import PAPERS, Cell, LearningProblem, Results, TrialResult
 
 __all__ = ["EXACT", "OPTIMAL", "Evidence", "Runs", "good", "logarithmic_grid", "significance", "step"]
 
@@ -168,7 +168,10 @@ class Runs:
 
 
 class Evidence:
-    """The results of an experiment, its runs gathered by cell once; `seeds` is the smallest number of runs of a cell."""
+    """The results of an experiment, its runs gathered by cell once; `seeds` is the smallest number of runs of a cell.
+
+    Learners that the paper does not have do not count there, as no claim is about them.
+    """
 
     def __init__(self, results: Results) -> None:
         self.results = results
@@ -177,7 +180,8 @@ class Evidence:
         for outcome in results.outcomes:
             self._outcomes.setdefault(outcome.cell, []).append(outcome)
         self._runs: dict[Cell, Runs] = {}
-        self.seeds = min(map(len, self._outcomes.values()), default=0)
+        own = [cell for cell in self._outcomes if cell.learner in PAPERS] or list(self._outcomes)
+        self.seeds = min((len(self._outcomes[cell]) for cell in own), default=0)
 
     @property
     def cells(self) -> list[Cell]:

@@ -63,6 +63,7 @@ class LearnerEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     settings : of the learner
     explore : ``optimism`` or ``uniform``
     environments : where it takes part; by default, everywhere
+    seeds : the most it takes part with, where it is slow; by default, all of the experiment's
     as_published : whether it takes part as published
     """
 
@@ -72,6 +73,7 @@ class LearnerEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     settings: dict[str, Any] = {}
     explore: Literal["optimism", "uniform"] = "optimism"
     environments: list[str] | None = None
+    seeds: int | None = None
     as_published: bool = True
 
 
@@ -202,15 +204,15 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
 
     def cells(self) -> list[Cell]:
         """Return the curves, in order; changes at or after the last trajectory are left out."""
-        return [cell for cell, _ in self._pairs()]
+        return [cell for cell, _, _ in self._pairs()]
 
     def trials(self) -> Iterator[Trial]:
         """Return the runs, cell by cell and seed by seed."""
         seeds = [
             int(s.generate_state(1, np.uint64)[0] >> 1) for s in np.random.SeedSequence(self.seed).spawn(self.seeds)
         ]
-        for cell, config in self._pairs():
-            for number, seed in enumerate(seeds):
+        for cell, config, most in self._pairs():
+            for number, seed in enumerate(seeds[:most]):
                 yield Trial(
                     cell=cell, number=number, config=msgspec.structs.replace(config, seed=seed), ties=self.ties,
                     published=self.published,
@@ -219,7 +221,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     def problems(self) -> dict[str, Config]:
         """Return a configuration for every environment, to look at it."""
         found: dict[str, Config] = {}
-        for cell, config in self._pairs():
+        for cell, config, _ in self._pairs():
             found.setdefault(cell.environment, config)
         return found
 
@@ -227,7 +229,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
         """Return the changes that the runs are too short for."""
         return sorted({a for e in self.environments for a in _several(e.after) if a >= self.trajectories})
 
-    def _pairs(self) -> Iterator[tuple[Cell, Config]]:
+    def _pairs(self) -> Iterator[tuple[Cell, Config, int | None]]:
         for environment in self.environments:
             change = self.changes.environments.get(environment.name, _Change()) if self.published else _Change()
             weights = _several(change.xi if change.xi is not None else environment.xi) or self.xi
@@ -248,6 +250,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
                                 horizon=environment.horizon, switch=environment.becomes, after=after or 0,
                                 trajectories=self.trajectories, plugins=self.plugins, sampling=self.sampling,
                             ),
+                            method.seeds,
                         )  # fmt: skip
 
     def _methods(self, environment: str) -> Iterator[LearnerEntry]:
@@ -289,7 +292,7 @@ def _check(experiment: Experiment, path: Path) -> None:
         problem = f"two environments are called {name!r}; give one of them another name"
     elif (pair := twice((m.label, m.panel) for m in experiment.methods)) is not None:
         problem = f"two learners are called {pair[0]!r}; give one of them another label or panel"
-    elif min(experiment.seeds, experiment.trajectories) < 1:
+    elif min(experiment.seeds, experiment.trajectories, *(m.seeds or 1 for m in experiment.methods)) < 1:
         problem = "seeds and trajectories must be at least 1"
     elif experiment.seeds > MOST:
         problem = f"{experiment.seeds} seeds are more than {MOST:,}; give fewer"

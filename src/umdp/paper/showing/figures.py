@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umdp import plot
-from umdp.paper.results import Results
+from umdp.paper.results import PAPERS, Results
 from umdp.paper.showing.captions import caption
 from umdp.paper.showing.panels import Panel, panels, weights
 
@@ -22,6 +22,12 @@ __all__ = ["Drawing", "figures"]
 
 WIDTH = 7.0  # inches: a page of a paper
 ROWS = 6  # of a figure that is to fit on a page
+FIGURE = ("betting-favourable", "betting-unfavourable", "aircraft", "bandit", "chain", "grid")
+"""The environments of the paper's figure of the performance, in its order; its appendix has them by name."""
+ERRORS = ("betting-favourable", "betting-unfavourable", "bandit")
+"""Those of its figure of the estimation error."""
+RANDOMISED = (0.8, 1.0)
+"""The weights on the optimistic action of its figures of changing environments."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,8 @@ def figures(results: Results, folder: Path) -> list[Drawing]:
 
     Where nothing changes there is a figure per metric, with a panel per environment, and one of all three metrics, with a
     row per environment. Where environments change there is a figure per environment and weight on the optimistic action,
-    of the performance: a row per panel, a column per change.
+    of the performance: a row per panel, a column per change. Beside those stand the figures as the paper draws them, called
+    ``NAME-paper-...``: its learners, its environments, in its order.
 
     Raises
     ------
@@ -91,6 +98,31 @@ def _sheets(results: Results) -> Iterator[Sheet]:
         for xi, some in sets:
             stem = f"{name}-{environment}" + (_suffix(xi) if xi is not None or len(sets) > 1 else "")
             yield _changing(stem, panels(results, some), looks, xi)
+    if not results.own:
+        yield from _as_in_the_paper(results, f"{name}-paper", looks)
+
+
+def _as_in_the_paper(results: Results, stem: str, looks: Mapping[str, plot.Style]) -> Iterator[Sheet]:
+    """Draw what the paper draws, as far as it was run: its learners alone, and its order of environments and metrics."""
+    cells = [cell for cell in results.cells() if cell.learner in PAPERS]
+    steady = {name: [cell for cell in cells if cell.environment == name and cell.after is None] for name in FIGURE}
+
+    def shown(names: Sequence[str]) -> list[Panel]:
+        return [panel for name in names for panel in panels(results, steady[name])]
+
+    if results.name == "basic":
+        if found := shown(FIGURE):
+            yield _one_metric(f"{stem}-performance", found, plot.PERFORMANCE, looks)
+        if found := shown(ERRORS):
+            yield _one_metric(f"{stem}-estimation-error", found, plot.ESTIMATION_ERROR, looks)
+        if found := shown(sorted(FIGURE)):
+            metrics = (plot.PERFORMANCE, plot.MODEL_ERROR, plot.ESTIMATION_ERROR)
+            yield _all_metrics(f"{stem}-appendix", found, looks, metrics)
+    for environment in dict.fromkeys(cell.environment for cell in cells if cell.after is not None):
+        moving = [cell for cell in cells if cell.environment == environment and cell.after is not None]
+        for xi, some in weights(moving):
+            if xi in RANDOMISED:
+                yield _changing(f"{stem}-{environment}{_suffix(xi)}", panels(results, some), looks, xi)
 
 
 def _steady(stem: str, shown: Sequence[Panel], looks: Mapping[str, plot.Style]) -> Iterator[Sheet]:
@@ -121,12 +153,17 @@ def _one_metric(stem: str, shown: Sequence[Panel], metric: plot.Metric, looks: M
     return sheet
 
 
-def _all_metrics(stem: str, shown: Sequence[Panel], looks: Mapping[str, plot.Style]) -> Sheet:
+def _all_metrics(
+    stem: str,
+    shown: Sequence[Panel],
+    looks: Mapping[str, plot.Style],
+    metrics: Sequence[plot.Metric] = plot.METRICS,
+) -> Sheet:
     """Draw all metrics, a row per environment."""
     sheet = Sheet(stem, plot.new_figure(WIDTH, 0.6 + (1.4 if len(shown) > 1 else 1.7) * len(shown)), [])
     for row, panel in enumerate(shown):
-        for column, metric in enumerate(plot.METRICS):
-            ax = sheet.figure.add_subplot(len(shown), len(plot.METRICS), row * len(plot.METRICS) + column + 1)
+        for column, metric in enumerate(metrics):
+            ax = sheet.figure.add_subplot(len(shown), len(metrics), row * len(metrics) + column + 1)
             _draw_panel(sheet, ax, panel, metric, looks)
             if row == 0:
                 ax.set_title(metric.title)
