@@ -6,15 +6,13 @@ import numpy as np
 
 from umdp.paper.judging.curves import above_zero, errors, gaps, interval
 from umdp.paper.judging.measures import Evidence, Floats, Runs, logarithmic_grid
-from umdp.paper.judging.reach import ENVIRONMENTS, LEARNERS, LONG, SLOWER, comparable, near, too_short
+from umdp.paper.judging.reach import ENVIRONMENTS, LEARNERS, LONG, SLOWER, VISIBLE, comparable, near, too_short
 from umdp.paper.judging.verdict import Part, Ruling, number, percent, rule, series, weigh
 
 __all__ = ["misleading", "smallest_error"]
 
 SHOWN = ("betting-favourable", "betting-unfavourable", "bandit")
 """The environments of the figure that the paper's sentence speaks of."""
-VISIBLE = 1e-3
-"""Mean errors below a thousandth of the optimum are all zero on a figure."""
 OFTEN, SOMETIMES, RARELY = 0.25, 0.15, 0.10
 """Shares of the logarithmic axis that count as often and as rarely; up to the one between them it is close."""
 
