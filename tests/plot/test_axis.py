@@ -48,6 +48,15 @@ def test_the_huge_does_not_hide_the_rest() -> None:
     assert errors.upper < 1e3
 
 
+def test_the_only_spike_is_not_cut() -> None:
+    """Errors of one learner where all others have none, as of MAP in the unfavourable game: of the order of the optimum."""
+    bands = [flat([0.0] * 50), flat([*[0.0] * 20, 7.5, 3.0, *[0.0] * 28])]
+    axis = plot.ESTIMATION_ERROR.axis(bands, optimum=10.0)
+    assert axis.kind == "linear"
+    assert axis.lower <= 0.0
+    assert axis.upper > 7.5
+
+
 def test_positive_values_stay_above_zero_and_a_range_is_kept() -> None:
     assert plot.fit([flat([0.02, 0.5], spread=9.0)]).lower >= -0.05
     axis = plot.MODEL_ERROR.axis([flat([0.99, 0.2], spread=3.0)])

@@ -118,6 +118,7 @@ def fit(
     threshold: float = 1.0,
     within: tuple[float, float] | None = None,
     least: float = 0.0,
+    usual: float = 0.0,
 ) -> ValueAxis:
     """Return an axis on which the curves can be read.
 
@@ -130,12 +131,13 @@ def fit(
     show : values that are inside in any case, the optimum for instance
     within : what values can be at all; a linear axis starts with the first of them and does not go beyond the second
     least : the least height of a linear axis: a smaller one would show rounding
+    usual : a size that values may well have, even where most of them are smaller: what is up to 1000 times as large stays
     """
     drawn, shown = list(bands), np.asarray(show, dtype=np.float64)
     axis = ValueAxis(kind, 1.0, 10.0, threshold)
     ends = [each.mean[-1:] for each in drawn]
     means = _usual(
-        axis, np.concatenate([shown, *(each.mean for each in drawn)]), np.concatenate([shown, *ends, [least]])
+        axis, np.concatenate([shown, *(each.mean for each in drawn)]), np.concatenate([shown, *ends, [least, usual]])
     )
     if not len(means):
         return ValueAxis(kind, -threshold if kind == "symmetric" else 0.1 * threshold, threshold, threshold)

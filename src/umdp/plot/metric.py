@@ -60,8 +60,9 @@ class Metric:
         """Return the axis that some bands can be read on, `show` included."""
         near = linear_up_to(optimum) if self.signed else 1.0
         inside = [0.0, *show] if self.signed or (self.within is not None and not logarithmic) else show
-        least = 1e-3 * near if self.signed else 0.0
-        return fit(bands, self.kind(logarithmic), show=inside, threshold=near, within=self.within, least=least)
+        least, usual = (1e-3 * near, near) if self.signed else (0.0, 0.0)
+        kind = self.kind(logarithmic)
+        return fit(bands, kind, show=inside, threshold=near, within=self.within, least=least, usual=usual)
 
 
 PERFORMANCE = Metric("performance", "performance")
