@@ -18,15 +18,18 @@ from umdp.paper import Archive, Experiment, processes, reproduce
 from umdp.paper.showing.summary import summary
 
 PLAN = (
-    ("basic", False, 100, 100_000),
-    ("change", False, 30, 100_000),
-    ("strength", False, 30, 100_000),
+    ("basic", False, 100, 1_000_000),
+    ("change", False, 100, 1_000_000),
+    ("strength", False, 100, 1_000_000),
     ("ties", False, 30, 100_000),
     ("basic", True, 30, 100_000),
-    ("strength", True, 10, 100_000),
-    ("change", True, 3, 100_000),
+    ("strength", True, 30, 100_000),
+    ("change", True, 10, 100_000),
 )
-SHOWN = ("basic-performance", "basic-estimation-error", "change-chain-xi-0.8")
+SHOWN = (
+    "basic-performance", "basic-estimation-error", "basic-paper-performance", "basic-paper-estimation-error",
+    "change-paper-chain-xi-0.8",
+)  # fmt: skip
 DOCUMENT = Path(__file__).parents[1] / "docs" / "reproduction.md"
 
 
