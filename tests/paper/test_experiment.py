@@ -20,7 +20,7 @@ OWN = Path(__file__).parents[2] / "examples" / "own" / "ferry.toml"
 
 
 @pytest.mark.parametrize(
-    ("name", "cells", "published"), [("basic", 40, 24), ("strength", 6, 6), ("change", 240, 168), ("ties", 24, 24)]
+    ("name", "cells", "published"), [("basic", 40, 24), ("strength", 6, 6), ("change", 240, 168), ("ties", 30, 24)]
 )
 def test_the_papers_experiments_have_the_papers_cells(name, cells, published) -> None:
     experiment = Experiment.load(name)
