@@ -10,7 +10,7 @@ from umdp.anytime import anytime
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
-from umdp.simulation import Simulation, simulate
+from umdp.simulation import Promise, Simulation, certify, simulate
 from umdp.snapshot import Snapshot
 from umdp.solver import Bracket, Prepared, Solution, Statistics, Status, evaluate, prepare, solve
 from umdp.source.simulator import switch
@@ -57,6 +57,7 @@ __all__ = [
     "ModelError",
     "Policy",
     "Prepared",
+    "Promise",
     "Rewards",
     "Simulation",
     "Snapshot",
@@ -68,6 +69,7 @@ __all__ = [
     "UmdpError",
     "anytime",
     "benchmark",
+    "certify",
     "evaluate",
     "explore",
     "io",

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from umdp.cli.certify import Certify
+from umdp.cli.certify_app import declare_certify
 from umdp.cli.check import Check
 from umdp.cli.check_env import SECONDS, CheckEnv
 from umdp.cli.compare import Compare, declare_compare
@@ -53,7 +55,7 @@ def _method(text: str) -> str:
     return text
 
 
-Request = Check | CheckEnv | Learn | Resume | Show | Export | Plot | Compare | Simulate | Reproduce | Verify
+Request = Certify | Check | CheckEnv | Learn | Resume | Show | Export | Plot | Compare | Simulate | Reproduce | Verify
 
 
 def parse(arguments: Sequence[str]) -> Request | int:
@@ -181,6 +183,7 @@ declare_runs(app)
 declare_plot(app)
 declare_compare(app)
 declare_simulate(app)
+declare_certify(app)
 declare(app)
 
 

@@ -73,6 +73,10 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
                 """umdp simulate policy.json grid --property 'Pmax=? [ F "goal" ]'""",
             ),
         ),
+        "certify": (
+            ("a promise for the policy of a run", "umdp certify grid.run --trajectories 2000"),
+            ("until enough is promised", "umdp certify grid.run --until '>=0.1' --confidence 0.99"),
+        ),
         "reproduce": (
             ("an experiment of your own", "umdp reproduce examples/own/ferry.toml --seeds 2 --trajectories 200"),
         ),

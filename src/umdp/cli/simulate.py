@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from umdp.io.decisions import Fitted
     from umdp.run import Config
 
-__all__ = ["Simulate"]
+__all__ = ["PlayedPolicy", "Simulate"]
 
 LOGS = (".csv", ".jsonl", ".parquet", ".gz")
 
@@ -35,16 +35,16 @@ class Simulate:
     json: bool = False
     trust: bool = False
     parameters: dict[str, Any] = field(default_factory=dict)
+    command: str = "simulate"
 
     def run(self) -> int:
         """Play the policy and print what was measured; 0."""
         from umdp.cli.live import plain
-        from umdp.run import format_of
         from umdp.simulation.api import play
 
         if self.render and self.json:
             raise ModelError("--render draws for people and --json prints for programs; leave out one of them")
-        subject = self._of_run() if format_of(Path(self.policy)) is not None else self._of_file()
+        subject = self.subject()
         try:
             played = play(
                 subject.policy,
@@ -57,7 +57,7 @@ class Simulate:
                 self._watch(subject.process),
             )
         finally:
-            _close(subject.process)
+            subject.close()
         if self.json:
             row = {name: plain(value) for name, value in played.as_dict().items()}
             print(json.dumps({"property": subject.question, "model": subject.name, "seed": self.seed, **row,
@@ -87,7 +87,13 @@ class Simulate:
 
     # -- what is to be played --------------------------------------------------------------------------------
 
-    def _of_run(self) -> _Subject:
+    def subject(self) -> PlayedPolicy:
+        """Return the policy and where it is played, with what was promised of it."""
+        from umdp.run import format_of
+
+        return self._of_run() if format_of(Path(self.policy)) is not None else self._of_file()
+
+    def _of_run(self) -> PlayedPolicy:
         """Return the policy of a run, where it was learned or where it is told to, and what was promised."""
         from umdp.cli.learn import configuration
         from umdp.run import Store
@@ -119,9 +125,9 @@ class Simulate:
             if not home:
                 promised, guarantee, elsewhere = None, None, about
         name = _shown(config.model, config.parameters)
-        return _Subject(policy, process, self.property or question, name, promised, guarantee, elsewhere)
+        return PlayedPolicy(policy, process, self.property or question, name, promised, guarantee, elsewhere)
 
-    def _of_file(self) -> _Subject:
+    def _of_file(self) -> PlayedPolicy:
         """Return the policy of a file, which says what it was found for, and where it is played."""
         from umdp.io import policy_about
         from umdp.io.policy import read_policy_file
@@ -131,7 +137,7 @@ class Simulate:
         if not Path(self.policy).is_file():
             raise FormatError("there is no such file; give a run, or a policy as .json or .csv", path=self.policy)
         if self.model is None:
-            raise ModelError(f"say where to play {self.policy}: umdp simulate {self.policy} MODEL")
+            raise ModelError(f"say where to play {self.policy}: umdp {self.command} {self.policy} MODEL")
         about = policy_about(self.policy)
         question = self.property or about.get("property")
         if not isinstance(question, str):
@@ -154,7 +160,7 @@ class Simulate:
             promised, guarantee = None, None
             elsewhere = _shown(origin, arguments) if isinstance(origin, str) else "where it was learned"
         name = _shown(self.model, self.parameters)
-        return _Subject(policy, process, question, name, promised, guarantee, elsewhere)
+        return PlayedPolicy(policy, process, question, name, promised, guarantee, elsewhere)
 
     def _is_home(self, origin: str, parameters: dict[str, Any]) -> bool:
         """Whether MODEL is where a policy was learned."""
@@ -172,7 +178,7 @@ class Simulate:
 
         if recorded or config.model.endswith(LOGS):
             raise ModelError(
-                f"what was recorded cannot be played again; say where to play: umdp simulate {self.policy} MODEL"
+                f"what was recorded cannot be played again; say where to play: umdp {self.command} {self.policy} MODEL"
             )
         if not is_environment(config.model) and not is_plugin(config.model):
             return config.simulated()
@@ -219,7 +225,7 @@ def _modes(env: Any) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Subject:
+class PlayedPolicy:
     """What is played, where, for what, and what was promised of it."""
 
     policy: Fitted
@@ -230,8 +236,14 @@ class _Subject:
     guarantee: dict[str, Any] | None = None
     elsewhere: str | None = None  # where it was promised, if not here
 
+    def close(self) -> None:
+        """Let go of the environment."""
+        close = getattr(self.process, "close", None)
+        if callable(close):
+            close()
 
-def _cut_short(subject: _Subject) -> list[str]:
+
+def _cut_short(subject: PlayedPolicy) -> list[str]:
     """Return that the environment ends episodes that the property lets go on, if it does."""
     from umdp.source.environments.time_limit import cut_note
     from umdp.spec import Spec
@@ -241,9 +253,3 @@ def _cut_short(subject: _Subject) -> list[str]:
     env = getattr(subject.process, "env", subject.process) if hasattr(subject.process, "graph") else subject.process
     note = cut_note(env, subject.name, Spec.parse(subject.question), entry=entry)
     return [] if note is None else [note]
-
-
-def _close(process: Any) -> None:
-    close = getattr(process, "close", None)
-    if callable(close):
-        close()

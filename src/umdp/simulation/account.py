@@ -27,15 +27,20 @@ class Played:
     quantity : what the values are
     values : (N,) for each episode 1 or 0, or what it earned
     steps : how many were made in all
-    cut : episodes that ended, or were cut off, before the property was decided
+    undecided : (N,) whether an episode ended, or was cut off, before the property was decided
     unseen : episodes that met a state the policy knows nothing of
     """
 
     quantity: Literal["probability", "return", "reward"]
     values: NDArray[np.float64]
     steps: int
-    cut: int = 0
+    undecided: NDArray[np.bool_]
     unseen: int = 0
+
+    @property
+    def cut(self) -> int:
+        """How many ended, or were cut off, before the property was decided."""
+        return int(np.count_nonzero(self.undecided))
 
 
 @dataclass(frozen=True, eq=False)

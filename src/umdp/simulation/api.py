@@ -10,7 +10,7 @@ import numpy as np
 from umdp.errors import ModelError
 from umdp.limits import default_horizon
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.simulation.account import account_of
+from umdp.simulation.account import Account, Played, account_of
 from umdp.simulation.measured import Simulation, clopper_pearson, student
 from umdp.simulation.on_model import play_model
 from umdp.source import Source
@@ -19,7 +19,7 @@ from umdp.spec import Spec
 if TYPE_CHECKING:
     from umdp.io.decisions import Fitted
 
-__all__ = ["fitted", "known", "play", "playable", "simulate"]
+__all__ = ["fitted", "known", "play", "play_some", "playable", "simulate"]
 
 
 def simulate(
@@ -121,16 +121,8 @@ def play(
         raise ModelError(f"at least 1 episode is needed, not {episodes}")
     if seed < 0:
         raise ModelError(f"a seed is a number of at least 0, not {seed}")
-    if horizon is not None and horizon < 1:
-        raise ModelError(f"the horizon is a number of steps and must be at least 1, not {horizon}")
     account = account_of(process if isinstance(process, MDP) else policy.graph, asked)
-    longest = horizon or account.steps or 10 * default_horizon(policy.graph.states)
-    if isinstance(process, MDP):
-        played = play_model(policy, process, account, episodes, seed, longest, watch)
-    else:
-        from umdp.simulation.in_environment import play_environment
-
-        played = play_environment(policy, process, account, episodes, seed, longest, watch, found.unknown)
+    played = play_some(found, process, account, episodes, seed, horizon, watch)
     values = played.values
     if account.paid is None:
         lower, upper = clopper_pearson(round(float(values.sum())), episodes)
@@ -141,3 +133,24 @@ def play(
         episodes, played.steps, played.quantity, float(values.mean()), lower, upper, bound, at_least, played.cut,
         played.unseen,
     )  # fmt: skip
+
+
+def play_some(
+    found: Fitted,
+    process: Any,
+    account: Account,
+    episodes: int,
+    seed: int,
+    horizon: int | None = None,
+    watch: Callable[[str], None] | None = None,
+) -> Played:
+    """Return what some episodes of a policy count for."""
+    policy = found.policy
+    if horizon is not None and horizon < 1:
+        raise ModelError(f"the horizon is a number of steps and must be at least 1, not {horizon}")
+    longest = horizon or account.steps or 10 * default_horizon(policy.graph.states)
+    if isinstance(process, MDP):
+        return play_model(policy, process, account, episodes, seed, longest, watch)
+    from umdp.simulation.in_environment import play_environment
+
+    return play_environment(policy, process, account, episodes, seed, longest, watch, found.unknown)

@@ -44,14 +44,17 @@ def play_environment(
             f"the policy is for another environment: it has {policy.graph.choices:,} choices, this one {own.choices:,}"
         )
     player = _Player(Protocol(env), policy, interface, account, np.random.default_rng(seed), unknown)
-    values = np.array([player.episode(longest, watch if number == 0 else None) for number in range(episodes)])
+    values, undecided = np.empty(episodes), np.zeros(episodes, dtype=np.bool_)
+    for number in range(episodes):
+        values[number] = player.episode(longest, watch if number == 0 else None)
+        undecided[number] = player.undecided
     if not player.known:
         raise ModelError(
             f"the policy is for another environment: it knows nothing of any state that {episodes:,} "
             f"{nouns(episodes, 'episode')} of this one led to"
         )
     quantity = "probability" if account.paid is None else "return" if player.raw else "reward"
-    return Played(quantity, values, player.steps, player.cut, player.unseen)  # type: ignore[arg-type]
+    return Played(quantity, values, player.steps, undecided, player.unseen)  # type: ignore[arg-type]
 
 
 class _Player:
@@ -68,13 +71,14 @@ class _Player:
     ) -> None:
         self.protocol, self.policy, self.interface, self.account, self.rng = protocol, policy, interface, account, rng
         self.raw = account.paid is not None and account.units is not None and interface.paid is not None
-        self.steps = self.cut = self.unseen = 0
-        self.known = False
+        self.steps = self.unseen = 0
+        self.known = self.undecided = False  # of the last episode
         self._unknown = unknown
         self._others: list[Any] | None = None
 
     def episode(self, longest: int, watch: Callable[[str], None] | None) -> float:
         """Play an episode; return 1 or 0 for a probability, otherwise what it earned."""
+        self.undecided = False
         account, graph, interface = self.account, self.policy.graph, self.interface
         observation, _ = self.protocol.reset(int(self.rng.random() * 2**31))
         state, at, earned, strange = interface.state(graph, observation), 0, 0.0, False
@@ -96,7 +100,7 @@ class _Player:
             ended = last is not None and last.terminated
             if decided or ended or (last is not None and last.truncated) or made >= longest:
                 # What has ended stays where it is; a sum over steps is complete with it, one until a goal is not.
-                self.cut += not decided and not (ended and (account.paid is None or account.steps is not None))
+                self.undecided = not decided and not (ended and (account.paid is None or account.steps is not None))
                 break
             choice = self._choice(state, at)
             strange |= choice < 0

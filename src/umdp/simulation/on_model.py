@@ -33,19 +33,21 @@ def play_model(
     stuck = np.ones(mdp.states, dtype=np.bool_)
     stuck[own[mdp.successor != own]] = False
     state = np.full(episodes, mdp.initial, dtype=np.int64)
-    earned, active, steps, cut = np.zeros(episodes), np.arange(episodes), 0, 0
+    earned, active, steps = np.zeros(episodes), np.arange(episodes), 0
+    undecided = np.zeros(episodes, dtype=np.bool_)
     for step in range(longest + 1):
         here = state[active]
         over = account.over(here, step)
         if account.steps is None:
             # Nothing more happens in a state that is never left: the sum, which goes until the goal, is infinite there.
-            cut += int(np.count_nonzero(stuck[here] & ~over)) if account.paid is not None else 0
+            if account.paid is not None:
+                undecided[active[stuck[here] & ~over]] = True
             over = over | stuck[here]
         active = active[~over]
         if not active.size:
             break
         if step == longest:
-            cut += active.size
+            undecided[active] = True
             break
         here = state[active]
         choice = choose(here, step)
@@ -61,10 +63,10 @@ def play_model(
             names = mdp.state_name(int(here[0])), mdp.action_name(int(choice[0])), mdp.state_name(int(state[0]))
             watch(f"{step + 1}: {names[0]}, {names[1]} -> {names[2]}")
     if account.paid is None:
-        return Played("probability", account.holds(state).astype(np.float64), steps, cut)
+        return Played("probability", account.holds(state).astype(np.float64), steps, undecided)
     if account.units is None:
-        return Played("reward", earned, steps, cut)
-    return Played("return", account.returned(earned), steps, cut)
+        return Played("reward", earned, steps, undecided)
+    return Played("return", account.returned(earned), steps, undecided)
 
 
 def _chooser(policy: Policy, rng: np.random.Generator) -> Callable[[Array, int], Array]:
