@@ -34,8 +34,9 @@ PARTS = {
     "code": "the code that is run",
     "log": "how the log is read",
     "per_solve": "the number of trajectories per solve",
+    "ends": "where trajectories end",
 }
-LATER = ("log", "per_solve")  # parts that runs of this format did not have from the beginning
+LATER = ("log", "per_solve", "ends")  # parts that runs of this format did not have from the beginning
 # How the answer reads and is used, not what it is: runs from before they were kept go on.
 SHOWN = ("units", "interface")
 PLURAL = ("the states", "the labels", "the rewards", "the names", "the probabilities")
@@ -63,6 +64,7 @@ def fingerprint(config: Config, run: Anytime) -> dict[str, str]:
         "precision": run.precision,
         "seed": run.seed,
         "per_solve": run.per_solve,
+        "ends": run.halt,
         "code": _sorted(config.plugins),
         "log": [
             config.read_from, config.on_error, config.data.graph, config.data.initial, config.data.terminal,
