@@ -77,9 +77,9 @@ def test_huge_and_infinite_values_are_drawn(draw: Any, logarithmic: bool, tmp_pa
     ax = draw(made(huge=True), optimum=73.0, logarithmic=logarithmic)
     low, high = ax.get_ylim()
     assert np.isfinite([low, high]).all()
-    assert high - low < 1e30
+    assert high - low < 1e70
     for each in ax.get_lines():
-        assert (np.abs(each.get_ydata()) < 1e40).all()
+        assert (np.abs(each.get_ydata()) < 1e80).all()
     files = plot.save(ax.figure, tmp_path / "huge")
     assert "e+" not in files[1].read_text(encoding="utf-8")
 

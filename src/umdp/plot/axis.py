@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ValueAxis", "fit"]
 
-DECADES = 10  # a logarithmic axis shows no more on either side of the optimum
+DECADES = 45  # a logarithmic axis shows no more on either side of the optimum; a wrong policy on chain takes 38
 BOTH_SIDES = 8  # and a symmetric one no more beyond its threshold
 OUTLIER = 1000  # a linear axis leaves out what is that many times larger than usual
 MARGIN, BAND_MARGIN = 0.05, 0.15  # of the height: around the means, and at most for what bands need beyond that
@@ -106,7 +106,7 @@ class ValueAxis:
 
     def _backward(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.kind == "logarithmic":
-            return np.asarray(10.0**values)
+            return np.asarray(10.0 ** np.clip(values, -307.0, 307.0))
         return np.sinh(values) * self.threshold if self.kind == "symmetric" else values
 
 
@@ -123,7 +123,7 @@ def fit(
     """Return an axis on which the curves can be read.
 
     All means are inside, as far as that does not spoil the view: a linear axis leaves out what is 1000 times larger than
-    usual (than what is in `show`, than the last values), a logarithmic one shows ten decades on either side of the first
+    usual (than what is in `show`, than the last values), a logarithmic one shows 45 decades on either side of the first
     value of `show`, a symmetric one eight beyond the threshold. What is infinite never counts.
 
     Parameters
