@@ -1,4 +1,4 @@
-"""The benchmarks can be imported; Hypothesis draws the same examples in every run of `make test`, new ones in `make test-all`."""
+"""The benchmarks can be imported; Hypothesis draws the same examples in every `make test`, more and new ones in `test-all`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ if (
 ):  # as in a job in the background, whose children would ignore it, too
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("same", derandomize=True)
-settings.register_profile("new", print_blob=True)
+settings.register_profile("same", derandomize=True, max_examples=40)
+settings.register_profile("new", max_examples=100, print_blob=True)
 settings.load_profile("same")

@@ -86,8 +86,11 @@ def test_a_leap_draws_counts_as_one_iteration_after_another_does(name: str, samp
     alike(*both(lambda: begun(name, LUI(), Optimism(0.9), sampling=sampling), trajectories=500))
 
 
-@pytest.mark.parametrize("after", [1, 40, 100, 150])
-@pytest.mark.parametrize("learner", [LUI(), LUI(strength_bound=(20, 30)), MAP(strength_bound=300), UCRL2()])
+@pytest.mark.parametrize("after", [1, 150, *(pytest.param(after, marks=pytest.mark.slow) for after in (40, 100))])
+@pytest.mark.parametrize(
+    "learner",
+    [LUI(strength_bound=(20, 30)), *(pytest.param(each, marks=pytest.mark.slow) for each in (LUI(), MAP(), UCRL2()))],
+)
 def test_a_process_that_changes_does_so_within_the_same_iteration(learner: Learner, after: int) -> None:
     for name, later in (("chain", "chain-switched"), ("betting-favourable", "betting-unfavourable")):
         bench, other = BENCHMARKS[name], BENCHMARKS[later]

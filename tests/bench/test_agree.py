@@ -63,7 +63,14 @@ def _name(case: Case) -> str:
     return f"{case.family}-{case.size}-{case.kind}-{case.property.split('=')[0]}"
 
 
-@pytest.mark.parametrize("case", list(cases((10**3, 10**4), PROGRAMS)), ids=_name)
+@pytest.mark.parametrize(
+    "case",
+    [
+        case if case.size == 10**3 else pytest.param(case, marks=pytest.mark.slow)
+        for case in cases((10**3, 10**4), PROGRAMS)
+    ],
+    ids=_name,
+)
 def test_agrees_with_storm(case: Case, tmp_path: Path) -> None:
     _agrees(case, tmp_path, 120.0)  # the first solve of all compiles, for half a minute and more
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import betainc, betaln
 
+from examples import examples
 from learn.small import coin, counted, fan
 from umdp import Graph, ModelError
 from umdp.learn import ClopperPearson, ConfidenceSequence, Learner
@@ -49,7 +50,7 @@ def outside_clopper_pearson(p: F, hits: int, misses: int, level: float) -> bool:
     return min(sum(law[hits:]), sum(law[: hits + 1])) <= F(level) / 2
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.integers(0, 40), st.integers(0, 40), st.sampled_from(LEVELS), st.sampled_from(SOUND))
 def test_ends_are_just_outside(hits: int, misses: int, level: float, kind: type[Binomial]) -> None:
     outside = outside_sequence if kind is ConfidenceSequence else outside_clopper_pearson

@@ -52,7 +52,7 @@ def all_mistakes(run: int, number: int, objectives: list[Objective], *, zero_low
 # -- the sample ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("first", range(0, 60, 30))
+@pytest.mark.parametrize("first", [0, pytest.param(30, marks=pytest.mark.slow)])
 def test_sample_with_positive_lower_bounds(first: int) -> None:
     for number in range(first, first + 30):
         assert not all_mistakes(SAMPLE, number, OBJECTIVES + BOUNDED, zero_lower=False)

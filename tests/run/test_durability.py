@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are f
 @pytest.mark.parametrize(
     ("name", "trials"),
     [
-        *[("create", 8), ("kill", 6), ("writers", 2), ("disk", 4), ("bits", 25), ("hostile", 30), ("failing", 3)],
+        *[("create", 4), ("kill", 4), ("writers", 2), ("disk", 2), ("bits", 12), ("hostile", 12), ("failing", 2)],
         *(
             pytest.param(name, trials, marks=pytest.mark.slow)
             for name, trials in (

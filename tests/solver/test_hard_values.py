@@ -453,7 +453,9 @@ def slippery_grid(side: int, *, traps: float, back: bool = True, seed: int = 5) 
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("players", "back"), [("Pmaxmax", True), ("Pmaxmax", False), ("Pmaxmin", True)])
+@pytest.mark.parametrize(
+    ("players", "back"), [("Pmaxmax", True), pytest.param("Pmaxmax", False, marks=pytest.mark.slow), ("Pmaxmin", True)]
+)
 def test_a_grid_with_traps_is_certified(players: str, back: bool) -> None:
     model = slippery_grid(60, traps=0.08, back=back)
     solution = solve(model, f"{players}=? {GOAL}")

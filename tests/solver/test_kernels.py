@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from solver.random_arrays import Row, fractions, random_graph, random_problem, rows, slack_of
 from umdp.solver.certification import inductive
 from umdp.solver.certification.row import fill, sort_row
@@ -21,7 +22,7 @@ from umdp.solver.reduction.problem import Problem
 
 ULP = Fraction(1, 2**53)
 SIDES = [(agent, nature) for agent in (True, False) for nature in (True, False)]
-quick = settings(max_examples=300, deadline=None)
+quick = settings(max_examples=examples(300), deadline=None)
 
 
 def order_of(row: Row, nature_max: bool) -> np.ndarray:

@@ -208,7 +208,7 @@ def tangle(rng: np.random.Generator, n: int) -> MDP:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 60))])
+@pytest.mark.parametrize("seed", [*range(2), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 60))])
 def test_with_end_components_it_is_what_a_solve_from_scratch_says(seed: int) -> None:
     rng = np.random.default_rng(seed)
     truth = tangle(rng, int(rng.choice([90, 150, 300, 1500])))

@@ -91,7 +91,7 @@ def write_walks(path: Path, rows: int) -> list[int]:
     [
         (".csv", 1_000_000),
         pytest.param(".jsonl", 1_000_000, marks=pytest.mark.slow),
-        (".parquet", 1_000_000),
+        pytest.param(".parquet", 1_000_000, marks=pytest.mark.slow),
         pytest.param(".parquet", 10_000_000, marks=pytest.mark.slow),
     ],
 )
