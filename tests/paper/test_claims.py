@@ -23,7 +23,7 @@ from paper.made import (
     results,
     rising,
 )
-from umdp.paper.judging.claims import CLAIMS, Judged, judge, price_table, prices
+from umdp.paper.judging.claims import CLAIMS, Judged, Price, judge, price_table, prices
 from umdp.paper.results import Cell, Results
 
 QUICK = {"LUI": 10.0, "PAC": 20.0, "MAP": 30.0, "UCRL2": 40.0}
@@ -682,3 +682,10 @@ def test_price_table_has_a_dash_where_a_learner_was_not_run() -> None:
     assert rule == "|---|---:|---:|"
     assert chain == "| Chain | 20000 % / 0 % | – |"
     assert grid == "| Grid | 60 % / 0 % | 60 % / 0 % |"
+
+
+def test_a_learner_has_one_column_though_one_of_its_promises_was_withdrawn() -> None:
+    found = [Price("Grid", "Sequence", "any-time", 0.9, 0.0), Price("Chain", "Sequence", "any-time", 0.8, 0.0)]
+    found.append(Price("Aircraft", "Sequence", "none", 0.7, 0.0))
+    head, *_ = price_table(found).splitlines()
+    assert head.endswith("| Sequence (guarantee: any-time; none in some runs on Aircraft) |")

@@ -83,8 +83,11 @@ def price_table(prices: Sequence[Price]) -> str:
 
 def price_rows(prices: Sequence[Price]) -> list[list[str]]:
     """Return the table as text, its head first."""
-    learners = dict.fromkeys((price.learner, price.guarantee) for price in prices)
-    head = [f"{learner} (guarantee: {guarantee})" for learner, guarantee in learners]
+    learners = dict.fromkeys(price.learner for price in prices)
+    head = [
+        f"{learner} (guarantee: {_behind([each for each in prices if each.learner == learner])})"
+        for learner in learners
+    ]
     rows = [["promised of the optimum / misleading runs", *head]]
     for environment in dict.fromkeys(price.environment for price in prices):
         cells = {
@@ -92,8 +95,16 @@ def price_rows(prices: Sequence[Price]) -> list[list[str]]:
             for price in prices
             if price.environment == environment
         }
-        rows.append([environment, *(cells.get(learner, "–") for learner, _ in learners)])
+        rows.append([environment, *(cells.get(learner, "–") for learner in learners)])
     return rows
+
+
+def _behind(prices: Sequence[Price]) -> str:
+    """Return the guarantee that stands behind a learner, and where some run ended with less."""
+    kinds = list(dict.fromkeys(price.guarantee for price in prices))
+    usual = max(kinds, key=lambda kind: sum(price.guarantee == kind for price in prices))
+    rest = [f"{price.guarantee} in some runs on {price.environment}" for price in prices if price.guarantee != usual]
+    return "; ".join([usual, *rest])
 
 
 def _share(share: float) -> str:
