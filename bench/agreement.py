@@ -19,7 +19,7 @@ from umdp.paper import Experiment
 
 POINTS = (10, 100, 1000)
 METRICS = ("performance", "model_error")
-SEEDS = 100
+SEEDS = 30
 LEVEL = 0.01  # over all comparisons together
 CUT = 10_000  # its value iteration stops after so many sweeps; values on chain grow by 1 to 2 with each
 

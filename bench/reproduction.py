@@ -19,12 +19,11 @@ from umdp.paper.showing.summary import summary
 
 PLAN = (
     ("basic", False, 100, 1_000_000),
-    ("change", False, 100, 1_000_000),
+    ("change", False, 60, 1_000_000),
     ("strength", False, 100, 1_000_000),
     ("ties", False, 30, 100_000),
-    ("basic", True, 30, 100_000),
-    ("strength", True, 30, 100_000),
-    ("change", True, 10, 100_000),
+    ("basic", True, 12, 100_000),
+    ("strength", True, 12, 100_000),
 )
 SHOWN = (
     "basic-performance", "basic-estimation-error", "basic-paper-performance", "basic-paper-estimation-error",
