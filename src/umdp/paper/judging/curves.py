@@ -12,7 +12,7 @@ import numpy as np
 
 from umdp.paper.judging.measures import Floats, Runs
 
-__all__ = ["LOGARITHMIC", "above_zero", "errors", "first", "for_good", "gaps", "interval", "resampled"]
+__all__ = ["LOGARITHMIC", "above_zero", "centred", "errors", "first", "for_good", "gaps", "interval", "resampled"]
 
 ROUNDS = 400
 """Drawn again so often: the ends of a 95 % interval then rest on ten of them each."""
@@ -107,6 +107,18 @@ def interval(numbers: Floats) -> tuple[float, float, float]:
     """
     low, high = np.quantile(numbers[1:], [0.025, 0.975], method="inverted_cdf")
     return float(numbers[0]), float(low), float(high)
+
+
+def centred(numbers: Floats) -> Floats:
+    """Return numbers of which drawing again makes more on the whole, as of a distance between curves, without that excess.
+
+    Examples
+    --------
+    >>> centred(np.array([4.0, 6.0, 7.0, 9.0])).tolist()
+    [4.0, 3.0, 4.0, 6.0]
+    """
+    excess = max(float(np.median(numbers[1:])) - float(numbers[0]), 0.0)
+    return np.concatenate([numbers[:1], np.maximum(numbers[1:] - excess, 0.0)])
 
 
 def _name(runs: Runs) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from umdp.paper.judging.curves import LOGARITHMIC, first, gaps, interval
+from umdp.paper.judging.curves import LOGARITHMIC, centred, first, gaps, interval
 from umdp.paper.judging.measures import EXACT, OPTIMAL, Evidence, Floats, Runs, logarithmic_grid
 from umdp.paper.judging.verdict import Part, Ruling, count, number, rule, weigh
 
@@ -94,7 +94,7 @@ def about_equal(evidence: Evidence) -> Ruling:
             continue
         one, other = gaps(runs[0], points), gaps(runs[1], points)
         height = np.maximum(np.maximum(one, other).max(1), EXACT)
-        apart = interval(np.abs(one - other).mean(1) / height)
+        apart = interval(centred(np.abs(one - other).mean(1) / height))
         times = [count(whole(first(each, points, near(environment))[0])) for each in (one, other)]
         said = f"{number(apart, 'percent')} apart; within 5 % of the optimum LUI after {times[0]}, PAC after {times[1]}"
         parts.append(Part(environment, weigh(apart, ALIKE, UNLIKE), said))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from umdp.paper.judging.curves import first, gaps, interval
+from umdp.paper.judging.curves import centred, first, gaps, interval
 from umdp.paper.judging.measures import Evidence, logarithmic_grid
 from umdp.paper.judging.reach import LONG, NEAR, too_short, whole
 from umdp.paper.judging.verdict import Part, Ruling, count, number, percent, rule, series, weigh
@@ -33,7 +33,7 @@ def strength_hardly_matters(evidence: Evidence) -> Ruling:
     points = logarithmic_grid(evidence.trajectories)
     curves = np.array([gaps(each, points) for each in found.values()])
     apart = np.ptp(curves, axis=0)
-    mean, widest = interval(apart.mean(1)), int(apart[0].argmax())
+    mean, widest = interval(centred(apart.mean(1))), int(apart[0].argmax())
     names = list(found)
     worst, best = names[int(curves[:, 0, widest].argmax())], names[int(curves[:, 0, widest].argmin())]
     times = {name: float(first(curve, points, NEAR)[0]) for name, curve in zip(names, curves, strict=True)}
