@@ -11,10 +11,12 @@ from scipy.special import betaln
 from scipy.stats import binom
 
 import umdp
-from umdp import MDP, ModelError, certify, solve
+from umdp import MDP, ModelError, Spec, certify, solve
 from umdp.benchmark import BENCHMARKS
 from umdp.cli import run
 from umdp.learn import ConfidenceSequence
+from umdp.simulation import evidence
+from umdp.simulation.account import Played, account_of
 
 COIN = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.3, 0.7, 1, 1], labels={"heads": [1]})
 HEADS = 'Pmax=? [ F "heads" ]'
@@ -103,6 +105,16 @@ def test_what_was_cut_short_counts_as_the_worst(question: str, worst: float) -> 
     assert (found.mean, found.cut, found.bound) == (worst, 200, worst)
 
 
+def test_rewards_below_nothing_and_episodes_of_which_the_policy_knows_nothing() -> None:
+    """Below nothing the sequence proves nothing; where the policy has nothing to say, what was done is not its own."""
+    account = account_of(COIN, Spec.parse(HEADS))
+    none, some = np.zeros(2, dtype=np.bool_), np.array([False, True])
+    with pytest.raises(ModelError, match="an episode earns -1, less than nothing"):
+        evidence._shares(Played("reward", np.array([2.0, -1.0]), 2, none, none), account, 4.0)
+    assert evidence._shares(Played("reward", np.array([2.0, 3.0]), 2, none, some), account, 4.0).tolist() == [0.5, 0.0]
+    assert evidence._shares(Played("reward", np.array([2.0, 9.0]), 2, none, none), account, 4.0).tolist() == [0.5, 1.0]
+
+
 def test_it_stops_when_enough_is_promised() -> None:
     bench = BENCHMARKS["aircraft"]
     model = bench.build()
@@ -149,7 +161,8 @@ def test_the_policy_of_a_run_on_the_command_line(tmp_path: Path, monkeypatch, ca
         (["--trajectories", "0"], "--trajectories must be a whole number, more than 0, not 0"),
         (["--most", "3"], "most is for an expected reward"),
         (["--confidence", "1.5"], "is not between 0 and 1"),
-        (["--horizon", "0"], "horizon"),
+        (["--horizon", "0"], "horizon must be a whole number of steps, at least 1, not 0"),
+        (["--seed", "-1"], "seed must be a whole number, at least 0, not -1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options: list[str], said: str, tmp_path: Path, monkeypatch, capsys) -> None:

@@ -28,19 +28,24 @@ class Played:
     values : (N,) for each episode 1 or 0, or what it earned
     steps : how many were made in all
     undecided : (N,) whether an episode ended, or was cut off, before the property was decided
-    unseen : episodes that met a state the policy knows nothing of
+    strange : (N,) whether an episode met a state the policy knows nothing of
     """
 
     quantity: Literal["probability", "return", "reward"]
     values: NDArray[np.float64]
     steps: int
     undecided: NDArray[np.bool_]
-    unseen: int = 0
+    strange: NDArray[np.bool_]
 
     @property
     def cut(self) -> int:
         """How many ended, or were cut off, before the property was decided."""
         return int(np.count_nonzero(self.undecided))
+
+    @property
+    def unseen(self) -> int:
+        """How many met a state the policy knows nothing of."""
+        return int(np.count_nonzero(self.strange))
 
 
 @dataclass(frozen=True, eq=False)

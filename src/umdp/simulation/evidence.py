@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.asked import check_numbers
 from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
 from umdp.model import MDP, Policy
@@ -159,6 +160,7 @@ def certify_fitted(
     from umdp.learn import ConfidenceSequence
     from umdp.limits import threshold
 
+    check_numbers(seed=seed, horizon=horizon)
     account = account_of(process if isinstance(process, MDP) else found.policy.graph, asked)
     top = _top(account, most, asked)
     if episodes < 1:
@@ -176,8 +178,8 @@ def certify_fitted(
         shares = _shares(played, account, top)
         total, steps, cut, done = total + float(shares.sum()), steps + played.steps, cut + played.cut, done + size
         end = _end(sequence, total if at_least else done - total, done)
-        now = top * end if at_least else top * (1.0 - end)
-        bound = max(bound, now) if at_least else min(bound, now)
+        now = math.nextafter(top * end, 0.0) if at_least else math.nextafter(top * (1.0 - end), math.inf)
+        bound = max(bound, now) if at_least else min(bound, now)  # each was proved
         looks.append((done, bound))
         if time.monotonic() >= deadline:
             break
@@ -214,12 +216,16 @@ def _earns(account: Account) -> str:
 
 
 def _shares(played: Played, account: Account, top: float) -> NDArray[np.float64]:
-    """Return what episodes count for, in [0, 1]; what was not decided is the worst."""
+    """Return what episodes count for, in [0, 1]; the worst where that was not decided, or the policy had nothing to say."""
     worst = 0.0 if account.maximises else 1.0
-    values = played.values / top
-    if not account.maximises and bool((values > 1.0).any()):
-        raise ModelError(f"an episode cost {float(played.values.max()):g}, more than the most that was said, {top:g}")
-    return np.where(played.undecided, worst, np.minimum(values, 1.0))
+    least, largest = float(played.values.min()), float(played.values.max())
+    if least < 0.0:
+        raise ModelError(
+            f"an episode {_earns(account)}s {least:g}, less than nothing, of which no bound is proved here"
+        )
+    if not account.maximises and largest > top:
+        raise ModelError(f"an episode cost {largest:g}, more than the most that was said, {top:g}")
+    return np.where(played.undecided | played.strange, worst, np.minimum(played.values / top, 1.0))
 
 
 def _end(sequence: Any, hits: float, episodes: int) -> float:

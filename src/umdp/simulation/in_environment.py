@@ -44,17 +44,17 @@ def play_environment(
             f"the policy is for another environment: it has {policy.graph.choices:,} choices, this one {own.choices:,}"
         )
     player = _Player(Protocol(env), policy, interface, account, np.random.default_rng(seed), unknown)
-    values, undecided = np.empty(episodes), np.zeros(episodes, dtype=np.bool_)
+    values, (undecided, strange) = np.empty(episodes), np.zeros((2, episodes), dtype=np.bool_)
     for number in range(episodes):
         values[number] = player.episode(longest, watch if number == 0 else None)
-        undecided[number] = player.undecided
+        undecided[number], strange[number] = player.undecided, player.strange
     if not player.known:
         raise ModelError(
             f"the policy is for another environment: it knows nothing of any state that {episodes:,} "
             f"{nouns(episodes, 'episode')} of this one led to"
         )
     quantity = "probability" if account.paid is None else "return" if player.raw else "reward"
-    return Played(quantity, values, player.steps, undecided, player.unseen)  # type: ignore[arg-type]
+    return Played(quantity, values, player.steps, undecided, strange)  # type: ignore[arg-type]
 
 
 class _Player:
@@ -71,8 +71,9 @@ class _Player:
     ) -> None:
         self.protocol, self.policy, self.interface, self.account, self.rng = protocol, policy, interface, account, rng
         self.raw = account.paid is not None and account.units is not None and interface.paid is not None
-        self.steps = self.unseen = 0
-        self.known = self.undecided = False  # of the last episode
+        self.steps = 0
+        self.known = False
+        self.undecided = self.strange = False  # of the last episode
         self._unknown = unknown
         self._others: list[Any] | None = None
 
@@ -119,7 +120,7 @@ class _Player:
             if watch is not None:
                 watch(_shown(self.protocol.env, f"{made}: {action} -> {last.observation}, reward {last.reward:g}"))
         self.steps += made
-        self.unseen += strange
+        self.strange = strange
         if account.paid is not None:
             return earned
         # Where the policy has nothing to say, anything may happen: it counts as the worst.

@@ -62,11 +62,12 @@ def play_model(
         if watch is not None and active[0] == 0:
             names = mdp.state_name(int(here[0])), mdp.action_name(int(choice[0])), mdp.state_name(int(state[0]))
             watch(f"{step + 1}: {names[0]}, {names[1]} -> {names[2]}")
+    nothing = np.zeros(episodes, dtype=np.bool_)  # a policy for the model's graph knows all of its states
     if account.paid is None:
-        return Played("probability", account.holds(state).astype(np.float64), steps, undecided)
+        return Played("probability", account.holds(state).astype(np.float64), steps, undecided, nothing)
     if account.units is None:
-        return Played("reward", earned, steps, undecided)
-    return Played("return", account.returned(earned), steps, undecided)
+        return Played("reward", earned, steps, undecided, nothing)
+    return Played("return", account.returned(earned), steps, undecided, nothing)
 
 
 def _chooser(policy: Policy, rng: np.random.Generator) -> Callable[[Array, int], Array]:
