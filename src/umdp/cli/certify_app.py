@@ -11,6 +11,7 @@ from umdp.cli.certify import Certify
 from umdp.cli.env_args import ENV_ARG, arguments_of
 from umdp.cli.numbers import integer, number, share
 from umdp.cli.simulate import Simulate
+from umdp.cli.simulate_app import JSON, MODEL, POLICY, SEED, TRUST
 
 __all__ = ["declare_certify"]
 
@@ -23,22 +24,8 @@ _HELP = (
 
 
 def _certify(
-    policy: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN|POLICY",
-            help="A run, or a policy as .json or .csv (umdp export, check --policy).",
-            show_default=False,
-        ),
-    ],
-    model: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[MODEL]",
-            help="Where to play: as for learn, an environment, a file or a benchmark. A run has its own.",
-            show_default=False,
-        ),
-    ] = None,
+    policy: POLICY,
+    model: MODEL = None,
     trajectories: Annotated[int, typer.Option(parser=integer, metavar="N", help="How many to play at most.")] = 10_000,
     confidence: Annotated[
         Decimal | None,
@@ -64,7 +51,7 @@ def _certify(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(parser=integer, metavar="N", help="Equal seeds give equal episodes.")] = 0,
+    seed: SEED = 0,
     horizon: Annotated[
         int | None,
         typer.Option(
@@ -81,8 +68,8 @@ def _certify(
         ),
     ] = None,
     env_arg: ENV_ARG = None,
-    trust: Annotated[bool, typer.Option("--trust", help="Execute the code that the run names.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
+    trust: TRUST = False,
+    json: JSON = False,
 ) -> Certify:
     """Return what `umdp certify` was asked for."""
     played = Simulate(

@@ -10,7 +10,7 @@ from umdp.cli.env_args import ENV_ARG, arguments_of
 from umdp.cli.numbers import integer
 from umdp.cli.simulate import Simulate
 
-__all__ = ["declare_simulate"]
+__all__ = ["JSON", "MODEL", "POLICY", "SEED", "TRUST", "declare_simulate"]
 
 _HELP = (
     "Play a policy and show what it earns, or how often the property holds, with a 95 % interval beside the promise.\n\n"
@@ -20,25 +20,32 @@ _HELP = (
 )
 
 
+POLICY = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN|POLICY",
+        help="A run, or a policy as .json or .csv (umdp export, check --policy).",
+        show_default=False,
+    ),
+]
+MODEL = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[MODEL]",
+        help="Where to play: as for learn, an environment, a file or a benchmark. A run has its own.",
+        show_default=False,
+    ),
+]
+SEED = Annotated[int, typer.Option(parser=integer, metavar="N", help="Equal seeds give equal episodes.")]
+TRUST = Annotated[bool, typer.Option("--trust", help="Execute the code that the run names.")]
+JSON = Annotated[bool, typer.Option("--json", help="As one JSON object.")]
+
+
 def _simulate(
-    policy: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN|POLICY",
-            help="A run, or a policy as .json or .csv (umdp export, check --policy).",
-            show_default=False,
-        ),
-    ],
-    model: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[MODEL]",
-            help="Where to play: as for learn, an environment, a file or a benchmark. A run has its own.",
-            show_default=False,
-        ),
-    ] = None,
+    policy: POLICY,
+    model: MODEL = None,
     episodes: Annotated[int, typer.Option(parser=integer, metavar="N", help="How many episodes.")] = 1000,
-    seed: Annotated[int, typer.Option(parser=integer, metavar="N", help="Equal seeds give equal episodes.")] = 0,
+    seed: SEED = 0,
     horizon: Annotated[
         int | None,
         typer.Option(parser=integer, metavar="N", help="The most steps of an episode.", show_default=False),
@@ -56,8 +63,8 @@ def _simulate(
         bool,
         typer.Option("--render", help="Show the first episode, drawn where the environment can draw itself as text."),
     ] = False,
-    trust: Annotated[bool, typer.Option("--trust", help="Execute the code that the run names.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
+    trust: TRUST = False,
+    json: JSON = False,
 ) -> Simulate:
     """Return what `umdp simulate` was asked for."""
     parameters = arguments_of(env_arg)
