@@ -80,9 +80,8 @@ class Leaper:
         from umdp.solver.methods.repetition import Repetition
 
         true = Repetition(task)
-        known = all(true.renew(stage.probability, stage.probability) for stage in source.stages)
-        if known and source.stage < len(source.stages) - 1:
-            true.renew(source.truth.probability, source.truth.probability)
+        # The last that is asked about, whose rows stay, is the process as it is now.
+        known = all(true.renew(mdp.probability, mdp.probability) for mdp in reversed(source.stages[source.stage :]))
         return cls(run, limits, source, kept, true, nature_max) if known else None
 
     def snapshots(self) -> Iterator[Snapshot]:

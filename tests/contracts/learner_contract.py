@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from examples import examples
+from thoroughness import examples
 from umdp import MDP, Graph, IntervalMDP, ModelError
 from umdp.learn import Guarantee, Learner
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from random_models import assert_same, models
 
 import umdp.io
-from examples import examples
+from thoroughness import examples
 from umdp import MDP, IntervalMDP, Rewards
 from umdp.io import umb_read
 

@@ -10,8 +10,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from examples import examples
 from learn.small import counted, definition_3, fan
+from thoroughness import examples
 from umdp.learn import LUI
 
 ROUNDING = 1e-12

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import betainc, betaln
 
-from examples import examples
 from learn.small import coin, counted, fan
+from thoroughness import examples
 from umdp import Graph, ModelError
 from umdp.learn import ClopperPearson, ConfidenceSequence, Learner
 from umdp.learn.binomial import Binomial, tighten

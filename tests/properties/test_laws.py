@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples import examples
 from properties.bridge import to_model
 from properties.generate import random_model
+from thoroughness import examples
 from umdp import IntervalMDP, Policy, evaluate, solve
 
 seeds = st.integers(min_value=0, max_value=2**32 - 1)

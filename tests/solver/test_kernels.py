@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples import examples
 from solver.random_arrays import Row, fractions, random_graph, random_problem, rows, slack_of
+from thoroughness import examples
 from umdp.solver.certification import inductive
 from umdp.solver.certification.row import fill, sort_row
 from umdp.solver.graph.arrays import Shape

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples import examples
+from thoroughness import examples
 from umdp import IntervalMDP, solve
 from umdp.solver.certification import row
 from umdp.solver.methods import nature
