@@ -68,6 +68,15 @@ def test_before_and_after_a_change_against_a_loop(found: list[list[Row]], change
     assert runs.settled(since=change).tolist() == settled
 
 
+def test_an_iteration_that_was_cut_short_is_no_end_of_a_run() -> None:
+    run = outcome(CELL, 0, [(0, 0.1, 0.0), (10, 0.5, 0.0), (12, 0.2, 0.0)])
+    run.columns["partial"] = np.array([0, 0, 1])  # type: ignore[index]
+    runs = Runs([run, outcome(CELL, 1, [(0, 0.3, 0.0), (20, 0.6, 0.0)])], PROBLEMS["grid"])
+    assert runs.column("performance").tolist() == [[0.1, 0.5], [0.3, 0.6]]
+    assert runs.at("performance", np.array([11.0, 1e6])).tolist() == [[0.5, 0.5], [0.3, 0.6]]
+    assert runs.settled().tolist() == [10, 20]
+
+
 def test_of_two_rows_at_the_same_trajectory_the_last_counts() -> None:
     when, what = np.array([[0.0, 5.0, 5.0, 9.0]]), np.array([[1.0, 2.0, 3.0, 4.0]])
     assert step(when, what, np.array([4.9, 5.0, 8.0])).tolist() == [[1, 3, 3]]

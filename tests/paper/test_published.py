@@ -12,7 +12,7 @@ from bench import agreement
 from umdp import Graph
 from umdp.paper.running.archive import Archive
 from umdp.paper.running.experiment import Experiment
-from umdp.paper.running.published import PublishedLUI, PublishedMAP, PublishedPAC, PublishedUCRL2
+from umdp.paper.running.published import PublishedLUI, PublishedMAP, PublishedPAC, PublishedUCRL2, _sweeps
 from umdp.paper.running.sweep import processes
 from umdp.paper.running.trial import build
 
@@ -21,6 +21,16 @@ PAIR = Graph([0, 2, 3], [0, 2, 4, 5], [0, 1, 0, 1, 1])
 
 
 # -- the rules -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent_max", [True, False])
+def test_values_are_compared_strictly(agent_max: bool) -> None:
+    """Of two actions that differ in the last digit alone the better number wins, though it is listed last."""
+    more, less = 1.0 + 2**-52, 1.0
+    paid = np.array([less, more, 0.0] if agent_max else [more, less, 0.0])
+    ones, fixed = np.ones(3), np.array([False, True])
+    graph = (np.array([0, 2, 3]), np.arange(4), np.array([1, 1, 1]))
+    assert _sweeps(*graph, ones, ones, paid, fixed, np.zeros(2), agent_max, not agent_max)[0] == 1
 
 
 def test_lui_takes_one_successor_for_a_conflict_above_and_two_for_one_below() -> None:

@@ -32,6 +32,7 @@ def test_rows_are_the_metrics_of_the_snapshots() -> None:
     assert np.allclose(found["estimation_error"], found["estimate"] - found["performance"], rtol=1e-12)
     assert found["trajectories"][0] == 0
     assert found["trajectories"][-1] == 300
+    assert found["partial"].tolist() == [s.partial for s in snapshots] == [0] * (len(snapshots) - 1) + [1]
 
 
 def test_the_policy_in_force_is_judged_by_the_new_truth_from_the_change_on() -> None:
