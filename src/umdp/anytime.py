@@ -230,8 +230,8 @@ class Anytime:
             self.pending, self.ended = self.pending + batch.counts, batch.ended
             self.trajectories, self.steps = self.trajectories + batch.trajectories, self.steps + batch.steps
             enough = missing <= batch.trajectories and bool(((self._taken() >= quota) & (quota >= 0)).any())
-            enough = enough or (self.playing is not None and self.playing.explore(batch.trajectories))
-            if enough or (self.source.eager and batch.steps > 0):
+            turn = self.playing is not None and self.playing.explore(batch.trajectories)  # a candidate's
+            if enough or turn or (self.source.eager and batch.steps > 0):
                 return True, None
             if self.ended or limits.spent(self.trajectories, self.steps):
                 return False, None

@@ -160,7 +160,8 @@ class Snapshot:
 
     def __repr__(self) -> str:
         seen = f"{self.trajectories} {nouns(self.trajectories, 'trajectory')}"
-        return f"Snapshot {self.iteration}: {self.bracket} after {seen} ({self.guarantee})"
+        said = f"Snapshot {self.iteration}: {self.bracket} after {seen} ({self.guarantee})"
+        return said if self.evidence is None or self.promise is None else f"{said}; {self.promise}"
 
     def _repr_html_(self) -> str:
         from umdp.model.display import facts_html
@@ -173,6 +174,8 @@ class Snapshot:
         ]  # fmt: skip
         if self.returns is not None:
             facts.append(("return", f"{self.returns[0]:.6g} .. {self.returns[1]:.6g}"))
+        if self.evidence is not None and self.promise is not None:
+            facts.append(("promised", str(self.promise)))
         if self.optimistic is not None:
             facts.append(("optimistic value", f"{self.optimistic:.6g}"))
         if self.performance is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -72,6 +73,15 @@ class Promised:
     def beats(self, other: Promised | None) -> bool:
         """Whether this one promises more."""
         return other is None or (self.bound > other.bound if self.at_least else self.bound < other.bound)
+
+    def __str__(self) -> str:
+        scale = 10**6
+        safe = (
+            (math.floor if self.at_least else math.ceil)(self.bound * scale) / scale
+            if math.isfinite(self.bound)
+            else self.bound
+        )
+        return f"{'at least' if self.at_least else 'at most'} {safe:.6g} {self.how}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is promised by name, for JSON; without the policy."""
