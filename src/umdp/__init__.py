@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from umdp import benchmark
 from umdp.anytime import anytime
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
+from umdp.evidence import DirectEvidence, Promised
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
 from umdp.simulation import Promise, Simulation, certify, simulate
@@ -47,6 +48,7 @@ __all__ = [
     "Bracket",
     "ClopperPearson",
     "ConfidenceSequence",
+    "DirectEvidence",
     "FormatError",
     "Graph",
     "Guarantee",
@@ -58,6 +60,7 @@ __all__ = [
     "Policy",
     "Prepared",
     "Promise",
+    "Promised",
     "Rewards",
     "Simulation",
     "Snapshot",
