@@ -79,7 +79,7 @@ def proceed(
         yield snapshot
         if reason is not None:
             return
-        if run.playing is not None and run.playing.due(run, limits):  # if not: let a candidate show what it is worth
+        if run.playing is not None and run.playing.due(run):  # if not: let a candidate show what it is worth
             complete, halted = run.playing.play(run, limits, over)
         else:
             weight = run.direct()  # or where to look

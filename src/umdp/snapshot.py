@@ -127,12 +127,21 @@ class Snapshot:
         return float(far[uncertain].mean())
 
     def certificate(self) -> Certificate:
-        """Return a file's worth of proof of the bracket and of its level, which `umdp verify` checks in exact arithmetic."""
+        """Return a file's worth of proof of the promise and of its level, which `umdp verify` checks in exact arithmetic.
+
+        A promise by the model is proved by the model; one by evidence follows from counts, and these are taken on trust.
+        """
+        from umdp.evidence.certificate import prove_played
         from umdp.solver.proof.learned import prove_learned
 
+        if self.promise is not None and self.promise.by == "evidence":
+            return prove_played(self.promise, self.robust)
         if not self.guarantee.holds:
             raise ModelError(f"there is nothing to certify: {self.guarantee}")
-        return prove_learned(self.robust, None if self.ledger is None else self.ledger(), self.guarantee.reasons)
+        ledger = None if self.ledger is None else self.ledger()
+        if ledger is not None and self.evidence is not None and self.guarantee.level is not None:
+            ledger = {**ledger, "error_rate": 1 - self.guarantee.level}  # one of two promises was chosen
+        return prove_learned(self.robust, ledger, self.guarantee.reasons)
 
     def row(self) -> dict[str, Any]:
         """Return the snapshot as a row: the numbers, and what stands behind them; the guarantee as `Guarantee.as_dict`."""
