@@ -158,7 +158,7 @@ class Anytime:
         robust, best = self._robust(), self._optimistic()
         return Snapshot(
             self.iteration, self.trajectories, self.steps, robust, best and best.value, self.guarantee(),
-            self.source.truth, ledger=self.learner.ledger, counts=self.counts,
+            self.source.truth, ledger=self.learner.ledger, counts=self.counts, alarms=self.learner.alarms(),
         )  # fmt: skip
 
     def guarantee(self) -> Guarantee:
@@ -168,7 +168,7 @@ class Anytime:
             unseen = unseen_support(self.source.graph, self.reading, self._robust().policy, self.counts)
         return promise(
             claim, self.source.knowledge(), looks=self.iteration, whole=self.ended and not self.source.interactive,
-            discovers=self.learner.discovers, costly=self.costly, decided_unseen=unseen,
+            discovers=self.learner.discovers, watches=self.learner.watches, costly=self.costly, decided_unseen=unseen,
         )  # fmt: skip
 
     def ledger(self) -> dict[str, Any] | None:
@@ -275,7 +275,7 @@ class Anytime:
         """Return how often each choice (C,) must be taken for an iteration to be complete; -1: it does not matter."""
         if self.learner.claim.kind == "fixed-N" and not (self.source.interactive or self.source.eager):
             return np.full(self.source.graph.choices, -1)  # such bounds allow for one look: at all of the data
-        return doubling(self.source.graph, self.counts)
+        return doubling(self.source.graph, self.learner.remembered(self.counts))
 
     def updated(self) -> None:
         """Take note that an iteration is complete."""
