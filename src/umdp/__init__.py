@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from umdp import benchmark
 from umdp.anytime import anytime
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
-from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner
+from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner, RestartingSequence
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
 from umdp.simulation import Promise, Simulation, certify, simulate
 from umdp.snapshot import Snapshot
@@ -58,6 +58,7 @@ __all__ = [
     "Policy",
     "Prepared",
     "Promise",
+    "RestartingSequence",
     "Rewards",
     "Simulation",
     "Snapshot",
