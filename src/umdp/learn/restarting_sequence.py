@@ -63,7 +63,7 @@ class RestartingSequence(ConfidenceSequence):
     Attributes
     ----------
     counts : (T,) how often each transition was seen in the epoch of its choice
-    seen : (C,) how often each choice was taken in all
+    taken : (C,) how often each choice was taken in all
     epoch : (C,) the number of its epoch, from 1
     batches : (C,) updates of this epoch in which it was taken
     started : (C, SLOTS) at which of them the starts were that are remembered, 0: none
@@ -90,11 +90,11 @@ class RestartingSequence(ConfidenceSequence):
 
     name: ClassVar[str] = "restarting-sequence"
     kept: ClassVar[tuple[str, ...]] = (
-        "seen", "epoch", "batches", "started", "begun", "marks", "raised", "alarm_after", "alarm_samples", "alarm_steps",
+        "taken", "epoch", "batches", "started", "begun", "marks", "raised", "alarm_after", "alarm_samples", "alarm_steps",
     )  # fmt: skip
     discovers: ClassVar[bool] = False
     watches: ClassVar[bool] = True
-    seen: Ints
+    taken: Ints
     epoch: Ints
     batches: Ints
     started: Ints
@@ -144,7 +144,7 @@ class RestartingSequence(ConfidenceSequence):
         """Claim nothing."""
         super().begin()
         choices, transitions = self.graph.choices, self.graph.transitions
-        self.seen, self.batches, self.raised, self.alarm_after, self.alarm_samples, self.alarm_steps = np.zeros(
+        self.taken, self.batches, self.raised, self.alarm_after, self.alarm_samples, self.alarm_steps = np.zeros(
             (6, choices), np.int64
         )
         self.epoch = np.ones(choices, np.int64)
@@ -153,10 +153,10 @@ class RestartingSequence(ConfidenceSequence):
 
     def update(self, counts: Ints) -> None:
         """Add counts; where they contradict what came before, start anew, and elsewhere bound anew what was sampled."""
-        taken = self.per_choice(counts)
-        self.seen += taken
+        now = self.per_choice(counts)
+        self.taken += now
         self.counts = self.counts + counts
-        fresh = (taken > 0) & self.matters & (self.sizes > 1)
+        fresh = (now > 0) & self.matters & (self.sizes > 1)
         if not fresh.any():
             return
         choice = np.flatnonzero(fresh)
@@ -164,7 +164,7 @@ class RestartingSequence(ConfidenceSequence):
         changed = self._changed(choice) | excluded
         if changed.any():
             self.raised += changed
-            self.alarm_samples[changed], self.alarm_steps[changed] = self.seen[changed], self.seen.sum()
+            self.alarm_samples[changed], self.alarm_steps[changed] = self.taken[changed], self.taken.sum()
             restarted = changed if self.forget == "choice" else self.per_choice(self.counts) > 0
             self._restart(restarted)
             fresh &= ~restarted
@@ -195,7 +195,7 @@ class RestartingSequence(ConfidenceSequence):
         for test, start in zip(row[order], slot[order], strict=True):
             c = choice[owner[test]]
             changed[c] = True
-            self.alarm_after[c] = self.seen[c] - int(after[test, start])
+            self.alarm_after[c] = self.taken[c] - int(after[test, start])
         return changed
 
     def _restart(self, restarted: NDArray[np.bool_]) -> None:
@@ -240,7 +240,7 @@ class RestartingSequence(ConfidenceSequence):
         since = samples - np.where(older > 0, older, samples)  # it was the same for as long as the end that is excluded
         latest = np.maximum.reduceat(since, np.cumsum(sizes) - sizes)
         here = excluded[choice]
-        self.alarm_after[choice[here]] = (self.seen[choice] - latest)[here]
+        self.alarm_after[choice[here]] = (self.taken[choice] - latest)[here]
         return excluded
 
     def _start(self, choice: Ints, transition: Ints) -> None:
@@ -256,7 +256,7 @@ class RestartingSequence(ConfidenceSequence):
 
     def alarms(self) -> tuple[Alarm, ...]:
         """Return the last alarm of every choice that raised any."""
-        now = int(self.seen.sum())
+        now = int(self.taken.sum())
         return tuple(
             Alarm(
                 place(self.graph, c), int(self.alarm_after[c]), int(self.alarm_samples[c]), int(self.alarm_steps[c]),
@@ -267,6 +267,10 @@ class RestartingSequence(ConfidenceSequence):
 
     def remembered(self, counts: Ints) -> Ints:
         """Return how often each transition was seen in the epoch of its choice, which is what its bounds rest on."""
+        return self.counts
+
+    def seen(self, counts: Ints) -> Ints:
+        """Return how often each transition was seen in the epoch of its choice: what was possible before may not be now."""
         return self.counts
 
     def ledger(self) -> dict[str, Any] | None:
