@@ -8,47 +8,78 @@ from typing import Any
 
 from umdp.plural import nouns
 
-__all__ = ["SHOWN", "Alarm", "in_lines"]
+__all__ = ["SHOWN", "Alarm", "Change", "Misfit", "in_lines"]
 
 SHOWN = 3  # alarms that are told one by one, the newest first
 
 
 @dataclass(frozen=True)
 class Alarm:
-    """The distribution of a choice has changed: where, when, and when it was noticed.
+    """What was noticed at a choice, and when.
 
     Attributes
     ----------
     place : where, such as "state (3,4), action east"
-    after : of how many samples of the choice it had given before it changed, about
-    samples : how many it had given when that was noticed
+    samples : how many samples the choice had given when it was noticed
     steps : how many steps there had been in all
-    times : how many alarms this choice has raised so far, this one included
     fresh : whether it was raised by the newest data
-
-    Examples
-    --------
-    >>> print(Alarm("state a, action b", 1000, 1024, 4321, 1, True))
-    alarm: state a, action b changed after about 1,000 of its samples; noticed after 1,024, 4,321 steps in all, and restarted
     """
 
     place: str
-    after: int
     samples: int
     steps: int
-    times: int
     fresh: bool
 
-    def __str__(self) -> str:
-        again = "" if self.times == 1 else f" (its alarm number {self.times})"
-        return (
-            f"alarm: {self.place} changed after about {self.after:,} of its samples; noticed after {self.samples:,}, "
-            f"{self.steps:,} {nouns(self.steps, 'step')} in all, and restarted{again}"
-        )
+    @property
+    def _when(self) -> str:
+        return f"after {self.samples:,}, {self.steps:,} {nouns(self.steps, 'step')} in all"
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it, and the text, for JSON."""
         return {**asdict(self), "text": str(self)}
+
+
+@dataclass(frozen=True)
+class Change(Alarm):
+    """The distribution of a choice has changed, and what is learned of it started anew.
+
+    Attributes
+    ----------
+    after : how many samples it had given before it changed, about
+    times : how many alarms this choice has raised so far, this one included
+
+    Examples
+    --------
+    >>> print(Change("state a, action b", 1024, 4321, True, 1000, 1))
+    alarm: state a, action b changed after about 1,000 of its samples; noticed after 1,024, 4,321 steps in all, and restarted
+    """
+
+    after: int
+    times: int
+
+    def __str__(self) -> str:
+        again = "" if self.times == 1 else f" (its alarm number {self.times})"
+        return f"alarm: {self.place} changed after about {self.after:,} of its samples; noticed {self._when}, and restarted{again}"
+
+
+@dataclass(frozen=True)
+class Misfit(Alarm):
+    """A choice does not share the distribution of its class.
+
+    Attributes
+    ----------
+    of : the name of the class
+
+    Examples
+    --------
+    >>> print(Misfit("state a, action b", 1024, 4321, True, "coin"))
+    alarm: state a, action b is not like the other choices of class coin; noticed after 1,024, 4,321 steps in all
+    """
+
+    of: str
+
+    def __str__(self) -> str:
+        return f"alarm: {self.place} is not like the other choices of class {self.of}; noticed {self._when}"
 
 
 def in_lines(alarms: Sequence[Alarm]) -> list[str]:
@@ -56,7 +87,7 @@ def in_lines(alarms: Sequence[Alarm]) -> list[str]:
 
     Examples
     --------
-    >>> many = [Alarm(f"state {s}, action a", 90, 100, 1000 + s, 1, False) for s in range(9)]
+    >>> many = [Change(f"state {s}, action a", 100, 1000 + s, False, 90, 1) for s in range(9)]
     >>> in_lines(many)[0][:14], in_lines(many)[-1]
     ('alarm: state 8', 'and alarms at 6 more choices before')
     """

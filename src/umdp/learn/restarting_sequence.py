@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.guarantee import Guarantee
-from umdp.learn.alarm import Alarm
+from umdp.learn.alarm import Alarm, Change
 from umdp.learn.base import Learner
 from umdp.learn.binomial import ULP, Floats, Ints
 from umdp.learn.confidence_sequence import WITNESSES, ConfidenceSequence
@@ -128,7 +128,9 @@ class RestartingSequence(ConfidenceSequence):
             return Guarantee("any-time", known.level, ("the process has not changed since the start",))
         last = f"{int(self.alarm_steps.max()):,} steps"
         if self.forget == "all":
-            return Guarantee("any-time", known.level, (f"the process has not changed since the last alarm, after {last}",))
+            return Guarantee(
+                "any-time", known.level, (f"the process has not changed since the last alarm, after {last}",)
+            )
         some = int(np.count_nonzero(self.raised))
         said = (
             "no choice has changed since its last alarm (or since the start where it raised none: there were alarms at "
@@ -185,7 +187,10 @@ class RestartingSequence(ConfidenceSequence):
             return changed
         number = np.maximum(self.started[choice, :top], 1)
         samples = self.per_choice(self.counts)[choice].astype(np.float64)[owner, None]
-        old, before = self.begun[choice, :top].astype(np.float64)[owner], self.marks[transition, :top].astype(np.float64)
+        old, before = (
+            self.begun[choice, :top].astype(np.float64)[owner],
+            self.marks[transition, :top].astype(np.float64),
+        )
         hits, after = self.counts[transition, None] - before, samples - old
         epoch = self.epoch[choice, None].astype(np.float64)
         level = self.false_alarms / 2 / max(self.bounds, 1) * (1 - ULP) * SHARE / epoch**2 * _weight(number)
@@ -258,9 +263,9 @@ class RestartingSequence(ConfidenceSequence):
         """Return the last alarm of every choice that raised any."""
         now = int(self.taken.sum())
         return tuple(
-            Alarm(
-                place(self.graph, c), int(self.alarm_after[c]), int(self.alarm_samples[c]), int(self.alarm_steps[c]),
-                int(self.raised[c]), bool(self.alarm_steps[c] == now),
+            Change(
+                place(self.graph, c), int(self.alarm_samples[c]), int(self.alarm_steps[c]),
+                bool(self.alarm_steps[c] == now), int(self.alarm_after[c]), int(self.raised[c]),
             )
             for c in np.flatnonzero(self.raised).tolist()
         )  # fmt: skip

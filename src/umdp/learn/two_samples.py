@@ -55,8 +55,8 @@ def contradiction(
     likely = (most * (1 + 1e-6) >= needed * share * (1 - share)) & (most > 0)
     excess = np.full(total.shape, -np.inf)
     if likely.any():
-        chosen = (each[likely] for each in (hits, misses, other_hits, other_misses))
-        excess[likely] = _evidence(*chosen, prior) - np.broadcast_to(needed, likely.shape)[likely]
+        one, other = (hits[likely], misses[likely]), (other_hits[likely], other_misses[likely])
+        excess[likely] = _evidence(*one, *other, prior) - np.broadcast_to(needed, likely.shape)[likely]
     return excess
 
 
@@ -69,5 +69,4 @@ def _evidence(hits: Floats, misses: Floats, other_hits: Floats, other_misses: Fl
     best = xlogy(k, k / n) + xlogy(n - k, (n - k) / n)
     # Logarithms of gamma functions are known to a few units in the last place, and much of them cancels.
     slack = 64 * ULP * (n + prior) * np.log(n + prior + 2)
-    evidence: Floats = mixed - 2 * betaln(prior, prior) - best - slack
-    return evidence
+    return np.asarray(mixed - 2 * betaln(prior, prior) - best - slack, dtype=np.float64)
