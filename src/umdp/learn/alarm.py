@@ -59,7 +59,8 @@ class Change(Alarm):
 
     def __str__(self) -> str:
         again = "" if self.times == 1 else f" (its alarm number {self.times})"
-        return f"alarm: {self.place} changed after about {self.after:,} of its samples; noticed {self._when}, and restarted{again}"
+        when = f"after about {self.after:,} of its samples; noticed {self._when}"
+        return f"alarm: {self.place} changed {when}, and restarted{again}"
 
 
 @dataclass(frozen=True)

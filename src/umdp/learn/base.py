@@ -43,7 +43,7 @@ class Learner(ABC):
     name: ClassVar[str]
     kept: ClassVar[tuple[str, ...]] = ()
     discovers: ClassVar[bool] = False
-    watches: ClassVar[bool] = False
+    watches: bool = False
     growth: ClassVar[float] = 1.0
     graph: Graph
     matters: NDArray[np.bool_]

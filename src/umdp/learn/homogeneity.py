@@ -11,12 +11,12 @@ from umdp.learn.binomial import ULP
 from umdp.learn.two_samples import contradiction
 from umdp.model.tying import Tying
 
-__all__ = ["misfits", "tested"]
+__all__ = ["compared", "misfits"]
 
 Mask = NDArray[np.bool_]
 
 
-def tested(tying: Tying, matters: Mask | None = None) -> Mask:
+def compared(tying: Tying, matters: Mask | None = None) -> Mask:
     """Return the transitions (T,) whose counts are compared with those of the other choices of their class.
 
     They are those of choices with several successors that matter and are tied to others which feed their class; of two
@@ -25,10 +25,10 @@ def tested(tying: Tying, matters: Mask | None = None) -> Mask:
     Examples
     --------
     >>> from umdp import benchmark
+    >>> from umdp.benchmark.ties import tie_grid
     >>> grid = benchmark.grid()
-    >>> tying = benchmark.BENCHMARKS["grid"].tying(grid)
-    >>> int(tested(tying).sum()), grid.transitions
-    (1437, 1450)
+    >>> int(compared(tie_grid(grid)).sum()), grid.transitions
+    (1376, 1450)
     """
     sizes = np.diff(tying.graph.choice_ptr)
     feeding = np.bincount(tying.choice_class, weights=tying.feeds, minlength=tying.classes)
@@ -51,12 +51,12 @@ def misfits(
     Each transition of a choice is compared with the pooled counts of all *other* choices of its class at which outcomes can
     be told apart: how often the choice took the transition, and how often the others had one of the outcomes that lead along
     it. So choices that merge outcomes, as at a wall, are tested by the sums that they show. The test is
-    `two_samples.contradiction`, at the same level for all transitions that are `tested`, which together have `false_alarms`.
+    `two_samples.contradiction`, at the same level for all transitions that are `compared`, which together have `false_alarms`.
 
     *Why this holds at all times.* Say all choices of a class have one distribution. Then each sample of the choice takes the
     transition, and each of the others has one of its outcomes, with one and the same probability, whatever was seen before and
-    whichever choice is taken next. For each transition that is what `contradiction` needs, for all times at once; and by the sum of
-    all levels there is ever an alarm at any of them with probability `false_alarms` at most.
+    whichever choice is taken next. For each transition that is what `contradiction` needs, for all times at once; and by the sum
+    of all levels there is ever an alarm at any of them with probability `false_alarms` at most.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def misfits(
     >>> misfits(coins, np.array([500, 500, 800, 200, 0, 0]), 0.01).tolist()
     [True, True, False, False]
     """
-    chosen = np.flatnonzero(tested(tying, matters))
+    chosen = np.flatnonzero(compared(tying, matters))
     found = np.zeros(tying.graph.choices, np.bool_)
     if not chosen.size:
         return found
@@ -93,7 +93,9 @@ def misfits(
     feeds = tying.feeds[choice]
     others, samples = tying.along(pooled)[chosen] - own * feeds, in_class - taken * feeds
     level = false_alarms / chosen.size * (1 - ULP) * np.broadcast_to(share, tying.classes)[tying.choice_class[choice]]
-    four = (own, taken - own, others, samples - others)
-    excess = contradiction(*(each.astype(np.float64) for each in four), level)
+    excess = contradiction(
+        own.astype(np.float64), (taken - own).astype(np.float64),
+        others.astype(np.float64), (samples - others).astype(np.float64), level,
+    )  # fmt: skip
     found[choice[excess >= 0]] = True
     return found

@@ -93,7 +93,7 @@ class RestartingSequence(ConfidenceSequence):
         "taken", "epoch", "batches", "started", "begun", "marks", "raised", "alarm_after", "alarm_samples", "alarm_steps",
     )  # fmt: skip
     discovers: ClassVar[bool] = False
-    watches: ClassVar[bool] = True
+    watches: bool = True
     taken: Ints
     epoch: Ints
     batches: Ints
