@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from learn.test_tied import corridor, moves
 from umdp import MDP, ConfidenceSequence, Graph, RestartingSequence, anytime, benchmark
 from umdp.benchmark.ties import tie_chain, tie_grid
-from umdp.learn.alarm import Change, Misfit
+from umdp.learn.alarm import Changed, Misfit
 from umdp.learn.homogeneity import compared, misfits
 from umdp.learn.tied import Tied
 from umdp.model.tying import Tying
@@ -105,7 +105,7 @@ def test_a_class_that_changes_starts_anew_and_its_ties_still_hold() -> None:
     rng = np.random.default_rng(0)
     for truth in (chain,) * 5 + (switched,) * 5:
         learner.learn(drawn(truth, rng.poisson(20, chain.choices), rng))
-    changes = [alarm for alarm in learner.alarms() if isinstance(alarm, Change)]
+    changes = [alarm for alarm in learner.alarms() if isinstance(alarm, Changed)]
     assert {alarm.place for alarm in changes} == {"class b", "class c"}
     assert len(changes) == len(learner.alarms())
     assert learner.claim.kind == "any-time"

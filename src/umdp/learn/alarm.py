@@ -8,7 +8,7 @@ from typing import Any
 
 from umdp.plural import nouns
 
-__all__ = ["SHOWN", "Alarm", "Change", "Misfit", "in_lines"]
+__all__ = ["SHOWN", "Alarm", "Changed", "Misfit", "in_lines"]
 
 SHOWN = 3  # alarms that are told one by one, the newest first
 
@@ -40,7 +40,7 @@ class Alarm:
 
 
 @dataclass(frozen=True)
-class Change(Alarm):
+class Changed(Alarm):
     """The distribution of a choice has changed, and what is learned of it started anew.
 
     Attributes
@@ -50,7 +50,7 @@ class Change(Alarm):
 
     Examples
     --------
-    >>> print(Change("state a, action b", 1024, 4321, True, 1000, 1))
+    >>> print(Changed("state a, action b", 1024, 4321, True, 1000, 1))
     alarm: state a, action b changed after about 1,000 of its samples; noticed after 1,024, 4,321 steps in all, and restarted
     """
 
@@ -88,7 +88,7 @@ def in_lines(alarms: Sequence[Alarm]) -> list[str]:
 
     Examples
     --------
-    >>> many = [Change(f"state {s}, action a", 100, 1000 + s, False, 90, 1) for s in range(9)]
+    >>> many = [Changed(f"state {s}, action a", 100, 1000 + s, False, 90, 1) for s in range(9)]
     >>> in_lines(many)[0][:14], in_lines(many)[-1]
     ('alarm: state 8', 'and alarms at 6 more choices before')
     """

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.guarantee import Guarantee
-from umdp.learn.alarm import Alarm, Change
+from umdp.learn.alarm import Alarm, Changed
 from umdp.learn.base import Learner
 from umdp.learn.binomial import ULP, Floats, Ints
 from umdp.learn.confidence_sequence import WITNESSES, ConfidenceSequence
@@ -263,7 +263,7 @@ class RestartingSequence(ConfidenceSequence):
         """Return the last alarm of every choice that raised any."""
         now = int(self.taken.sum())
         return tuple(
-            Change(
+            Changed(
                 place(self.graph, c), int(self.alarm_samples[c]), int(self.alarm_steps[c]),
                 bool(self.alarm_steps[c] == now), int(self.alarm_after[c]), int(self.raised[c]),
             )
