@@ -109,6 +109,7 @@ def test_a_class_that_changes_starts_anew_and_its_ties_still_hold() -> None:
     assert {alarm.place for alarm in changes} == {"class b", "class c"}
     assert len(changes) == len(learner.alarms())
     assert learner.claim.kind == "any-time"
+    assert "alarms at 2 classes" in str(learner.claim)
     again = Tied(RestartingSequence(), tie_chain(chain)).bind(chain).restore(learner.state())
     assert again.alarms() == learner.alarms()
     assert np.array_equal(again.remembered(np.zeros(0)), learner.remembered(np.zeros(0)))

@@ -90,9 +90,9 @@ def in_lines(alarms: Sequence[Alarm]) -> list[str]:
     --------
     >>> many = [Changed(f"state {s}, action a", 100, 1000 + s, False, 90, 1) for s in range(9)]
     >>> in_lines(many)[0][:14], in_lines(many)[-1]
-    ('alarm: state 8', 'and alarms at 6 more choices before')
+    ('alarm: state 8', 'and 6 more alarms before')
     """
     newest = sorted(alarms, key=lambda alarm: -alarm.steps)
     more = len(newest) - SHOWN
     told = [str(alarm) for alarm in newest[:SHOWN]]
-    return told if more <= 0 else [*told, f"and alarms at {more:,} more {nouns(more, 'choice')} before"]
+    return told if more <= 0 else [*told, f"and {more:,} more {nouns(more, 'alarm')} before"]

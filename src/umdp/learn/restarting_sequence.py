@@ -89,6 +89,7 @@ class RestartingSequence(ConfidenceSequence):
     """
 
     name: ClassVar[str] = "restarting-sequence"
+    noun: str = "choice"  # what its choices are: they may stand for classes
     kept: ClassVar[tuple[str, ...]] = (
         "taken", "epoch", "batches", "started", "begun", "marks", "raised", "alarm_after", "alarm_samples", "alarm_steps",
     )  # fmt: skip
@@ -133,8 +134,8 @@ class RestartingSequence(ConfidenceSequence):
             )
         some = int(np.count_nonzero(self.raised))
         said = (
-            "no choice has changed since its last alarm (or since the start where it raised none: there were alarms at "
-            f"{some:,} {nouns(some, 'choice')}, the last after {last})"
+            f"no {self.noun} has changed since its last alarm (or since the start where it raised none: there were alarms at "
+            f"{some:,} {nouns(some, self.noun)}, the last after {last})"
         )
         return Guarantee("any-time", known.level, (said,))
 

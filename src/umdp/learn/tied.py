@@ -109,6 +109,8 @@ class Tied(Learner):
         given = np.ones(graph.choices, np.bool_) if matters is None else np.asarray(matters, dtype=np.bool_)
         fresh.matters = given
         fresh.inner = self.inner.bind(self.tying.class_graph, fresh.classes_that_matter(), settled=settled)
+        if isinstance(fresh.inner, RestartingSequence):
+            fresh.inner.noun = "class"
         fresh.begin()
         return fresh
 
