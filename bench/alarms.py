@@ -1,11 +1,11 @@
 """When the process changes: `python -m bench.alarms [--trajectories N] [--seeds N] [--out FOLDER]` prints what is noticed.
 
-Both change experiments of the paper, with alarms and a new start (`RestartingSequence`, which forgets the choice that changed, or
-all; and with choices tied), beside LUI with bounded strength, which forgets a little all the time, and `ConfidenceSequence`,
-which does not. Everything is counted from the change on: trajectories until the first alarm, samples of that choice until then,
-and trajectories until the policy is within 1 % of the new optimum and stays there. With `--out`, the curves of what the
-policies are worth, a picture for each change. `python -m bench.alarms false` counts false alarms instead: runs of an unchanged
-chain, every choice up to a million samples.
+Both change experiments of the paper, with alarms and a new start (`RestartingSequence`, which forgets the choice that changed,
+its state, or all; and with choices tied), beside LUI with bounded strength, which forgets a little all the time, and
+`ConfidenceSequence`, which does not. Everything is counted from the change on: trajectories until the first alarm, samples of that
+choice until then, and trajectories until the policy is within 1 % of the new optimum and stays there. With `--out`, the curves of
+what the policies are worth, a picture for each change. `python -m bench.alarms false` counts false alarms instead: runs of an
+unchanged chain, every choice up to a million samples.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ def learners(false_alarms: float, name: str) -> dict[str, Callable[[Graph], Lear
     tie = benchmark.BENCHMARKS[CHANGES[name][0]].tie
     found: dict[str, Callable[[Graph], Learner]] = {
         "alarms": lambda graph: RestartingSequence(false_alarms=false_alarms),
+        "alarms, forget state": lambda graph: RestartingSequence(false_alarms=false_alarms, forget="state"),
         "alarms, forget all": lambda graph: RestartingSequence(false_alarms=false_alarms, forget="all"),
         "LUI [20, 30]": lambda graph: LUI(strength_bound=(20, 30)),
         "LUI [200, 300]": lambda graph: LUI(strength_bound=(200, 300)),

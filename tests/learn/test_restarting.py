@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from learn.small import fan
-from umdp import MDP, ConfidenceSequence, ModelError, RestartingSequence, anytime, benchmark, switch
+from umdp import MDP, ConfidenceSequence, Graph, ModelError, RestartingSequence, anytime, benchmark, switch
 from umdp.learn.restarting_sequence import SLOTS, _weight
 
 TRUTHS = [[0.5, 0.5], [0.03, 0.97], [0.6, 0.25, 0.1, 0.05]]
@@ -112,6 +112,19 @@ def test_all_choices_forget_where_that_is_wanted() -> None:
     assert (bound.upper[:6] == 1).all()
     assert bound.epoch.tolist() == [2, 2, 2, 1, 1]
     assert "since the last alarm, after 1,600 steps" in str(bound.claim)
+
+
+def test_all_choices_of_the_state_forget_where_that_is_wanted() -> None:
+    graph = Graph([0, 2, 4, 5], [0, 2, 4, 6, 8, 9], [1, 2, 1, 2, 0, 2, 0, 2, 2])
+    bound = RestartingSequence(forget="state").bind(graph)
+    for _ in range(5):
+        bound.learn([90, 10] * 4 + [0])
+    bound.learn([5, 95] + [0] * 7)
+    assert bound.raised.tolist() == [1, 0, 0, 0, 0]
+    assert bound.epoch.tolist() == [2, 2, 1, 1, 1]
+    assert (bound.lower[:4] == 0).all()
+    assert (bound.lower[4:8:2] > 0.7).all()
+    assert "since the last alarm in its state" in str(bound.claim)
 
 
 def test_after_an_alarm_bounds_are_those_of_what_came_since() -> None:

@@ -20,6 +20,7 @@ from umdp.plural import nouns
 
 __all__ = ["SLOTS", "RestartingSequence"]
 
+FORGET = {"choice": "its last alarm", "state": "the last alarm in its state", "all": "the last alarm"}
 SLOTS = 16  # starts that are remembered: of the newest 2^16 updates of a choice, at geometric ages
 
 
@@ -54,9 +55,10 @@ class RestartingSequence(ConfidenceSequence):
     false_alarms : float
         The probability with which there may ever be an alarm without a change. Below twice the error rate it makes the bounds
         wider, a little.
-    forget : {"choice", "all"}
-        What starts anew at an alarm: the choice that raised it, or all of them. Others may have changed too, unseen: with
-        ``"all"`` what is believed of them is not relied upon, and the condition is that nothing has changed since the last alarm.
+    forget : {"choice", "state", "all"}
+        What starts anew at an alarm: the choice that raised it, all choices of its state, or all there are. Others may have
+        changed too, unseen: with ``"state"`` and ``"all"`` what was believed of them is not relied upon, the condition asks less,
+        and optimism tries them again.
     prior : float
         The parameter b > 0 of the mixtures. It decides where intervals are narrow, not whether they hold.
 
@@ -110,12 +112,12 @@ class RestartingSequence(ConfidenceSequence):
         self,
         error_rate: float = 0.01,
         false_alarms: float = 0.01,
-        forget: Literal["choice", "all"] = "choice",
+        forget: Literal["choice", "state", "all"] = "choice",
         prior: float = 0.5,
     ) -> None:
         super().__init__(error_rate, prior)
         self.false_alarms = as_rate(false_alarms, "false_alarms")
-        check(forget in ("choice", "all"), f'forget is {forget!r}; give "choice" or "all"')
+        check(forget in FORGET, f'forget is {forget!r}; give "choice", "state" or "all"')
         self.forget = forget
         self.raised = np.zeros(0, np.int64)
 
@@ -134,8 +136,8 @@ class RestartingSequence(ConfidenceSequence):
             )
         some = int(np.count_nonzero(self.raised))
         said = (
-            f"no {self.noun} has changed since its last alarm (or since the start where it raised none: there were alarms at "
-            f"{some:,} {nouns(some, self.noun)}, the last after {last})"
+            f"no {self.noun} has changed since {FORGET[self.forget]} (or since the start where there was none: there were "
+            f"alarms at {some:,} {nouns(some, self.noun)}, the last after {last})"
         )
         return Guarantee("any-time", known.level, (said,))
 
@@ -168,7 +170,7 @@ class RestartingSequence(ConfidenceSequence):
         if changed.any():
             self.raised += changed
             self.alarm_samples[changed], self.alarm_steps[changed] = self.taken[changed], self.taken.sum()
-            restarted = changed if self.forget == "choice" else self.per_choice(self.counts) > 0
+            restarted = self._reached(changed)
             self._restart(restarted)
             fresh &= ~restarted
         self._start(np.flatnonzero(fresh), np.flatnonzero(self.per_transition(fresh)))
@@ -203,6 +205,17 @@ class RestartingSequence(ConfidenceSequence):
             changed[c] = True
             self.alarm_after[c] = self.taken[c] - int(after[test, start])
         return changed
+
+    def _reached(self, changed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which choices (C,) start anew, given those that changed: those with something to forget."""
+        if self.forget == "choice":
+            return changed
+        known: NDArray[np.bool_] = self.per_choice(self.counts) > 0
+        if self.forget == "all":
+            return known
+        state = np.zeros(self.graph.states, np.bool_)
+        state[self.graph.choice_state[changed]] = True
+        return known & state[self.graph.choice_state]
 
     def _restart(self, restarted: NDArray[np.bool_]) -> None:
         """Forget what some choices (C,) were."""
