@@ -160,7 +160,7 @@ class Anytime:
         robust, best = self._robust(), self._optimistic()
         return Snapshot(
             self.iteration, self.trajectories, self.steps, robust, best and best.value, self.guarantee(),
-            self.source.truth, ledger=self.learner.ledger, counts=self.counts,
+            self.source.truth, ledger=self.learner.ledger, counts=self.counts, learner=self.learner,
         )  # fmt: skip
 
     def guarantee(self) -> Guarantee:

@@ -19,6 +19,7 @@ from umdp.solver import Bracket, Solution, Status, evaluate
 from umdp.spec import Direction, Spec
 
 if TYPE_CHECKING:
+    from umdp.learn import Learner
     from umdp.solver.proof.certificate import Certificate
 
 __all__ = ["Snapshot"]
@@ -40,6 +41,7 @@ class Snapshot:
     partial : whether the iteration was cut short: by a budget, the time, a signal or the end of the data
     ledger : returns how the error rate was spent, and on which counts
     counts : (T,) how often each transition was seen
+    learner : as it is now; None where nobody looks at single iterations
     """
 
     iteration: int
@@ -53,6 +55,7 @@ class Snapshot:
     partial: bool = False
     ledger: Callable[[], dict[str, Any] | None] | None = field(default=None, repr=False)
     counts: NDArray[np.int64] | None = field(default=None, repr=False)
+    learner: Learner | None = field(default=None, repr=False)
 
     @property
     def bracket(self) -> Bracket:
