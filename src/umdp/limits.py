@@ -108,8 +108,8 @@ def closed(run: Anytime, snapshot: Snapshot, tolerance: float | None) -> str | N
         return None
     if not run.gap() <= tolerance:
         return None
-    learned = "" if snapshot.guarantee.holds else " on the learned model"
-    return f"the policy is within {tolerance:g} of the best there is{learned}"
+    proved = "is certified to be" if snapshot.guarantee.holds else "is, on the learned model,"
+    return f"the policy {proved} within {tolerance:g} of the optimum"
 
 
 def _ends(snapshot: Snapshot) -> tuple[float, float]:

@@ -200,7 +200,6 @@ def test_a_run_without_a_guarantee_promises_nothing_here_either(umdp: Cli) -> No
         (("plain.drn", HEADS), "no intervals"),
         (("coin.drn",), "say which promise"),
         (("coin.drn", 'Pmaxmin=? [ F "heads" ]', "--target", ">=0.5"), "what was learned"),
-        (("coin.drn", 'Pmaxmin=? [ F<=3 "heads" ]'), "bound on steps"),
     ],
 )
 def test_what_cannot_be_explained_is_said_in_one_line(umdp: Cli, arguments: tuple[str, ...], said: str) -> None:  # noqa: F811

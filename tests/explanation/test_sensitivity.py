@@ -15,6 +15,7 @@ from umdp.spec import Direction
 
 SPECS = [
     'Pmaxmin=? [ F "goal" ]', 'Pminmax=? [ F "goal" ]', 'R{"cost"}minmax=? [ F "end" ]', 'R{"cost"}maxmin=? [ F "end" ]',
+    'Pmaxmin=? [ F<=4 "goal" ]', 'R{"cost"}minmax=? [ C<=3 ]',
 ]  # fmt: skip
 STEP = 1e-5
 
@@ -86,6 +87,8 @@ def test_the_losses_of_choices_sum_to_what_lies_between_promise_and_estimate(ask
     worst = WorstCase.of(model, Spec.parse(asked))
     assert worst.loss.sum() == pytest.approx(worst.shortfall, rel=1e-6, abs=1e-9)
     assert (worst.loss >= -1e-9).all()
+    if "<=" in asked:
+        return
     # The estimate, by a dense system of equations for the policy alone.
     choice = worst.solution.policy.choice
     assert choice is not None

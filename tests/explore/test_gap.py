@@ -123,7 +123,7 @@ def test_tied_choices_earn_together() -> None:
     for explorer in (Gap(), Optimism()):
         run = Anytime(Simulator(mdp), bench.spec, learner, explorer, 0, bench.horizon)
         *_, last = proceed(run, Limits(gap=0.05, trajectories=20_000))
-        assert last.reason == "the policy is within 0.05 of the best there is"
+        assert last.reason == "the policy is certified to be within 0.05 of the optimum"
         found[type(explorer)] = last.trajectories
     assert found[Gap] <= 2 * found[Optimism]
 
@@ -147,7 +147,7 @@ def test_a_gap_that_ends_a_run_is_proved(mdp: MDP, asked: str, explorer: Explore
     *_, last = anytime(
         mdp, asked, ConfidenceSequence(0.05), explorer=explorer, gap=0.3, horizon=100, trajectories=10**5
     )
-    assert last.reason == "the policy is within 0.3 of the best there is"
+    assert last.reason == "the policy is certified to be within 0.3 of the optimum"
     spec = Spec.parse(asked)
     worst, best = solve(last.model, spec.robust()).bracket, solve(last.model, spec.optimistic()).bracket
     rises = "max" in asked.partition("=")[0]
@@ -159,7 +159,7 @@ def test_a_gap_that_ends_a_run_is_proved(mdp: MDP, asked: str, explorer: Explore
 
 def test_without_a_guarantee_the_gap_is_that_of_the_learned_model() -> None:
     *_, last = anytime(COIN, 'Pmax=? [ F "heads" ]', LUI(), gap=0.3, trajectories=1000)
-    assert last.reason == "the policy is within 0.3 of the best there is on the learned model"
+    assert last.reason == "the policy is, on the learned model, within 0.3 of the optimum"
 
 
 @pytest.mark.parametrize("gap", [0, -1, math.nan, math.inf, "a"])

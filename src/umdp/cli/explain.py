@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from umdp.cli.live import short as rounded
 from umdp.cli.numbers import integer
 from umdp.errors import ModelError
 from umdp.plural import nouns
@@ -65,7 +66,7 @@ class Explain:
 def _lines(name: str, found: Explanation) -> Iterator[str]:
     yield f"{name}: {found.spec}"
     rests = "" if found.guarantee is None else f", {found.guarantee.text}"
-    yield f"  {'promise' if found.promised else 'worst case':<12}{_number(found.promise)}{rests}"
+    yield f"  {'promise' if found.promised else 'worst case':<12}{_bound(found)}{rests}"
     suggests = "with the middle of every interval" if found.guarantee is None else "if things are as the data suggest"
     yield f"  {'estimate':<12}{_number(found.estimate)}, what the policy is worth {suggests}"
     yield f"  {found.sentence}"
@@ -114,9 +115,8 @@ def _forecast(found: Explanation) -> str:
     if wanted.reached:
         return f"{wanted.target} is reached"
     if wanted.trajectories is None and wanted.samples is None:
-        return (
-            f"{wanted.target}: no number of samples is known to be enough; the data suggest {_number(found.estimate)}"
-        )
+        most = _number(wanted.limit)
+        return f"{wanted.target}: no number of samples is enough if things are as the data suggest; then {most} is all there is"
     parts = []
     if wanted.trajectories is not None:
         parts.append(f"{_about(wanted.trajectories)} more {nouns(wanted.trajectories, 'trajectory')} like those so far")
@@ -151,6 +151,13 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def _number(value: float) -> str:
     return "infinity" if math.isinf(value) else f"{value:.4g}"
+
+
+def _bound(found: Explanation) -> str:
+    """Return the promise, rounded to the safe side."""
+    if math.isinf(found.promise):
+        return "infinity"
+    return f"{'at least' if found.rises else 'at most'} {rounded(found.promise, down=found.rises)}"
 
 
 def _interval(entry: Any) -> str:

@@ -3,12 +3,11 @@
 from umdp.explanation.api import explain, ledger
 from umdp.explanation.explanation import Explanation, HeldChoice, HeldClass, HeldTransition
 from umdp.explanation.forecast import Forecast
-from umdp.explanation.spending import Spent, Ledger
 from umdp.explanation.sensitivity import Sensitivity
+from umdp.explanation.spending import Ledger, Spent
 from umdp.explanation.worst_case import WorstCase
 
 __all__ = [
-    "Spent",
     "Explanation",
     "Forecast",
     "HeldChoice",
@@ -16,6 +15,7 @@ __all__ = [
     "HeldTransition",
     "Ledger",
     "Sensitivity",
+    "Spent",
     "WorstCase",
     "explain",
     "ledger",

@@ -64,7 +64,7 @@ class HeldChoice:
     choice : its number
     samples : how often it was taken; None where nobody counted
     visits : how often it is taken in expectation, as counts suggest
-    holds_back : how much of the difference is due to it; over all choices they sum to it
+    holds_back : how much of the difference is due to it; over all choices they sum to it, if it is finite
     """
 
     state: str
@@ -111,6 +111,7 @@ class Explanation:
     basis : "worst case", or "estimate" where the worst case is decided before any single bound can matter
     transitions, choices, classes : ranked, what holds back most first; classes where choices are tied
     forecast : how much more a target would take, if one was asked for: an estimate
+    rises : whether larger values are better
     guarantee : what stands behind the promise, for the process; None for a model that was not learned
 
     Examples
@@ -131,6 +132,7 @@ class Explanation:
     choices: tuple[HeldChoice, ...]
     classes: tuple[HeldClass, ...]
     forecast: Forecast | None = None
+    rises: bool = True
     guarantee: Guarantee | None = None
 
     @property
@@ -198,7 +200,8 @@ def explained(
         wanted = forecast(worst, target, counts, trajectories, learner)
     return Explanation(
         worst.solution.spec, worst.promise, worst.estimate, worst.basis, _transitions(worst, model, score, pooled, top),
-        _choices(worst, model, seen, top), () if tying is None else _classes(worst, learner, fed, top), wanted, guarantee,
+        _choices(worst, model, seen, top), () if tying is None else _classes(worst, learner, fed, top), wanted,
+        worst.rises, guarantee,
     )  # fmt: skip
 
 

@@ -36,6 +36,7 @@ class Forecast:
     reached : whether it is reached as it is
     trajectories : how many more, if the choices are taken in the same proportions as so far; None where no number is enough
     samples : how many more, if they could be taken where they count; None likewise
+    limit : the best value there is if things are as counts suggest: no number of samples leads beyond it
     law : how intervals are taken to shrink: "learner", as they would with such counts, or "root", like one over the square root
     """
 
@@ -43,6 +44,7 @@ class Forecast:
     reached: bool
     trajectories: int | None
     samples: int | None
+    limit: float
     law: str
 
 
@@ -87,15 +89,13 @@ def forecast(
     law = law_of(model, worst.guess, counts, learner)
     name = "root" if learner is None else "learner"
     solver = prepare(model.graph, solution.spec)
-    if target.holds(solution.bracket.lower, solution.bracket.upper):
-        return Forecast(target, True, 0, 0, name)
     spec = solution.spec
     plain = Spec(spec.kind, spec.agent, None, spec.formula, None, spec.reward)
-    limit = solve(
-        model.graph.with_probability(worst.guess), plain
-    ).value  # what all the samples there are would lead to
+    limit = solve(model.graph.with_probability(worst.guess), plain).value
+    if target.holds(solution.bracket.lower, solution.bracket.upper):
+        return Forecast(target, True, 0, 0, limit, name)
     if not target.holds(limit, limit):
-        return Forecast(target, False, None, None, name)
+        return Forecast(target, False, None, None, limit, name)
 
     def enough(more: Array) -> bool:
         try:
@@ -107,7 +107,7 @@ def forecast(
 
     seen = np.add.reduceat(counts, model.choice_ptr[:-1]).astype(np.float64)
     each = None if not trajectories else least(lambda many: enough(seen / trajectories * many))
-    return Forecast(target, False, each, _samples(worst, seen, learner, enough), name)
+    return Forecast(target, False, each, _samples(worst, seen, learner, enough), limit, name)
 
 
 def _samples(worst: WorstCase, seen: Array, learner: Learner | None, enough: Callable[[Array], bool]) -> int | None:

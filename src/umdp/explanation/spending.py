@@ -12,7 +12,7 @@ import numpy as np
 from umdp.errors import ModelError
 from umdp.model import Graph
 
-__all__ = ["Spent", "Ledger", "ledger_of"]
+__all__ = ["Ledger", "Spent", "ledger_of"]
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.errors import ModelError
 from umdp.explanation.sensitivity import Sensitivity, sensitivity, visits_of
+from umdp.explanation.step_bounded import Course, course_of
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.solver import Solution, evaluate, relevant, solve
 from umdp.solver.objective import objective_of, players
@@ -19,6 +20,7 @@ __all__ = ["WorstCase", "suggested"]
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
+LITTLE = 0.01  # of what lies between promise and estimate: where all bounds together say less, none matters alone
 HUGE = 1e12  # a worst case so many times what counts suggest says that next to nothing is known
 
 
@@ -73,7 +75,8 @@ class WorstCase:
     sensitivity : what tighter bounds are worth
     basis : "worst case", or "estimate" where the worst case says nothing: it is decided before anything can matter
     visits : (C,) how often each choice is taken, as counts suggest
-    loss : (C,) how much of what lies between promise and estimate is due to each choice; they sum to it
+    rises : whether larger values are better
+    loss : (C,) how much of what lies between promise and estimate is due to each choice; they sum to it, if it is finite
     """
 
     solution: Solution
@@ -83,6 +86,7 @@ class WorstCase:
     sensitivity: Sensitivity
     basis: str
     visits: Floats
+    rises: bool
     loss: Floats
 
     @classmethod
@@ -90,49 +94,27 @@ class WorstCase:
         cls, model: IntervalMDP, spec: Spec, counts: Array | None = None, start: Solution | None = None
     ) -> WorstCase:
         """Return the worst case of a model for a property with both players, or of a solution of it."""
-        if spec.steps(model) is not None:
-            raise ModelError(
-                "what holds back the value of a property with a bound on steps is not known here: bounds matter in one step and "
-                "not in another; ask for the same property without the bound"
-            )
         solution = start or solve(model, spec)
         _, nature_max = players(model, spec)
         rises = spec.deciding().agent is not Direction.MIN if spec.agent is not None else not nature_max
-        asked, stop = objective_of(model, spec), relevant(model.graph, spec).decided
-        choice = solution.policy.choice
-        assert choice is not None
         guess = suggested(model, counts)
         plain = Spec(spec.kind, spec.agent, None, spec.formula, None, spec.reward)
         nominal = evaluate(model.graph.with_probability(guess), plain, solution.policy)
-        paid = asked.paid if asked.paid.size else 0.0
-
-        def look(prob: Array, values: Array) -> Sensitivity:
-            visits = visits_of(model, prob, choice, stop)
-            worth = values[model.successor] + paid
-            return sensitivity(model, model.lower, model.upper, prob, worth, visits, nature_max=nature_max)
-
         promise = solution.bracket.lower if rises else solution.bracket.upper
-        values = 0.5 * (solution.lower + np.where(np.isfinite(solution.upper), solution.upper, solution.lower))
-        values = np.where(np.isfinite(solution.upper), values, np.inf)
-        basis, worst = "worst case", _answer(model, solution.nature)
-        wild = not promise <= HUGE * max(nominal.value, 1.0)
-        found = None if wild else look(worst, values)
-        if found is None or (not found.gain.any() and abs(nominal.value - promise) > 1e-9 * max(abs(promise), 1.0)):
+        choice = solution.policy.choice
+        assert choice is not None
+        asked = objective_of(model, spec)
+        look = partial(course_of, model, asked, choice) if choice.ndim == 2 else partial(_unbounded, solution, nominal)
+        known = promise <= HUGE * max(nominal.value, 1.0)
+        found = look(guess, nature_max=nature_max, suggested=not known)
+        loss = found.loss if rises else -found.loss
+        basis = "worst case" if known else "estimate"
+        short = abs(nominal.value - promise)
+        first = float((found.sensitivity.gain * (model.upper - model.lower)).sum())
+        if known and short > 1e-9 * max(abs(promise), 1.0) and first < LITTLE * short:
             # At the worst case no bound matters alone: what matters if things are as counts suggest is the next best question.
-            from umdp.solver.methods.nature import respond
-
-            basis, worst, values = "estimate", np.empty(model.transitions), nominal.lower
-            respond(
-                model.choice_ptr, model.successor, model.lower, model.upper, np.nan_to_num(values, posinf=0.0), asked.paid,
-                nature_max, worst,
-            )  # fmt: skip
-            reached = visits_of(model, guess, choice, stop)
-            worth = np.nan_to_num(values[model.successor], posinf=0.0) + paid
-            found = sensitivity(model, model.lower, model.upper, worst, worth, reached, nature_max=nature_max)
-        between = visits_of(model, guess, choice, stop)
-        worth = np.nan_to_num(values[model.successor], posinf=0.0) + paid
-        loss = between * np.add.reduceat((guess - worst) * worth, model.choice_ptr[:-1])
-        return cls(solution, guess, promise, nominal.value, found, basis, between, loss if rises else -loss)
+            basis, found = "estimate", look(guess, nature_max=nature_max, suggested=True)
+        return cls(solution, guess, promise, nominal.value, found.sensitivity, basis, found.visits, rises, loss)
 
     @property
     def shortfall(self) -> float:
@@ -140,3 +122,26 @@ class WorstCase:
         if np.isinf(self.promise) or np.isinf(self.estimate):
             return 0.0 if self.promise == self.estimate else np.inf
         return abs(self.estimate - self.promise)
+
+
+def _unbounded(solution: Solution, nominal: Solution, guess: Array, *, nature_max: bool, suggested: bool) -> Course:
+    """Return what bounds are worth to the policy of a solution without a bound on steps; `nominal`: as counts suggest."""
+    from umdp.solver.methods.nature import respond
+
+    model, choice = solution.model, solution.policy.choice
+    assert isinstance(model, IntervalMDP)
+    assert choice is not None
+    asked, stop = objective_of(model, solution.spec), relevant(model.graph, solution.spec).decided
+    expected = visits_of(model, guess, choice, stop)
+    if suggested:
+        prob, values = np.empty(model.transitions), np.nan_to_num(nominal.lower, posinf=0.0)
+        respond(model.choice_ptr, model.successor, model.lower, model.upper, values, asked.paid, nature_max, prob)
+        visits = expected
+    else:
+        prob = _answer(model, solution.nature)
+        values = np.where(np.isfinite(solution.upper), 0.5 * (solution.lower + solution.upper), solution.upper)
+        visits = visits_of(model, prob, choice, stop)
+    worth = values[model.successor] + (asked.paid if asked.paid.size else 0.0)
+    found = sensitivity(model, model.lower, model.upper, prob, worth, visits, nature_max=nature_max)
+    finite = np.nan_to_num(worth, posinf=0.0)
+    return Course(found, expected, expected * np.add.reduceat((guess - prob) * finite, model.choice_ptr[:-1]))

@@ -43,7 +43,7 @@ class Gap(Explorer):
     >>> bandit = benchmark.BENCHMARKS["bandit"]
     >>> *_, last = anytime(bandit.build(), bandit.spec, "confidence-sequence", explorer="gap", gap=0.1, trajectories=10_000)
     >>> last.reason
-    'the policy is within 0.1 of the best there is'
+    'the policy is certified to be within 0.1 of the optimum'
     """
 
     optimistic = True
