@@ -6,11 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from umdp import benchmark
-from umdp.anytime import anytime
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
 from umdp.evidence import DirectEvidence, Promised
-from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner
+from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner, RestartingSequence
+from umdp.learn.tied import Tied
+from umdp.learning import anytime
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
+from umdp.model.tying import Tying
 from umdp.simulation import Promise, Simulation, certify, simulate
 from umdp.snapshot import Snapshot
 from umdp.solver import Bracket, Prepared, Solution, Statistics, Status, evaluate, prepare, solve
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from umdp import explore, io, learn, plot, source, verify
+    from umdp.explanation import Explanation
     from umdp.run import OpenedRun
 
 __version__ = "0.1.0"
@@ -37,6 +40,30 @@ def open(path: str | Path) -> OpenedRun:
     from umdp.run import open_run
 
     return open_run(path)
+
+
+def explain(
+    what: IntervalMDP | Snapshot | OpenedRun | str | Path,
+    spec: Spec | str | None = None,
+    *,
+    target: str | None = None,
+    top: int = 10,
+) -> Explanation:
+    """Return what holds a promise back: transitions, choices and classes, ranked, and how much more a target would take.
+
+    Parameters
+    ----------
+    what : IntervalMDP, Snapshot, run or path
+        A model that was learned, or any other with intervals; a path is that of a run or of a model's file.
+    spec : Spec or str, optional
+        The property, for a model: with nature, such as ``Pmaxmin=? [ F "goal" ]``. A snapshot or a run has its own.
+    target : str, optional
+        Such as ``">=0.3"``: how much more would have to be seen for it is estimated. By default what a run was to reach.
+    top : int
+        How many of each are listed.
+    """
+    found: Explanation = import_module(f"{__name__}.explanation").explain(what, spec, target=target, top=top)
+    return found
 
 
 __all__ = [
@@ -61,6 +88,7 @@ __all__ = [
     "Prepared",
     "Promise",
     "Promised",
+    "RestartingSequence",
     "Rewards",
     "Simulation",
     "Snapshot",
@@ -69,11 +97,14 @@ __all__ = [
     "SpecError",
     "Statistics",
     "Status",
+    "Tied",
+    "Tying",
     "UmdpError",
     "anytime",
     "benchmark",
     "certify",
     "evaluate",
+    "explain",
     "explore",
     "io",
     "learn",

@@ -15,18 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.asked import check_budgets, check_numbers, check_spec, check_until, readings
-from umdp.evidence import DirectEvidence, as_evidence
+from umdp.asked import check_numbers, check_spec, readings
+from umdp.evidence import DirectEvidence
 from umdp.evidence.playing import Playing
 from umdp.evidence.settings import divide
-from umdp.explore import Explorer, Optimism, Uniform, View, as_explorer, reaches
+from umdp.explore import Explorer, Optimism, Uniform, View, reaches
 from umdp.explore.policies import directions
 from umdp.explore.schedule import doubling, least_trajectories
 from umdp.guarantee import Guarantee, promise
 from umdp.leap import Leaper
-from umdp.learn import Learner, as_learner
-from umdp.limits import Limits, default_horizon, reason_to_end, threshold
-from umdp.model import MDP, IntervalMDP
+from umdp.learn import Learner
+from umdp.limits import Limits, default_horizon, reason_to_end
+from umdp.model import IntervalMDP
+from umdp.outlook import distance, outlook_of
 from umdp.returns import refuse_shifted
 from umdp.saved import restore, state_of
 from umdp.snapshot import Snapshot
@@ -34,11 +35,11 @@ from umdp.solver import Proposal, Solution, prepare, relevant
 from umdp.solver.graph.relevance import resting
 from umdp.solver.graph.unseen import unseen_support
 from umdp.solver.prepared import keep_start
-from umdp.source import Order, Source, as_source
+from umdp.source import Order, Source
 from umdp.source.listed import without_rest
-from umdp.spec import Direction, Spec, Threshold
+from umdp.spec import Direction, Spec
 
-__all__ = ["Anytime", "Limits", "anytime", "proceed", "threshold"]
+__all__ = ["Anytime", "Limits", "proceed"]
 
 Array = NDArray[Any]
 PATIENCE = 0.05  # seconds between looks at what may stop a run
@@ -90,7 +91,7 @@ def proceed(
 
 @dataclass(eq=False)
 class Anytime:
-    """A run that can be advanced, saved and continued; `anytime` makes one and loops over it.
+    """A run that can be advanced, saved and continued; `umdp.anytime` makes one and loops over it.
 
     What it does next depends on its state alone, so that a run continued from a saved state is the run that was not
     interrupted. An iteration that was interrupted is continued, too: what it has seen so far is pending, shown by a partial
@@ -157,6 +158,7 @@ class Anytime:
         self._best: Proposal | None = None
         self._weight: NDArray[np.float64] | None = None
         self._quota: Array | None = None
+        self._gap: float | None = None
         self._found: dict[str, Array] = dict(self._starts)
 
     # -- step 1: robust policy computation -------------------------------------------------------------------
@@ -169,18 +171,31 @@ class Anytime:
         played = None if self.playing is None else self.playing.promised(self.source, robust.policy)
         return Snapshot(
             self.iteration, self.trajectories, self.steps, robust, best and best.value, self.guarantee(),
-            self.source.truth, ledger=self.learner.ledger, counts=self.counts, evidence=played,
+            self.source.truth, ledger=self.learner.ledger, counts=self.counts, evidence=played, alarms=self.learner.alarms(),
+            learner=self.learner,
         )  # fmt: skip
 
     def guarantee(self) -> Guarantee:
         """Return what is promised: what the learner claims, as far as what is known of the data lets it stand."""
         claim, unseen = self.learner.claim if self.playing is None else self.playing.shared(self.learner.claim), 0
         if self._favoured and claim.holds:
-            unseen = unseen_support(self.source.graph, self.reading, self._robust().policy, self.counts)
+            seen = self.learner.seen(self.counts)
+            unseen = unseen_support(self.source.graph, self.reading, self._robust().policy, seen)
         return promise(
             claim, self.source.knowledge(), looks=self.iteration, whole=self.ended and not self.source.interactive,
-            discovers=self.learner.discovers, costly=self.costly, decided_unseen=unseen,
+            discovers=self.learner.discovers, watches=self.learner.watches, costly=self.costly, decided_unseen=unseen,
         )  # fmt: skip
+
+    def gap(self) -> float:
+        """Return by how much any policy can be better than what is promised of this one, as far as is known; both ends proved.
+
+        It is the distance from the promise to the value in the best case: if the process is one of those that were not ruled
+        out, the optimum is no better than that.
+        """
+        if self._gap is None:
+            best = self._optimist.solve_model(self._model(), cutoff=CUTOFF, **self._options("optimistic"))
+            self._gap = distance(self._robust().bracket, best.bracket)
+        return self._gap
 
     # -- step 2: where to look -------------------------------------------------------------------------------
 
@@ -193,7 +208,7 @@ class Anytime:
             now = choice[0] if choice is not None and choice.ndim == 2 else choice
             tied = best.tied() if best is not None and explorer.spreads_ties(self.source.pace > 0) else None
             known = (self.source.graph, self.counts, learner.lower, learner.upper, learner.matters)
-            view = View(*known, self.towards(now), tied)
+            view = View(*known, self.towards(now), tied, outlook_of(self))
             self._weight = directions(explorer, view, choice if self.source.stepwise else None)
         return self._weight
 
@@ -284,7 +299,7 @@ class Anytime:
         """Return how often each choice (C,) must be taken for an iteration to be complete; -1: it does not matter."""
         if self.learner.claim.kind == "fixed-N" and not (self.source.interactive or self.source.eager):
             return np.full(self.source.graph.choices, -1)  # such bounds allow for one look: at all of the data
-        return doubling(self.source.graph, self.counts)
+        return doubling(self.source.graph, self.learner.remembered(self.counts), self.learner.growth)
 
     def updated(self) -> None:
         """Take note that an iteration is complete."""
@@ -329,69 +344,3 @@ class Anytime:
         """Go on from a saved state."""
         restore(self, state)
         self._forget()
-
-
-def anytime(
-    source: Source | MDP | Any,
-    spec: Spec | str,
-    learner: Learner | type[Learner] | str,
-    *,
-    explorer: Explorer | type[Explorer] | str | None = None,
-    seed: int = 0,
-    horizon: int | None = None,
-    until: Threshold | str | None = None,
-    trajectories: int | None = None,
-    steps: int | None = None,
-    seconds: float | None = None,
-    precision: float = 1e-6,
-    per_solve: int | None = None,
-    evidence: DirectEvidence | float | None = None,
-    stop: Callable[[], bool] | None = None,
-) -> Iterator[Snapshot]:
-    """Learn from a source and yield what is known after every iteration; leave the loop whenever it is good enough.
-
-    Parameters
-    ----------
-    source : Source, MDP or environment
-        Where trajectories come from; an MDP plays the unknown process; anything else is taken for a Gymnasium environment.
-    spec : Spec or str
-        The property, without nature: what is asked for is its worst case on what has been learned.
-    learner : Learner, or its class or name
-        A class, or a name such as ``"lui"``, stands for the learner with its default settings.
-    explorer : Explorer, or its class or name
-        How to move; optimism without randomisation unless told otherwise.
-    seed : int
-    horizon : int, optional
-        The longest a trajectory may be.
-    until : Threshold or str, optional
-        Stop when this is certified on the learned model, such as ``">=0.3"``.
-    trajectories, steps, seconds : optional
-        Budgets.
-    precision : float
-        The relative width of brackets.
-    per_solve : int, optional
-        The fewest trajectories of an iteration. By default one is enough, except with environments: there an iteration takes so
-        many that collecting and solving share the time.
-    evidence : DirectEvidence or float, optional
-        The share of trajectories in which a candidate policy is played, such as 0.5: what that proves is a promise of its own,
-        with any learner; see `Snapshot.promise`.
-    stop : callable, optional
-        Asked now and then; a true answer ends the run with what is known.
-
-    Examples
-    --------
-    >>> from umdp import LUI, MDP
-    >>> coin = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1], labels={"heads": [1]})
-    >>> for snapshot in anytime(coin, 'Pmax=? [ F "heads" ]', LUI(), trajectories=1000):
-    ...     pass
-    >>> 0.4 < snapshot.bracket.lower < 0.6, snapshot.trajectories, snapshot.guarantee.kind
-    (True, 1000, 'none')
-    """
-    asked = Spec.parse(spec) if isinstance(spec, str) else spec
-    limits = Limits(threshold(until) if isinstance(until, str) else until, trajectories, steps, seconds)
-    check_budgets(trajectories=trajectories, steps=steps, seconds=seconds)
-    made = (as_source(source), asked, as_learner(learner), as_explorer(explorer))
-    run = Anytime(*made, seed, horizon, precision, per_solve, as_evidence(evidence))
-    if limits.until is not None:
-        check_until(asked, limits.until)
-    yield from proceed(run, limits, stop, leap=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.evidence.promised import Promised
 from umdp.guarantee import Guarantee
+from umdp.learn.alarm import Alarm
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.plural import nouns
 from umdp.returns import return_of
@@ -20,6 +21,7 @@ from umdp.solver import Bracket, Solution, Status, evaluate
 from umdp.spec import Direction, Spec
 
 if TYPE_CHECKING:
+    from umdp.learn import Learner
     from umdp.solver.proof.certificate import Certificate
 
 __all__ = ["Snapshot"]
@@ -42,6 +44,8 @@ class Snapshot:
     ledger : returns how the error rate was spent, and on which counts
     counts : (T,) how often each transition was seen
     evidence : what playing candidates promises; None where none are played
+    alarms : what the learner noticed that nobody had said, such as changes of the process
+    learner : as it is now; None where nobody looks at single iterations
     """
 
     iteration: int
@@ -56,6 +60,8 @@ class Snapshot:
     ledger: Callable[[], dict[str, Any] | None] | None = field(default=None, repr=False)
     counts: NDArray[np.int64] | None = field(default=None, repr=False)
     evidence: Promised | None = field(default=None, repr=False)
+    alarms: tuple[Alarm, ...] = field(default=(), repr=False)
+    learner: Learner | None = field(default=None, repr=False)
 
     @property
     def bracket(self) -> Bracket:
@@ -148,7 +154,7 @@ class Snapshot:
         # The bracket of the learned model is met either way; of the process nothing is certified without a promise.
         certified = self.status is not Status.CERTIFIED or self.guarantee.holds
         status = self.status.name.lower() if certified else "solved"
-        returns = self.returns
+        returns, fresh = self.returns, [alarm for alarm in self.alarms if alarm.fresh]
         return {
             "trajectories": self.trajectories, "steps": self.steps, "iterations": self.iteration,
             "lower": self.bracket.lower, "upper": self.bracket.upper, "optimistic": self.optimistic,
@@ -157,6 +163,7 @@ class Snapshot:
             "model_error": self.model_error, "reason": self.reason, "partial": self.partial,
             **({} if returns is None else {"return_lower": returns[0], "return_upper": returns[1]}),
             **({} if self.evidence is None else self._promised()),
+            **({"alarms": [alarm.as_dict() for alarm in fresh]} if fresh else {}),
         }  # fmt: skip
 
     def _promised(self) -> dict[str, Any]:

@@ -120,7 +120,9 @@ def divide(learner: Learner, evidence: DirectEvidence | None) -> tuple[Learner, 
 
 
 def _own(learner: Any) -> float:
-    return float(getattr(learner, "error_rate", math.nan))
+    """Return the error rate of a learner, or of the one that it is around; not a number where there is none."""
+    inner = getattr(learner, "inner", None)
+    return _own(inner) if isinstance(inner, Learner) else float(getattr(learner, "error_rate", math.nan))
 
 
 def _with_half(learner: Learner) -> Learner | None:

@@ -12,17 +12,19 @@ import msgspec
 import numpy as np
 
 from umdp.anytime import Anytime
-from umdp.asked import check_budgets, check_numbers, check_spec, check_until
+from umdp.asked import check_budgets, check_gap, check_numbers, check_spec, check_until
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 from umdp.evidence import DirectEvidence
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
 from umdp.learn.making import make_learner, settings_of
+from umdp.learn.tied import Tied
 from umdp.limits import Limits, threshold
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.run.fingerprint import graph_digest
 from umdp.run.log_settings import LogSettings, check_settings
 from umdp.run.plugin import check_file, is_plugin, plugin, plugin_file, read_plugin, where
+from umdp.run.tying import check_tie, tying_of
 from umdp.source import Source
 from umdp.source.simulator.simulator import check_sampling
 from umdp.spec import Spec
@@ -45,6 +47,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     constants : for programs
     question : the property; a benchmark has its own
     learner, settings : the learner's name, or ``FILE.py:NAME``, a class, and its settings
+    tie : which choices share one distribution: what a benchmark has ``declared``, ``FILE.py:NAME``, a function, or
+        ``CLASS,OUTCOME``, columns of a table of what can happen
     chosen : whether nobody asked for a learner, and this one was taken because the graph is only observed
     explore, xi : an explorer's name, or ``FILE.py:NAME``, a class; and the weight on the optimistic action
     seed, horizon, precision, per_solve : see `anytime`
@@ -55,7 +59,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     switch, after : what the process becomes, and after how many trajectories
     log, follow, on_error : a log or stream to learn from instead of simulating the model; - is standard input
     data : how a log is to be read
-    until, trajectories, steps, seconds : what ends the run
+    until, trajectories, steps, seconds, gap : what ends the run
     graph : a digest of the graph, in runs of format 1
     versions : what the run was made with
     plugins : the text of Python files named above; files that are not here are read when needed
@@ -67,6 +71,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     question: str | None = None
     learner: str = "lui"
     settings: dict[str, Any] = {}
+    tie: str | None = None
     chosen: bool = False
     explore: str = "optimism"
     xi: float = 1.0
@@ -89,6 +94,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     trajectories: int | None = None
     steps: int | None = None
     seconds: float | None = None
+    gap: float | None = None
     graph: str = ""
     versions: dict[str, str] = {}
     plugins: dict[str, str] = {}
@@ -110,10 +116,13 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         check_numbers(**numbers, prefix="--")
         check_sampling(self.sampling, "--")
         self.build_learner(), self.build_explorer(), self.build_evidence()
+        check_tie(self)
 
     def assemble(self, source: Source, spec: Spec, horizon: int | None) -> Anytime:
         """Return the run of a source, a property and a horizon that were built."""
         learner, explorer = self.build_learner(), self.build_explorer()
+        if self.tie is not None:
+            learner = Tied(learner, tying_of(self, source.graph))
         if self.graph and self.graph != graph_digest(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
         try:
@@ -136,16 +145,16 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     def limits(self) -> Limits:
         """Return what ends the run."""
         check_budgets(trajectories=self.trajectories, steps=self.steps, seconds=self.seconds, prefix="--")
-        return Limits(
-            None if self.until is None else threshold(self.until), self.trajectories, self.steps, self.seconds
-        )
+        check_gap(self.gap, "--")
+        until = None if self.until is None else threshold(self.until)
+        return Limits(until, self.trajectories, self.steps, self.seconds, gap=self.gap)
 
     def signed(self) -> Self:
         """Return this configuration with what it is made with: versions, and the text of every Python file it names."""
         from umdp import __version__
 
         versions = {"umdp": __version__, "python": platform.python_version(), "numpy": np.__version__}
-        uses = (self.model, self.switch, self.learner, self.explore, self.data.graph)
+        uses = (self.model, self.switch, self.learner, self.explore, self.tie, self.data.graph)
         named = [name for name in uses if name and is_plugin(name)]
         texts = {path: self.plugins.get(path) or read_plugin(path) for path in map(plugin_file, named)}
         return msgspec.structs.replace(self, graph="", versions=versions, plugins=texts)
