@@ -12,10 +12,11 @@ import pytest
 from tests.evidence.processes import Remembering, random_mdp
 
 from umdp import LUI, MDP, ConfidenceSequence, DirectEvidence, Spec, anytime, evaluate
-from umdp.anytime import Anytime, Limits, proceed, threshold
+from umdp.anytime import Anytime, proceed
 from umdp.benchmark import grid
 from umdp.errors import ModelError
 from umdp.evidence.candidate import same
+from umdp.limits import Limits, threshold
 from umdp.model import Policy
 from umdp.run.codec import pack, unpack
 from umdp.source import Simulator
@@ -201,7 +202,7 @@ def false_promises(
     """Return in how many runs a promise was ever wrong, at whatever snapshot."""
     wrong, values = 0, {}
     for seed in range(first, first + runs):
-        run = Anytime(Simulator(mdp), spec, learner, seed=seed, evidence=DirectEvidence(0.5, rate))
+        run = Anytime(Simulator(mdp), spec, learner, seed=seed, per_solve=10, evidence=DirectEvidence(0.5, rate))
         found = False
         for shown in proceed(run, Limits(trajectories=trajectories)):
             played = shown.evidence
