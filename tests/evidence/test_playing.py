@@ -16,6 +16,7 @@ from umdp.anytime import Anytime, proceed
 from umdp.benchmark import grid
 from umdp.errors import ModelError
 from umdp.evidence.candidate import same
+from umdp.explanation import ledger
 from umdp.limits import Limits, threshold
 from umdp.model import Policy
 from umdp.run.codec import pack, unpack
@@ -136,6 +137,16 @@ def test_the_error_rate_is_shared_and_the_label_is_for_both():
     ).guarantee().level == pytest.approx(0.95)
     assert run_of().playing.budget.level == 0.99
     assert not run_of().guarantee().holds
+
+
+@pytest.mark.parametrize("learner", [LUI(), ConfidenceSequence(0.02)])
+def test_the_ledger_has_what_candidates_got(learner):
+    run = run_of(learner)
+    spent = ledger(last(run, trajectories=500))
+    names = [entry.name for entry in spent.entries if entry.name.startswith("playing")]
+    assert len(names) == len(run.playing.candidates) > 0
+    assert spent.error_rate == (0.02 if learner.claim.holds else 0.01)
+    assert spent.left >= 0
 
 
 def test_a_threshold_ends_a_run_where_it_is_promised_and_not_before():

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.asked import check_until, readings
 from umdp.errors import FormatError, ModelError, UmdpError
+from umdp.evidence.settings import divide
 from umdp.explanation.explanation import Explanation, explained
 from umdp.explanation.spending import Ledger, ledger_of
 from umdp.explanation.worst_case import WorstCase
@@ -83,7 +84,11 @@ def explain(
 
 
 def ledger(what: Snapshot | OpenedRun | Learner | str | Path) -> Ledger:
-    """Return how the error rate of a snapshot, a run or a learner is spent: on which bounds, and what they sum to."""
+    """Return how the error rate of a snapshot, a run or a learner is spent: on which bounds, and what they sum to.
+
+    What candidates got, in a run with evidence, is spent too.
+    """
+    what = open_run(what) if isinstance(what, str | Path) else what
     if isinstance(what, Learner):
         learner: Learner | None = what
     elif isinstance(what, Snapshot):
@@ -94,8 +99,12 @@ def ledger(what: Snapshot | OpenedRun | Learner | str | Path) -> Ledger:
         raise ModelError(
             "the learner of this run is code from elsewhere, which is not executed here; ask it for its ledger() in Python"
         )
-    tying = getattr(learner, "tying", None)
-    return ledger_of(learner.ledger(), learner.graph, None if tying is None else tying.names)
+    tying, played = getattr(learner, "tying", None), None
+    if isinstance(what, Snapshot):
+        played = None if what.evidence is None else what.evidence.as_dict()
+    elif isinstance(what, OpenedRun):
+        played = what.last.get("evidence")
+    return ledger_of(learner.ledger(), learner.graph, None if tying is None else tying.names, played)
 
 
 def _subject(what: Given, spec: Spec | str | None) -> _Subject:
@@ -155,7 +164,8 @@ def _learner(run: OpenedRun, reading: Spec) -> Learner | None:
     made = None
     for settled in (False, True):
         try:
-            made = config.build_learner().bind(run.graph, matters, settled=settled).restore(kept)
+            fresh, _ = divide(config.build_learner(), config.build_evidence())  # candidates have their part
+            made = fresh.bind(run.graph, matters, settled=settled).restore(kept)
             break
         except UmdpError:
             continue

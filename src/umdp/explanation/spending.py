@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -85,14 +85,24 @@ class Ledger:
         }  # fmt: skip
 
 
-def ledger_of(found: Mapping[str, Any] | None, graph: Graph, names: tuple[str, ...] | None = None) -> Ledger:
+def ledger_of(
+    found: Mapping[str, Any] | None,
+    graph: Graph,
+    names: tuple[str, ...] | None = None,
+    played: Mapping[str, Any] | None = None,
+) -> Ledger:
     """Return the ledger of what `Learner.ledger` says, for a graph; `names` are those of classes where choices are tied.
+
+    `played` is what a run with evidence says of its candidates, as `Promised.as_dict`: what they got, and of how much.
 
     Raises
     ------
     ModelError
         If nothing is promised, or the levels sum to more than the error rate.
     """
+    candidates = () if played is None else tuple(_candidates(played["spent"]))
+    if found is None and played is not None:
+        return _within(Ledger("evidence", float(played["error_rate"]), candidates, graph.choices))
     if found is None:
         raise ModelError("there is no ledger: this learner promises nothing, so that there is no error to spend")
     kind = found["graph"]
@@ -102,7 +112,18 @@ def ledger_of(found: Mapping[str, Any] | None, graph: Graph, names: tuple[str, .
         pointers = found["class_ptr"] if kind == "tied" else graph.choice_ptr
         entries = tuple(_listed(found, graph, np.asarray(pointers), names if kind == "tied" else None))
     size = len(found["class_ptr"]) - 1 if kind == "tied" else graph.choices
-    ledger = Ledger(str(found["method"]), float(found["error_rate"]), entries, size - len(entries))
+    rate = float(found["error_rate"]) + (0.0 if played is None else float(played["error_rate"]))
+    return _within(Ledger(str(found["method"]), rate, (*entries, *candidates), size - len(entries)))
+
+
+def _candidates(levels: Sequence[float]) -> Iterator[Spent]:
+    """Yield what each candidate got, in the order in which they came."""
+    for number, level in enumerate(levels, 1):
+        yield Spent(f"playing candidate {number}", 1, float(level), Fraction(float(level)))
+
+
+def _within(ledger: Ledger) -> Ledger:
+    """Return a ledger in which no more was spent than there is."""
     if ledger.left < 0:
         raise ModelError(f"the levels sum to {float(ledger.spent)!r}, more than the error rate {ledger.error_rate!r}")
     return ledger
