@@ -1,0 +1,167 @@
+"""Ranges and contraction never lose a point: checked at points, in exact rationals."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tests.parametric.functions import boxes, functions, points, polynomials
+from umdp.parametric.bernstein import coefficients
+from umdp.parametric.contraction import Constraint, contract
+from umdp.parametric.function import Function
+from umdp.parametric.linear import narrow_linear
+from umdp.parametric.polynomial import Polynomial
+from umdp.parametric.ranges import above, below, range_of
+
+UNIT = [(Fraction(0), Fraction(1))]
+
+
+def value(function: Function, point: list[Fraction]) -> Fraction | None:
+    """Return a value by the definition, term by term; None where there is none."""
+    sums = []
+    for part in (function.numerator, function.denominator):
+        total = Fraction(0)
+        for exponents, coefficient in part.terms.items():
+            for base, exponent in zip(point, exponents, strict=True):
+                for _ in range(exponent):
+                    coefficient = coefficient * base
+            total += coefficient
+        sums.append(total)
+    return None if sums[1] == 0 else sums[0] / sums[1]
+
+
+@given(st.data())
+def test_a_range_holds_every_value(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 3))
+    function, box = data.draw(functions(size)), data.draw(boxes(size))
+    found = range_of(function, box, splits=4)
+    actual = value(function, data.draw(points(box)))
+    if found is not None and actual is not None:
+        assert found[0] <= actual <= found[1]
+
+
+@given(st.data())
+def test_a_contraction_loses_no_point_that_satisfies_the_constraints(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 3))
+    box = data.draw(boxes(size))
+    point = data.draw(points(box))
+    constraints = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        function = data.draw(functions(size))
+        actual = value(function, point)
+        if actual is None:
+            continue
+        slack = st.fractions(0, 1, max_denominator=16)
+        constraints.append(Constraint(function, actual - data.draw(slack), actual + data.draw(slack)))
+    found = contract(box, constraints)
+    assert found.box is not None
+    assert found.culprit is None
+    for x, (low, high), (first, last) in zip(point, found.box, box, strict=True):
+        assert first <= low <= x <= high <= last
+        assert Fraction(float(low)) == low
+        assert Fraction(float(high)) == high
+
+
+@given(st.data())
+def test_what_is_empty_really_is(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 2))
+    box = data.draw(boxes(size))
+    constraints = []
+    for _ in range(3):
+        low, high = sorted(data.draw(st.fractions(-1, 1, max_denominator=16)) for _ in range(2))
+        constraints.append(Constraint(data.draw(functions(size)), low, high))
+    found = contract(box, constraints)
+    assume(found.box is None)
+    for _ in range(5):
+        point = data.draw(points(box))
+        held = [value(each.function, point) for each in constraints]
+        assert not all(
+            v is not None and each.lower <= v <= each.upper for v, each in zip(held, constraints, strict=True)
+        )
+
+
+@given(st.data())
+def test_bernstein_coefficients_are_values_in_corners_and_average_to_the_polynomial(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 3))
+    polynomial, box = data.draw(polynomials(size, 3)), data.draw(boxes(size))
+    table = coefficients(polynomial, box)
+    for corner in range(2**size):
+        chosen = [corner >> i & 1 for i in range(size)]
+        place = tuple(-1 if high else 0 for high in chosen)
+        assert table[place] == polynomial.at([box[i][high] for i, high in enumerate(chosen)])
+
+
+@given(st.fractions(-3, 3))
+def test_rounding_goes_outwards_by_less_than_a_unit(number: Fraction) -> None:
+    assert Fraction(below(number)) <= number <= Fraction(above(number))
+    assert Fraction(above(number)) - Fraction(below(number)) <= max(abs(number), Fraction(1)) * Fraction(1, 2**52)
+
+
+@pytest.mark.parametrize(
+    ("terms", "interval", "wanted"),
+    [
+        ({(1,): 1}, ("1/4", "1/2"), (0.25, 0.5)),  # p
+        ({(0,): 1, (1,): -1}, ("1/4", "1/2"), (0.5, 0.75)),  # 1 - p
+        ({(1,): Fraction(1, 4)}, ("1/16", "1/8"), (0.25, 0.5)),  # p/4
+        ({(2,): 1}, ("1/4", "1"), (0.5, 1.0)),  # p^2
+        ({(1,): 1, (2,): -1}, ("3/16", "1"), (0.25, 0.75)),  # p (1-p): both roots
+        ({(3,): 1}, ("1/8", "27/64"), (0.5, 0.75)),  # p^3
+    ],
+)
+def test_one_parameter_is_found_to_the_last_digits(
+    terms: dict[tuple[int], Fraction], interval: tuple[str, str], wanted: tuple[float, float]
+) -> None:
+    function = Function.of(Polynomial({e: Fraction(c) for e, c in terms.items()}, 1))
+    found = contract(UNIT, [Constraint(function, *map(Fraction, interval))]).box
+    assert found is not None
+    exact = function.is_affine
+    low, high = (float(end) for end in found[0])
+    assert low <= wanted[0]
+    assert high >= wanted[1]
+    if exact:
+        assert (low, high) == wanted
+    else:
+        assert (low, high) == pytest.approx(wanted, abs=2e-2)
+
+
+def test_affine_constraints_on_two_parameters_together_give_the_hull() -> None:
+    # p + q in [1.4, 1.6] and p - q in [-0.1, 0.1]: p and q in [0.65, 0.85], which one constraint at a time does not find.
+    p, q = Polynomial.parameter(0, 2), Polynomial.parameter(1, 2)
+    both = [
+        Constraint(Function.of((p + q).scaled(Fraction(1, 2))), Fraction(7, 10), Fraction(8, 10)),
+        Constraint(Function.of(p - q), Fraction(-1, 10), Fraction(1, 10)),
+    ]
+    found = contract(UNIT * 2, both).box
+    assert found is not None
+    for low, high in found:
+        assert (float(low), float(high)) == pytest.approx((0.65, 0.85), abs=1e-9)
+        assert low <= Fraction(13, 20) < Fraction(17, 20) <= high
+
+
+def test_products_together_come_near_the_hull() -> None:
+    # p q in [0.24, 0.26], p (1-q) in [0.24, 0.26]: p in [0.48, 0.52], q in [24/50, 26/50].
+    p, q = Polynomial.parameter(0, 2), Polynomial.parameter(1, 2)
+    both = [Constraint(Function.of(each), Fraction(24, 100), Fraction(26, 100)) for each in (p * q, p - p * q)]
+    found = contract(UNIT * 2, both).box
+    assert found is not None
+    for low, high in found:
+        assert Fraction(46, 100) <= low <= Fraction(48, 100)
+        assert Fraction(52, 100) <= high <= Fraction(54, 100)
+
+
+@given(st.data())
+def test_linear_programs_lose_no_point_whatever_their_answers(data: st.DataObject) -> None:
+    size = data.draw(st.integers(2, 3))
+    box = data.draw(boxes(size))
+    point = data.draw(points(box))
+    rows = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        row = [data.draw(st.fractions(-2, 2, max_denominator=4)) for _ in range(size)]
+        actual = sum((a * x for a, x in zip(row, point, strict=True)), Fraction(0))
+        slack = [data.draw(st.fractions(0, 1, max_denominator=8)) for _ in range(2)]
+        rows.append((row, actual - slack[0], actual + slack[1]))
+    for x, (low, high) in zip(point, narrow_linear(box, rows), strict=True):
+        assert low <= x <= high
