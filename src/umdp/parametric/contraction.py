@@ -17,10 +17,9 @@ from umdp.parametric.ranges import above, below
 
 __all__ = ["Constraint", "Contracted", "contract"]
 
-ROUNDS = 30
+ROUNDS, FEWER = 12, 2  # over all constraints; and for a slice
 WORTH = Fraction(1, 64)  # of a width: what a round must cut off for another one to follow
-SLICES = 24  # tried at the ends of a box, where constraints share parameters
-THINNEST = Fraction(1, 64)
+SLICE, SLICES = Fraction(1, 8), 3  # the part of a width that is tried at each end, and how often
 
 
 @dataclass(frozen=True)
@@ -98,10 +97,10 @@ def _row(given: Constraint) -> tuple[list[Fraction], Fraction, Fraction]:
     )
 
 
-def _settle(box: Ends, constraints: Sequence[Constraint]) -> Contracted:
+def _settle(box: Ends, constraints: Sequence[Constraint], rounds: int = ROUNDS) -> Contracted:
     """Go round the constraints until they cut off next to nothing."""
     now: list[tuple[Fraction, Fraction]] = list(box)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         before = list(now)
         for number, constraint in enumerate(constraints):
             for side in constraint.sides(now):
@@ -172,23 +171,22 @@ def _hull(row: list[Any]) -> tuple[Fraction, Fraction] | None:
 
 def _shave(box: Ends, constraints: Sequence[Constraint]) -> Contracted:
     """Cut off slices at the ends of a box that hold no point, as far as a bounded number of tries goes."""
-    now, tries = list(box), 0
+    now = list(box)
     for axis in _used(constraints):
         for last in (False, True):
-            share = Fraction(1, 4)
-            while share >= THINNEST and tries < SLICES * len(box):
+            for _ in range(SLICES):
                 low, high = now[axis]
-                border = Fraction(float(high - share * (high - low) if last else low + share * (high - low)))
+                border = Fraction(float(high - SLICE * (high - low) if last else low + SLICE * (high - low)))
                 if not low < border < high:
                     break
-                tries += 1
-                slice_ = list(now)
-                slice_[axis] = (border, high) if last else (low, border)
-                found = _settle(slice_, constraints).box
+                piece = list(now)
+                piece[axis] = (border, high) if last else (low, border)
+                found = _settle(piece, constraints, FEWER).box
                 end = border if found is None else found[axis][1 if last else 0]
                 now[axis] = (low, end) if last else (end, high)
-                share = share if found is None else share / 4
-    return _settle(now, constraints)
+                if found is not None:
+                    break
+    return _settle(now, constraints, FEWER)
 
 
 def _used(constraints: Iterable[Constraint]) -> list[int]:
