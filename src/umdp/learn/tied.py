@@ -127,7 +127,9 @@ class Tied(Learner):
         choices = np.flatnonzero(~tying.feeds)
         if choices.size:
             within = np.flatnonzero(np.repeat(~tying.feeds, self.sizes))
-            lower[within], upper[within] = tighten(lower[within], upper[within], self.sizes[choices])
+            cut = tighten(lower[within], upper[within], self.sizes[choices])
+            lower[within] = np.where(merged[within] > 1, cut[0], lower[within])
+            upper[within] = np.where(merged[within] > 1, cut[1], upper[within])
         self.lower, self.upper = np.where(self.uncertain, lower, 1.0), np.where(self.uncertain, upper, 1.0)
 
     def seen(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -176,7 +178,7 @@ class Tied(Learner):
         }
         return {
             **outcomes, "graph": "tied", "class_ptr": tying.outcome_ptr, "transition_ptr": tying.transition_ptr,
-            "transition_outcome": tying.transition_outcome, "choice_class": tying.choice_class,
+            "transition_outcome": tying.transition_outcome,
         }  # fmt: skip
 
     def __repr__(self) -> str:
