@@ -1,0 +1,294 @@
+"""Learning parameters: every probability is a known function of a few unknown numbers, and all that is seen narrows these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import ModelError
+from umdp.guarantee import Guarantee
+from umdp.learn.agreement import Agreement
+from umdp.learn.base import Learner
+from umdp.learn.binomial import ULP, tighten
+from umdp.learn.tied import Tied
+from umdp.parametric.contraction import Constraint, contract
+from umdp.parametric.model import ParametricMDP
+from umdp.parametric.ranges import ends_of
+
+__all__ = ["DESCRIBES", "Parametric"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+DESCRIBES = "{} describes the process, with {}"
+CONTRADICTED = (
+    "the data contradict {}: no values of {} fit what was seen of class {} and of the others; the program is wrong, or the "
+    "promised event failed"
+)
+DIFFERENT = (
+    "the data contradict {}: in state {}, action {}, what was seen does not fit {}, as of the other choices of class {}; the "
+    "program is wrong, or the promised event failed"
+)
+KEPT = ("alarm", "box_lower", "box_upper", "samples")
+OF_CHOICE = "choice "  # before the names of what is kept of single choices
+WIDER = 24  # times that intervals without a promise are widened, until some values fit all of them
+
+
+class Parametric(Tied):
+    """Learns the parameters of a program, from all that is seen of any of its probabilities.
+
+    Choices with the same functions, in whatever order, form a class and share their counts. What a learner of classes says of
+    an outcome is a constraint on the parameters; all of these together leave a box of them. An outcome is then as probable
+    as its function can be over the box, and as its class has been seen. Where a program has numbers instead of functions, they
+    are known: nothing is learned of them, and no share of the error rate is spent.
+
+    With a learner that keeps a promise at all times the box only shrinks, and if the true values are in it, the true process
+    is in the interval model. If nothing is left of it, or if a choice behaves unlike its class, the program is wrong or the
+    promised event failed: the guarantee is withdrawn, with the class, and learning goes on with classes alone.
+
+    Parameters
+    ----------
+    learner : Learner
+        Of classes, not yet bound.
+    program : ParametricMDP
+    alarm_rate : float, optional
+        The probability with which a program that is right may be taken for wrong because of a single choice; by default the
+        error rate of the learner.
+
+    Attributes
+    ----------
+    box_lower, box_upper : (K,) the box of the parameters
+    samples : (classes,) how often each class was sampled
+    watch : compares every choice with its class, where the learner keeps a promise at all times
+    alarm : (2,) the outcome that left nothing of the box, and the transition that behaves unlike its class; -1 without
+
+    Examples
+    --------
+    >>> from umdp import ConfidenceSequence, Graph
+    >>> from umdp.parametric.function import Function
+    >>> from umdp.parametric.polynomial import Polynomial
+    >>> p, one = Polynomial.parameter(0, 1), Polynomial.constant(1, 1)
+    >>> graph = Graph([0, 1, 2, 3], [0, 2, 4, 5], [1, 2, 0, 2, 2])
+    >>> half = Function.of(p.scaled(Fraction(1, 2)))
+    >>> row = [Function.of(p), Function.of(one - p), half, Function.of(one - half.numerator), Function.of(one)]
+    >>> learner = Parametric(ConfidenceSequence(0.05), ParametricMDP.of(graph, ["p"], row)).bind(graph)
+    >>> _ = learner.learn([600, 400, 250, 750, 0])
+    >>> {name: (round(each["lower"], 3), round(each["upper"], 3)) for name, each in learner.parameters().items()}
+    {'p': (0.54, 0.61)}
+    """
+
+    name: ClassVar[str] = "parametric"
+    box_lower: Floats
+    box_upper: Floats
+    samples: Ints
+    alarm: Ints
+    watch: Agreement | None
+
+    def __init__(self, learner: Learner, program: ParametricMDP, alarm_rate: float | None = None) -> None:
+        if not isinstance(program, ParametricMDP):
+            raise ModelError(f"{program!r} is no program; give an umdp.parametric.ParametricMDP, as read_parametric does")
+        super().__init__(learner, program.tying)
+        self.program = program
+        self.alarm_rate = float(alarm_rate or getattr(learner, "error_rate", 0.01))
+        self.alarm = np.full(2, -1, np.int64)
+
+    # -- what is claimed -------------------------------------------------------------------------------------
+
+    @property
+    def lasting(self) -> bool:
+        """Whether what was excluded once stays excluded: the learner of classes keeps a promise at all times."""
+        return self.inner.claim.kind == "any-time"
+
+    @property
+    def claim(self) -> Guarantee:
+        """What the learner of classes claims, provided that the program is right; nothing once the data contradict it."""
+        claim = self.inner.claim
+        if not claim.holds:
+            return claim
+        if self.alarm.max() >= 0:
+            return Guarantee("none", reasons=(self._contradiction(),))
+        box = zip(self.program.names, self.program.lower, self.program.upper, strict=True)
+        given = ", ".join(f"{name} in [{low:g}, {high:g}]" for name, low, high in box)
+        return replace(claim, reasons=(*claim.reasons, DESCRIBES.format(self.program.origin, given)))
+
+    def _contradiction(self) -> str:
+        program, tying = self.program, self.tying
+        outcome, transition = (int(each) for each in self.alarm)
+        if outcome >= 0:
+            kind = int(np.searchsorted(tying.outcome_ptr, outcome, side="right")) - 1
+            return CONTRADICTED.format(program.origin, ", ".join(program.names), tying.names[kind])
+        graph = program.graph
+        choice = int(np.searchsorted(graph.choice_ptr, transition, side="right")) - 1
+        state = graph.state_name(int(graph.choice_state[choice]))
+        function = program.functions[int(program.function_of[transition])].text(program.names)
+        kind = int(tying.choice_class[choice])
+        return DIFFERENT.format(program.origin, state, graph.action_name(choice), function, tying.names[kind])
+
+    def parameters(self) -> dict[str, dict[str, Any]]:
+        """Return the ends of every parameter, and how many samples of choices that depend on it were seen."""
+        uses = np.zeros((self.tying.classes, len(self.program.names)), np.bool_)
+        kinds = np.repeat(np.arange(self.tying.classes), np.diff(self.tying.outcome_ptr))
+        for outcome, function in enumerate(self.program.outcome_function):
+            uses[kinds[outcome], list(self.program.functions[function].uses)] = True
+        return {
+            name: {
+                "lower": float(self.box_lower[i]), "upper": float(self.box_upper[i]),
+                "samples": int(self.samples[uses[:, i]].sum()),
+            }
+            for i, name in enumerate(self.program.names)
+        }  # fmt: skip
+
+    # -- learning --------------------------------------------------------------------------------------------
+
+    def classes_that_matter(self) -> NDArray[np.bool_]:
+        """Return whether a class has a choice whose probabilities matter, and are not known."""
+        found = super().classes_that_matter()
+        found[: self.tying.classes] &= ~self.program.constant
+        return found
+
+    def begin(self) -> None:
+        """Know of the parameters what the program says."""
+        self.box_lower, self.box_upper = self.program.lower.copy(), self.program.upper.copy()
+        self.samples = np.zeros(self.tying.classes, np.int64)
+        self.alarm = np.full(2, -1, np.int64)
+        self.watch = Agreement(self.tying, self.matters, self.alarm_rate) if self.lasting else None
+        super().begin()
+
+    def update(self, counts: NDArray[np.int64]) -> None:
+        """Pool counts by class, learn from them, and let all classes narrow the parameters."""
+        self.samples = self.samples + np.add.reduceat(self.tying.pool(counts), self.tying.outcome_ptr[:-1])
+        super().update(counts)
+        if self.watch is not None and self.alarm.max() < 0:
+            watch = self.watch = self.watch.clone()
+            watch.update(counts)
+            unlike = watch.unlike(self.lower, self.upper)
+            if unlike is not None:
+                self.alarm = np.array([-1, unlike], np.int64)
+                self._spread()
+
+    def refine(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        """Return the bounds of outcomes: those of their class, and the range of their function over what is left of the box."""
+        known = np.repeat(self.program.constant, np.diff(self.tying.outcome_ptr))
+        low, high = self.program.ranges(self.program.lower, self.program.upper)
+        of = self.program.outcome_function
+        lower, upper = np.where(known, low[of], lower), np.where(known, high[of], upper)
+        if self.alarm.max() >= 0:
+            return lower, upper
+        found = self._narrow(lower, upper)
+        if found is None:
+            return lower, upper
+        low, high = self.program.ranges(*found)
+        ends = np.maximum(lower, low[of]), np.minimum(upper, high[of])
+        culprit = self._impossible(*ends)
+        if culprit is not None:
+            self._contradict(culprit)
+            return lower, upper
+        self.box_lower, self.box_upper = found
+        cut = tighten(*ends, np.diff(self.tying.outcome_ptr))
+        return np.where(known, ends[0], cut[0]), np.where(known, ends[1], cut[1])
+
+    def _narrow(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats] | None:
+        """Return what the bounds of outcomes leave of the box; None where that is nothing."""
+        program, of = self.program, self.program.outcome_function
+        least, most = np.zeros(len(program.functions)), np.ones(len(program.functions))
+        np.maximum.at(least, of, lower)
+        np.minimum.at(most, of, upper)
+        start = (self.box_lower, self.box_upper) if self.lasting else (program.lower, program.upper)
+        low, high = program.ranges(*start)
+        asked = [
+            f
+            for f, function in enumerate(program.functions)
+            if not function.is_constant and (least[f] > low[f] or most[f] < high[f])
+        ]
+        crossed = [f for f in asked if least[f] > most[f]]
+        if crossed:
+            self._contradict(self._outcome(crossed[0]))
+        box, middle, half = ends_of(*start), (least + most) / 2, np.maximum((most - least) / 2, 0.0)
+        for attempt in range(1 if crossed == [] and self.inner.claim.holds else WIDER):
+            ends = (least, most) if attempt == 0 else (middle - 2.0**attempt * half - 1e-9, middle + 2.0**attempt * half + 1e-9)
+            constraints = [
+                Constraint(program.functions[f], Fraction(float(ends[0][f])), Fraction(float(ends[1][f]))) for f in asked
+            ]
+            found = contract(box, constraints)
+            if found.box is not None:
+                left = np.array([[float(end) for end in each] for each in found.box])
+                if attempt == 0:
+                    return left[:, 0], left[:, 1]
+                self.box_lower, self.box_upper = left[:, 0].copy(), left[:, 1].copy()  # to be shown, and no more
+                return None
+            if attempt == 0 and found.culprit is not None:
+                self._contradict(self._outcome(asked[found.culprit]))
+        return None
+
+    def _outcome(self, function: int) -> int:
+        return int(np.flatnonzero(self.program.outcome_function == function)[0])
+
+    def _contradict(self, outcome: int) -> None:
+        """Remember that nothing fits; without a promise that says nothing of the program."""
+        if self.inner.claim.holds and self.alarm.max() < 0:
+            self.alarm = np.array([outcome, -1], np.int64)
+
+    def _impossible(self, lower: Floats, upper: Floats) -> int | None:
+        """Return an outcome of a class whose bounds no distribution fits; None without."""
+        start, sizes = self.tying.outcome_ptr[:-1], np.diff(self.tying.outcome_ptr)
+        rounding = (sizes + 2) * ULP
+        wrong = (
+            (np.maximum.reduceat(lower - upper, start) > 0)
+            | (np.add.reduceat(lower, start) > 1 + rounding)
+            | (np.add.reduceat(upper, start) < 1 - rounding)
+        )
+        return int(start[np.argmax(wrong)]) if wrong.any() else None
+
+    # -- what is kept ----------------------------------------------------------------------------------------
+
+    def arrays(self) -> list[str]:
+        """Return the names of the arrays that make up what has been learned, those of single choices behind `OF_CHOICE`."""
+        own = () if self.watch is None else (OF_CHOICE + name for name in self.watch.arrays())
+        return sorted([*super().arrays(), *KEPT, *own])
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return copies of everything learned."""
+        watch, self.watch = self.watch, None
+        try:
+            known = super().state()
+        finally:
+            self.watch = watch
+        return known if watch is None else known | {OF_CHOICE + name: value for name, value in watch.state().items()}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> Self:
+        """Go back to a state; the learner must be bound to the same graph and program."""
+        for name in KEPT:
+            if name in state and state[name].shape != self.__dict__[name].shape:
+                raise ModelError(f"{name} has shape {state[name].shape}: the parameters have changed")
+        of_choice = {name: value for name, value in state.items() if name.startswith(OF_CHOICE)}
+        watch, self.watch = self.watch, None
+        try:
+            super().restore({name: value for name, value in state.items() if name not in of_choice})
+        finally:
+            self.watch = watch
+        if watch is not None:
+            watch.restore({name.removeprefix(OF_CHOICE): value for name, value in of_choice.items()})
+        return self
+
+    def clone(self) -> Self:
+        """Return a copy that goes its own way."""
+        watch, self.watch = self.watch, None
+        try:
+            other = super().clone()
+        finally:
+            self.watch = watch
+        other.watch = None if watch is None else watch.clone()
+        return other
+
+    def ledger(self) -> dict[str, Any] | None:
+        """Return how the error rate is spent on classes, and what the parameters are."""
+        found = super().ledger() if self.claim.holds else None
+        return None if found is None else {**found, "graph": "parametric"}
+
+    def __repr__(self) -> str:
+        return f"Parametric({self.inner!r}; {', '.join(self.program.names)} of {self.program.origin})"
