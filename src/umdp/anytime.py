@@ -22,6 +22,7 @@ from umdp.explore.schedule import doubling, least_trajectories
 from umdp.guarantee import Guarantee, promise
 from umdp.leap import Leaper
 from umdp.learn import Learner
+from umdp.learn.parametric import Parametric
 from umdp.limits import Limits, default_horizon, reason_to_end
 from umdp.model import IntervalMDP
 from umdp.returns import refuse_shifted
@@ -159,6 +160,7 @@ class Anytime:
         return Snapshot(
             self.iteration, self.trajectories, self.steps, robust, best and best.value, self.guarantee(),
             self.source.truth, ledger=self.learner.ledger, counts=self.counts,
+            parameters=self.learner.parameters() if isinstance(self.learner, Parametric) else None,
         )  # fmt: skip
 
     def guarantee(self) -> Guarantee:

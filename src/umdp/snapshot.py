@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,7 @@ class Snapshot:
     partial : whether the iteration was cut short: by a budget, the time, a signal or the end of the data
     ledger : returns how the error rate was spent, and on which counts
     counts : (T,) how often each transition was seen
+    parameters : the ends of every parameter of a program, and how many samples say so; None without parameters
     """
 
     iteration: int
@@ -53,6 +54,7 @@ class Snapshot:
     partial: bool = False
     ledger: Callable[[], dict[str, Any] | None] | None = field(default=None, repr=False)
     counts: NDArray[np.int64] | None = field(default=None, repr=False)
+    parameters: Mapping[str, Mapping[str, Any]] | None = None
 
     @property
     def bracket(self) -> Bracket:
@@ -129,6 +131,7 @@ class Snapshot:
             "guarantee": self.guarantee.as_dict(), "status": status,
             "performance": self.performance, "estimation_error": self.estimation_error,
             "model_error": self.model_error, "reason": self.reason, "partial": self.partial,
+            **({} if self.parameters is None else {"parameters": {n: dict(e) for n, e in self.parameters.items()}}),
             **({} if returns is None else {"return_lower": returns[0], "return_upper": returns[1]}),
         }  # fmt: skip
 

@@ -27,7 +27,9 @@ def functions(draw: st.DrawFn, size: int, degree: int = 2) -> Function:
         return Function.of(numerator)
     below = draw(polynomials(size, 1))
     if kind == "positive":
-        below = Polynomial({e: abs(c) for e, c in below.terms.items()}, size) + Polynomial.constant(Fraction(1, 4), size)
+        below = Polynomial({e: abs(c) for e, c in below.terms.items()}, size) + Polynomial.constant(
+            Fraction(1, 4), size
+        )
     return Function.of(numerator, below) if below.terms else Function.of(numerator)
 
 

@@ -148,6 +148,16 @@ def _learn(
         list[str] | None,
         typer.Option("--const", metavar="K=2,err=.2", help="Values for a program's constants.", show_default=False),
     ] = None,
+    unknown: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--unknown",
+            metavar="p=0.5:1,q",
+            help="Undefined constants of a program to be learned, with the ends between which they lie, 0 and 1 unless given; "
+            "--const gives the values with which the process is played. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     env_arg: ENV_ARG = None,
     switch: Annotated[
         str | None,
@@ -219,6 +229,7 @@ def _learn(
     learner, chosen = confident(learner, dict(_setting(text) for text in set or ()), confidence, given)
     config = Config(
         model=model, parameters=arguments_of(env_arg), constants=",".join(const or ()), question=read.question,
+        unknown=",".join(unknown or ()),
         learner=learner, settings=chosen, tie=tie, explore=explore, xi=xi, seed=seed, horizon=horizon, precision=precision,
         per_solve=per_solve, sampling=sampling, switch=switch, after=after or 0, log=log, follow=follow, on_error=read.on_error,
         data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds,

@@ -51,7 +51,7 @@ def read_parametric_program(
     index = {name: place for place, name in enumerate(names)}
     graph = _graph(path, given, prior, functions, shape, index)
     try:
-        return ParametricMDP.of(graph, names, functions, prior, str(path))
+        return ParametricMDP.of(graph, names, functions, prior, path.name)
     except ModelError as error:
         raise FormatError(str(error), path=path) from None
 

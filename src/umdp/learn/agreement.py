@@ -1,4 +1,4 @@
-"""A test of ties that holds at all times: does every choice behave like its class?"""
+"""A test of ties that holds at all times: whether every choice behaves like its class."""
 
 from __future__ import annotations
 

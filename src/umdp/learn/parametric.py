@@ -15,6 +15,7 @@ from umdp.guarantee import Guarantee
 from umdp.learn.agreement import Agreement
 from umdp.learn.base import Learner
 from umdp.learn.binomial import ULP, tighten
+from umdp.learn.settings import as_rate
 from umdp.learn.tied import Tied
 from umdp.parametric.contraction import Constraint, contract
 from umdp.parametric.model import ParametricMDP
@@ -91,10 +92,13 @@ class Parametric(Tied):
 
     def __init__(self, learner: Learner, program: ParametricMDP, alarm_rate: float | None = None) -> None:
         if not isinstance(program, ParametricMDP):
-            raise ModelError(f"{program!r} is no program; give an umdp.parametric.ParametricMDP, as read_parametric does")
+            raise ModelError(
+                f"{program!r} is no program; give an umdp.parametric.ParametricMDP, as read_parametric does"
+            )
         super().__init__(learner, program.tying)
         self.program = program
-        self.alarm_rate = float(alarm_rate or getattr(learner, "error_rate", 0.01))
+        rate: float = getattr(learner, "error_rate", 0.01)
+        self.alarm_rate = rate if alarm_rate is None else as_rate(alarm_rate, "alarm_rate")
         self.alarm = np.full(2, -1, np.int64)
 
     # -- what is claimed -------------------------------------------------------------------------------------
@@ -210,9 +214,14 @@ class Parametric(Tied):
             self._contradict(self._outcome(crossed[0]))
         box, middle, half = ends_of(*start), (least + most) / 2, np.maximum((most - least) / 2, 0.0)
         for attempt in range(1 if crossed == [] and self.inner.claim.holds else WIDER):
-            ends = (least, most) if attempt == 0 else (middle - 2.0**attempt * half - 1e-9, middle + 2.0**attempt * half + 1e-9)
+            ends = (
+                (least, most)
+                if attempt == 0
+                else (middle - 2.0**attempt * half - 1e-9, middle + 2.0**attempt * half + 1e-9)
+            )
             constraints = [
-                Constraint(program.functions[f], Fraction(float(ends[0][f])), Fraction(float(ends[1][f]))) for f in asked
+                Constraint(program.functions[f], Fraction(float(ends[0][f])), Fraction(float(ends[1][f])))
+                for f in asked
             ]
             found = contract(box, constraints)
             if found.box is not None:

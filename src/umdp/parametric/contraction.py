@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -154,7 +153,7 @@ def _clip(table: Table, axis: int) -> tuple[Fraction, Fraction]:
     return min(start for start, _ in parts), max(end for _, end in parts)
 
 
-def _hull(row: list[Any]) -> tuple[Fraction, Fraction] | None:
+def _hull(row: list[Fraction]) -> tuple[Fraction, Fraction] | None:
     degree = len(row) - 1
     up = [i for i, value in enumerate(row) if value >= 0]
     down = [i for i, value in enumerate(row) if value < 0]

@@ -45,7 +45,7 @@ def _bound(box: Ends, rows: Sequence[Row], axis: int, sign: int) -> Fraction | N
     from scipy.optimize import linprog
 
     matrix = np.array([[float(a) for a in row] for row, _, _ in rows])
-    lower, upper = (np.array([float(each[i]) for each in rows]) for i in (1, 2))
+    lower, upper = np.array([float(low) for _, low, _ in rows]), np.array([float(high) for _, _, high in rows])
     cost = np.zeros(len(box))
     cost[axis] = sign
     answer = linprog(
@@ -60,6 +60,8 @@ def _bound(box: Ends, rows: Sequence[Row], axis: int, sign: int) -> Fraction | N
     for y, (_, low, high) in zip(weights, rows, strict=True):
         total += min(y * low, y * high)
     for j, (low, high) in enumerate(box):
-        rest = (sign if j == axis else 0) - sum((y * row[j] for y, (row, _, _) in zip(weights, rows, strict=True)), Fraction(0))
+        rest = (sign if j == axis else 0) - sum(
+            (y * row[j] for y, (row, _, _) in zip(weights, rows, strict=True)), Fraction(0)
+        )
         total += min(rest * low, rest * high)
     return total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -133,9 +133,9 @@ class ParametricMDP:
                 raise ModelError(f"{name} = {float(value):g} lies outside of its box, {low:g} to {high:g}")
         return point
 
-    def ranges(self, lower: Sequence[float] | Floats, upper: Sequence[float] | Floats) -> tuple[Floats, Floats]:
+    def ranges(self, lower: Iterable[float], upper: Iterable[float]) -> tuple[Floats, Floats]:
         """Return bounds (F,) on every function over a box, rounded outwards; a probability is in [0, 1] anyhow."""
-        box = ends_of(lower, upper)  # type: ignore[arg-type]
+        box = ends_of(lower, upper)
         low, high = np.zeros(len(self.functions)), np.ones(len(self.functions))
         for number, function in enumerate(self.functions):
             found = range_of(function, box)

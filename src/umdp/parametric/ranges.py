@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import count
 from typing import Any
@@ -37,7 +37,7 @@ def above(value: Fraction) -> float:
     return near if Fraction(near) >= value else math.nextafter(near, math.inf)
 
 
-def ends_of(lower: Sequence[float], upper: Sequence[float]) -> list[tuple[Fraction, Fraction]]:
+def ends_of(lower: Iterable[float], upper: Iterable[float]) -> list[tuple[Fraction, Fraction]]:
     """Return a box given by floats, exactly."""
     return [(Fraction(float(low)), Fraction(float(high))) for low, high in zip(lower, upper, strict=True)]
 
