@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from parametric.functions import boxes, functions, points, polynomials
 from umdp.parametric.bernstein import coefficients
-from umdp.parametric.contraction import Constraint, contract
+from umdp.parametric.contraction import constrained, contract
 from umdp.parametric.function import Function
 from umdp.parametric.linear import narrow_linear
 from umdp.parametric.polynomial import Polynomial
 from umdp.parametric.ranges import above, below, range_of
+from umdp.parametric.sheet import Sheet
 
 UNIT = [(Fraction(0), Fraction(1))]
+
+
+def floats(box: list[tuple[Fraction, Fraction]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return a box whose ends are floats as arrays."""
+    return np.array([float(low) for low, _ in box]), np.array([float(high) for _, high in box])
 
 
 def value(function: Function, point: list[Fraction]) -> Fraction | None:
@@ -55,14 +63,12 @@ def test_a_contraction_loses_no_point_that_satisfies_the_constraints(data: st.Da
         if actual is None:
             continue
         slack = st.fractions(0, 1, max_denominator=16)
-        constraints.append(Constraint(function, actual - data.draw(slack), actual + data.draw(slack)))
-    found = contract(box, constraints)
+        constraints.append((function, below(actual - data.draw(slack)), above(actual + data.draw(slack))))
+    found = contract(floats(box), constrained(floats(box), *constraints))
     assert found.box is not None
     assert found.culprit is None
-    for x, (low, high), (first, last) in zip(point, found.box, box, strict=True):
+    for x, low, high, (first, last) in zip(point, *found.box, box, strict=True):
         assert first <= low <= x <= high <= last
-        assert Fraction(float(low)) == low
-        assert Fraction(float(high)) == high
 
 
 @given(st.data())
@@ -72,15 +78,13 @@ def test_what_is_empty_really_is(data: st.DataObject) -> None:
     constraints = []
     for _ in range(3):
         low, high = sorted(data.draw(st.fractions(-1, 1, max_denominator=16)) for _ in range(2))
-        constraints.append(Constraint(data.draw(functions(size)), low, high))
-    found = contract(box, constraints)
+        constraints.append((data.draw(functions(size)), float(low), float(high)))
+    found = contract(floats(box), constrained(floats(box), *constraints))
     assume(found.box is None)
     for _ in range(5):
         point = data.draw(points(box))
-        held = [value(each.function, point) for each in constraints]
-        assert not all(
-            v is not None and each.lower <= v <= each.upper for v, each in zip(held, constraints, strict=True)
-        )
+        held = [(value(function, point), low, high) for function, low, high in constraints]
+        assert not all(v is not None and low <= v <= high for v, low, high in held)
 
 
 @given(st.data())
@@ -92,6 +96,21 @@ def test_bernstein_coefficients_are_values_in_corners_and_average_to_the_polynom
         chosen = [corner >> i & 1 for i in range(size)]
         place = tuple(-1 if high else 0 for high in chosen)
         assert table[place] == polynomial.at([box[i][high] for i, high in enumerate(chosen)])
+
+
+@given(st.data())
+def test_a_range_in_floats_holds_the_exact_one(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 3))
+    function, box = data.draw(functions(size)), data.draw(boxes(size))
+    found = Sheet(function, box).range(*floats(box))
+    if found is None:
+        return
+    for actual in (value(function, data.draw(points(box))) for _ in range(5)):
+        assert actual is None or found[0] <= actual <= found[1]
+    exact = range_of(function, box)
+    if exact is not None and function.denominator.is_constant and max(function.numerator.degrees) <= 1:
+        assert float(exact[0]) - found[0] < 1e-12
+        assert found[1] - float(exact[1]) < 1e-12
 
 
 @given(st.fractions(-3, 3))
@@ -115,44 +134,58 @@ def test_one_parameter_is_found_to_the_last_digits(
     terms: dict[tuple[int], Fraction], interval: tuple[str, str], wanted: tuple[float, float]
 ) -> None:
     function = Function.of(Polynomial({e: Fraction(c) for e, c in terms.items()}, 1))
-    found = contract(UNIT, [Constraint(function, *map(Fraction, interval))]).box
+    found = contract(
+        floats(UNIT), constrained(floats(UNIT), (function, *(float(Fraction(end)) for end in interval)))
+    ).box
     assert found is not None
-    exact = function.is_affine
-    low, high = (float(end) for end in found[0])
+    low, high = found[0][0], found[1][0]
     assert low <= wanted[0]
     assert high >= wanted[1]
-    if exact:
-        assert (low, high) == wanted
-    else:
-        assert (low, high) == pytest.approx(wanted, abs=2e-2)
+    assert (low, high) == pytest.approx(wanted, abs=1e-12 if function.is_affine else 2e-2)
 
 
 def test_affine_constraints_on_two_parameters_together_give_the_hull() -> None:
     # p + q in [1.4, 1.6] and p - q in [-0.1, 0.1]: p and q in [0.65, 0.85], which one constraint at a time does not find.
     p, q = Polynomial.parameter(0, 2), Polynomial.parameter(1, 2)
-    both = [
-        Constraint(Function.of((p + q).scaled(Fraction(1, 2))), Fraction(7, 10), Fraction(8, 10)),
-        Constraint(Function.of(p - q), Fraction(-1, 10), Fraction(1, 10)),
-    ]
-    found = contract(UNIT * 2, both).box
+    unit = floats(UNIT * 2)
+    mean = Function.of((p + q).scaled(Fraction(1, 2)))
+    found = contract(unit, constrained(unit, (mean, 0.7, 0.8), (Function.of(p - q), -0.1, 0.1))).box
     assert found is not None
-    for low, high in found:
-        assert (float(low), float(high)) == pytest.approx((0.65, 0.85), abs=1e-9)
-        assert low <= Fraction(13, 20) < Fraction(17, 20) <= high
+    for low, high in zip(*found, strict=True):
+        assert (low, high) == pytest.approx((0.65, 0.85), abs=1e-9)
 
 
 def test_products_together_come_near_the_hull() -> None:
     # p q in [0.24, 0.26], p (1-q) in [0.24, 0.26]: p in [0.48, 0.52], q in [24/50, 26/50].
     p, q = Polynomial.parameter(0, 2), Polynomial.parameter(1, 2)
-    both = [Constraint(Function.of(each), Fraction(24, 100), Fraction(26, 100)) for each in (p * q, p - p * q)]
-    box = UNIT * 2
+    box = floats(UNIT * 2)
+    both = constrained(box, *((Function.of(each), 0.24, 0.26) for each in (p * q, p - p * q)))
     for _ in range(3):  # as often as there are updates
         found = contract(box, both).box
         assert found is not None
-        box = list(found)
-    for low, high in box:
-        assert Fraction(46, 100) <= low <= Fraction(48, 100)
-        assert Fraction(52, 100) <= high <= Fraction(54, 100)
+        box = found
+    for low, high in zip(*box, strict=True):
+        assert 0.46 <= low <= 0.48
+        assert 0.52 <= high <= 0.54
+
+
+@given(st.data())
+def test_floats_bound_the_exact_coefficients(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 3))
+    function, box = data.draw(functions(size, 3)), data.draw(boxes(size))
+    least, most = data.draw(st.floats(-1, 1)), data.draw(st.floats(-1, 1))
+    sheet = Sheet(function, box)
+    sides = sheet.sides(*floats(box), least, most)
+    if sides is None:
+        return
+    under, over = (coefficients(each, box, sheet.degrees) for each in (function.denominator, function.numerator))
+    sign = 1 if (under >= 0).all() else -1
+    for table, slack, exact in (
+        (sides.above, sides.slack[0], sign * (over - Fraction(least) * under)),
+        (sides.below, sides.slack[1], sign * (Fraction(most) * under - over)),
+    ):
+        for bound, less, coefficient in zip(table.flat, slack.flat, exact.flat, strict=True):
+            assert Fraction(bound) - Fraction(less) <= coefficient <= Fraction(bound)
 
 
 @given(st.data())

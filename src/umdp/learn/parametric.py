@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +18,6 @@ from umdp.learn.settings import as_rate
 from umdp.learn.tied import Tied
 from umdp.parametric.contraction import Constraint, contract
 from umdp.parametric.model import ParametricMDP
-from umdp.parametric.ranges import ends_of
 
 __all__ = ["DESCRIBES", "Parametric"]
 
@@ -70,6 +68,7 @@ class Parametric(Tied):
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> from umdp import ConfidenceSequence, Graph
     >>> from umdp.parametric.function import Function
     >>> from umdp.parametric.polynomial import Polynomial
@@ -212,23 +211,19 @@ class Parametric(Tied):
         crossed = [f for f in asked if least[f] > most[f]]
         if crossed:
             self._contradict(self._outcome(crossed[0]))
-        box, middle, half = ends_of(*start), (least + most) / 2, np.maximum((most - least) / 2, 0.0)
+        middle, half = (least + most) / 2, np.maximum((most - least) / 2, 0.0)
         for attempt in range(1 if crossed == [] and self.inner.claim.holds else WIDER):
             ends = (
                 (least, most)
                 if attempt == 0
                 else (middle - 2.0**attempt * half - 1e-9, middle + 2.0**attempt * half + 1e-9)
             )
-            constraints = [
-                Constraint(program.functions[f], Fraction(float(ends[0][f])), Fraction(float(ends[1][f])))
-                for f in asked
-            ]
-            found = contract(box, constraints)
+            constraints = [Constraint(program.sheets[f], float(ends[0][f]), float(ends[1][f])) for f in asked]
+            found = contract(start, constraints)
             if found.box is not None:
-                left = np.array([[float(end) for end in each] for each in found.box])
                 if attempt == 0:
-                    return left[:, 0], left[:, 1]
-                self.box_lower, self.box_upper = left[:, 0].copy(), left[:, 1].copy()  # to be shown, and no more
+                    return found.box
+                self.box_lower, self.box_upper = found.box  # to be shown, and no more
                 return None
             if attempt == 0 and found.culprit is not None:
                 self._contradict(self._outcome(asked[found.culprit]))

@@ -64,6 +64,8 @@ def _conversion(degree: int, low: Fraction, high: Fraction) -> Table:
 
     Coefficient l of x^j is its polar form at l times `high` and degree - l times `low`.
     """
+    if degree == 1:
+        return np.array([[Fraction(1), low], [Fraction(1), high]], dtype=object)
     lows, highs = ([end**k for k in range(degree + 1)] for end in (low, high))
     matrix: Table = np.full((degree + 1, degree + 1), Fraction(0), dtype=object)
     for row, power in product(range(degree + 1), repeat=2):

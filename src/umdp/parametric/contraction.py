@@ -7,37 +7,36 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from umdp.parametric.bernstein import Ends, Table, coefficients
 from umdp.parametric.function import Function
 from umdp.parametric.linear import narrow_linear
-from umdp.parametric.polynomial import Polynomial
-from umdp.parametric.ranges import above, below
+from umdp.parametric.ranges import ends_of
+from umdp.parametric.sheet import Sheet
 
-__all__ = ["Constraint", "Contracted", "contract"]
+__all__ = ["Constraint", "Contracted", "constrained", "contract"]
 
-ROUNDS, FEWER = 12, 2  # over all constraints; and for a slice
-WORTH = Fraction(1, 64)  # of a width: what a round must cut off for another one to follow
-SLICE, SLICES = Fraction(1, 8), 3  # the part of a width that is tried at each end, and how often
+Floats = NDArray[np.float64]
+Box = tuple[Floats, Floats]
+
+ROUNDS, FEWER = 12, 3  # over all constraints; and for a slice
+WORTH = 1 / 64  # of a width: what a round must cut off for another one to follow
+SLICE, SLICES = 1 / 8, 4  # the part of a width that is tried at each end, and how often
+SLACK = 2.0**-48  # more than rounding can do to where a line crosses zero
 
 
 @dataclass(frozen=True)
 class Constraint:
     """A function of the parameters lies between two numbers."""
 
-    function: Function
-    lower: Fraction
-    upper: Fraction
+    sheet: Sheet
+    lower: float
+    upper: float
 
-    def sides(self, box: Ends) -> list[Polynomial]:
-        """Return polynomials that are not negative wherever the constraint holds in the box; none where that is not known."""
-        over, under = self.function.numerator, self.function.denominator
-        signs = coefficients(under, box)
-        if (signs <= 0).all():
-            over, under = over.scaled(Fraction(-1)), under.scaled(Fraction(-1))
-        elif not (signs >= 0).all():
-            return []
-        return [over - under.scaled(self.lower), under.scaled(self.upper) - over]
+    @property
+    def function(self) -> Function:
+        """The function."""
+        return self.sheet.function
 
 
 @dataclass(frozen=True)
@@ -46,29 +45,35 @@ class Contracted:
 
     Attributes
     ----------
-    box : the ends of each parameter, floats as fractions; None if nothing is left
+    box : the lower and upper ends of the parameters, (K,) each; None if nothing is left
     culprit : the constraint, by its number, that left nothing; None otherwise
     """
 
-    box: Ends | None
+    box: Box | None
     culprit: int | None = None
 
 
-def contract(box: Ends, constraints: Sequence[Constraint]) -> Contracted:
+def constrained(box: Box, *given: tuple[Function, float, float]) -> list[Constraint]:
+    """Return constraints on functions, prepared for a box and all that lies in it."""
+    return [Constraint(Sheet(function, ends_of(*box)), low, high) for function, low, high in given]
+
+
+def contract(box: Box, constraints: Sequence[Constraint]) -> Contracted:
     """Return a box that holds every point of a box at which all constraints hold.
 
-    With one parameter and a monotonic function it is the smallest. With several, what constraints exclude together is found by
-    linear programs, whose answers are checked, and by cutting off slices that contradict them; with bounded work.
+    With one parameter and a monotonic function it is the smallest, up to rounding. With several, what constraints exclude
+    together is found by linear programs, whose answers are checked, and by cutting off slices that contradict them; with
+    bounded work.
 
     Examples
     --------
+    >>> from umdp.parametric.polynomial import Polynomial
     >>> p, q, one = Polynomial.parameter(0, 2), Polynomial.parameter(1, 2), Polynomial.constant(1, 2)
-    >>> unit = [(Fraction(0), Fraction(1))] * 2
-    >>> half = Constraint(Function.of(p), Fraction(1, 2), Fraction(1))
-    >>> left = contract(unit, [half, Constraint(Function.of(p * q), Fraction(1, 4), Fraction(3, 8))])
-    >>> [(float(low), float(high)) for low, high in left.box]
-    [(0.5, 1.0), (0.25, 0.75)]
-    >>> contract(unit, [half, Constraint(Function.of(one - p), Fraction(3, 4), Fraction(1))])
+    >>> unit = np.zeros(2), np.ones(2)
+    >>> left = contract(unit, constrained(unit, (Function.of(p), 0.5, 1), (Function.of(p * q), 0.25, 0.375)))
+    >>> left.box[0].round(6), left.box[1].round(6)
+    (array([0.5 , 0.25]), array([1.  , 0.75]))
+    >>> contract(unit, constrained(unit, (Function.of(p), 0.5, 1), (Function.of(one - p), 0.75, 1)))
     Contracted(box=None, culprit=1)
     """
     found = _settle(box, constraints)
@@ -77,7 +82,9 @@ def contract(box: Ends, constraints: Sequence[Constraint]) -> Contracted:
         return found
     affine = [each for each in constraints if each.function.is_affine and not each.function.is_constant]
     if any(len(each.function.uses) > 1 for each in affine) and len(affine) > 1:
-        found = _settle(narrow_linear(found.box, [_row(each) for each in affine]), constraints)
+        narrow = narrow_linear(ends_of(*found.box), [_row(each) for each in affine])
+        ends = np.array([[float(end) for end in each] for each in narrow])
+        found = _settle((ends[:, 0], ends[:, 1]), constraints)
     if found.box is not None and any(not each.function.is_affine for each in shared) and len(constraints) > 1:
         found = _shave(found.box, constraints)
     return found
@@ -91,101 +98,92 @@ def _row(given: Constraint) -> tuple[list[Fraction], Fraction, Fraction]:
     constant = function.numerator.coefficient((0,) * size) * scale
     return (
         [function.numerator.coefficient(each) * scale for each in unit],
-        given.lower - constant,
-        given.upper - constant,
+        Fraction(given.lower) - constant,
+        Fraction(given.upper) - constant,
     )
 
 
-def _settle(box: Ends, constraints: Sequence[Constraint], rounds: int = ROUNDS) -> Contracted:
+def _settle(box: Box, constraints: Sequence[Constraint], rounds: int = ROUNDS) -> Contracted:
     """Go round the constraints until they cut off next to nothing."""
-    now: list[tuple[Fraction, Fraction]] = list(box)
+    lower, upper = box[0].copy(), box[1].copy()
     for _ in range(rounds):
-        before = list(now)
+        widths = upper - lower
         for number, constraint in enumerate(constraints):
-            for side in constraint.sides(now):
-                cut = _cut(now, side)
-                if cut is None:
-                    return Contracted(None, number)
-                now = cut
-        if not _smaller(before, now):
+            if not _cut(lower, upper, constraint):
+                return Contracted(None, number)
+        if not (widths - (upper - lower) > WORTH * widths).any():
             break
-    return Contracted(now)
+    return Contracted((lower, upper))
 
 
-def _smaller(before: Ends, now: Ends) -> bool:
-    return any(
-        (old[1] - old[0]) - (new[1] - new[0]) > WORTH * (old[1] - old[0])
-        for old, new in zip(before, now, strict=True)
-        if old != new
-    )
-
-
-def _cut(box: Ends, side: Polynomial) -> list[tuple[Fraction, Fraction]] | None:
-    """Cut off where a polynomial is negative; None if it is everywhere."""
-    table = coefficients(side, box)
-    signs = table >= 0
-    if signs.all():
-        return list(box)
-    if not signs.any():
-        return None
-    left = list(box)
-    for axis, degree in enumerate(side.degrees):
-        low, high = box[axis]
-        if degree == 0 or low == high:
+def _cut(lower: Floats, upper: Floats, given: Constraint) -> bool:
+    """Cut off, in place, where a constraint fails; return whether anything is left."""
+    sides = given.sheet.sides(lower, upper, given.lower, given.upper)
+    if sides is None:
+        return True
+    before = lower.copy(), upper.copy()
+    for table, slack in zip((sides.above, sides.below), sides.slack, strict=True):
+        if (table - slack >= 0).all():
             continue
-        start, end = _clip(table, axis)
-        width = high - low
-        # The ends stay floats, rounded to the outside.
-        first = low if start == 0 else max(low, Fraction(below(low + start * width)))
-        last = high if end == 1 else min(high, Fraction(above(low + end * width)))
-        left[axis] = first, last
-    return left
+        if (table < 0).all():
+            return False
+        for axis in given.sheet.axes:
+            low, high = before[0][axis], before[1][axis]
+            if low == high:
+                continue
+            start, end = _clip(np.moveaxis(table, axis, -1).reshape(-1, table.shape[axis]))
+            lost = SLACK * (abs(low) + abs(high))
+            if start > 0:
+                lower[axis] = max(lower[axis], low + start * (high - low) - lost)
+            if end < 1:
+                upper[axis] = min(upper[axis], low + end * (high - low) + lost)
+    return bool((lower <= upper).all())
 
 
-def _clip(table: Table, axis: int) -> tuple[Fraction, Fraction]:
+def _clip(rows: Floats) -> tuple[float, float]:
     """Return the part of an axis, as shares of it, outside of which no average of coefficients is positive or 0.
 
     For fixed weights along the other axes there is one curve over this one, inside the convex hull of its control points; what
-    the hulls leave above 0 holds all there is.
+    the hulls of all rows leave above 0 holds all there is.
     """
-    rows = np.moveaxis(table, axis, -1).reshape(-1, table.shape[axis])
-    parts = [part for row in rows if (part := _hull(list(row))) is not None]
-    return min(start for start, _ in parts), max(end for _, end in parts)
+    degree = rows.shape[1] - 1
+    up = rows >= 0
+    rows = rows[up.any(axis=1)]
+    up = rows >= 0
+    start, end = np.where(up[:, 0], 0.0, 1.0), np.where(up[:, -1], 1.0, 0.0)
+    for i in range(degree + 1):
+        for k in range(degree + 1):
+            crosses = up[:, i] & ~up[:, k]
+            if i == k or not crosses.any():
+                continue
+            fall = np.where(crosses, rows[:, k], -1.0)
+            share = fall / (fall - np.where(crosses, rows[:, i], 0.0))  # from k to i
+            at = (k + (i - k) * share) / degree
+            if k < i:
+                start = np.where(crosses & ~up[:, 0], np.minimum(start, at), start)
+            else:
+                end = np.where(crosses & ~up[:, -1], np.maximum(end, at), end)
+    return max(float(start.min()) - SLACK, 0.0), min(float(end.max()) + SLACK, 1.0)
 
 
-def _hull(row: list[Fraction]) -> tuple[Fraction, Fraction] | None:
-    degree = len(row) - 1
-    up = [i for i, value in enumerate(row) if value >= 0]
-    down = [i for i, value in enumerate(row) if value < 0]
-    if not up:
-        return None
-
-    def crossing(k: int, i: int) -> Fraction:
-        return (k + (i - k) * (-row[k]) / (row[i] - row[k])) / degree
-
-    start = Fraction(0) if row[0] >= 0 else min(crossing(k, i) for k in down for i in up if k < i)
-    end = Fraction(1) if row[-1] >= 0 else max(crossing(k, i) for k in down for i in up if k > i)
-    return start, end
-
-
-def _shave(box: Ends, constraints: Sequence[Constraint]) -> Contracted:
+def _shave(box: Box, constraints: Sequence[Constraint]) -> Contracted:
     """Cut off slices at the ends of a box that hold no point, as far as a bounded number of tries goes."""
-    now = list(box)
+    lower, upper = box[0].copy(), box[1].copy()
     for axis in _used(constraints):
         for last in (False, True):
             for _ in range(SLICES):
-                low, high = now[axis]
-                border = Fraction(float(high - SLICE * (high - low) if last else low + SLICE * (high - low)))
+                low, high = lower[axis], upper[axis]
+                border = high - SLICE * (high - low) if last else low + SLICE * (high - low)
                 if not low < border < high:
                     break
-                piece = list(now)
-                piece[axis] = (border, high) if last else (low, border)
+                piece = lower.copy(), upper.copy()
+                piece[0 if last else 1][axis] = border
                 found = _settle(piece, constraints, FEWER).box
-                end = border if found is None else found[axis][1 if last else 0]
-                now[axis] = (low, end) if last else (end, high)
+                end = border if found is None else found[1 if last else 0][axis]
+                (upper if last else lower)[axis] = end
                 if found is not None:
                     break
-    return _settle(now, constraints, FEWER)
+    return _settle((lower, upper), constraints, FEWER)
 
 
 def _used(constraints: Iterable[Constraint]) -> list[int]:

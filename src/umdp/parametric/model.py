@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,9 +14,10 @@ from umdp.errors import ModelError
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.model.structure import owner, read_only
 from umdp.model.tying import Tying
-from umdp.parametric.contraction import Constraint, contract
+from umdp.parametric.contraction import constrained, contract
 from umdp.parametric.function import Function
-from umdp.parametric.ranges import above, below, ends_of, range_of
+from umdp.parametric.ranges import above, below, ends_of
+from umdp.parametric.sheet import Sheet
 
 __all__ = ["ParametricMDP"]
 
@@ -89,13 +90,13 @@ class ParametricMDP:
         which = np.array([index.setdefault(each, len(index)) for each in functions], np.int64)
         _check_sums(graph, list(index), which, names)
         ends = [(prior or {}).get(name, (0.0, 1.0)) for name in names]
-        box = ends_of([low for low, _ in ends], [high for _, high in ends])
-        asked = [Constraint(each, Fraction(0), Fraction(1)) for each in index if not each.is_constant]
+        box = np.array([low for low, _ in ends], np.float64), np.array([high for _, high in ends], np.float64)
+        asked = constrained(box, *((each, 0.0, 1.0) for each in index if not each.is_constant))
         found = contract(box, asked)
         if found.box is None:
             culprit = asked[found.culprit or 0].function.text(names)
             raise ModelError(f"{culprit} is no probability anywhere in the box of the parameters; give another box")
-        lower, upper = (read_only(np.array([float(each[i]) for each in found.box])) for i in (0, 1))
+        lower, upper = map(read_only, found.box)
         return cls(graph.graph, tuple(names), tuple(index), read_only(which), lower, upper, origin)
 
     # -- at values, and over boxes ---------------------------------------------------------------------------
@@ -133,21 +134,35 @@ class ParametricMDP:
                 raise ModelError(f"{name} = {float(value):g} lies outside of its box, {low:g} to {high:g}")
         return point
 
-    def ranges(self, lower: Iterable[float], upper: Iterable[float]) -> tuple[Floats, Floats]:
+    def ranges(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
         """Return bounds (F,) on every function over a box, rounded outwards; a probability is in [0, 1] anyhow."""
-        box = ends_of(lower, upper)
-        low, high = np.zeros(len(self.functions)), np.ones(len(self.functions))
-        for number, function in enumerate(self.functions):
-            found = range_of(function, box)
+        first, last = np.array(lower, np.float64), np.array(upper, np.float64)
+        low, high = self._numbers[0].copy(), self._numbers[1].copy()
+        for number, sheet in enumerate(self.sheets):
+            found = None if sheet.function.is_constant else sheet.range(first, last)
             if found is not None:
-                low[number] = min(max(below(found[0]), 0.0), 1.0)
-                high[number] = max(min(above(found[1]), 1.0), 0.0)
+                low[number], high[number] = min(max(found[0], 0.0), 1.0), max(min(found[1], 1.0), 0.0)
         return low, high
+
+    @cached_property
+    def _numbers(self) -> tuple[Floats, Floats]:
+        """Functions that are numbers, rounded outwards; [0, 1] for the others, (F,) each."""
+        fixed = [each.at([Fraction(0)] * len(self.names)) if each.is_constant else None for each in self.functions]
+        return (
+            np.array([0.0 if each is None else below(each) for each in fixed]),
+            np.array([1.0 if each is None else above(each) for each in fixed]),
+        )
 
     def within(self, lower: ArrayLike, upper: ArrayLike) -> IntervalMDP:
         """Return the interval MDP of all processes whose parameters lie in a box; and of more, as functions vary together."""
-        low, high = self.ranges(np.asarray(lower, np.float64), np.asarray(upper, np.float64))
+        low, high = self.ranges(lower, upper)
         return self.graph.with_bounds(low[self.function_of], high[self.function_of])
+
+    @cached_property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """The functions, prepared for constraints, (F,)."""
+        box = ends_of(self.lower, self.upper)
+        return tuple(Sheet(each, box) for each in self.functions)
 
     # -- classes ---------------------------------------------------------------------------------------------
 
