@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from umdp import benchmark
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
+from umdp.io import read_parametric
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner
+from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning import anytime
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
 from umdp.model.tying import Tying
+from umdp.parametric.model import ParametricMDP
 from umdp.simulation import Promise, Simulation, certify, simulate
 from umdp.snapshot import Snapshot
 from umdp.solver import Bracket, Prepared, Solution, Statistics, Status, evaluate, prepare, solve
@@ -57,6 +60,8 @@ __all__ = [
     "Learner",
     "MissingExtra",
     "ModelError",
+    "Parametric",
+    "ParametricMDP",
     "Policy",
     "Prepared",
     "Promise",
@@ -81,6 +86,7 @@ __all__ = [
     "open",
     "plot",
     "prepare",
+    "read_parametric",
     "simulate",
     "solve",
     "source",

@@ -13,6 +13,7 @@ from umdp.learn.tied import as_tied
 from umdp.limits import Limits, threshold
 from umdp.model import MDP
 from umdp.model.tying import Outcome, Tie, Tying
+from umdp.parametric.model import ParametricMDP
 from umdp.snapshot import Snapshot
 from umdp.source import Source, as_source
 from umdp.spec import Spec, Threshold
@@ -34,7 +35,7 @@ def anytime(
     seconds: float | None = None,
     precision: float = 1e-6,
     per_solve: int | None = None,
-    tie: Tying | Tie | None = None,
+    tie: Tying | ParametricMDP | Tie | None = None,
     outcome: Outcome | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Iterator[Snapshot]:
@@ -62,8 +63,9 @@ def anytime(
     per_solve : int, optional
         The fewest trajectories of an iteration. By default one is enough, except with environments: there an iteration takes so
         many that collecting and solving share the time.
-    tie, outcome : Tying, or functions as for `Tying.of`, optional
-        Which choices share one distribution over outcomes, so that what is seen of one is learned of all.
+    tie, outcome : Tying, or functions as for `Tying.of`, or ParametricMDP, optional
+        Which choices share one distribution over outcomes, so that what is seen of one is learned of all; with a parametric
+        model, which functions of unknown parameters their probabilities are.
     stop : callable, optional
         Asked now and then; a true answer ends the run with what is known.
 

@@ -114,8 +114,8 @@ def _learn(
         typer.Option(
             metavar="FILE.py:NAME",
             help="Which choices share one distribution over outcomes, so that what is seen of one is learned of all: a function "
-            "of (state, action, successor) that returns a class and an outcome, or None; or: declared, for what a benchmark "
-            "declares.",
+            "of (state, action, successor) that returns a class and an outcome, or None; CLASS,OUTCOME, two columns of "
+            "the table given by --graph; or: declared, for what a benchmark declares.",
             show_default=False,
         ),
     ] = None,

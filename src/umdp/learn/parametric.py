@@ -177,7 +177,7 @@ class Parametric(Tied):
     def refine(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         """Return the bounds of outcomes: those of their class, and the range of their function over what is left of the box."""
         known = np.repeat(self.program.constant, np.diff(self.tying.outcome_ptr))
-        low, high = self.program.ranges(self.program.lower, self.program.upper)
+        low, high = self.program.numbers
         of = self.program.outcome_function
         lower, upper = np.where(known, low[of], lower), np.where(known, high[of], upper)
         if self.alarm.max() >= 0:

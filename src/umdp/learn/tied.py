@@ -16,6 +16,7 @@ from umdp.learn.base import Learner
 from umdp.learn.binomial import ULP, tighten
 from umdp.model import Graph
 from umdp.model.tying import Outcome, Tie, Tying
+from umdp.parametric.model import ParametricMDP
 
 __all__ = ["TIED", "Tied", "as_tied"]
 
@@ -185,7 +186,7 @@ class Tied(Learner):
         return f"Tied({self.inner!r}; {self.tying!r})"
 
 
-def as_tied(learner: Learner, graph: Graph, tie: Tying | Tie | None, outcome: Outcome | None = None) -> Learner:
+def as_tied(learner: Learner, graph: Graph, tie: Tying | ParametricMDP | Tie | None, outcome: Outcome | None = None) -> Learner:
     """Return a learner of classes, where choices are tied; otherwise the learner as it is."""
     if tie is None:
         if outcome is not None:
@@ -193,6 +194,10 @@ def as_tied(learner: Learner, graph: Graph, tie: Tying | Tie | None, outcome: Ou
         return learner
     if isinstance(tie, Tying):
         return Tied(learner, tie)
+    if isinstance(tie, ParametricMDP):
+        from umdp.learn.parametric import Parametric
+
+        return Parametric(learner, tie)
     if not callable(tie):
         raise ModelError(f"tie is {tie!r}; give a function of (state, action) with outcome=, or an umdp.Tying")
     return Tied(learner, Tying.of(graph, tie, outcome))

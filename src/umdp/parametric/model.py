@@ -137,7 +137,7 @@ class ParametricMDP:
     def ranges(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
         """Return bounds (F,) on every function over a box, rounded outwards; a probability is in [0, 1] anyhow."""
         first, last = np.array(lower, np.float64), np.array(upper, np.float64)
-        low, high = self._numbers[0].copy(), self._numbers[1].copy()
+        low, high = self.numbers[0].copy(), self.numbers[1].copy()
         for number, sheet in enumerate(self.sheets):
             found = None if sheet.function.is_constant else sheet.range(first, last)
             if found is not None:
@@ -145,7 +145,7 @@ class ParametricMDP:
         return low, high
 
     @cached_property
-    def _numbers(self) -> tuple[Floats, Floats]:
+    def numbers(self) -> tuple[Floats, Floats]:
         """Functions that are numbers, rounded outwards; [0, 1] for the others, (F,) each."""
         fixed = [each.at([Fraction(0)] * len(self.names)) if each.is_constant else None for each in self.functions]
         return (

@@ -49,7 +49,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     unknown : the constants of a program that are learned, with the ends between which they lie
     question : the property; a benchmark has its own
     learner, settings : the learner's name, or ``FILE.py:NAME``, a class, and its settings
-    tie : which choices share one distribution: what a benchmark has ``declared``, or ``FILE.py:NAME``, a function
+    tie : which choices share one distribution: what a benchmark has ``declared``, ``FILE.py:NAME``, a function, or
+        ``CLASS,OUTCOME``, columns of a table of what can happen
     chosen : whether nobody asked for a learner, and this one was taken because the graph is only observed
     explore, xi : an explorer's name, or ``FILE.py:NAME``, a class; and the weight on the optimistic action
     seed, horizon, precision, per_solve : see `anytime`
@@ -112,8 +113,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         check_numbers(**numbers, prefix="--")
         check_sampling(self.sampling, "--")
         self.build_learner(), self.build_explorer()
-        if self.tie is not None:
-            check_tie(self.tie, self.model)
+        check_tie(self)
         if self.unknown:
             check_unknown(self)
 
@@ -121,7 +121,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """Return the run of a source, a property and a horizon that were built."""
         learner, explorer = self.build_learner(), self.build_explorer()
         if self.tie is not None:
-            learner = Tied(learner, tying_of(self.tie, self.model, source.graph, self.plugins))
+            learner = Tied(learner, tying_of(self, source.graph))
         if self.unknown:
             learner = Parametric(learner, program_of(self))
         if self.graph and self.graph != graph_digest(source.graph):
