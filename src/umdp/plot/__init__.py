@@ -13,6 +13,7 @@ from umdp.plot.figure import legend, new_figure, save, save_as
 from umdp.plot.learned import policy, visits
 from umdp.plot.lines import draw_bands
 from umdp.plot.metric import ESTIMATION_ERROR, METRICS, MODEL_ERROR, PERFORMANCE, Metric
+from umdp.plot.parameters import parameters
 from umdp.plot.style import Style, settings, styles
 from umdp.plot.trajectory import power
 from umdp.plot.widths import intervals
@@ -38,6 +39,7 @@ __all__ = [
     "model",
     "model_error",
     "new_figure",
+    "parameters",
     "performance",
     "policy",
     "power",
