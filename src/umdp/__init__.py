@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from umdp import benchmark
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
-from umdp.io import read_parametric
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner
 from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
@@ -22,6 +21,7 @@ from umdp.source.simulator import switch
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from umdp import explore, io, learn, plot, source, verify
@@ -41,6 +41,27 @@ def open(path: str | Path) -> OpenedRun:
     from umdp.run import open_run
 
     return open_run(path)
+
+
+def read_parametric(
+    path: str | Path,
+    unknown: str | Iterable[str] | Mapping[str, tuple[float, float]],
+    constants: str | Mapping[str, int | float | bool] = "",
+) -> ParametricMDP:
+    """Return the model of a program some of whose constants are unknown: its probabilities are functions of them.
+
+    Parameters
+    ----------
+    path : str or path
+        PRISM language (.prism, .nm, .pm) or JANI (.jani), with the extra ``storm``.
+    unknown : str, names or mapping
+        The unknown constants, and the ends between which each lies: ``"p=0.5:1,q"``. Without ends they are 0 and 1.
+    constants : str or mapping
+        Values for the other constants that the program leaves undefined, such as ``"N=16,MAX=2"``.
+    """
+    from umdp import io
+
+    return io.read_parametric(path, unknown, constants)
 
 
 __all__ = [

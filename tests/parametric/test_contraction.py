@@ -17,7 +17,7 @@ from umdp.parametric.function import Function
 from umdp.parametric.linear import narrow_linear
 from umdp.parametric.polynomial import Polynomial
 from umdp.parametric.ranges import above, below, range_of
-from umdp.parametric.sheet import Sheet
+from umdp.parametric.tabulated import Tabulated
 
 UNIT = [(Fraction(0), Fraction(1))]
 
@@ -102,7 +102,7 @@ def test_bernstein_coefficients_are_values_in_corners_and_average_to_the_polynom
 def test_a_range_in_floats_holds_the_exact_one(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 3))
     function, box = data.draw(functions(size)), data.draw(boxes(size))
-    found = Sheet(function, box).range(*floats(box))
+    found = Tabulated(function, box).range(*floats(box))
     if found is None:
         return
     for actual in (value(function, data.draw(points(box))) for _ in range(5)):
@@ -174,11 +174,11 @@ def test_floats_bound_the_exact_coefficients(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 3))
     function, box = data.draw(functions(size, 3)), data.draw(boxes(size))
     least, most = data.draw(st.floats(-1, 1)), data.draw(st.floats(-1, 1))
-    sheet = Sheet(function, box)
-    sides = sheet.sides(*floats(box), least, most)
+    table = Tabulated(function, box)
+    sides = table.sides(*floats(box), least, most)
     if sides is None:
         return
-    under, over = (coefficients(each, box, sheet.degrees) for each in (function.denominator, function.numerator))
+    under, over = (coefficients(each, box, table.degrees) for each in (function.denominator, function.numerator))
     sign = 1 if (under >= 0).all() else -1
     for table, slack, exact in (
         (sides.above, sides.slack[0], sign * (over - Fraction(least) * under)),

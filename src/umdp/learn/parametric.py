@@ -218,7 +218,7 @@ class Parametric(Tied):
                 if attempt == 0
                 else (middle - 2.0**attempt * half - 1e-9, middle + 2.0**attempt * half + 1e-9)
             )
-            constraints = [Constraint(program.sheets[f], float(ends[0][f]), float(ends[1][f])) for f in asked]
+            constraints = [Constraint(program.tables[f], float(ends[0][f]), float(ends[1][f])) for f in asked]
             found = contract(start, constraints)
             if found.box is not None:
                 if attempt == 0:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from umdp.parametric.function import Function
 from umdp.parametric.linear import narrow_linear
 from umdp.parametric.ranges import ends_of
-from umdp.parametric.sheet import Sheet
+from umdp.parametric.tabulated import Tabulated
 
 __all__ = ["Constraint", "Contracted", "constrained", "contract"]
 
@@ -29,14 +29,14 @@ SLACK = 2.0**-48  # more than rounding can do to where a line crosses zero
 class Constraint:
     """A function of the parameters lies between two numbers."""
 
-    sheet: Sheet
+    table: Tabulated
     lower: float
     upper: float
 
     @property
     def function(self) -> Function:
         """The function."""
-        return self.sheet.function
+        return self.table.function
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Contracted:
 
 def constrained(box: Box, *given: tuple[Function, float, float]) -> list[Constraint]:
     """Return constraints on functions, prepared for a box and all that lies in it."""
-    return [Constraint(Sheet(function, ends_of(*box)), low, high) for function, low, high in given]
+    return [Constraint(Tabulated(function, ends_of(*box)), low, high) for function, low, high in given]
 
 
 def contract(box: Box, constraints: Sequence[Constraint]) -> Contracted:
@@ -118,20 +118,20 @@ def _settle(box: Box, constraints: Sequence[Constraint], rounds: int = ROUNDS) -
 
 def _cut(lower: Floats, upper: Floats, given: Constraint) -> bool:
     """Cut off, in place, where a constraint fails; return whether anything is left."""
-    sides = given.sheet.sides(lower, upper, given.lower, given.upper)
+    sides = given.table.sides(lower, upper, given.lower, given.upper)
     if sides is None:
         return True
     before = lower.copy(), upper.copy()
-    for table, slack in zip((sides.above, sides.below), sides.slack, strict=True):
-        if (table - slack >= 0).all():
+    for side, slack in zip((sides.above, sides.below), sides.slack, strict=True):
+        if (side - slack >= 0).all():
             continue
-        if (table < 0).all():
+        if (side < 0).all():
             return False
-        for axis in given.sheet.axes:
+        for axis in given.table.axes:
             low, high = before[0][axis], before[1][axis]
             if low == high:
                 continue
-            start, end = _clip(np.moveaxis(table, axis, -1).reshape(-1, table.shape[axis]))
+            start, end = _clip(np.moveaxis(side, axis, -1).reshape(-1, side.shape[axis]))
             lost = SLACK * (abs(low) + abs(high))
             if start > 0:
                 lower[axis] = max(lower[axis], low + start * (high - low) - lost)

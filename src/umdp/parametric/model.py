@@ -17,7 +17,7 @@ from umdp.model.tying import Tying
 from umdp.parametric.contraction import constrained, contract
 from umdp.parametric.function import Function
 from umdp.parametric.ranges import above, below, ends_of
-from umdp.parametric.sheet import Sheet
+from umdp.parametric.tabulated import Tabulated
 
 __all__ = ["ParametricMDP"]
 
@@ -138,8 +138,8 @@ class ParametricMDP:
         """Return bounds (F,) on every function over a box, rounded outwards; a probability is in [0, 1] anyhow."""
         first, last = np.array(lower, np.float64), np.array(upper, np.float64)
         low, high = self.numbers[0].copy(), self.numbers[1].copy()
-        for number, sheet in enumerate(self.sheets):
-            found = None if sheet.function.is_constant else sheet.range(first, last)
+        for number, table in enumerate(self.tables):
+            found = None if table.function.is_constant else table.range(first, last)
             if found is not None:
                 low[number], high[number] = min(max(found[0], 0.0), 1.0), max(min(found[1], 1.0), 0.0)
         return low, high
@@ -159,10 +159,10 @@ class ParametricMDP:
         return self.graph.with_bounds(low[self.function_of], high[self.function_of])
 
     @cached_property
-    def sheets(self) -> tuple[Sheet, ...]:
+    def tables(self) -> tuple[Tabulated, ...]:
         """The functions, prepared for constraints, (F,)."""
         box = ends_of(self.lower, self.upper)
-        return tuple(Sheet(each, box) for each in self.functions)
+        return tuple(Tabulated(each, box) for each in self.functions)
 
     # -- classes ---------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ Plots draw, callers show.
 from __future__ import annotations
 
 from umdp.plot.axis import ValueAxis, fit
+from umdp.plot.boxes import parameters
 from umdp.plot.course import error, model, value
 from umdp.plot.curves import Band, Run, band, grid, step
 from umdp.plot.draw import estimation_error, model_error, performance
@@ -13,7 +14,6 @@ from umdp.plot.figure import legend, new_figure, save, save_as
 from umdp.plot.learned import policy, visits
 from umdp.plot.lines import draw_bands
 from umdp.plot.metric import ESTIMATION_ERROR, METRICS, MODEL_ERROR, PERFORMANCE, Metric
-from umdp.plot.parameters import parameters
 from umdp.plot.style import Style, settings, styles
 from umdp.plot.trajectory import power
 from umdp.plot.widths import intervals

@@ -13,16 +13,13 @@ from umdp.errors import ModelError
 from umdp.parametric.bernstein import LARGEST, Ends, coefficients
 from umdp.parametric.function import Function
 
-__all__ = ["Sheet", "Sides"]
+__all__ = ["Sides", "Tabulated"]
 
 Floats = NDArray[np.float64]
 UNIT = 2.0**-52
 TINY = 1e-290  # more than what is lost where numbers are too small for floats
-PIECES, FEWER, MOST_BENT = (
-    16,
-    4,
-    3,
-)  # of an axis along which a function is bent; where several are; and how many of them
+PIECES, FEWER = 16, 4  # of an axis along which a function is bent, alone or among several
+MOST_BENT = 3  # axes along which boxes are split
 
 
 class Sides(NamedTuple):
@@ -33,7 +30,7 @@ class Sides(NamedTuple):
     slack: tuple[Floats, Floats]  # by how much less they may be
 
 
-class Sheet:
+class Tabulated:
     """A function, prepared for constraints on it, and for its ranges, over many boxes.
 
     Attributes
@@ -47,8 +44,8 @@ class Sheet:
     >>> from fractions import Fraction
     >>> from umdp.parametric.polynomial import Polynomial
     >>> p = Polynomial.parameter(0, 1)
-    >>> sheet = Sheet(Function.of(p - p * p), [(Fraction(0), Fraction(1))])
-    >>> sides = sheet.sides(np.array([0.0]), np.array([1.0]), 0.25, 0.5)
+    >>> table = Tabulated(Function.of(p - p * p), [(Fraction(0), Fraction(1))])
+    >>> sides = table.sides(np.array([0.0]), np.array([1.0]), 0.25, 0.5)
     >>> sides.above.round(6), sides.below.round(6)
     (array([-0.25,  0.25, -0.25]), array([0.5, 0. , 0.5]))
     """
