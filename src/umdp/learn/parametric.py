@@ -17,7 +17,9 @@ from umdp.learn.binomial import ULP, tighten
 from umdp.learn.settings import as_rate
 from umdp.learn.tied import Tied
 from umdp.parametric.contraction import Constraint, contract
+from umdp.parametric.linear import linear_weights
 from umdp.parametric.model import ParametricMDP
+from umdp.parametric.ranges import ends_of
 
 __all__ = ["DESCRIBES", "Parametric"]
 
@@ -292,7 +294,33 @@ class Parametric(Tied):
     def ledger(self) -> dict[str, Any] | None:
         """Return how the error rate is spent on classes, and what the parameters are."""
         found = super().ledger() if self.claim.holds else None
-        return None if found is None else {**found, "graph": "parametric"}
+        if found is None:
+            return None
+        program, outcomes = self.program, self.tying.outcomes
+        return {
+            **found, "graph": "parametric", "parameters": list(program.names),
+            "own_lower": self.inner.lower[:outcomes], "own_upper": self.inner.upper[:outcomes],
+            "prior_lower": program.lower, "prior_upper": program.upper, "box_lower": self.box_lower, "box_upper": self.box_upper,
+            "functions": [each.as_terms() for each in program.functions], "outcome_function": program.outcome_function,
+            "weights": self._weights(),
+        }  # fmt: skip
+
+    def _weights(self) -> list[list[Any]]:
+        """Return numbers with which sums of affine functions prove the box, where these have several parameters."""
+        program, of = self.program, self.program.outcome_function
+        affine = [f for f, each in enumerate(program.functions) if each.is_affine and not each.is_constant]
+        if not any(len(program.functions[f].uses) > 1 for f in affine):
+            return []
+        least, most = np.zeros(len(program.functions)), np.ones(len(program.functions))
+        np.maximum.at(least, of, self.inner.lower[: self.tying.outcomes])
+        np.minimum.at(most, of, self.inner.upper[: self.tying.outcomes])
+        rows = [program.functions[f].affine_row(float(least[f]), float(most[f])) for f in affine]
+        found: list[list[Any]] = []
+        for axis, sign, given in linear_weights(ends_of(self.box_lower, self.box_upper), rows):
+            numbers = np.zeros(len(program.functions))
+            numbers[affine] = given
+            found.append([axis, sign, numbers.tolist()])
+        return found
 
     def __repr__(self) -> str:
         return f"Parametric({self.inner!r}; {', '.join(self.program.names)} of {self.program.origin})"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,25 +81,14 @@ def contract(box: Box, constraints: Sequence[Constraint]) -> Contracted:
         return found
     affine = [each for each in constraints if each.function.is_affine and not each.function.is_constant]
     if any(len(each.function.uses) > 1 for each in affine) and len(affine) > 1:
-        narrow = narrow_linear(ends_of(*found.box), [_row(each) for each in affine])
+        narrow = narrow_linear(
+            ends_of(*found.box), [each.function.affine_row(each.lower, each.upper) for each in affine]
+        )
         ends = np.array([[float(end) for end in each] for each in narrow])
         found = _settle((ends[:, 0], ends[:, 1]), constraints)
     if found.box is not None and any(not each.function.is_affine for each in shared) and len(constraints) > 1:
         found = _shave(found.box, constraints)
     return found
-
-
-def _row(given: Constraint) -> tuple[list[Fraction], Fraction, Fraction]:
-    """Return an affine constraint as a row of coefficients, and the ends of their product with the parameters."""
-    function, size = given.function, given.function.size
-    scale = 1 / function.denominator.leading
-    unit = [tuple(int(i == j) for j in range(size)) for i in range(size)]
-    constant = function.numerator.coefficient((0,) * size) * scale
-    return (
-        [function.numerator.coefficient(each) * scale for each in unit],
-        Fraction(given.lower) - constant,
-        Fraction(given.upper) - constant,
-    )
 
 
 def _settle(box: Box, constraints: Sequence[Constraint], rounds: int = ROUNDS) -> Contracted:

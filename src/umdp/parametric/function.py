@@ -88,6 +88,20 @@ class Function:
     def __hash__(self) -> int:
         return hash(self.key)
 
+    def affine_row(self, lower: float | Fraction, upper: float | Fraction) -> tuple[list[Fraction], Fraction, Fraction]:
+        """Return coefficients of the parameters, and the ends of their sum where the function (affine) lies between numbers."""
+        unit = [tuple(int(i == j) for j in range(self.size)) for i in range(self.size)]
+        constant = self.numerator.coefficient((0,) * self.size)
+        return (
+            [self.numerator.coefficient(each) for each in unit],
+            Fraction(lower) - constant,
+            Fraction(upper) - constant,
+        )
+
+    def as_terms(self) -> list[list[list[Any]]]:
+        """Return numerator and denominator as lists of terms: a coefficient, as text, and the exponents of the parameters."""
+        return [[[str(c), list(e)] for e, c in each.terms.items()] for each in (self.numerator, self.denominator)]
+
     def text(self, names: Sequence[str]) -> str:
         """Return it as it is written."""
         above, below = self.numerator.text(names), self.denominator.text(names)

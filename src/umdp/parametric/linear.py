@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
 from umdp.parametric.bernstein import Ends
 from umdp.parametric.ranges import above, below
 
-__all__ = ["narrow_linear"]
+__all__ = ["linear_weights", "narrow_linear", "weighted_bound"]
 
 Row = tuple[list[Fraction], Fraction, Fraction]
+
+LOOSE = Fraction(
+    1, 10**9
+)  # of a width: what an answer is wider than it need be, so that another program's answer can prove it
 
 
 def narrow_linear(box: Ends, rows: Sequence[Row]) -> list[tuple[Fraction, Fraction]]:
@@ -30,38 +35,46 @@ def narrow_linear(box: Ends, rows: Sequence[Row]) -> list[tuple[Fraction, Fracti
     [(0.875, 1.0), (0.5, 0.75)]
     """
     now = list(box)
-    for axis in range(len(box)):
-        low = _bound(now, rows, axis, 1)
-        high = _bound(now, rows, axis, -1)
-        first = now[axis][0] if low is None else max(now[axis][0], Fraction(below(low)))
-        last = now[axis][1] if high is None else min(now[axis][1], Fraction(above(-high)))
-        if first <= last:  # what excludes everything is found, and named, where constraints are taken one by one
-            now[axis] = first, last
+    for axis, sign, weights in linear_weights(box, rows):
+        bound = weighted_bound(now, rows, axis, sign, weights)
+        low, high = now[axis]
+        room = (high - low) * LOOSE
+        if sign > 0:
+            low = max(low, Fraction(below(bound - room)))
+        else:
+            high = min(high, Fraction(above(room - bound)))
+        if low <= high:  # what excludes everything is found, and named, where constraints are taken one by one
+            now[axis] = low, high
     return now
 
 
-def _bound(box: Ends, rows: Sequence[Row], axis: int, sign: int) -> Fraction | None:
-    """Return a lower bound on a coordinate, or on its negative."""
+def linear_weights(box: Ends, rows: Sequence[Row]) -> list[tuple[int, int, list[float]]]:
+    """Return good numbers y for a lower bound on every coordinate, and on its negative: axis, sign, and one for each row."""
     from scipy.optimize import linprog
 
     matrix = np.array([[float(a) for a in row] for row, _, _ in rows])
     lower, upper = np.array([float(low) for _, low, _ in rows]), np.array([float(high) for _, _, high in rows])
-    cost = np.zeros(len(box))
-    cost[axis] = sign
-    answer = linprog(
-        cost, np.vstack([matrix, -matrix]), np.concatenate([upper, -lower]),
-        bounds=[(float(low), float(high)) for low, high in box], method="highs",
-    )  # fmt: skip
-    if answer.status != 0 or not np.isfinite(answer.ineqlin.marginals).all():
-        return None
-    duals = answer.ineqlin.marginals
-    weights = [Fraction(float(y)) for y in duals[: len(rows)] - duals[len(rows) :]]
-    total = Fraction(0)
-    for y, (_, low, high) in zip(weights, rows, strict=True):
-        total += min(y * low, y * high)
+    found = []
+    for axis, sign in product(range(len(box)), (1, -1)):
+        cost = np.zeros(len(box))
+        cost[axis] = sign
+        answer = linprog(
+            cost, np.vstack([matrix, -matrix]), np.concatenate([upper, -lower]),
+            bounds=[(float(low), float(high)) for low, high in box], method="highs",
+        )  # fmt: skip
+        if answer.status == 0 and np.isfinite(answer.ineqlin.marginals).all():
+            duals = answer.ineqlin.marginals
+            found.append((axis, sign, (duals[: len(rows)] - duals[len(rows) :]).tolist()))
+    return found
+
+
+def weighted_bound(box: Ends, rows: Sequence[Row], axis: int, sign: int, weights: Sequence[float]) -> Fraction:
+    """Return the lower bound on a coordinate, or on its negative, that follows from numbers y."""
+    exact = [Fraction(float(y)) for y in weights]
+    total = sum((min(y * low, y * high) for y, (_, low, high) in zip(exact, rows, strict=True)), Fraction(0))
     for j, (low, high) in enumerate(box):
         rest = (sign if j == axis else 0) - sum(
-            (y * row[j] for y, (row, _, _) in zip(weights, rows, strict=True)), Fraction(0)
+            (y * row[j] for y, (row, _, _) in zip(exact, rows, strict=True)), Fraction(0)
         )
         total += min(rest * low, rest * high)
     return total

@@ -34,8 +34,6 @@ def check_unknown(config: Config) -> None:
         raise ModelError(
             f"--unknown names undefined constants of a program ({' '.join(PROGRAMS)}), and {config.model} is none; leave it out"
         )
-    if config.tie is not None:
-        raise ModelError("--unknown ties the choices that a program writes alike; leave out --tie")
     if config.switch is not None:
         raise ModelError("--unknown is for a process that does not change; leave out --switch")
     names, given = parse_unknown(config.unknown), parse_constants(config.constants)
