@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from umdp import benchmark
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
-from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner
+from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner, RestartingSequence
 from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning import anytime
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from umdp import explore, io, learn, plot, source, verify
+    from umdp.explanation import Explanation
     from umdp.run import OpenedRun
 
 __version__ = "0.1.0"
@@ -64,6 +65,30 @@ def read_parametric(
     return io.read_parametric(path, unknown, constants)
 
 
+def explain(
+    what: IntervalMDP | Snapshot | OpenedRun | str | Path,
+    spec: Spec | str | None = None,
+    *,
+    target: str | None = None,
+    top: int = 10,
+) -> Explanation:
+    """Return what holds a promise back: transitions, choices and classes, ranked, and how much more a target would take.
+
+    Parameters
+    ----------
+    what : IntervalMDP, Snapshot, run or path
+        A model that was learned, or any other with intervals; a path is that of a run or of a model's file.
+    spec : Spec or str, optional
+        The property, for a model: with nature, such as ``Pmaxmin=? [ F "goal" ]``. A snapshot or a run has its own.
+    target : str, optional
+        Such as ``">=0.3"``: how much more would have to be seen for it is estimated. By default what a run was to reach.
+    top : int
+        How many of each are listed.
+    """
+    found: Explanation = import_module(f"{__name__}.explanation").explain(what, spec, target=target, top=top)
+    return found
+
+
 __all__ = [
     "LUI",
     "MAP",
@@ -86,6 +111,7 @@ __all__ = [
     "Policy",
     "Prepared",
     "Promise",
+    "RestartingSequence",
     "Rewards",
     "Simulation",
     "Snapshot",
@@ -101,6 +127,7 @@ __all__ = [
     "benchmark",
     "certify",
     "evaluate",
+    "explain",
     "explore",
     "io",
     "learn",

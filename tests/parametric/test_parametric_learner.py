@@ -50,9 +50,9 @@ def check_coverage(name: str, runs: int, looks: int) -> None:
     found = [a_run(given, values, seed, looks) for seed in range(runs)]
     false = sum(wrong for wrong, _ in found)
     alarms = sum(alarm for _, alarm in found)
-    # A promise at 20 %, and alarms for which there is no reason, at the same rate for single choices: the test's own error
-    # is one in a thousand.
-    assert false + alarms <= binom.ppf(0.999, runs, 2 * RATE)
+    # A promise at 20 %, and alarms that choices are not alike, for which there is no reason, at 1 %: the test's own error is one
+    # in a thousand.
+    assert false + alarms <= binom.ppf(0.999, runs, RATE + 0.01)
     assert false <= binom.ppf(0.999, runs, RATE)
 
 
@@ -166,7 +166,7 @@ def test_without_a_promise_nothing_is_alarming() -> None:
     rng = np.random.default_rng(0)
     for _ in range(10):
         learner.learn(draw(process, rng, np.full(process.choices, 1000)))
-    assert learner.alarm.max() < 0
+    assert not learner.wrong
     assert learner.claim == LUI().claim
     learner.model  # noqa: B018
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
-from umdp.learn.agreement import Agreement
+from umdp.learn.alarm import Alarm, Contradicted
 from umdp.learn.base import Learner
 from umdp.learn.binomial import ULP, tighten
-from umdp.learn.settings import as_rate
+from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.learn.tied import Tied
 from umdp.parametric.contraction import Constraint, contract
 from umdp.parametric.linear import linear_weights
@@ -31,12 +31,8 @@ CONTRADICTED = (
     "the data contradict {}: no values of {} fit what was seen of class {} and of the others; the program is wrong, or the "
     "promised event failed"
 )
-DIFFERENT = (
-    "the data contradict {}: in state {}, action {}, what was seen does not fit {}, as of the other choices of class {}; the "
-    "program is wrong, or the promised event failed"
-)
-KEPT = ("alarm", "box_lower", "box_upper", "samples")
-OF_CHOICE = "choice "  # before the names of what is kept of single choices
+DIFFERENT = "the data contradict {}: {}"
+KEPT = ("box_alarm", "box_lower", "box_upper", "samples")
 WIDER = 24  # times that intervals without a promise are widened, until some values fit all of them
 
 
@@ -57,16 +53,14 @@ class Parametric(Tied):
     learner : Learner
         Of classes, not yet bound.
     program : ParametricMDP
-    alarm_rate : float, optional
-        The probability with which a program that is right may be taken for wrong because of a single choice; by default the
-        error rate of the learner.
+    false_alarms : float
+        The probability with which there may ever be an alarm that a choice is not like the others of its class although it is.
 
     Attributes
     ----------
     box_lower, box_upper : (K,) the box of the parameters
     samples : (classes,) how often each class was sampled
-    watch : compares every choice with its class, where the learner keeps a promise at all times
-    alarm : (2,) the outcome that left nothing of the box, and the transition that behaves unlike its class; -1 without
+    box_alarm : (2,) the outcome that left nothing of the box, and the steps until then; -1 without
 
     Examples
     --------
@@ -88,51 +82,57 @@ class Parametric(Tied):
     box_lower: Floats
     box_upper: Floats
     samples: Ints
-    alarm: Ints
-    watch: Agreement | None
+    box_alarm: Ints
 
-    def __init__(self, learner: Learner, program: ParametricMDP, alarm_rate: float | None = None) -> None:
+    def __init__(self, learner: Learner, program: ParametricMDP, false_alarms: float = 0.01) -> None:
         if not isinstance(program, ParametricMDP):
-            raise ModelError(
-                f"{program!r} is no program; give an umdp.parametric.ParametricMDP, as read_parametric does"
-            )
-        super().__init__(learner, program.tying)
+            raise ModelError(f"{program!r} is no program; give an umdp.ParametricMDP, as umdp.read_parametric does")
+        super().__init__(learner, program.tying, false_alarms)
         self.program = program
-        rate: float = getattr(learner, "error_rate", 0.01)
-        self.alarm_rate = rate if alarm_rate is None else as_rate(alarm_rate, "alarm_rate")
-        self.alarm = np.full(2, -1, np.int64)
+        self.box_alarm = np.full(2, -1, np.int64)
 
     # -- what is claimed -------------------------------------------------------------------------------------
 
     @property
     def lasting(self) -> bool:
-        """Whether what was excluded once stays excluded: the learner of classes keeps a promise at all times."""
-        return self.inner.claim.kind == "any-time"
+        """Whether what was excluded once stays excluded: the learner of classes keeps a promise about a process that stays."""
+        return self.inner.claim.kind == "any-time" and not isinstance(self.inner, RestartingSequence)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the data contradict the program: nothing is left of the box, or a choice is not like its class."""
+        return bool(self.box_alarm[0] >= 0 or self.misfit_samples.any())
 
     @property
     def claim(self) -> Guarantee:
         """What the learner of classes claims, provided that the program is right; nothing once the data contradict it."""
-        claim = self.inner.claim
+        claim, origin = self.inner.claim, self.program.origin
+        if self.misfit_samples.any():
+            first, *others = super().claim.reasons
+            return Guarantee("none", reasons=(DIFFERENT.format(origin, first), *others))
         if not claim.holds:
             return claim
-        if self.alarm.max() >= 0:
-            return Guarantee("none", reasons=(self._contradiction(),))
+        if self.wrong:
+            names = ", ".join(self.program.names)
+            return Guarantee(
+                "none", reasons=(CONTRADICTED.format(origin, names, self._class_of(int(self.box_alarm[0]))),)
+            )
         box = zip(self.program.names, self.program.lower, self.program.upper, strict=True)
         given = ", ".join(f"{name} in [{low:g}, {high:g}]" for name, low, high in box)
-        return replace(claim, reasons=(*claim.reasons, DESCRIBES.format(self.program.origin, given)))
+        return replace(claim, reasons=(*claim.reasons, DESCRIBES.format(origin, given)))
 
-    def _contradiction(self) -> str:
-        program, tying = self.program, self.tying
-        outcome, transition = (int(each) for each in self.alarm)
-        if outcome >= 0:
-            kind = int(np.searchsorted(tying.outcome_ptr, outcome, side="right")) - 1
-            return CONTRADICTED.format(program.origin, ", ".join(program.names), tying.names[kind])
-        graph = program.graph
-        choice = int(np.searchsorted(graph.choice_ptr, transition, side="right")) - 1
-        state = graph.state_name(int(graph.choice_state[choice]))
-        function = program.functions[int(program.function_of[transition])].text(program.names)
-        kind = int(tying.choice_class[choice])
-        return DIFFERENT.format(program.origin, state, graph.action_name(choice), function, tying.names[kind])
+    def alarms(self) -> tuple[Alarm, ...]:
+        """Return which class left nothing of the box, which choices are not like their class, and which classes changed."""
+        found, steps = (int(each) for each in self.box_alarm)
+        if found < 0:
+            return super().alarms()
+        kind = int(np.searchsorted(self.tying.outcome_ptr, found, side="right")) - 1
+        place = f"class {self.tying.names[kind]}"
+        mine = Contradicted(place, int(self.samples[kind]), steps, steps == int(self.walked[0]), self.program.origin)
+        return (mine, *super().alarms())
+
+    def _class_of(self, outcome: int) -> str:
+        return self.tying.names[int(np.searchsorted(self.tying.outcome_ptr, outcome, side="right")) - 1]
 
     def parameters(self) -> dict[str, dict[str, Any]]:
         """Return the ends of every parameter, and how many samples of choices that depend on it were seen."""
@@ -160,21 +160,13 @@ class Parametric(Tied):
         """Know of the parameters what the program says."""
         self.box_lower, self.box_upper = self.program.lower.copy(), self.program.upper.copy()
         self.samples = np.zeros(self.tying.classes, np.int64)
-        self.alarm = np.full(2, -1, np.int64)
-        self.watch = Agreement(self.tying, self.matters, self.alarm_rate) if self.lasting else None
+        self.box_alarm = np.full(2, -1, np.int64)
         super().begin()
 
     def update(self, counts: NDArray[np.int64]) -> None:
         """Pool counts by class, learn from them, and let all classes narrow the parameters."""
         self.samples = self.samples + np.add.reduceat(self.tying.pool(counts), self.tying.outcome_ptr[:-1])
         super().update(counts)
-        if self.watch is not None and self.alarm.max() < 0:
-            watch = self.watch = self.watch.clone()
-            watch.update(counts)
-            unlike = watch.unlike(self.lower, self.upper)
-            if unlike is not None:
-                self.alarm = np.array([-1, unlike], np.int64)
-                self._spread()
 
     def refine(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         """Return the bounds of outcomes: those of their class, and the range of their function over what is left of the box."""
@@ -182,7 +174,9 @@ class Parametric(Tied):
         low, high = self.program.numbers
         of = self.program.outcome_function
         lower, upper = np.where(known, low[of], lower), np.where(known, high[of], upper)
-        if self.alarm.max() >= 0:
+        if not self.lasting:
+            self.box_alarm = np.full(2, -1, np.int64)  # the next intervals may fit again
+        if self.wrong:
             return lower, upper
         found = self._narrow(lower, upper)
         if found is None:
@@ -236,8 +230,8 @@ class Parametric(Tied):
 
     def _contradict(self, outcome: int) -> None:
         """Remember that nothing fits; without a promise that says nothing of the program."""
-        if self.inner.claim.holds and self.alarm.max() < 0:
-            self.alarm = np.array([outcome, -1], np.int64)
+        if self.inner.claim.holds and not self.wrong:
+            self.box_alarm = np.array([outcome, int(self.walked[0])], np.int64)
 
     def _impossible(self, lower: Floats, upper: Floats) -> int | None:
         """Return an outcome of a class whose bounds no distribution fits; None without."""
@@ -253,43 +247,15 @@ class Parametric(Tied):
     # -- what is kept ----------------------------------------------------------------------------------------
 
     def arrays(self) -> list[str]:
-        """Return the names of the arrays that make up what has been learned, those of single choices behind `OF_CHOICE`."""
-        own = () if self.watch is None else (OF_CHOICE + name for name in self.watch.arrays())
-        return sorted([*super().arrays(), *KEPT, *own])
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Return copies of everything learned."""
-        watch, self.watch = self.watch, None
-        try:
-            known = super().state()
-        finally:
-            self.watch = watch
-        return known if watch is None else known | {OF_CHOICE + name: value for name, value in watch.state().items()}
+        """Return the names of the arrays that make up what has been learned."""
+        return sorted([*super().arrays(), *KEPT])
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> Self:
         """Go back to a state; the learner must be bound to the same graph and program."""
         for name in KEPT:
             if name in state and state[name].shape != self.__dict__[name].shape:
                 raise ModelError(f"{name} has shape {state[name].shape}: the parameters have changed")
-        of_choice = {name: value for name, value in state.items() if name.startswith(OF_CHOICE)}
-        watch, self.watch = self.watch, None
-        try:
-            super().restore({name: value for name, value in state.items() if name not in of_choice})
-        finally:
-            self.watch = watch
-        if watch is not None:
-            watch.restore({name.removeprefix(OF_CHOICE): value for name, value in of_choice.items()})
-        return self
-
-    def clone(self) -> Self:
-        """Return a copy that goes its own way."""
-        watch, self.watch = self.watch, None
-        try:
-            other = super().clone()
-        finally:
-            self.watch = watch
-        other.watch = None if watch is None else watch.clone()
-        return other
+        return super().restore(state)
 
     def ledger(self) -> dict[str, Any] | None:
         """Return how the error rate is spent on classes, and what the parameters are."""
