@@ -99,9 +99,9 @@ def ledger_of(found: Mapping[str, Any] | None, graph: Graph, names: tuple[str, .
     if kind == "observed":
         entries = tuple(_observed(found, graph))
     else:
-        pointers = found["class_ptr"] if kind == "tied" else graph.choice_ptr
-        entries = tuple(_listed(found, graph, np.asarray(pointers), names if kind == "tied" else None))
-    size = len(found["class_ptr"]) - 1 if kind == "tied" else graph.choices
+        pointers = found.get("class_ptr", graph.choice_ptr)
+        entries = tuple(_listed(found, graph, np.asarray(pointers), names if "class_ptr" in found else None))
+    size = len(found["class_ptr"]) - 1 if "class_ptr" in found else graph.choices
     ledger = Ledger(str(found["method"]), float(found["error_rate"]), entries, size - len(entries))
     if ledger.left < 0:
         raise ModelError(f"the levels sum to {float(ledger.spent)!r}, more than the error rate {ledger.error_rate!r}")
