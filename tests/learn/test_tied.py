@@ -162,23 +162,24 @@ def _coin(heads: float) -> MDP:
     )
 
 
-def test_promises_keep_their_level_at_the_worst_time() -> None:
-    """Two hundred runs at error rate 0.2, looked at after every iteration: false in no more than that."""
+@pytest.mark.parametrize(("runs", "allowed"), [(60, 22), pytest.param(1000, 240, marks=pytest.mark.slow)])
+def test_promises_keep_their_level_at_the_worst_time(runs: int, allowed: int) -> None:
+    """Runs at error rate 0.2, looked at after every iteration: false more often than `allowed` has a chance of 1 in 1000."""
     mdp = _coin(0.55)
     tying = Tying.of(
         mdp, lambda s, a, t: None if s == t else ("coin", "heads" if int(t) - int(s) > _row(s) else "tails")
     )
     assert tying.sizes[0] == 55
     false = 0
-    for seed in range(200):
+    for seed in range(runs):
         wrong = False
         for snapshot in anytime(
-            mdp, 'Pmax=? [ F "many" ]', ConfidenceSequence(0.2), tie=tying, seed=seed, trajectories=60
+            mdp, 'Pmax=? [ F "many" ]', ConfidenceSequence(0.2), tie=tying, seed=seed, trajectories=20
         ):
             assert snapshot.performance is not None
             wrong |= snapshot.bracket.lower > snapshot.performance + 1e-9
         false += wrong
-    assert false <= 58  # more would have a chance of a thousandth at 20 %
+    assert false <= allowed
 
 
 def _row(state: str) -> int:

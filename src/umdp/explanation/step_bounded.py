@@ -98,5 +98,5 @@ def _taken(graph: Graph, choice: Array, here: Array) -> Floats:
 def _next(graph: Graph, prob: Array, taken: Array, here: Array, frozen: Array) -> Floats:
     """Return where (S,) one is a step later; who has stopped stays."""
     moved = np.bincount(graph.successor, prob * np.repeat(taken, np.diff(graph.choice_ptr)), graph.states)
-    found: Floats = moved + np.where(frozen, here, 0.0)
+    found: Floats = np.asarray(moved, dtype=np.float64) + np.where(frozen, here, 0.0)
     return found
