@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from umdp import benchmark
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
+from umdp.evidence import DirectEvidence, Promised
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner, RestartingSequence
 from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
@@ -98,6 +99,7 @@ __all__ = [
     "Bracket",
     "ClopperPearson",
     "ConfidenceSequence",
+    "DirectEvidence",
     "FormatError",
     "Graph",
     "Guarantee",
@@ -111,6 +113,7 @@ __all__ = [
     "Policy",
     "Prepared",
     "Promise",
+    "Promised",
     "RestartingSequence",
     "Rewards",
     "Simulation",
