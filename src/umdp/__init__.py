@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from umdp import benchmark
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
+from umdp.evidence import DirectEvidence, Promised
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner, RestartingSequence
+from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning import anytime
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
 from umdp.model.tying import Tying
+from umdp.parametric.model import ParametricMDP
 from umdp.simulation import Promise, Simulation, certify, simulate
 from umdp.snapshot import Snapshot
 from umdp.solver import Bracket, Prepared, Solution, Statistics, Status, evaluate, prepare, solve
@@ -19,9 +22,11 @@ from umdp.source.simulator import switch
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from umdp import explore, io, learn, plot, source, verify
+    from umdp.explanation import Explanation
     from umdp.run import OpenedRun
 
 __version__ = "0.1.0"
@@ -40,6 +45,51 @@ def open(path: str | Path) -> OpenedRun:
     return open_run(path)
 
 
+def read_parametric(
+    path: str | Path,
+    unknown: str | Iterable[str] | Mapping[str, tuple[float, float]],
+    constants: str | Mapping[str, int | float | bool] = "",
+) -> ParametricMDP:
+    """Return the model of a program some of whose constants are unknown: its probabilities are functions of them.
+
+    Parameters
+    ----------
+    path : str or path
+        PRISM language (.prism, .nm, .pm) or JANI (.jani), with the extra ``storm``.
+    unknown : str, names or mapping
+        The unknown constants, and the ends between which each lies: ``"p=0.5:1,q"``. Without ends they are 0 and 1.
+    constants : str or mapping
+        Values for the other constants that the program leaves undefined, such as ``"N=16,MAX=2"``.
+    """
+    from umdp import io
+
+    return io.read_parametric(path, unknown, constants)
+
+
+def explain(
+    what: IntervalMDP | Snapshot | OpenedRun | str | Path,
+    spec: Spec | str | None = None,
+    *,
+    target: str | None = None,
+    top: int = 10,
+) -> Explanation:
+    """Return what holds a promise back: transitions, choices and classes, ranked, and how much more a target would take.
+
+    Parameters
+    ----------
+    what : IntervalMDP, Snapshot, run or path
+        A model that was learned, or any other with intervals; a path is that of a run or of a model's file.
+    spec : Spec or str, optional
+        The property, for a model: with nature, such as ``Pmaxmin=? [ F "goal" ]``. A snapshot or a run has its own.
+    target : str, optional
+        Such as ``">=0.3"``: how much more would have to be seen for it is estimated. By default what a run was to reach.
+    top : int
+        How many of each are listed.
+    """
+    found: Explanation = import_module(f"{__name__}.explanation").explain(what, spec, target=target, top=top)
+    return found
+
+
 __all__ = [
     "LUI",
     "MAP",
@@ -49,6 +99,7 @@ __all__ = [
     "Bracket",
     "ClopperPearson",
     "ConfidenceSequence",
+    "DirectEvidence",
     "FormatError",
     "Graph",
     "Guarantee",
@@ -57,9 +108,12 @@ __all__ = [
     "Learner",
     "MissingExtra",
     "ModelError",
+    "Parametric",
+    "ParametricMDP",
     "Policy",
     "Prepared",
     "Promise",
+    "Promised",
     "RestartingSequence",
     "Rewards",
     "Simulation",
@@ -76,12 +130,14 @@ __all__ = [
     "benchmark",
     "certify",
     "evaluate",
+    "explain",
     "explore",
     "io",
     "learn",
     "open",
     "plot",
     "prepare",
+    "read_parametric",
     "simulate",
     "solve",
     "source",

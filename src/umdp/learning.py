@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from umdp.anytime import Anytime, proceed
-from umdp.asked import check_budgets, check_until
+from umdp.asked import check_budgets, check_gap, check_until
+from umdp.evidence import DirectEvidence, as_evidence
 from umdp.explore import Explorer, as_explorer
 from umdp.learn import Learner, as_learner
 from umdp.learn.tied import as_tied
 from umdp.limits import Limits, threshold
 from umdp.model import MDP
 from umdp.model.tying import Outcome, Tie, Tying
+from umdp.parametric.model import ParametricMDP
 from umdp.snapshot import Snapshot
 from umdp.source import Source, as_source
 from umdp.spec import Spec, Threshold
@@ -32,9 +34,11 @@ def anytime(
     trajectories: int | None = None,
     steps: int | None = None,
     seconds: float | None = None,
+    gap: float | None = None,
     precision: float = 1e-6,
     per_solve: int | None = None,
-    tie: Tying | Tie | None = None,
+    evidence: DirectEvidence | float | None = None,
+    tie: Tying | ParametricMDP | Tie | None = None,
     outcome: Outcome | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Iterator[Snapshot]:
@@ -57,13 +61,19 @@ def anytime(
         Stop when this is certified on the learned model, such as ``">=0.3"``.
     trajectories, steps, seconds : optional
         Budgets.
+    gap : float, optional
+        Stop when no policy can be better than what is promised by more than this, as far as is known.
     precision : float
         The relative width of brackets.
     per_solve : int, optional
         The fewest trajectories of an iteration. By default one is enough, except with environments: there an iteration takes so
         many that collecting and solving share the time.
-    tie, outcome : Tying, or functions as for `Tying.of`, optional
-        Which choices share one distribution over outcomes, so that what is seen of one is learned of all.
+    evidence : DirectEvidence or float, optional
+        The share of trajectories in which a candidate policy is played, such as 0.5: what that proves is a promise of its own,
+        with any learner; see `Snapshot.promise`.
+    tie, outcome : Tying, or functions as for `Tying.of`, or ParametricMDP, optional
+        Which choices share one distribution over outcomes, so that what is seen of one is learned of all; with a parametric
+        model, which functions of unknown parameters their probabilities are.
     stop : callable, optional
         Asked now and then; a true answer ends the run with what is known.
 
@@ -77,11 +87,14 @@ def anytime(
     (True, 1000, 'none')
     """
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
-    limits = Limits(threshold(until) if isinstance(until, str) else until, trajectories, steps, seconds)
+    limits = Limits(threshold(until) if isinstance(until, str) else until, trajectories, steps, seconds, gap=gap)
     check_budgets(trajectories=trajectories, steps=steps, seconds=seconds)
+    check_gap(gap)
     made = as_source(source)
     learns = as_tied(as_learner(learner), made.graph, tie, outcome)
-    run = Anytime(made, asked, learns, as_explorer(explorer), seed, horizon, precision, per_solve)
+    run = Anytime(
+        made, asked, learns, as_explorer(explorer), seed, horizon, precision, per_solve, as_evidence(evidence)
+    )
     if limits.until is not None:
         check_until(asked, limits.until)
     yield from proceed(run, limits, stop, leap=True)

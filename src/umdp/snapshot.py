@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
+from umdp.evidence.promised import Promised
 from umdp.guarantee import Guarantee
 from umdp.learn.alarm import Alarm
+from umdp.learn.parametric import Parametric
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.plural import nouns
 from umdp.returns import return_of
@@ -20,6 +22,7 @@ from umdp.solver import Bracket, Solution, Status, evaluate
 from umdp.spec import Direction, Spec
 
 if TYPE_CHECKING:
+    from umdp.learn import Learner
     from umdp.solver.proof.certificate import Certificate
 
 __all__ = ["Snapshot"]
@@ -41,7 +44,9 @@ class Snapshot:
     partial : whether the iteration was cut short: by a budget, the time, a signal or the end of the data
     ledger : returns how the error rate was spent, and on which counts
     counts : (T,) how often each transition was seen
+    evidence : what playing candidates promises; None where none are played
     alarms : what the learner noticed that nobody had said, such as changes of the process
+    learner : as it is now; None where nobody looks at single iterations
     """
 
     iteration: int
@@ -55,12 +60,19 @@ class Snapshot:
     partial: bool = False
     ledger: Callable[[], dict[str, Any] | None] | None = field(default=None, repr=False)
     counts: NDArray[np.int64] | None = field(default=None, repr=False)
+    evidence: Promised | None = field(default=None, repr=False)
     alarms: tuple[Alarm, ...] = field(default=(), repr=False)
+    learner: Learner | None = field(default=None, repr=False)
 
     @property
     def bracket(self) -> Bracket:
         """Bounds on the worst-case value of the learned model."""
         return self.robust.bracket
+
+    @property
+    def parameters(self) -> dict[str, dict[str, Any]] | None:
+        """The ends of every parameter of a program, and how many samples say so; None without parameters."""
+        return self.learner.parameters() if isinstance(self.learner, Parametric) else None
 
     @property
     def status(self) -> Status:
@@ -78,10 +90,20 @@ class Snapshot:
         """The bracket as bounds on the return, where rewards were turned around or shifted; otherwise None."""
         return return_of(self.robust.model, self.robust.spec, self.bracket.lower, self.bracket.upper)
 
+    @cached_property
+    def promise(self) -> Promised | None:
+        """The answer: the better of what the learned model and what playing candidates promise; None where neither does."""
+        rises, found = _rises(self.robust.spec), None
+        bound = self.bracket.lower if rises else self.bracket.upper
+        if self.guarantee.holds:
+            found = Promised(bound, rises, self.robust.policy, self.guarantee)
+        played = self.evidence
+        return played if played is not None and played.holds and played.beats(found) else found
+
     @property
     def policy(self) -> Policy:
-        """The robust policy."""
-        return self.robust.policy
+        """The policy that the promise is about; the robust policy, where there is none."""
+        return self.robust.policy if self.promise is None else self.promise.policy
 
     @cached_property
     def performance(self) -> float | None:
@@ -93,12 +115,16 @@ class Snapshot:
     @property
     def estimation_error(self) -> float | None:
         """By how much the learned model promises more than the policy keeps; positive is misleading."""
-        if self.performance is None:
+        kept = self.performance
+        if kept is None:
             return None
+        if self.policy is not self.robust.policy:  # the model promises something of its own policy
+            assert self.truth is not None
+            kept = evaluate(self.truth, self.robust.spec, self.robust.policy).value
         estimate = self.bracket.value
-        if np.isinf(estimate) and np.isinf(self.performance):
+        if np.isinf(estimate) and np.isinf(kept):
             return 0.0
-        return estimate - self.performance if _rises(self.robust.spec) else self.performance - estimate
+        return estimate - kept if _rises(self.robust.spec) else kept - estimate
 
     @cached_property
     def model_error(self) -> float | None:
@@ -113,12 +139,21 @@ class Snapshot:
         return float(far[uncertain].mean())
 
     def certificate(self) -> Certificate:
-        """Return a file's worth of proof of the bracket and of its level, which `umdp verify` checks in exact arithmetic."""
+        """Return a file's worth of proof of the promise and of its level, which `umdp verify` checks in exact arithmetic.
+
+        A promise by the model is proved by the model; one by evidence follows from counts, and these are taken on trust.
+        """
+        from umdp.evidence.certificate import prove_played
         from umdp.solver.proof.learned import prove_learned
 
+        if self.promise is not None and self.promise.by == "evidence":
+            return prove_played(self.promise, self.robust)
         if not self.guarantee.holds:
             raise ModelError(f"there is nothing to certify: {self.guarantee}")
-        return prove_learned(self.robust, None if self.ledger is None else self.ledger(), self.guarantee.reasons)
+        ledger = None if self.ledger is None else self.ledger()
+        if ledger is not None and self.evidence is not None and self.guarantee.level is not None:
+            ledger = {**ledger, "error_rate": 1 - self.guarantee.level}  # one of two promises was chosen
+        return prove_learned(self.robust, ledger, self.guarantee.reasons)
 
     def row(self) -> dict[str, Any]:
         """Return the snapshot as a row: the numbers, and what stands behind them; the guarantee as `Guarantee.as_dict`."""
@@ -132,13 +167,24 @@ class Snapshot:
             "guarantee": self.guarantee.as_dict(), "status": status,
             "performance": self.performance, "estimation_error": self.estimation_error,
             "model_error": self.model_error, "reason": self.reason, "partial": self.partial,
+            **({} if self.parameters is None else {"parameters": self.parameters}),
             **({} if returns is None else {"return_lower": returns[0], "return_upper": returns[1]}),
+            **({} if self.evidence is None else self._promised()),
             **({"alarms": [alarm.as_dict() for alarm in fresh]} if fresh else {}),
         }  # fmt: skip
 
+    def _promised(self) -> dict[str, Any]:
+        """Return what is promised, and what playing alone promises, for a row of a run with evidence."""
+        return {
+            "promised": None if self.promise is None else self.promise.bound,
+            "promise": None if self.promise is None else self.promise.as_dict(),
+            "evidence": None if self.evidence is None else self.evidence.as_dict(),
+        }
+
     def __repr__(self) -> str:
         seen = f"{self.trajectories} {nouns(self.trajectories, 'trajectory')}"
-        return f"Snapshot {self.iteration}: {self.bracket} after {seen} ({self.guarantee})"
+        said = f"Snapshot {self.iteration}: {self.bracket} after {seen} ({self.guarantee})"
+        return said if self.evidence is None or self.promise is None else f"{said}; {self.promise}"
 
     def _repr_html_(self) -> str:
         from umdp.model.display import facts_html
@@ -151,6 +197,8 @@ class Snapshot:
         ]  # fmt: skip
         if self.returns is not None:
             facts.append(("return", f"{self.returns[0]:.6g} .. {self.returns[1]:.6g}"))
+        if self.evidence is not None and self.promise is not None:
+            facts.append(("promised", str(self.promise)))
         if self.optimistic is not None:
             facts.append(("optimistic value", f"{self.optimistic:.6g}"))
         if self.performance is not None:

@@ -13,6 +13,7 @@ from umdp.cli.check import Check
 from umdp.cli.check_env import SECONDS, CheckEnv
 from umdp.cli.compare import Compare, declare_compare
 from umdp.cli.env_args import ENV_ARG, arguments_of
+from umdp.cli.explain import Explain, declare_explain
 from umdp.cli.help import App, Commands
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number
@@ -55,7 +56,21 @@ def _method(text: str) -> str:
     return text
 
 
-Request = Certify | Check | CheckEnv | Learn | Resume | Show | Export | Plot | Compare | Simulate | Reproduce | Verify
+Request = (
+    Certify
+    | Check
+    | CheckEnv
+    | Explain
+    | Learn
+    | Resume
+    | Show
+    | Export
+    | Plot
+    | Compare
+    | Simulate
+    | Reproduce
+    | Verify
+)
 
 
 def parse(arguments: Sequence[str]) -> Request | int:
@@ -184,6 +199,7 @@ declare_plot(app)
 declare_compare(app)
 declare_simulate(app)
 declare_certify(app)
+declare_explain(app)
 declare(app)
 
 

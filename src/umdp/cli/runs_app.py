@@ -11,6 +11,7 @@ import typer
 from umdp.cli import log_options as logs
 from umdp.cli.afterwards import Afterwards
 from umdp.cli.env_args import ENV_ARG, arguments_of
+from umdp.cli.evidence import EVIDENCE, MOST, check_evidence, evidence_rate
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number, share
 from umdp.cli.outputs import FORCE_HELP
@@ -54,6 +55,10 @@ _QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result on
 _TRAJECTORIES = Annotated[int | None, _maybe("N", "Stop after so many trajectories.")]
 _STEPS = Annotated[int | None, _maybe("N", "Stop after so many steps.")]
 _SECONDS = Annotated[float | None, _maybe("SECONDS", "Stop after this time.", whole=False)]
+_GAP = Annotated[
+    float | None,
+    _maybe("0.01", "Stop when no policy can be better than what is promised by more than this.", whole=False),
+]
 _UNTIL = Annotated[str | None, typer.Option(metavar='">=0.3"', help="Stop when this is reached.", show_default=False)]
 _RUN = Annotated[str, typer.Argument(metavar="RUN", help="A file written by umdp learn --out.", show_default=False)]
 
@@ -114,8 +119,8 @@ def _learn(
         typer.Option(
             metavar="FILE.py:NAME",
             help="Which choices share one distribution over outcomes, so that what is seen of one is learned of all: a function "
-            "of (state, action, successor) that returns a class and an outcome, or None; or: declared, for what a benchmark "
-            "declares.",
+            "of (state, action, successor) that returns a class and an outcome, or None; CLASS,OUTCOME, two columns of "
+            "the table given by --graph; or: declared, for what a benchmark declares.",
             show_default=False,
         ),
     ] = None,
@@ -123,6 +128,7 @@ def _learn(
     steps: _STEPS = None,
     seconds: _SECONDS = None,
     until: _UNTIL = None,
+    gap: _GAP = None,
     explore: Annotated[
         str,
         typer.Option(
@@ -144,9 +150,21 @@ def _learn(
             "whichever is cheaper.",
         ),
     ] = "steps",
+    evidence: EVIDENCE = None,
+    most: MOST = None,
     const: Annotated[
         list[str] | None,
         typer.Option("--const", metavar="K=2,err=.2", help="Values for a program's constants.", show_default=False),
+    ] = None,
+    unknown: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--unknown",
+            metavar="p=0.5:1,q",
+            help="Undefined constants of a program to be learned, with the ends between which they lie, 0 and 1 unless given; "
+            "--const gives the values with which the process is played. May be repeated.",
+            show_default=False,
+        ),
     ] = None,
     env_arg: ENV_ARG = None,
     switch: Annotated[
@@ -216,14 +234,20 @@ def _learn(
     }  # fmt: skip
     read = logs.log_options(model, log, property, on_error, describe, asked, quiet=quiet or json)
     given = typed(context)
-    learner, chosen = confident(learner, dict(_setting(text) for text in set or ()), confidence, given)
+    apart = evidence_rate(learner, confidence, given)
+    learner, chosen = confident(
+        learner, dict(_setting(text) for text in set or ()), confidence if apart is None else None, given
+    )
     config = Config(
         model=model, parameters=arguments_of(env_arg), constants=",".join(const or ()), question=read.question,
+        unknown=",".join(unknown or ()),
         learner=learner, settings=chosen, tie=tie, explore=explore, xi=xi, seed=seed, horizon=horizon, precision=precision,
         per_solve=per_solve, sampling=sampling, switch=switch, after=after or 0, log=log, follow=follow, on_error=read.on_error,
-        data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds,
+        evidence=evidence, evidence_rate=apart, most=most,
+        data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds, gap=gap,
     )  # fmt: skip
     unused(config, given)
+    check_evidence(config, given)
     return Learn(
         config, out, json, quiet, certificate, Afterwards(plot, policy), free=not {"learner", "confidence"} & given,
         force=force,
@@ -254,12 +278,13 @@ def _resume(
     steps: _STEPS = None,
     seconds: _SECONDS = None,
     until: _UNTIL = None,
+    gap: _GAP = None,
     trust: Annotated[bool, typer.Option("--trust", help="Execute the code that the run names.")] = False,
     json: _JSON = False,
     quiet: _QUIET = False,
 ) -> Resume:
     """Return what `umdp resume` was asked for."""
-    limits = {"trajectories": trajectories, "steps": steps, "seconds": seconds, "until": until}
+    limits = {"trajectories": trajectories, "steps": steps, "seconds": seconds, "until": until, "gap": gap}
     return Resume(run, json, quiet, trust, limits)
 
 

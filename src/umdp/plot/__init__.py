@@ -6,6 +6,7 @@ Plots draw, callers show.
 from __future__ import annotations
 
 from umdp.plot.axis import ValueAxis, fit
+from umdp.plot.boxes import parameters
 from umdp.plot.course import error, model, value
 from umdp.plot.curves import Band, Run, band, grid, step
 from umdp.plot.draw import estimation_error, model_error, performance
@@ -38,6 +39,7 @@ __all__ = [
     "model",
     "model_error",
     "new_figure",
+    "parameters",
     "performance",
     "policy",
     "power",

@@ -12,11 +12,13 @@ import msgspec
 import numpy as np
 
 from umdp.anytime import Anytime
-from umdp.asked import check_budgets, check_numbers, check_spec, check_until
+from umdp.asked import check_budgets, check_gap, check_numbers, check_spec, check_until
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
+from umdp.evidence import DirectEvidence
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
 from umdp.learn.making import make_learner, settings_of
+from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
 from umdp.limits import Limits, threshold
 from umdp.model import MDP, Graph, IntervalMDP
@@ -24,6 +26,7 @@ from umdp.run.fingerprint import graph_digest
 from umdp.run.log_settings import LogSettings, check_settings
 from umdp.run.plugin import check_file, is_plugin, plugin, plugin_file, read_plugin, where
 from umdp.run.tying import check_tie, tying_of
+from umdp.run.unknown import check_unknown, process_of, program_of
 from umdp.source import Source
 from umdp.source.simulator.simulator import check_sampling
 from umdp.spec import Spec
@@ -44,18 +47,22 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         makes an `MDP`, an environment or a `Source`
     parameters : for a benchmark, an environment or a function
     constants : for programs
+    unknown : the constants of a program that are learned, with the ends between which they lie
     question : the property; a benchmark has its own
     learner, settings : the learner's name, or ``FILE.py:NAME``, a class, and its settings
-    tie : which choices share one distribution: what a benchmark has ``declared``, or ``FILE.py:NAME``, a function
+    tie : which choices share one distribution: what a benchmark has ``declared``, ``FILE.py:NAME``, a function, or
+        ``CLASS,OUTCOME``, columns of a table of what can happen
     chosen : whether nobody asked for a learner, and this one was taken because the graph is only observed
     explore, xi : an explorer's name, or ``FILE.py:NAME``, a class; and the weight on the optimistic action
     seed, horizon, precision, per_solve : see `anytime`
     sampling : how a model is simulated, see `Simulator`
+    evidence, evidence_rate, most : the share of trajectories that candidates play, its error rate, and the most that a
+        trajectory is worth; see `DirectEvidence`
     explored : the steps of exploratory episodes, in a run of an environment without a table
     switch, after : what the process becomes, and after how many trajectories
     log, follow, on_error : a log or stream to learn from instead of simulating the model; - is standard input
     data : how a log is to be read
-    until, trajectories, steps, seconds : what ends the run
+    until, trajectories, steps, seconds, gap : what ends the run
     graph : a digest of the graph, in runs of format 1
     versions : what the run was made with
     plugins : the text of Python files named above; files that are not here are read when needed
@@ -64,6 +71,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     parameters: dict[str, Any] = {}
     constants: str = ""
+    unknown: str = ""
     question: str | None = None
     learner: str = "lui"
     settings: dict[str, Any] = {}
@@ -76,6 +84,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     precision: float = 1e-6
     per_solve: int | None = None
     sampling: str = "steps"
+    evidence: float | None = None
+    evidence_rate: float | None = None
+    most: float | None = None
     explored: int | None = None
     switch: str | None = None
     after: int = 0
@@ -87,6 +98,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     trajectories: int | None = None
     steps: int | None = None
     seconds: float | None = None
+    gap: float | None = None
     graph: str = ""
     versions: dict[str, str] = {}
     plugins: dict[str, str] = {}
@@ -107,19 +119,23 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         numbers = {"seed": self.seed, "horizon": self.horizon, "precision": self.precision, "per_solve": self.per_solve}
         check_numbers(**numbers, prefix="--")
         check_sampling(self.sampling, "--")
-        self.build_learner(), self.build_explorer()
-        if self.tie is not None:
-            check_tie(self.tie, self.model)
+        self.build_learner(), self.build_explorer(), self.build_evidence()
+        check_tie(self)
+        if self.unknown:
+            check_unknown(self)
 
     def assemble(self, source: Source, spec: Spec, horizon: int | None) -> Anytime:
         """Return the run of a source, a property and a horizon that were built."""
         learner, explorer = self.build_learner(), self.build_explorer()
         if self.tie is not None:
-            learner = Tied(learner, tying_of(self.tie, self.model, source.graph, self.plugins))
+            learner = Tied(learner, tying_of(self, source.graph))
+        if self.unknown:
+            learner = Parametric(learner, program_of(self))
         if self.graph and self.graph != graph_digest(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
         try:
-            return Anytime(source, spec, learner, explorer, self.seed, horizon, self.precision, self.per_solve)
+            how = (self.seed, horizon, self.precision, self.per_solve, self.build_evidence())
+            return Anytime(source, spec, learner, explorer, *how)
         except SpecError as error:
             found = re.match(r'unknown label "([^"]*)"', str(error))
             if found is None or self.read_from is None:
@@ -137,9 +153,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     def limits(self) -> Limits:
         """Return what ends the run."""
         check_budgets(trajectories=self.trajectories, steps=self.steps, seconds=self.seconds, prefix="--")
-        return Limits(
-            None if self.until is None else threshold(self.until), self.trajectories, self.steps, self.seconds
-        )
+        check_gap(self.gap, "--")
+        until = None if self.until is None else threshold(self.until)
+        return Limits(until, self.trajectories, self.steps, self.seconds, gap=self.gap)
 
     def signed(self) -> Self:
         """Return this configuration with what it is made with: versions, and the text of every Python file it names."""
@@ -210,6 +226,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         else:
             raise ModelError(f"there is no way to explore called {self.explore!r}; there are {', '.join(EXPLORERS)}")
         return Optimism(self.xi) if kind is Optimism else kind()
+
+    def build_evidence(self) -> DirectEvidence | None:
+        """Return what candidates play; None without."""
+        return None if self.evidence is None else DirectEvidence(self.evidence, self.evidence_rate, self.most)
 
     def build_source(
         self, explore_seconds: float | None = None, tell: Callable[[str], None] | None = None
@@ -294,6 +314,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             from umdp.source.logs.log import allowed_graph
 
             return allowed_graph(name, self.data.columns, **self.data.wanted)
+        if self.unknown and name == self.model:
+            return program_of(self).graph
         return self._made(name, Graph).graph if is_plugin(name) else self._any(name).graph
 
     def simulated(self) -> MDP:
@@ -335,6 +357,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             return made
         if self.parameters:
             raise ModelError(f"{name} takes no parameters; only benchmarks and functions do")
+        if self.unknown and name == self.model:
+            return process_of(self)
         if Path(name).suffix or Path(name).exists():
             from umdp.io import read
 

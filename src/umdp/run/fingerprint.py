@@ -10,6 +10,7 @@ import numpy as np
 
 from umdp.errors import FormatError
 from umdp.learn import Learner
+from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
 from umdp.model import Graph
 from umdp.run.codec import pack
@@ -38,8 +39,15 @@ PARTS = {
     "per_solve": "the number of trajectories per solve",
     "ends": "where trajectories end",
     "ties": "which choices are tied",
+    "evidence": "what candidates play",
 }
-LATER = ("log", "per_solve", "ends", "ties")  # parts that runs of this format did not have from the beginning
+LATER = (
+    "log",
+    "per_solve",
+    "ends",
+    "ties",
+    "evidence",
+)  # parts that runs of this format did not have from the beginning
 # How the answer reads and is used, not what it is: runs from before they were kept go on.
 SHOWN = ("units", "interface")
 PLURAL = ("the states", "the labels", "the rewards", "the names", "the probabilities")
@@ -69,6 +77,7 @@ def fingerprint(config: Config, run: Anytime) -> dict[str, str]:
         "per_solve": run.per_solve,
         "ends": run.halt,
         "ties": _ties(run.learner),
+        "evidence": None if run.evidence is None else _settings(run.evidence),
         "code": _sorted(config.plugins),
         "log": [
             config.read_from, config.on_error, config.data.graph, config.data.initial, config.data.terminal,
@@ -106,6 +115,10 @@ def _ties(learner: Learner) -> list[Any]:
     if not isinstance(learner, Tied):
         return []
     tying = learner.tying
+    if isinstance(learner, Parametric):
+        program = learner.program
+        texts = [each.text(program.names) for each in program.functions]
+        return [list(program.names), texts, program.function_of, program.lower, program.upper]
     return [tying.choice_class, tying.outcome_ptr, tying.transition_ptr, tying.transition_outcome, list(tying.names)]
 
 
