@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from umdp import benchmark
 from umdp.anytime import anytime
+from umdp.calibration import Calibration, calibrate
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
@@ -45,6 +46,7 @@ __all__ = [
     "PAC",
     "UCRL2",
     "Bracket",
+    "Calibration",
     "ClopperPearson",
     "ConfidenceSequence",
     "FormatError",
@@ -69,6 +71,7 @@ __all__ = [
     "UmdpError",
     "anytime",
     "benchmark",
+    "calibrate",
     "certify",
     "evaluate",
     "explore",

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from umdp.cli.calibrate import Calibrate
+from umdp.cli.calibrate_app import declare_calibrate
 from umdp.cli.certify import Certify
 from umdp.cli.certify_app import declare_certify
 from umdp.cli.check import Check
@@ -55,7 +57,21 @@ def _method(text: str) -> str:
     return text
 
 
-Request = Certify | Check | CheckEnv | Learn | Resume | Show | Export | Plot | Compare | Simulate | Reproduce | Verify
+Request = (
+    Calibrate
+    | Certify
+    | Check
+    | CheckEnv
+    | Learn
+    | Resume
+    | Show
+    | Export
+    | Plot
+    | Compare
+    | Simulate
+    | Reproduce
+    | Verify
+)
 
 
 def parse(arguments: Sequence[str]) -> Request | int:
@@ -184,6 +200,7 @@ declare_plot(app)
 declare_compare(app)
 declare_simulate(app)
 declare_certify(app)
+declare_calibrate(app)
 declare(app)
 
 
