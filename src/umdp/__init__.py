@@ -6,11 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from umdp import benchmark
-from umdp.anytime import anytime
 from umdp.calibration import Calibration, calibrate
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner
+from umdp.learn.tied import Tied
+from umdp.learning import anytime
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
+from umdp.model.tying import Tying
 from umdp.simulation import Promise, Simulation, certify, simulate
 from umdp.snapshot import Snapshot
 from umdp.solver import Bracket, Prepared, Solution, Statistics, Status, evaluate, prepare, solve
@@ -68,6 +70,8 @@ __all__ = [
     "SpecError",
     "Statistics",
     "Status",
+    "Tied",
+    "Tying",
     "UmdpError",
     "anytime",
     "benchmark",

@@ -15,26 +15,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.asked import check_budgets, check_numbers, check_spec, check_until, readings
-from umdp.explore import Explorer, Optimism, Uniform, View, as_explorer, reaches
+from umdp.asked import check_numbers, check_spec, readings
+from umdp.explore import Explorer, Optimism, Uniform, View, reaches
 from umdp.explore.policies import directions
 from umdp.explore.schedule import doubling, least_trajectories
 from umdp.guarantee import Guarantee, promise
 from umdp.leap import Leaper
-from umdp.learn import Learner, as_learner
-from umdp.limits import Limits, default_horizon, reason_to_end, threshold
-from umdp.model import MDP, IntervalMDP
+from umdp.learn import Learner
+from umdp.limits import Limits, default_horizon, reason_to_end
+from umdp.model import IntervalMDP
 from umdp.returns import refuse_shifted
 from umdp.snapshot import Snapshot
 from umdp.solver import Proposal, Solution, prepare, relevant
 from umdp.solver.graph.relevance import resting
 from umdp.solver.graph.unseen import unseen_support
 from umdp.solver.prepared import keep_start
-from umdp.source import Order, Source, as_source
+from umdp.source import Order, Source
 from umdp.source.listed import without_rest
-from umdp.spec import Direction, Spec, Threshold
+from umdp.spec import Direction, Spec
 
-__all__ = ["Anytime", "Limits", "anytime", "proceed", "threshold"]
+__all__ = ["Anytime", "Limits", "proceed"]
 
 Array = NDArray[Any]
 PATIENCE = 0.05  # seconds between looks at what may stop a run
@@ -83,7 +83,7 @@ def proceed(
 
 @dataclass(eq=False)
 class Anytime:
-    """A run that can be advanced, saved and continued; `anytime` makes one and loops over it.
+    """A run that can be advanced, saved and continued; `umdp.anytime` makes one and loops over it.
 
     What it does next depends on its state alone, so that a run continued from a saved state is the run that was not
     interrupted. An iteration that was interrupted is continued, too: what it has seen so far is pending, shown by a partial
@@ -165,7 +165,8 @@ class Anytime:
         """Return what is promised: what the learner claims, as far as what is known of the data lets it stand."""
         claim, unseen = self.learner.claim, 0
         if self._favoured and claim.holds:
-            unseen = unseen_support(self.source.graph, self.reading, self._robust().policy, self.counts)
+            seen = self.learner.seen(self.counts)
+            unseen = unseen_support(self.source.graph, self.reading, self._robust().policy, seen)
         return promise(
             claim, self.source.knowledge(), looks=self.iteration, whole=self.ended and not self.source.interactive,
             discovers=self.learner.discovers, costly=self.costly, decided_unseen=unseen,
@@ -275,7 +276,7 @@ class Anytime:
         """Return how often each choice (C,) must be taken for an iteration to be complete; -1: it does not matter."""
         if self.learner.claim.kind == "fixed-N" and not (self.source.interactive or self.source.eager):
             return np.full(self.source.graph.choices, -1)  # such bounds allow for one look: at all of the data
-        return doubling(self.source.graph, self.counts)
+        return doubling(self.source.graph, self.counts, self.learner.growth)
 
     def updated(self) -> None:
         """Take note that an iteration is complete."""
@@ -335,65 +336,3 @@ class Anytime:
         self.source.restore(state["source"])
         self._starts = {name: np.array(found) for name, found in state["starts"].items()}
         self._forget()
-
-
-def anytime(
-    source: Source | MDP | Any,
-    spec: Spec | str,
-    learner: Learner | type[Learner] | str,
-    *,
-    explorer: Explorer | type[Explorer] | str | None = None,
-    seed: int = 0,
-    horizon: int | None = None,
-    until: Threshold | str | None = None,
-    trajectories: int | None = None,
-    steps: int | None = None,
-    seconds: float | None = None,
-    precision: float = 1e-6,
-    per_solve: int | None = None,
-    stop: Callable[[], bool] | None = None,
-) -> Iterator[Snapshot]:
-    """Learn from a source and yield what is known after every iteration; leave the loop whenever it is good enough.
-
-    Parameters
-    ----------
-    source : Source, MDP or environment
-        Where trajectories come from; an MDP plays the unknown process; anything else is taken for a Gymnasium environment.
-    spec : Spec or str
-        The property, without nature: what is asked for is its worst case on what has been learned.
-    learner : Learner, or its class or name
-        A class, or a name such as ``"lui"``, stands for the learner with its default settings.
-    explorer : Explorer, or its class or name
-        How to move; optimism without randomisation unless told otherwise.
-    seed : int
-    horizon : int, optional
-        The longest a trajectory may be.
-    until : Threshold or str, optional
-        Stop when this is certified on the learned model, such as ``">=0.3"``.
-    trajectories, steps, seconds : optional
-        Budgets.
-    precision : float
-        The relative width of brackets.
-    per_solve : int, optional
-        The fewest trajectories of an iteration. By default one is enough, except with environments: there an iteration takes so
-        many that collecting and solving share the time.
-    stop : callable, optional
-        Asked now and then; a true answer ends the run with what is known.
-
-    Examples
-    --------
-    >>> from umdp import LUI, MDP
-    >>> coin = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1], labels={"heads": [1]})
-    >>> for snapshot in anytime(coin, 'Pmax=? [ F "heads" ]', LUI(), trajectories=1000):
-    ...     pass
-    >>> 0.4 < snapshot.bracket.lower < 0.6, snapshot.trajectories, snapshot.guarantee.kind
-    (True, 1000, 'none')
-    """
-    asked = Spec.parse(spec) if isinstance(spec, str) else spec
-    limits = Limits(threshold(until) if isinstance(until, str) else until, trajectories, steps, seconds)
-    check_budgets(trajectories=trajectories, steps=steps, seconds=seconds)
-    made = (as_source(source), asked, as_learner(learner), as_explorer(explorer))
-    run = Anytime(*made, seed, horizon, precision, per_solve)
-    if limits.until is not None:
-        check_until(asked, limits.until)
-    yield from proceed(run, limits, stop, leap=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.learn.tied import Tied
 from umdp.model import Graph
 from umdp.solver.objective import objective_of
 from umdp.source.environments.environment import Environment
@@ -22,6 +23,7 @@ __all__ = ["FEW", "notes_of"]
 
 Mask = NDArray[np.bool_]
 
+SHOWN = 5  # classes that are spoken of
 FEW = 10  # times that a choice should be seen before what was seen of it is taken for all it can do
 
 
@@ -35,6 +37,25 @@ def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
         notes += [] if cut is None else [cut]
     if isinstance(run.source, Listed):
         notes.append(_seldom_seen(run, snapshot))
+    return notes + _class_notes(run, snapshot)
+
+
+def _class_notes(run: Anytime, snapshot: Snapshot) -> list[str]:
+    """Say what was learned of classes of choices, the largest first."""
+    learner = run.learner
+    if not isinstance(learner, Tied) or snapshot.counts is None:
+        return []
+    tying, lower, upper = learner.tying, learner.own_lower, learner.own_upper
+    samples = tying.pool(snapshot.counts)
+    several = np.flatnonzero(tying.sizes > 1)
+    notes = []
+    for k in several[np.argsort(-tying.sizes[several], kind="stable")][:SHOWN]:
+        own = range(tying.outcome_ptr[k], tying.outcome_ptr[k + 1])
+        bounds = ", ".join(f"{tying.outcome_names[o]} in [{lower[o]:.4f}, {upper[o]:.4f}]" for o in own)
+        seen = f"{int(samples[own.start : own.stop].sum()):,} samples"
+        notes.append(f"class {tying.names[k]}, {tying.sizes[k]:,} choices, after {seen}: {bounds}")
+    if several.size > SHOWN:
+        notes.append(f"{several.size - SHOWN:,} more classes of several choices")
     return notes
 
 

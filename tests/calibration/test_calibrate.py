@@ -218,3 +218,16 @@ def test_times() -> None:
     assert default_times(1).tolist() == [1]
     assert default_times(1000).tolist()[-4:] == [300, 500, 700, 1000]
     assert default_times(1234).tolist()[-2:] == [1000, 1234]
+
+
+def test_ties_are_learned_together() -> None:
+    bench = benchmark.BENCHMARKS["aircraft"]
+    made = [
+        calibrate(
+            "confidence-sequence", bench.build(), bench.spec, seeds=2, trajectories=30, horizon=bench.horizon, tie=tie
+        )
+        for tie in (None, bench.tie(bench.build().graph))
+    ]
+    bound = [float(np.median(each.columns["bound"][:, -1])) for each in made]
+    assert bound[1] > 10 * bound[0]
+    assert [share(each, "policy", "always") for each in made] == [1, 1]

@@ -216,3 +216,36 @@ def test_a_model_and_a_learner_of_ones_own(umdp, folder):
     assert umdp("resume", "own.run", "--quiet", "--trust").out == result.out
     missing = umdp("learn", "examples/own/ferry.py:boat", 'Pmax=? [ F "home" ]')
     assert missing.err == "error: examples/own/ferry.py: there is no 'boat' in this file\n"
+
+
+TIES = """
+def ties(state, action, successor):
+    return action, "back" if successor.position == 0 else "forward"
+
+wrong = 3
+
+def partly(state, action, successor):
+    return None if state.position else (action, successor)
+"""
+
+
+def test_choices_are_tied_by_a_function_of_ones_own(umdp, tmp_path, monkeypatch):
+    """The same run as with what the benchmark declares, kept, continued and certified."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(TIES)
+    arguments = ("--confidence", "0.9", "--trajectories", "200", "--quiet")
+    mine = umdp("learn", "chain", "--tie", "mine.py:ties", *arguments, "--out", "a.run", "--certificate", "c.json")
+    theirs = umdp("learn", "chain", "--tie", "declared", *arguments)
+    assert mine.out.splitlines()[0] == theirs.out.splitlines()[0]
+    assert "provided that the choices of every class share one distribution over outcomes" in mine.out
+    assert "class a, 31 choices, after" in mine.out
+    assert umdp("verify", "c.json").code == 0
+    refused = umdp("resume", "a.run", "--trajectories", "300", "--quiet")
+    assert "for the ties ties" in refused.err
+    longer = umdp("resume", "a.run", "--trajectories", "300", "--quiet", "--trust")
+    assert longer.code == 0, longer.err
+    at_once = umdp("learn", "chain", "--tie", "mine.py:ties", "--confidence", "0.9", "--trajectories", "300", "--quiet")
+    assert longer.out.splitlines()[:2] == at_once.out.splitlines()[:2]
+    (tmp_path / "other.py").write_text(TIES)
+    assert "it must be a function" in umdp("learn", "chain", "--tie", "other.py:wrong", *arguments).err
+    assert "states" not in umdp("learn", "chain", "--tie", "other.py:partly", *arguments).err

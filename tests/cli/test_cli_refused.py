@@ -52,6 +52,11 @@ CASES = [
     learn("--log", "log.csv", "--switch", "grid", "--after", "5", said="--switch does nothing with a log"),
     learn("--log", "log.csv", "--const", "K=1", said="--const gives values to the constants of a program"),
     learn("--log", "log.csv", "--seed", "1", said="--seed does nothing with a log: nothing is drawn at random"),
+    # ties
+    learn("--tie", "declared", model="bandit", said="bandit declares no ties"),
+    learn(GOAL, "--tie", "declared", model=LAKE, said="is no benchmark, so nothing is declared"),
+    learn("--tie", "decl", said="--tie decl: write FILE.py:NAME, a function of (state, action, successor)"),
+    learn("--tie", "none.py:ties", said="this file cannot be read"),
     # thresholds and properties
     learn("--until", ">=0", said="--until >=0: this always holds, so the run would stop before it has learned anything"),
     learn("--until", ">=-0.0", said="this always holds"),

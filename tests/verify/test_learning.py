@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 from umdp import ClopperPearson, ConfidenceSequence, Graph, anytime, benchmark, solve
+from umdp.errors import FormatError
 from umdp.solver.proof.learned import prove_learned
 from umdp.verify import verify_content
 from umdp.verify.document import digest
@@ -90,3 +93,61 @@ def test_a_snapshot_has_a_certificate() -> None:
     verdict = verify_content(json.loads(snapshot.certificate().to_json()))
     assert verdict.valid, verdict.reason
     assert verdict.level == pytest.approx(0.9)
+
+
+def tied_content(name: str = "grid") -> dict[str, Any]:
+    """Return the certificate of a run whose choices are tied."""
+    bench = benchmark.load(name)
+    mdp = bench.build()
+    assert bench.tie is not None
+    *_, snapshot = anytime(mdp, bench.spec, ConfidenceSequence(0.1), tie=bench.tie(mdp), trajectories=300)
+    content: dict[str, Any] = json.loads(snapshot.certificate().to_json())
+    return content
+
+
+@pytest.mark.parametrize("name", ["grid", "aircraft"])
+def test_tied_choices_are_certified_and_changed_ones_refused(name: str) -> None:
+    content = tied_content(name)
+    verdict = verify_content(content)
+    assert verdict.valid, verdict.reason
+    assert verdict.level == pytest.approx(0.9)
+    learning, model = content["learning"], content["model"]
+
+    def forged(**changes: Any) -> bool:
+        other = copy.deepcopy(content)
+        other["learning"] |= changes
+        other["digest"] = digest(other)
+        return not verify_content(other).valid
+
+    # A class costs its share once: outcomes of one class that are made two classes are not those of a choice any more.
+    assert forged(class_ptr=[0, 1, *learning["class_ptr"][1:]])
+    along, lower = learning["transition_outcome"], model["lower"]
+    widths = np.diff(learning["transition_ptr"])
+    first = next(t for t in range(len(lower)) if widths[t] == widths[t + 1] == 1 and lower[t] > 2 * lower[t + 1] > 0)
+    place = learning["transition_ptr"][first]
+    swapped = [*along[:place], along[place + 1], along[place], *along[place + 2 :]]
+    assert forged(transition_outcome=swapped)
+    assert forged(transition_outcome=[*along[:place], along[place + 1], *along[place + 1 :]])
+    assert forged(lower_levels=[2 * a for a in learning["lower_levels"]])
+    often = int(np.argmax(learning["lower_hits"]))
+    assert forged(lower_hits=[n // 2 if o == often else n for o, n in enumerate(learning["lower_hits"])])
+    merged = next(t for t in range(len(model["successor"])) if np.diff(learning["transition_ptr"])[t] > 1)
+    narrow = copy.deepcopy(content)
+    narrow["model"]["lower"][merged] = float(np.nextafter(narrow["model"]["lower"][merged], 1) * 1.001)
+    narrow["digest"] = digest(narrow)
+    assert not verify_content(narrow).valid
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("class_ptr", None), ("class_ptr", [1, 2]), ("class_ptr", [0, 4, 2]), ("transition_ptr", [0]), ("graph", "guessed"),
+        ("transition_outcome", "all"), ("transition_outcome", [10**9]), ("class_ptr", [0, 2**41]),
+    ],
+)  # fmt: skip
+def test_malformed_classes_are_refused(name: str, value: object) -> None:
+    content = tied_content("chain")
+    content["learning"][name] = value
+    content["digest"] = digest(content)
+    with contextlib.suppress(FormatError):
+        assert not verify_content(content).valid

@@ -11,8 +11,10 @@ from umdp.benchmark.chain_problem import chain, chain_switched
 from umdp.benchmark.collision_avoidance import aircraft
 from umdp.benchmark.grid_world import grid
 from umdp.benchmark.many_armed_bandit import bandit
+from umdp.benchmark.ties import tie_aircraft, tie_betting, tie_chain, tie_grid
 from umdp.errors import ModelError
-from umdp.model import MDP
+from umdp.model import MDP, Graph
+from umdp.model.tying import Tying
 from umdp.spec import Direction, Reach, Spec, Until
 from umdp.spec.expression import Label, Unary
 from umdp.spec.names import listed, suggestion
@@ -38,6 +40,8 @@ class Benchmark:
         The optimal value of `spec` in the initial state.
     description : str
         One line for people.
+    tie : function, optional
+        Returns which choices of its graph are known to share one distribution over outcomes; None where none do.
 
     Examples
     --------
@@ -54,6 +58,7 @@ class Benchmark:
     horizon: int
     optimum: float
     description: str
+    tie: Callable[[Graph], Tying] | None = None
 
 
 def load(name: str) -> Benchmark:
@@ -93,6 +98,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
                 horizon=100,
                 optimum=73.17981352761176,
                 description="reach the end of a chain in few steps, where every action may lead back to the start",
+                tie=tie_chain,
             ),
             Benchmark(
                 "chain-switched",
@@ -101,6 +107,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
                 horizon=100,
                 optimum=73.17981352761176,
                 description="the chain after its best and its worst action have changed places",
+                tie=tie_chain,
             ),
             Benchmark(
                 "aircraft",
@@ -109,6 +116,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
                 horizon=1000,
                 optimum=0.3024,
                 description="pass an oncoming aircraft, which changes its altitude at random, without a collision",
+                tie=tie_aircraft,
             ),
             Benchmark(
                 "grid",
@@ -117,6 +125,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
                 horizon=200,
                 optimum=0.3489550346730155,
                 description="cross a slippery 10 x 10 grid from one corner to the next without entering a trap",
+                tie=tie_grid,
             ),
             Benchmark(
                 "bandit",
@@ -133,6 +142,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
                 horizon=7,
                 optimum=39.36256,
                 description=f"{_BET} won with probability 0.8",
+                tie=tie_betting,
             ),
             Benchmark(
                 "betting-unfavourable",
@@ -141,6 +151,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
                 horizon=7,
                 optimum=10.0,
                 description=f"{_BET} won with probability 0.2",
+                tie=tie_betting,
             ),
         )
     }

@@ -16,7 +16,9 @@ from umdp.calibration.result import Calibration
 from umdp.errors import ModelError
 from umdp.explore import Explorer, as_explorer
 from umdp.learn import Learner, as_learner
+from umdp.learn.tied import as_tied
 from umdp.model import MDP
+from umdp.model.tying import Outcome, Tie, Tying
 from umdp.source import Source, as_source
 from umdp.source.simulator import Simulator
 from umdp.spec import Spec
@@ -44,6 +46,8 @@ def calibrate(
     times: Sequence[int] | None = None,
     level: float | None = None,
     precision: float = 1e-6,
+    tie: Tying | Tie | None = None,
+    outcome: Outcome | None = None,
     jobs: int = 1,
     name: str = "a model",
     progress: Progress | None = None,
@@ -65,7 +69,7 @@ def calibrate(
         How many runs.
     trajectories : int
         How long each run is.
-    explorer, horizon, precision : optional
+    explorer, horizon, precision, tie, outcome : optional
         As for `anytime`.
     seed : int
         Of the first run; the others have the numbers after it, so that each can be looked at with `anytime`.
@@ -90,7 +94,7 @@ def calibrate(
     """
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
     check_budgets(trajectories=trajectories)
-    make = Plain(learner, source, _open_ended(asked), as_explorer(explorer), horizon, precision)
+    make = Plain(learner, source, _open_ended(asked), as_explorer(explorer), horizon, precision, tie, outcome)
     at = default_times(trajectories) if times is None else _checked(times, trajectories)
     return calibration(make, seeds=seeds, seed=seed, times=at, level=level, jobs=jobs, name=name, progress=progress)
 
@@ -105,6 +109,8 @@ class Plain:
     explorer: Explorer
     horizon: int | None = None
     precision: float = 1e-6
+    tie: Tying | Tie | None = None
+    outcome: Outcome | None = None
 
     def __call__(self, seed: int) -> Anytime:
         """Return the run at its beginning."""
@@ -114,7 +120,8 @@ class Plain:
         if callable(origin) and not isinstance(origin, MDP | Source) and not hasattr(origin, "step"):
             origin = origin()
         source = simulated(as_source(origin))
-        return Anytime(source, self.spec, as_learner(learner), self.explorer, seed, self.horizon, self.precision)
+        learns = as_tied(as_learner(learner), source.graph, self.tie, self.outcome)
+        return Anytime(source, self.spec, learns, self.explorer, seed, self.horizon, self.precision)
 
 
 def calibration(

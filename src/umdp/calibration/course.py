@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,7 @@ class Judge:
     truth : the process
     spec : the property, without nature
     claimed : (T,) the transitions whose intervals are judged: one of several of their choice, where that matters
+    seen : returns how often something like each transition was seen (T,), from counts (T,)
     rises : whether larger values are better
     optimum : a bracket of the best value of the process
     """
@@ -52,6 +53,7 @@ class Judge:
     truth: MDP
     spec: Spec
     claimed: NDArray[np.bool_]
+    seen: Callable[[NDArray[np.int64]], NDArray[np.int64]]
     rises: bool = field(init=False)
     optimum: Bracket = field(init=False)
 
@@ -66,7 +68,7 @@ class Judge:
         truth, learner = run.source.truth, run.learner
         assert truth is not None
         sizes = np.diff(truth.choice_ptr)
-        return cls(truth, run.spec, np.repeat((sizes > 1) & learner.matters, sizes))
+        return cls(truth, run.spec, np.repeat((sizes > 1) & learner.matters, sizes), learner.seen)
 
     def inside(self, snapshot: Snapshot) -> NDArray[np.bool_]:
         """Return whether the true probability of every transition is within its bounds, shape (T,)."""
@@ -141,10 +143,9 @@ def _states(snapshots: Iterable[Snapshot], judge: Judge) -> Iterator[_State]:
     ever: set[str] = set()  # what was false at some look
     for snapshot in snapshots:
         inside = judge.inside(snapshot)
-        counts = snapshot.counts
-        assert counts is not None
-        sizes = np.diff(judge.truth.choice_ptr)
-        visited = np.repeat(np.add.reduceat(counts, judge.truth.choice_ptr[:-1]) > 0, sizes) & judge.claimed
+        assert snapshot.counts is not None
+        begin, sizes = judge.truth.choice_ptr[:-1], np.diff(judge.truth.choice_ptr)
+        visited = judge.claimed & np.repeat(np.add.reduceat(judge.seen(snapshot.counts), begin) > 0, sizes)
         always = always & inside
         now = {
             "model": bool(inside[judge.claimed].all()),

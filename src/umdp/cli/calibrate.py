@@ -86,6 +86,8 @@ class Calibrate:
             picture_file(Path(self.plot), place=f"--plot {self.plot}")
         check_outputs([("--plot", self.plot)], files_read(config), force=self.force)
         config.check()
+        if self.published and config.tie is not None:
+            raise ModelError("--tie is not part of the published code; leave it out, or --as-published")
         return config
 
     def _jobs(self) -> int:
@@ -99,13 +101,19 @@ class Calibrate:
         from umdp.learn.making import shown
 
         settings = ", ".join(f"{name}={shown(value)}" for name, value in self.config.settings.items())
-        return self.config.learner + (f" ({settings})" if settings else "") + (" as published" * self.published)
+        tied = "" if self.config.tie is None else ", tied"
+        return self.config.learner + (f" ({settings})" if settings else "") + tied + " as published" * self.published
 
     def _print(self, found: Calibration) -> None:
         from umdp.cli.live import plain
 
         if self.json:
-            told = {"learner": self.config.learner, "settings": self.config.settings, "explore": self.config.explore}
+            told = {
+                "learner": self.config.learner,
+                "settings": self.config.settings,
+                "explore": self.config.explore,
+                "tie": self.config.tie,
+            }
             print(json.dumps(_plain({**found.as_dict(), **told}, plain), ensure_ascii=False))
         else:
             print(found)
@@ -122,19 +130,16 @@ class Configured:
         """Return the run at its beginning."""
         import msgspec
 
-        from umdp.anytime import Anytime
-
         config = msgspec.structs.replace(self.config, seed=seed)
         source, spec, horizon = _built(msgspec.json.encode(msgspec.structs.replace(config, seed=0)))
         if not self.published:
-            learner, kind = config.build_learner(), Anytime
-        else:
-            from umdp.paper.running.published import PUBLISHED, Published
+            return config.assemble(source, spec, horizon)
+        from umdp.paper.running.published import PUBLISHED, Published
 
-            if config.learner not in PUBLISHED:
-                raise ModelError(f"--as-published is for {', '.join(PUBLISHED)}, not for {config.learner}")
-            learner, kind = PUBLISHED[config.learner](**config.settings), Published
-        return kind(source, spec, learner, config.build_explorer(), seed, horizon, config.precision)
+        if config.learner not in PUBLISHED:
+            raise ModelError(f"--as-published is for {', '.join(PUBLISHED)}, not for {config.learner}")
+        learner = PUBLISHED[config.learner](**config.settings)
+        return Published(source, spec, learner, config.build_explorer(), seed, horizon, config.precision)
 
 
 @lru_cache(maxsize=1)

@@ -80,6 +80,14 @@ def _calibrate(
             autocompletion=settings,
         ),
     ] = None,
+    tie: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.py:NAME",
+            help="Which choices share one distribution over outcomes, as for learn; or: declared, for what a benchmark declares.",
+            show_default=False,
+        ),
+    ] = None,
     explore: Annotated[
         str,
         typer.Option(
@@ -123,7 +131,7 @@ def _calibrate(
     chosen = dict(setting(text) for text in set or ())
     config = Config(
         model=model, parameters=arguments_of(env_arg), constants=",".join(const or ()), question=property, learner=learner,
-        settings=_with_rate(learner, chosen, confidence), explore=explore, xi=xi, seed=seed, horizon=horizon,
+        settings=_with_rate(learner, chosen, confidence), tie=tie, explore=explore, xi=xi, seed=seed, horizon=horizon,
         trajectories=trajectories,
     )  # fmt: skip
     unused(config, typed(context))

@@ -57,7 +57,15 @@ def check_outputs(
 
 def files_read(config: Config) -> Iterator[str | Path]:
     """Yield the files that learning reads, ``-`` for standard input: models, logs, descriptions, graphs, programs."""
-    for name in (config.model, config.switch, config.log, config.data.graph, config.learner, config.explore):
+    for name in (
+        config.model,
+        config.switch,
+        config.log,
+        config.data.graph,
+        config.learner,
+        config.explore,
+        config.tie,
+    ):
         if name:
             yield from files_behind(name)
     if config.data.described:

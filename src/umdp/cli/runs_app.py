@@ -110,6 +110,16 @@ def _learn(
             autocompletion=settings,
         ),
     ] = None,
+    tie: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.py:NAME",
+            help="Which choices share one distribution over outcomes, so that what is seen of one is learned of all: a function "
+            "of (state, action, successor) that returns a class and an outcome, or None; or: declared, for what a benchmark "
+            "declares.",
+            show_default=False,
+        ),
+    ] = None,
     trajectories: _TRAJECTORIES = None,
     steps: _STEPS = None,
     seconds: _SECONDS = None,
@@ -210,7 +220,7 @@ def _learn(
     learner, chosen = confident(learner, dict(setting(text) for text in set or ()), confidence, given)
     config = Config(
         model=model, parameters=arguments_of(env_arg), constants=",".join(const or ()), question=read.question,
-        learner=learner, settings=chosen, explore=explore, xi=xi, seed=seed, horizon=horizon, precision=precision,
+        learner=learner, settings=chosen, tie=tie, explore=explore, xi=xi, seed=seed, horizon=horizon, precision=precision,
         per_solve=per_solve, sampling=sampling, switch=switch, after=after or 0, log=log, follow=follow, on_error=read.on_error,
         data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds,
     )  # fmt: skip

@@ -14,19 +14,23 @@ __all__ = ["doubling", "least_trajectories"]
 Array = NDArray[Any]
 
 
-def doubling(graph: Graph, counts: Array) -> NDArray[np.int64]:
+def doubling(graph: Graph, counts: Array, growth: float = 1.0) -> NDArray[np.int64]:
     """Return how often each choice must be taken for an iteration to end, (C,): as often as ever before, at least once.
 
-    Choices with one successor have nothing to learn and never end an iteration (-1).
+    With another `growth` it is that many times as often. Choices with one successor have nothing to learn and never end an
+    iteration (-1).
 
     Examples
     --------
     >>> graph = Graph([0, 2, 3], [0, 2, 4, 5], [0, 1, 0, 1, 1])
     >>> doubling(graph, np.array([3, 1, 0, 0, 7])).tolist()
     [4, 1, -1]
+    >>> doubling(graph, np.array([3, 1, 0, 0, 7]), 0.25).tolist()
+    [1, 1, -1]
     """
     seen = np.add.reduceat(counts, graph.choice_ptr[:-1])
-    return np.where(graph.sizes > 1, np.maximum(seen, 1), -1)
+    wanted = seen if growth == 1.0 else np.ceil(growth * seen).astype(np.int64)
+    return np.where(graph.sizes > 1, np.maximum(wanted, 1), -1)
 
 
 def least_trajectories(graph: Graph, pace: float, trajectories: int, steps: int) -> int:

@@ -32,6 +32,7 @@ class Learner(ABC):
     ----------
     kept : the names of the arrays that are learned besides the bounds; those of base classes need not be repeated
     discovers : whether the claim also holds on a graph that was found in the data, with the outcome "anything else"
+    growth : an iteration ends when some choice was taken this many times as often as ever before
     graph : the graph it is bound to
     matters : (C,) whether the probabilities of a choice can matter for the specification
     lower, upper : (T,) the bounds; [1, 1] on the only transition of a choice
@@ -40,6 +41,7 @@ class Learner(ABC):
     name: ClassVar[str]
     kept: ClassVar[tuple[str, ...]] = ()
     discovers: ClassVar[bool] = False
+    growth: ClassVar[float] = 1.0
     graph: Graph
     matters: NDArray[np.bool_]
     lower: NDArray[np.float64]
@@ -112,6 +114,10 @@ class Learner(ABC):
     def uncertain(self) -> NDArray[np.bool_]:
         """Which transitions are one of several of their choice, shape (T,)."""
         return np.repeat(self.sizes > 1, self.sizes)
+
+    def seen(self, counts: Array) -> Array:
+        """Return how often there is reason to think that a transition can happen, from how often each was seen, shape (T,)."""
+        return counts
 
     def per_choice(self, values: Array) -> Array:
         """Return the sums over each choice, shape (C,)."""

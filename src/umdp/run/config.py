@@ -17,11 +17,13 @@ from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
 from umdp.learn.making import make_learner, settings_of
+from umdp.learn.tied import Tied
 from umdp.limits import Limits, threshold
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.run.fingerprint import graph_digest
 from umdp.run.log_settings import LogSettings, check_settings
 from umdp.run.plugin import check_file, is_plugin, plugin, plugin_file, read_plugin, where
+from umdp.run.tying import check_tie, tying_of
 from umdp.source import Source
 from umdp.source.simulator.simulator import check_sampling
 from umdp.spec import Spec
@@ -44,6 +46,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     constants : for programs
     question : the property; a benchmark has its own
     learner, settings : the learner's name, or ``FILE.py:NAME``, a class, and its settings
+    tie : which choices share one distribution: what a benchmark has ``declared``, or ``FILE.py:NAME``, a function
     chosen : whether nobody asked for a learner, and this one was taken because the graph is only observed
     explore, xi : an explorer's name, or ``FILE.py:NAME``, a class; and the weight on the optimistic action
     seed, horizon, precision, per_solve : see `anytime`
@@ -64,6 +67,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     question: str | None = None
     learner: str = "lui"
     settings: dict[str, Any] = {}
+    tie: str | None = None
     chosen: bool = False
     explore: str = "optimism"
     xi: float = 1.0
@@ -104,10 +108,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         check_numbers(**numbers, prefix="--")
         check_sampling(self.sampling, "--")
         self.build_learner(), self.build_explorer()
+        if self.tie is not None:
+            check_tie(self.tie, self.model)
 
     def assemble(self, source: Source, spec: Spec, horizon: int | None) -> Anytime:
         """Return the run of a source, a property and a horizon that were built."""
         learner, explorer = self.build_learner(), self.build_explorer()
+        if self.tie is not None:
+            learner = Tied(learner, tying_of(self.tie, self.model, source.graph, self.plugins))
         if self.graph and self.graph != graph_digest(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
         try:
@@ -138,7 +146,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         from umdp import __version__
 
         versions = {"umdp": __version__, "python": platform.python_version(), "numpy": np.__version__}
-        uses = (self.model, self.switch, self.learner, self.explore, self.data.graph)
+        uses = (self.model, self.switch, self.learner, self.explore, self.tie, self.data.graph)
         named = [name for name in uses if name and is_plugin(name)]
         texts = {path: self.plugins.get(path) or read_plugin(path) for path in map(plugin_file, named)}
         return msgspec.structs.replace(self, graph="", versions=versions, plugins=texts)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.errors import FormatError
+from umdp.learn import Learner
+from umdp.learn.tied import Tied
 from umdp.model import Graph
 from umdp.run.codec import pack
 from umdp.run.graph_data import graph_to_data
@@ -35,8 +37,9 @@ PARTS = {
     "log": "how the log is read",
     "per_solve": "the number of trajectories per solve",
     "ends": "where trajectories end",
+    "ties": "which choices are tied",
 }
-LATER = ("log", "per_solve", "ends")  # parts that runs of this format did not have from the beginning
+LATER = ("log", "per_solve", "ends", "ties")  # parts that runs of this format did not have from the beginning
 # How the answer reads and is used, not what it is: runs from before they were kept go on.
 SHOWN = ("units", "interface")
 PLURAL = ("the states", "the labels", "the rewards", "the names", "the probabilities")
@@ -65,6 +68,7 @@ def fingerprint(config: Config, run: Anytime) -> dict[str, str]:
         "seed": run.seed,
         "per_solve": run.per_solve,
         "ends": run.halt,
+        "ties": _ties(run.learner),
         "code": _sorted(config.plugins),
         "log": [
             config.read_from, config.on_error, config.data.graph, config.data.initial, config.data.terminal,
@@ -95,6 +99,14 @@ def graph_digest(graph: Graph) -> str:
     for array in (graph.state_ptr, graph.choice_ptr, graph.successor):
         digest.update(np.ascontiguousarray(array, dtype=np.int64).tobytes())
     return digest.hexdigest()
+
+
+def _ties(learner: Learner) -> list[Any]:
+    """Return which choices and outcomes belong together."""
+    if not isinstance(learner, Tied):
+        return []
+    tying = learner.tying
+    return [tying.choice_class, tying.outcome_ptr, tying.transition_ptr, tying.transition_outcome, list(tying.names)]
 
 
 def _sorted(mapping: Mapping[str, Any]) -> list[Any]:

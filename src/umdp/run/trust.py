@@ -38,6 +38,7 @@ def foreign(config: Config) -> list[str]:
         "later process": config.switch,
         "learner": config.learner,
         "explorer": config.explore,
+        "ties": config.tie,
         "graph": config.data.graph,
     }
     for file in dict.fromkeys(plugin_file(name) for name in uses.values() if name is not None and is_plugin(name)):

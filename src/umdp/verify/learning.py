@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from umdp.errors import FormatError
-from umdp.verify.document import Document, Model
+from umdp.verify.classes import Bounds, outcome_bounds
+from umdp.verify.document import Document
 from umdp.verify.inductive import Refused
 from umdp.verify.statistics import lower_end, ruled_out
 
@@ -22,7 +23,8 @@ def check_learning(document: Document) -> None:
     """Refuse a level that the counts and the ledger of levels do not carry.
 
     One bound is spent on a choice of two successors, whose intervals mirror each other, and one on each successor of a wider
-    choice. Of choices that are not claimed nothing may be assumed.
+    choice. Of choices that are not claimed nothing may be assumed. Where choices are tied, a class is what a choice is
+    otherwise, and its outcomes are what successors are.
     """
     given, model = document.learning, document.model
     if document.level is None:
@@ -30,18 +32,20 @@ def check_learning(document: Document) -> None:
     if given is None:
         raise Refused("claim, level: there are no counts to prove it")
     method, prior = given.get("method"), _fraction(given, "prior", None)
-    if method not in METHODS or given.get("graph", "listed") != "listed":
+    if method not in METHODS or given.get("graph", "listed") not in ("listed", "tied"):
         raise FormatError("learning: only bounds of listed transitions by the methods " + ", ".join(METHODS))
+    tied = given.get("graph") == "tied"
+    pointer, bounds = outcome_bounds(given, model) if tied else (model.choice_ptr, model.bounds)
     if prior is None or prior <= 0:
         prior = Fraction(1, 2)
-    size = len(model.successor)
+    size = pointer[-1]
     counts = {name: _counts(given, name, size) for name in COUNTS}
     levels = [_levels(given, name, size) for name in ("lower_levels", "upper_levels")]
-    lower, upper = model.bounds
+    lower, upper = bounds
     spent = Fraction(0)
-    for choice in range(model.choices):
-        own = range(model.choice_ptr[choice], model.choice_ptr[choice + 1])
-        if len(own) == 1:
+    for first, last in pairwise(pointer):
+        own = range(first, last)
+        if len(own) <= 1:
             continue
         if all(lower[t] == 0 and upper[t] == 1 for t in own):
             continue
@@ -60,7 +64,7 @@ def check_learning(document: Document) -> None:
                 costs.append(max(a, b))
         _check_counts(own, counts)
         spent += max(costs) if len(own) == 2 else sum(costs)
-        _check_choice(model, own, counts, levels, str(method), prior)
+        _check_choice(bounds, own, counts, levels, str(method), prior)
     if Fraction(document.level) > 1 - spent:
         raise Refused(
             f"learning, levels: they add up to {float(spent)!r}, more than a level of {document.level!r} leaves"
@@ -90,7 +94,7 @@ def _check_counts(own: range, counts: dict[str, list[int]]) -> None:
 
 
 def _check_choice(
-    model: Model,
+    bounds: Bounds,
     own: range,
     counts: dict[str, list[int]],
     levels: list[list[Fraction]],
@@ -98,7 +102,7 @@ def _check_choice(
     prior: Fraction,
 ) -> None:
     """Refuse bounds of a choice that are narrower than its intervals, tightened by what the other successors leave."""
-    lower, upper = model.bounds
+    lower, upper = bounds
 
     def least(t: int, near: Fraction) -> Fraction:
         return lower_end(counts["lower_hits"][t], counts["lower_samples"][t], levels[0][t], method, prior, near=near)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from umdp.errors import ModelError
 from umdp.solver.proof.certificate import Certificate
 from umdp.solver.proof.prove import prove
@@ -20,6 +22,7 @@ __all__ = ["prove_learned"]
 
 LESS = 1 - 2.0**-50  # levels are written a little smaller, so that they add up to no more than the error rate
 ARRAYS = ("lower_hits", "lower_samples", "upper_hits", "upper_samples", "lower_levels", "upper_levels")
+CLASSES = ("class_ptr", "transition_ptr", "transition_outcome")
 
 
 def prove_learned(
@@ -28,7 +31,8 @@ def prove_learned(
     """Return a solution's certificate with a learner's ledger, which proves the level too."""
     if ledger is None:
         raise ModelError("nothing is promised of what was learned, so there is no level to prove")
-    if ledger.get("graph", "listed") != "listed":
+    kind = ledger.get("graph", "listed")
+    if kind not in ("listed", "tied"):
         raise ModelError("certificates are for graphs that were given; this one was found in the data")
     base = prove(solution)
     content = dict(base.content)
@@ -36,6 +40,9 @@ def prove_learned(
     for name in ARRAYS:
         array = ledger[name] * LESS if name.endswith("levels") else ledger[name]
         learning[name] = array.tolist()
+    if kind == "tied":
+        learning["graph"] = kind
+        learning |= {name: np.asarray(ledger[name]).tolist() for name in CLASSES}
     learning["assumptions"] = list(assumptions)
     level = 1 - Fraction(float(ledger["error_rate"]))
     shown = float(level)

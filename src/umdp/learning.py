@@ -1,0 +1,87 @@
+"""The one call that learns: from a source and a property to what is known after every iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from umdp.anytime import Anytime, proceed
+from umdp.asked import check_budgets, check_until
+from umdp.explore import Explorer, as_explorer
+from umdp.learn import Learner, as_learner
+from umdp.learn.tied import as_tied
+from umdp.limits import Limits, threshold
+from umdp.model import MDP
+from umdp.model.tying import Outcome, Tie, Tying
+from umdp.snapshot import Snapshot
+from umdp.source import Source, as_source
+from umdp.spec import Spec, Threshold
+
+__all__ = ["anytime"]
+
+
+def anytime(
+    source: Source | MDP | Any,
+    spec: Spec | str,
+    learner: Learner | type[Learner] | str,
+    *,
+    explorer: Explorer | type[Explorer] | str | None = None,
+    seed: int = 0,
+    horizon: int | None = None,
+    until: Threshold | str | None = None,
+    trajectories: int | None = None,
+    steps: int | None = None,
+    seconds: float | None = None,
+    precision: float = 1e-6,
+    per_solve: int | None = None,
+    tie: Tying | Tie | None = None,
+    outcome: Outcome | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Iterator[Snapshot]:
+    """Learn from a source and yield what is known after every iteration; leave the loop whenever it is good enough.
+
+    Parameters
+    ----------
+    source : Source, MDP or environment
+        Where trajectories come from; an MDP plays the unknown process; anything else is taken for a Gymnasium environment.
+    spec : Spec or str
+        The property, without nature: what is asked for is its worst case on what has been learned.
+    learner : Learner, or its class or name
+        A class, or a name such as ``"lui"``, stands for the learner with its default settings.
+    explorer : Explorer, or its class or name
+        How to move; optimism without randomisation unless told otherwise.
+    seed : int
+    horizon : int, optional
+        The longest a trajectory may be.
+    until : Threshold or str, optional
+        Stop when this is certified on the learned model, such as ``">=0.3"``.
+    trajectories, steps, seconds : optional
+        Budgets.
+    precision : float
+        The relative width of brackets.
+    per_solve : int, optional
+        The fewest trajectories of an iteration. By default one is enough, except with environments: there an iteration takes so
+        many that collecting and solving share the time.
+    tie, outcome : Tying, or functions as for `Tying.of`, optional
+        Which choices share one distribution over outcomes, so that what is seen of one is learned of all.
+    stop : callable, optional
+        Asked now and then; a true answer ends the run with what is known.
+
+    Examples
+    --------
+    >>> from umdp import LUI, MDP
+    >>> coin = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1], labels={"heads": [1]})
+    >>> for snapshot in anytime(coin, 'Pmax=? [ F "heads" ]', LUI(), trajectories=1000):
+    ...     pass
+    >>> 0.4 < snapshot.bracket.lower < 0.6, snapshot.trajectories, snapshot.guarantee.kind
+    (True, 1000, 'none')
+    """
+    asked = Spec.parse(spec) if isinstance(spec, str) else spec
+    limits = Limits(threshold(until) if isinstance(until, str) else until, trajectories, steps, seconds)
+    check_budgets(trajectories=trajectories, steps=steps, seconds=seconds)
+    made = as_source(source)
+    learns = as_tied(as_learner(learner), made.graph, tie, outcome)
+    run = Anytime(made, asked, learns, as_explorer(explorer), seed, horizon, precision, per_solve)
+    if limits.until is not None:
+        check_until(asked, limits.until)
+    yield from proceed(run, limits, stop, leap=True)
