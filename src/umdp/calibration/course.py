@@ -70,10 +70,10 @@ class Judge:
         sizes = np.diff(truth.choice_ptr)
         return cls(truth, run.spec, np.repeat((sizes > 1) & learner.matters, sizes), learner.seen)
 
-    def inside(self, snapshot: Snapshot) -> NDArray[np.bool_]:
-        """Return whether the true probability of every transition is within its bounds, shape (T,)."""
-        p, model = self.truth.probability, snapshot.model
-        return (model.lower <= p + ROUNDING) & (p <= model.upper + ROUNDING)
+    def inside(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return whether the true probability of every transition is within bounds, shape (T,)."""
+        p = self.truth.probability
+        return (lower <= p + ROUNDING) & (p <= upper + ROUNDING)
 
     def bound(self, snapshot: Snapshot) -> float:
         """Return the value that is said to be kept at least, or at most."""
@@ -142,7 +142,7 @@ def _states(snapshots: Iterable[Snapshot], judge: Judge) -> Iterator[_State]:
     always = np.ones(judge.truth.transitions, np.bool_)
     ever: set[str] = set()  # what was false at some look
     for snapshot in snapshots:
-        inside = judge.inside(snapshot)
+        inside = judge.inside(snapshot.model.lower, snapshot.model.upper)
         assert snapshot.counts is not None
         begin, sizes = judge.truth.choice_ptr[:-1], np.diff(judge.truth.choice_ptr)
         visited = judge.claimed & np.repeat(np.add.reduceat(judge.seen(snapshot.counts), begin) > 0, sizes)

@@ -1,0 +1,97 @@
+"""What is learned in `bench.coverage` and `bench.price`: processes with their property, and what is known of them."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from umdp import MDP, Graph, Spec, Tying, benchmark, solve
+from umdp.spec import Direction
+
+__all__ = ["PROBLEMS", "Problem", "problem"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A process that is to be learned: the truth, the property, how long trajectories are, and which choices are alike.
+
+    `environment` says that it stands for one of Gymnasium, where optimism takes turns among equally good choices.
+    """
+
+    name: str
+    truth: MDP
+    spec: Spec
+    horizon: int | None
+    tying: Tying | None
+    optimum: float
+    environment: bool = False
+
+    @property
+    def rises(self) -> bool:
+        """Whether larger values are better."""
+        return self.spec.deciding().agent is not Direction.MIN
+
+
+def _benchmark(name: str) -> Callable[[], Problem]:
+    def make() -> Problem:
+        bench = benchmark.BENCHMARKS[name]
+        truth = bench.build()
+        tying = None if bench.tie is None else bench.tie(truth.graph)
+        return Problem(name, truth, bench.spec, bench.horizon, tying, bench.optimum)
+
+    return make
+
+
+def _frozen_lake() -> Problem:
+    """FrozenLake on its larger map: one slips to either side of where one goes with probability 1/3 each."""
+    from umdp.source import as_source
+    from umdp.source.environments.gymnasium import make
+
+    truth = as_source(make("gym:FrozenLake-v1,map_name=8x8")[0]).truth
+    assert truth is not None
+    spec = Spec.parse('Pmax=? [ F<=100 "goal" ]')  # without a bound the graph decides: one gets there surely
+    optimum = solve(truth, spec, precision=1e-9).value
+    return Problem(
+        "FrozenLake 8x8", truth, spec, 100, Tying.of(truth.graph, _slide(truth.graph)), optimum, environment=True
+    )
+
+
+SIDE = 8
+STEPS = ((0, -1), (1, 0), (0, 1), (-1, 0))  # left, down, right, up, as Gymnasium numbers them
+
+
+def _slide(graph: Graph) -> Callable[[str, str, str], tuple[str, list[str]] | None]:
+    """One class for all moves: as told, or to one of the sides; at a wall one stays."""
+    over = {graph.state_name(int(s)) for s in graph.choice_state[graph.sizes == 1]}  # in a hole, or at the goal
+
+    def move(state: str, action: str, after: str) -> tuple[str, list[str]] | None:
+        if state in over:
+            return None
+        row, column = divmod(int(state), SIDE)
+        found = []
+        for turn, name in ((-1, "to the right"), (0, "as told"), (1, "to the left")):
+            down, right = STEPS[(int(action) + turn) % 4]
+            there = min(max(row + down, 0), SIDE - 1) * SIDE + min(max(column + right, 0), SIDE - 1)
+            if there == int(after):
+                found.append(name)
+        return "move", found
+
+    return move
+
+
+PROBLEMS: Mapping[str, Callable[[], Problem]] = {
+    **{
+        name: _benchmark(name)
+        for name in ("chain", "aircraft", "grid", "bandit", "betting-favourable", "betting-unfavourable")
+    },
+    **({"FrozenLake 8x8": _frozen_lake} if importlib.util.find_spec("gymnasium") else {}),
+}
+"""Problems by name; programs with parameters are added here."""
+
+
+@cache
+def problem(name: str) -> Problem:
+    """Return a problem; made once per process."""
+    return PROBLEMS[name]()
