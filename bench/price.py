@@ -147,7 +147,8 @@ def cell(rows: list[dict[str, Any]], part: str) -> str:
         return ""
     needed = [math.inf if row["found"][part] is None else row["found"][part] for row in rows]
     median = float(np.median(needed))
-    text = f"{median:,.0f}" if math.isfinite(median) else f"> {min(row['trajectories'] for row in rows):,}"
+    beyond = [row["trajectories"] for row in rows if row["found"][part] is None]
+    text = f"{median:,.0f}" if math.isfinite(median) else f"> {min(beyond):,}"
     false = sum(row["false"] for row in rows if row["guarantee"] == "none")
     return f"{text} (false in {false} of {len(rows)})" if false else text
 
