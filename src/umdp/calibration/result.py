@@ -26,6 +26,7 @@ QUANTITIES: Mapping[Quantity, str] = {
 }
 """What is measured, in words; ``policy`` is the promise that counts."""
 WHEN: Mapping[When, str] = {"then": "at that time", "always": "at all times"}
+_COMPARED = {"above": "above", "agrees": "agrees with", "below": "below"}
 ROUND = 1e-9  # of numbers of trajectories that are powers of ten
 
 
@@ -160,8 +161,8 @@ class Calibration:
             for when, whole in WHEN.items():
                 found = self.frequency(name, when)
                 verdict = self.verdict(name, when)
-                mark = "" if self.claims(when) else ", not claimed"
-                told = "" if np.isnan(found.share) else f"   {verdict} {100 * self.level:.10g} %{mark}"
+                mark = ", which is not claimed" if self.claim.holds and not self.claims(when) else ""
+                told = "" if np.isnan(found.share) else f"   {_COMPARED[verdict]} {100 * self.level:.10g} %{mark}"
                 said.append(f"  {words + ', ' + whole:<55}  {found!s:<24}{told}".rstrip())
         return said
 
