@@ -28,6 +28,7 @@ from umdp import LUI, ClopperPearson, ConfidenceSequence, Learner, Tied
 from umdp.anytime import Anytime, Limits, proceed
 from umdp.calibration.course import Judge
 from umdp.calibration.frequency import Frequency
+from umdp.evidence import DirectEvidence
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.source.simulator import Simulator
 
@@ -37,15 +38,39 @@ ERROR_RATE = 0.05
 RUNS, TRAJECTORIES, PIECE = 50, 1000, 25
 RESULTS = Path(__file__).parent / "results" / "coverage.jsonl"
 
-# What is known of a process, as the learner that knows it; None where there is nothing of the kind to know.
-KNOWLEDGE: dict[str, Callable[[Problem], Learner | None]] = {
-    "untied": lambda given: ConfidenceSequence(ERROR_RATE),
-    "tied": lambda given: None if given.tying is None else Tied(ConfidenceSequence(ERROR_RATE), given.tying),
+Learns = Callable[[Problem], Learner | None]
+
+
+class Knowledge(NamedTuple):
+    """The learner that knows something of a process, None where there is nothing of the kind to know; and what is played."""
+
+    learner: Learns
+    share: float | None = None  # of the trajectories, that candidates play
+
+
+def _sequence(given: Problem) -> Learner:
+    return ConfidenceSequence(ERROR_RATE)
+
+
+def _tied(given: Problem) -> Learner | None:
+    return None if given.tying is None else Tied(ConfidenceSequence(ERROR_RATE), given.tying)
+
+
+def _if_playable(learner: Learns) -> Learns:
+    return lambda given: learner(given) if given.playable else None
+
+
+KNOWLEDGE: dict[str, Knowledge] = {
+    "untied": Knowledge(_sequence),
+    "tied": Knowledge(_tied),
+    "played": Knowledge(_if_playable(_sequence), 0.5),
+    "tied, played": Knowledge(_if_playable(_tied), 0.5),
+    "lui, played": Knowledge(_if_playable(lambda given: LUI()), 0.5),
 }
 # Learners that promise less or nothing, to see that the test can tell: bounds for one look, and none.
-COMPARED: dict[str, Callable[[Problem], Learner | None]] = {
-    "clopper-pearson": lambda given: ClopperPearson(ERROR_RATE),
-    "lui": lambda given: LUI(),
+COMPARED = {
+    "clopper-pearson": Knowledge(lambda given: ClopperPearson(ERROR_RATE)),
+    "lui": Knowledge(lambda given: LUI()),
 }
 KNOWLEDGE |= COMPARED
 
@@ -83,16 +108,22 @@ def cases(only: str = "") -> list[Case]:
         for exploration in EXPLORATION
         if all(word in (environment, knowledge, exploration) for word in words)
     ]
-    return [case for case in every if KNOWLEDGE[case.knowledge](problem(case.environment)) is not None]
+    return [case for case in every if _applies(case)]
+
+
+def _applies(case: Case) -> bool:
+    return KNOWLEDGE[case.knowledge].learner(problem(case.environment)) is not None
 
 
 def make(case: Case, seed: int) -> Anytime:
     """Return a run at its beginning."""
-    given = problem(case.environment)
-    learner = KNOWLEDGE[case.knowledge](given)
+    given, known = problem(case.environment), KNOWLEDGE[case.knowledge]
+    learner, how = known.learner(given), EXPLORATION[case.exploration]
     assert learner is not None
-    how = EXPLORATION[case.exploration]
-    return how.kind(Simulator(given.truth), given.spec, learner, how.explorer(given), seed, given.horizon)
+    rate = None if learner.claim.holds else ERROR_RATE
+    played = None if known.share is None else DirectEvidence(known.share, rate, given.most)
+    explorer = how.explorer(given)
+    return how.kind(Simulator(given.truth), given.spec, learner, explorer, seed, given.horizon, evidence=played)
 
 
 def false_promises(run: Anytime, trajectories: int) -> tuple[bool, bool, int]:
@@ -101,6 +132,8 @@ def false_promises(run: Anytime, trajectories: int) -> tuple[bool, bool, int]:
     Where all intervals hold the true probabilities, the bound of the worst case over them is proved: it is below what the policy
     is worth. So the worst case is solved only where something was missed, which saves most of the time.
     """
+    if run.playing is not None:
+        return every_promise(run, trajectories)  # which do not rest on the intervals alone
     judge, limits = Judge.of(run), Limits(trajectories=trajectories)
     compared = run.learner.claim.kind != "any-time"
     false = missed = False
@@ -125,26 +158,23 @@ def false_promises(run: Anytime, trajectories: int) -> tuple[bool, bool, int]:
 
 
 def every_promise(run: Anytime, trajectories: int) -> tuple[bool, bool, int]:
-    """Do the same with everything solved at every look: for promises that do not rest on the intervals alone."""
-    judge, compared = Judge.of(run), run.learner.claim.kind != "any-time"
+    """Do the same with everything solved at every look."""
+    judge = Judge.of(run)
+    compared = run.learner.claim.kind != "any-time" and run.playing is None
     false = missed = False
     looks = 0
     for snapshot in proceed(run, Limits(trajectories=trajectories)):
         looks += 1
         missed |= not judge.inside(snapshot.model.lower, snapshot.model.upper)[judge.claimed].all()
-        false |= (compared or snapshot.guarantee.holds) and not judge.keeps(snapshot)
+        false |= (compared or snapshot.promise is not None) and not judge.keeps(snapshot)
     return false, missed, looks
-
-
-FOLLOW: Mapping[str, Callable[[Anytime, int], tuple[bool, bool, int]]] = defaultdict(lambda: false_promises)
-"""How the runs of a kind of knowledge are gone through; `every_promise` where promises come from elsewhere, too."""
 
 
 def piece(asked: tuple[Case, int, int, int]) -> dict[str, Any]:
     """Do some runs of one kind, and return what came of them."""
     case, first, count, trajectories = asked
     begun = time.perf_counter()
-    found = [FOLLOW[case.knowledge](make(case, seed), trajectories) for seed in range(first, first + count)]
+    found = [false_promises(make(case, seed), trajectories) for seed in range(first, first + count)]
     false, missed, looks = (np.array(each) for each in zip(*found, strict=True))
     seeds = np.arange(first, first + count)
     return {

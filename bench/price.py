@@ -26,6 +26,7 @@ from bench.problems import PROBLEMS, Problem, problem
 from umdp import LUI, ConfidenceSequence, Learner, Tied
 from umdp.anytime import Anytime, Limits, proceed
 from umdp.calibration.course import Judge
+from umdp.evidence import DirectEvidence
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.source.simulator import Simulator
 
@@ -35,6 +36,10 @@ ERROR_RATE = 0.05
 WITHIN = (0.05, 0.01)  # of the optimum
 SEEDS, CAP, SECONDS = 5, 10_000_000, 60.0
 RESULTS = Path(__file__).parent / "results" / "price.md"
+
+
+def _sequence(given: Problem) -> Learner:
+    return ConfidenceSequence(ERROR_RATE)
 
 
 def _tied(given: Problem) -> Learner | None:
@@ -49,22 +54,30 @@ def _gap(given: Problem) -> Explorer:
     return EXPLORERS["gap"]()
 
 
+def _played(learner: Callable[[Problem], Learner | None]) -> Callable[[Problem], Learner | None]:
+    return lambda given: learner(given) if given.playable else None
+
+
 class Way(NamedTuple):
-    """One column: the learner (None where it does not apply), how to move, and how the run is made of both."""
+    """One column: the learner, None where it does not apply; how to move; and the share of trajectories that candidates play."""
 
     learner: Callable[[Problem], Learner | None]
     explorer: Callable[[Problem], Explorer] = _optimism
-    make: Callable[..., Anytime] = Anytime
+    share: float | None = None
 
 
 WAYS: dict[str, Way] = {
-    "confidence sequence": Way(lambda given: ConfidenceSequence(ERROR_RATE)),
+    "confidence sequence": Way(_sequence),
     "tied": Way(_tied),
+    "played": Way(_played(_sequence), share=0.5),
+    "LUI, played": Way(_played(lambda given: LUI()), share=0.5),
+    "tied, played": Way(_played(_tied), share=0.5),
 }
 if "gap" in EXPLORERS:
     WAYS |= {
-        "gap": Way(lambda given: ConfidenceSequence(ERROR_RATE), _gap),
+        "gap": Way(_sequence, _gap),
         "tied, gap": Way(_tied, _gap),
+        "tied, gap, played": Way(_played(_tied), _gap, 0.5),
     }
 WAYS["LUI, no promise"] = Way(lambda given: LUI())
 
@@ -76,7 +89,9 @@ def run_of(given: Problem, way: str, seed: int) -> Anytime | None:
     if learner is None:
         return None
     source = Simulator(given.truth, sampling="auto")
-    return how.make(source, given.spec, learner, how.explorer(given), seed, given.horizon)
+    rate = None if learner.claim.holds else ERROR_RATE
+    played = None if how.share is None else DirectEvidence(how.share, rate, given.most)
+    return Anytime(source, given.spec, learner, how.explorer(given), seed, given.horizon, evidence=played)
 
 
 @cache
@@ -109,7 +124,7 @@ def measure(asked: tuple[str, str, int, int, float]) -> dict[str, Any]:
     return {
         "environment": environment, "way": way, "seed": seed, "applies": True, "found": found, "false": false,
         "trajectories": last.trajectories, "iterations": last.iteration, "bound": judge.bound(last),
-        "guarantee": last.guarantee.kind, "seconds": round(time.monotonic() - begun, 1),
+        "promises": last.promise is not None or run.playing is not None, "seconds": round(time.monotonic() - begun, 1),
     }  # fmt: skip
 
 
@@ -140,7 +155,7 @@ def cell(rows: list[dict[str, Any]], part: str) -> str:
 
     Examples
     --------
-    >>> cell([{"found": {"0.05": 70}, "false": 0, "guarantee": "any-time", "trajectories": 70}], "0.05")
+    >>> cell([{"found": {"0.05": 70}, "false": 0, "promises": True, "trajectories": 70}], "0.05")
     '70'
     """
     if not rows:
@@ -149,7 +164,7 @@ def cell(rows: list[dict[str, Any]], part: str) -> str:
     median = float(np.median(needed))
     beyond = [row["trajectories"] for row in rows if row["found"][part] is None]
     text = f"{median:,.0f}" if math.isfinite(median) else f"> {min(beyond):,}"
-    false = sum(row["false"] for row in rows if row["guarantee"] == "none")
+    false = sum(row["false"] for row in rows if not row["promises"])
     return f"{text} (false in {false} of {len(rows)})" if false else text
 
 

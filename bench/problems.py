@@ -17,7 +17,8 @@ __all__ = ["PROBLEMS", "Problem", "problem"]
 class Problem:
     """A process that is to be learned: the truth, the property, how long trajectories are, and which choices are alike.
 
-    `environment` says that it stands for one of Gymnasium, where optimism takes turns among equally good choices.
+    `most` is what a trajectory can earn at most, where that is known and a reward is asked for. `environment` says that it stands
+    for one of Gymnasium, where optimism takes turns among equally good choices.
     """
 
     name: str
@@ -26,7 +27,13 @@ class Problem:
     horizon: int | None
     tying: Tying | None
     optimum: float
+    most: float | None = None
     environment: bool = False
+
+    @property
+    def playable(self) -> bool:
+        """Whether playing a policy can prove something: a probability, or a reward that cannot be more than so much."""
+        return self.spec.kind == "P" or self.most is not None
 
     @property
     def rises(self) -> bool:
@@ -39,9 +46,12 @@ def _benchmark(name: str) -> Callable[[], Problem]:
         bench = benchmark.BENCHMARKS[name]
         truth = bench.build()
         tying = None if bench.tie is None else bench.tie(truth.graph)
-        return Problem(name, truth, bench.spec, bench.horizon, tying, bench.optimum)
+        return Problem(name, truth, bench.spec, bench.horizon, tying, bench.optimum, MOST.get(name))
 
     return make
+
+
+MOST = {"bandit": 1.0, "betting-favourable": 70.0, "betting-unfavourable": 70.0}
 
 
 def _frozen_lake() -> Problem:

@@ -16,6 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.asked import check_numbers, check_spec, readings
+from umdp.evidence import DirectEvidence
+from umdp.evidence.playing import Playing
+from umdp.evidence.settings import divide
 from umdp.explore import Explorer, Optimism, Uniform, View, reaches
 from umdp.explore.policies import directions
 from umdp.explore.schedule import doubling, least_trajectories
@@ -25,6 +28,7 @@ from umdp.learn import Learner
 from umdp.limits import Limits, default_horizon, reason_to_end
 from umdp.model import IntervalMDP
 from umdp.returns import refuse_shifted
+from umdp.saved import restore, state_of
 from umdp.snapshot import Snapshot
 from umdp.solver import Proposal, Solution, prepare, relevant
 from umdp.solver.graph.relevance import resting
@@ -75,8 +79,11 @@ def proceed(
         yield snapshot
         if reason is not None:
             return
-        weight = run.direct()  # if not: where to look
-        complete, halted = run.explore(weight, limits, over)  # sample from the process
+        if run.playing is not None and run.playing.due(run, limits):  # if not: let a candidate show what it is worth
+            complete, halted = run.playing.play(run, limits, over)
+        else:
+            weight = run.direct()  # or where to look
+            complete, halted = run.explore(weight, limits, over)  # sample from the process
         if complete:
             run.update()  # update the intervals
 
@@ -109,11 +116,13 @@ class Anytime:
     horizon: int | None = None
     precision: float = 1e-6
     per_solve: int | None = None
+    evidence: DirectEvidence | None = None
 
     def __post_init__(self) -> None:
         check_spec(self.spec)
         refuse_shifted(self.source.graph, self.spec)
         check_numbers(seed=self.seed, horizon=self.horizon, precision=self.precision, per_solve=self.per_solve)
+        self.learner, budget = divide(self.learner, self.evidence)
         self.costly = self.spec.kind == "R" and self.spec.deciding().agent is Direction.MIN
         if self.costly or not self.learner.discovers:
             self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
@@ -131,6 +140,7 @@ class Anytime:
         if self.source.interactive and graph.rest is None:  # nothing is left to earn, or to learn
             decided = decided | resting(graph, known.spent, self.learner.lower)
         self.halt, self.horizon = self.trajectory_ends(decided, horizon)
+        self.playing = None if budget is None else Playing.of(budget, self.source, worst, self.horizon)
         self.counts = np.zeros(graph.transitions, dtype=np.int64)
         self.pending = np.zeros_like(self.counts)
         self.iteration = self.trajectories = self.steps = 0
@@ -156,14 +166,15 @@ class Anytime:
         if self.pending.any():
             return replace(self._ahead().snapshot(), partial=True)
         robust, best = self._robust(), self._optimistic()
+        played = None if self.playing is None else self.playing.promised(self.source, robust.policy)
         return Snapshot(
             self.iteration, self.trajectories, self.steps, robust, best and best.value, self.guarantee(),
-            self.source.truth, ledger=self.learner.ledger, counts=self.counts,
+            self.source.truth, ledger=self.learner.ledger, counts=self.counts, evidence=played,
         )  # fmt: skip
 
     def guarantee(self) -> Guarantee:
         """Return what is promised: what the learner claims, as far as what is known of the data lets it stand."""
-        claim, unseen = self.learner.claim, 0
+        claim, unseen = self.learner.claim if self.playing is None else self.playing.shared(self.learner.claim), 0
         if self._favoured and claim.holds:
             seen = self.learner.seen(self.counts)
             unseen = unseen_support(self.source.graph, self.reading, self._robust().policy, seen)
@@ -171,10 +182,6 @@ class Anytime:
             claim, self.source.knowledge(), looks=self.iteration, whole=self.ended and not self.source.interactive,
             discovers=self.learner.discovers, costly=self.costly, decided_unseen=unseen,
         )  # fmt: skip
-
-    def ledger(self) -> dict[str, Any] | None:
-        """Return what a stranger needs to compute the bounds of `snapshot` again; None where the learner claims nothing."""
-        return (self._ahead() if self.pending.any() else self).learner.ledger()
 
     # -- step 2: where to look -------------------------------------------------------------------------------
 
@@ -218,12 +225,14 @@ class Anytime:
                 if not left.all():
                     return True, None
             chunk = 2**40 if self.source.eager or self.source.whole else self._chunk
-            most = min(chunk, limits.most(self.trajectories, self.steps, self.horizon), missing or 2**40)
+            free = 2**40 if self.playing is None else self.playing.free
+            most = min(chunk, limits.most(self.trajectories, self.steps, self.horizon), missing or 2**40, free)
             batch = self.source.collect(Order(weight, self.halt, self.horizon, left, most))
             self.pending, self.ended = self.pending + batch.counts, batch.ended
             self.trajectories, self.steps = self.trajectories + batch.trajectories, self.steps + batch.steps
             enough = missing <= batch.trajectories and bool(((self._taken() >= quota) & (quota >= 0)).any())
-            if enough or (self.source.eager and batch.steps > 0):
+            turn = self.playing is not None and self.playing.explore(batch.trajectories)  # a candidate's
+            if enough or turn or (self.source.eager and batch.steps > 0):
                 return True, None
             if self.ended or limits.spent(self.trajectories, self.steps):
                 return False, None
@@ -315,24 +324,9 @@ class Anytime:
 
     def state(self) -> dict[str, Any]:
         """Return everything a continued run needs."""
-        return {
-            "iteration": self.iteration, "trajectories": self.trajectories, "steps": self.steps, "ended": self.ended,
-            "since": list(self.since),
-            "counts": self.counts.copy(), "pending": self.pending.copy() if self.pending.any() else None,
-            "learner": self.learner.state(), "source": self.source.state(),
-            "starts": {name: found.copy() for name, found in self._starts.items()},
-        }  # fmt: skip
+        return state_of(self)
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a saved state."""
-        self.iteration, self.trajectories = int(state["iteration"]), int(state["trajectories"])
-        self.steps, self.ended = int(state["steps"]), bool(state["ended"])
-        seen, steps = state.get("since", (self.trajectories, self.steps))
-        self.since = int(seen), int(steps)
-        self.counts = np.array(state["counts"], dtype=np.int64)
-        pending = state.get("pending")
-        self.pending = np.zeros_like(self.counts) if pending is None else np.array(pending, dtype=np.int64)
-        self.learner.restore(state["learner"])
-        self.source.restore(state["source"])
-        self._starts = {name: np.array(found) for name, found in state["starts"].items()}
+        restore(self, state)
         self._forget()

@@ -68,6 +68,7 @@ class Leaper:
             or robust.steps(graph) is not None
             or not run.open
             or graph.rest is not None
+            or run.playing is not None
             or parameters(run.learner) is None
         ):
             return None

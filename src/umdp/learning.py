@@ -7,6 +7,7 @@ from typing import Any
 
 from umdp.anytime import Anytime, proceed
 from umdp.asked import check_budgets, check_until
+from umdp.evidence import DirectEvidence, as_evidence
 from umdp.explore import Explorer, as_explorer
 from umdp.learn import Learner, as_learner
 from umdp.learn.tied import as_tied
@@ -34,6 +35,7 @@ def anytime(
     seconds: float | None = None,
     precision: float = 1e-6,
     per_solve: int | None = None,
+    evidence: DirectEvidence | float | None = None,
     tie: Tying | Tie | None = None,
     outcome: Outcome | None = None,
     stop: Callable[[], bool] | None = None,
@@ -62,6 +64,9 @@ def anytime(
     per_solve : int, optional
         The fewest trajectories of an iteration. By default one is enough, except with environments: there an iteration takes so
         many that collecting and solving share the time.
+    evidence : DirectEvidence or float, optional
+        The share of trajectories in which a candidate policy is played, such as 0.5: what that proves is a promise of its own,
+        with any learner; see `Snapshot.promise`.
     tie, outcome : Tying, or functions as for `Tying.of`, optional
         Which choices share one distribution over outcomes, so that what is seen of one is learned of all.
     stop : callable, optional
@@ -81,7 +86,9 @@ def anytime(
     check_budgets(trajectories=trajectories, steps=steps, seconds=seconds)
     made = as_source(source)
     learns = as_tied(as_learner(learner), made.graph, tie, outcome)
-    run = Anytime(made, asked, learns, as_explorer(explorer), seed, horizon, precision, per_solve)
+    run = Anytime(
+        made, asked, learns, as_explorer(explorer), seed, horizon, precision, per_solve, as_evidence(evidence)
+    )
     if limits.until is not None:
         check_until(asked, limits.until)
     yield from proceed(run, limits, stop, leap=True)

@@ -88,7 +88,17 @@ def reason_to_end(run: Anytime, snapshot: Snapshot, limits: Limits, over: str | 
 
 def reached(snapshot: Snapshot, wanted: Threshold | None) -> str | None:
     """Return that a threshold is reached, in words; None if it is not, or there is none."""
-    if wanted is None or not wanted.holds(snapshot.bracket.lower, snapshot.bracket.upper):
+    if wanted is None:
+        return None
+    promise = snapshot.promise
+    if promise is not None and promise.by == "evidence":
+        ends = (promise.bound, math.inf) if promise.at_least else (-math.inf, promise.bound)
+        if wanted.holds(*ends):
+            return f"{wanted.operator} {wanted.value:g} is certified by playing the policy"
+    # Where playing candidates is to prove something, what is not proved ends nothing.
+    if snapshot.evidence is not None and not snapshot.guarantee.holds:
+        return None
+    if not wanted.holds(snapshot.bracket.lower, snapshot.bracket.upper):
         return None
     proved = "is certified" if snapshot.guarantee.holds else "is reached on the learned model"
     return f"{wanted.operator} {wanted.value:g} {proved}"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
+from umdp.evidence.promised import Promised
 from umdp.guarantee import Guarantee
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.plural import nouns
@@ -40,6 +41,7 @@ class Snapshot:
     partial : whether the iteration was cut short: by a budget, the time, a signal or the end of the data
     ledger : returns how the error rate was spent, and on which counts
     counts : (T,) how often each transition was seen
+    evidence : what playing candidates promises; None where none are played
     """
 
     iteration: int
@@ -53,6 +55,7 @@ class Snapshot:
     partial: bool = False
     ledger: Callable[[], dict[str, Any] | None] | None = field(default=None, repr=False)
     counts: NDArray[np.int64] | None = field(default=None, repr=False)
+    evidence: Promised | None = field(default=None, repr=False)
 
     @property
     def bracket(self) -> Bracket:
@@ -75,10 +78,20 @@ class Snapshot:
         """The bracket as bounds on the return, where rewards were turned around or shifted; otherwise None."""
         return return_of(self.robust.model, self.robust.spec, self.bracket.lower, self.bracket.upper)
 
+    @cached_property
+    def promise(self) -> Promised | None:
+        """The answer: the better of what the learned model and what playing candidates promise; None where neither does."""
+        rises, found = _rises(self.robust.spec), None
+        bound = self.bracket.lower if rises else self.bracket.upper
+        if self.guarantee.holds:
+            found = Promised(bound, rises, self.robust.policy, self.guarantee)
+        played = self.evidence
+        return played if played is not None and played.holds and played.beats(found) else found
+
     @property
     def policy(self) -> Policy:
-        """The robust policy."""
-        return self.robust.policy
+        """The policy that the promise is about; the robust policy, where there is none."""
+        return self.robust.policy if self.promise is None else self.promise.policy
 
     @cached_property
     def performance(self) -> float | None:
@@ -90,12 +103,16 @@ class Snapshot:
     @property
     def estimation_error(self) -> float | None:
         """By how much the learned model promises more than the policy keeps; positive is misleading."""
-        if self.performance is None:
+        kept = self.performance
+        if kept is None:
             return None
+        if self.policy is not self.robust.policy:  # the model promises something of its own policy
+            assert self.truth is not None
+            kept = evaluate(self.truth, self.robust.spec, self.robust.policy).value
         estimate = self.bracket.value
-        if np.isinf(estimate) and np.isinf(self.performance):
+        if np.isinf(estimate) and np.isinf(kept):
             return 0.0
-        return estimate - self.performance if _rises(self.robust.spec) else self.performance - estimate
+        return estimate - kept if _rises(self.robust.spec) else kept - estimate
 
     @cached_property
     def model_error(self) -> float | None:
@@ -130,11 +147,21 @@ class Snapshot:
             "performance": self.performance, "estimation_error": self.estimation_error,
             "model_error": self.model_error, "reason": self.reason, "partial": self.partial,
             **({} if returns is None else {"return_lower": returns[0], "return_upper": returns[1]}),
+            **({} if self.evidence is None else self._promised()),
         }  # fmt: skip
+
+    def _promised(self) -> dict[str, Any]:
+        """Return what is promised, and what playing alone promises, for a row of a run with evidence."""
+        return {
+            "promised": None if self.promise is None else self.promise.bound,
+            "promise": None if self.promise is None else self.promise.as_dict(),
+            "evidence": None if self.evidence is None else self.evidence.as_dict(),
+        }
 
     def __repr__(self) -> str:
         seen = f"{self.trajectories} {nouns(self.trajectories, 'trajectory')}"
-        return f"Snapshot {self.iteration}: {self.bracket} after {seen} ({self.guarantee})"
+        said = f"Snapshot {self.iteration}: {self.bracket} after {seen} ({self.guarantee})"
+        return said if self.evidence is None or self.promise is None else f"{said}; {self.promise}"
 
     def _repr_html_(self) -> str:
         from umdp.model.display import facts_html
@@ -147,6 +174,8 @@ class Snapshot:
         ]  # fmt: skip
         if self.returns is not None:
             facts.append(("return", f"{self.returns[0]:.6g} .. {self.returns[1]:.6g}"))
+        if self.evidence is not None and self.promise is not None:
+            facts.append(("promised", str(self.promise)))
         if self.optimistic is not None:
             facts.append(("optimistic value", f"{self.optimistic:.6g}"))
         if self.performance is not None:

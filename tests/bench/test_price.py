@@ -46,7 +46,7 @@ def test_a_run_that_gets_there_and_one_that_does_not() -> None:
 
 def test_medians_count_who_did_not_get_there() -> None:
     rows = [
-        {"found": {"0.05": each}, "trajectories": 100, "false": each == 20, "guarantee": "none"}
+        {"found": {"0.05": each}, "trajectories": 100, "false": each == 20, "promises": False}
         for each in (10, 20, None)
     ]
     assert cell(rows, "0.05") == "20 (false in 1 of 3)"

@@ -10,6 +10,7 @@ from scipy.stats import beta, binom
 
 from umdp import LUI, MDP, Guarantee, Learner, ModelError, anytime, benchmark, calibrate
 from umdp.calibration.api import default_times
+from umdp.evidence import DirectEvidence
 from umdp.explore import Uniform
 from umdp.source import Simulator
 
@@ -231,3 +232,21 @@ def test_ties_are_learned_together() -> None:
     bound = [float(np.median(each.columns["bound"][:, -1])) for each in made]
     assert bound[1] > 2 * bound[0]
     assert [share(each, "policy", "always") for each in made] == [1, 1]
+
+
+def test_what_is_played_is_the_promise() -> None:
+    """With LUI nothing is promised but what candidates have shown: before that, nothing is said."""
+    bench = benchmark.BENCHMARKS["aircraft"]
+    made = calibrate(
+        "lui", bench.build(), bench.spec, seeds=3, trajectories=400, horizon=bench.horizon,
+        evidence=DirectEvidence(0.5, 0.1), times=[10, 400],
+    )  # fmt: skip
+    assert made.level == 0.9
+    assert (made.claims("policy"), made.claims("model")) == (True, False)
+    assert made.columns["promised"][:, 0].tolist() == [0, 0, 0]
+    assert np.isneginf(made.columns["bound"][:, 0]).all()
+    assert made.columns["promised"][:, 1].tolist() == [1, 1, 1]
+    assert (made.columns["bound"][:, 1] > 0).all()
+    assert share(made, "policy", "always") == 1
+    assert share(made, "model", "always") == 0
+    assert "playing candidates claims 90 % of the value" in str(made)

@@ -14,7 +14,9 @@ from umdp.asked import check_budgets
 from umdp.calibration.course import COLUMNS, Judge
 from umdp.calibration.result import Calibration
 from umdp.errors import ModelError
+from umdp.evidence import DirectEvidence, as_evidence
 from umdp.explore import Explorer, as_explorer
+from umdp.guarantee import Guarantee
 from umdp.learn import Learner, as_learner
 from umdp.learn.tied import as_tied
 from umdp.model import MDP
@@ -46,6 +48,7 @@ def calibrate(
     times: Sequence[int] | None = None,
     level: float | None = None,
     precision: float = 1e-6,
+    evidence: DirectEvidence | float | None = None,
     tie: Tying | Tie | None = None,
     outcome: Outcome | None = None,
     jobs: int = 1,
@@ -69,7 +72,7 @@ def calibrate(
         How many runs.
     trajectories : int
         How long each run is.
-    explorer, horizon, precision, tie, outcome : optional
+    explorer, horizon, precision, evidence, tie, outcome : optional
         As for `anytime`.
     seed : int
         Of the first run; the others have the numbers after it, so that each can be looked at with `anytime`.
@@ -94,7 +97,17 @@ def calibrate(
     """
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
     check_budgets(trajectories=trajectories)
-    make = Plain(learner, source, _open_ended(asked), as_explorer(explorer), horizon, precision, tie, outcome)
+    make = Plain(
+        learner,
+        source,
+        _open_ended(asked),
+        as_explorer(explorer),
+        horizon,
+        precision,
+        as_evidence(evidence),
+        tie,
+        outcome,
+    )
     at = default_times(trajectories) if times is None else _checked(times, trajectories)
     return calibration(make, seeds=seeds, seed=seed, times=at, level=level, jobs=jobs, name=name, progress=progress)
 
@@ -109,6 +122,7 @@ class Plain:
     explorer: Explorer
     horizon: int | None = None
     precision: float = 1e-6
+    evidence: DirectEvidence | None = None
     tie: Tying | Tie | None = None
     outcome: Outcome | None = None
 
@@ -121,7 +135,8 @@ class Plain:
             origin = origin()
         source = simulated(as_source(origin))
         learns = as_tied(as_learner(learner), source.graph, self.tie, self.outcome)
-        return Anytime(source, self.spec, learns, self.explorer, seed, self.horizon, self.precision)
+        more = (seed, self.horizon, self.precision, None, self.evidence)
+        return Anytime(source, self.spec, learns, self.explorer, *more)
 
 
 def calibration(
@@ -146,8 +161,10 @@ def calibration(
     if level is not None and not 0 < level < 1:
         raise ModelError(f"level is {level}; give a probability between 0 and 1, such as 0.95")
     first = make(seed)
-    claim, judge = first.learner.claim, Judge.of(first)
-    chosen = claim.level
+    claim, judge, played = first.learner.claim, Judge.of(first), None
+    if first.playing is not None:
+        played = Guarantee("any-time", first.playing.budget.level)
+    chosen = claim.level if played is None else played.level
     if chosen is None:
         rate = getattr(first.learner, "error_rate", None)
         chosen = level if level is not None else NOMINAL if rate is None else 1 - rate
@@ -166,7 +183,7 @@ def calibration(
     return Calibration(
         learner or repr(first.learner).partition("):")[0] + ")", name, str(first.spec), claim, chosen,
         judge.optimum.value, judge.rises, times, np.array(numbers, np.int64),
-        {column: np.array([done[each][column] for each in numbers]) for column in COLUMNS}, interrupted,
+        {column: np.array([done[each][column] for each in numbers]) for column in COLUMNS}, interrupted, played,
     )  # fmt: skip
 
 

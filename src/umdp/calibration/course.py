@@ -76,11 +76,18 @@ class Judge:
         return (lower <= p + ROUNDING) & (p <= upper + ROUNDING)
 
     def bound(self, snapshot: Snapshot) -> float:
-        """Return the value that is said to be kept at least, or at most."""
+        """Return the value that is said to be kept at least, or at most: the promise, or where none is made what is learned.
+
+        Where candidates are played, theirs is the promise, and what is learned says nothing without one.
+        """
+        if snapshot.promise is not None:
+            return snapshot.promise.bound
+        if snapshot.evidence is not None:
+            return -np.inf if self.rises else np.inf
         return snapshot.bracket.lower if self.rises else snapshot.bracket.upper
 
     def worth(self, snapshot: Snapshot) -> Bracket:
-        """Return a bracket of what the robust policy is worth on the process; once per policy."""
+        """Return a bracket of what the policy is worth on the process; once per policy."""
         key = _key(snapshot.policy)
         if key not in self._worth:
             found = evaluate(self.truth, snapshot.robust.spec, snapshot.policy, precision=PRECISE)
@@ -166,4 +173,4 @@ def _note(found: Columns, row: int, state: _State, judge: Judge) -> None:
         found["interval_always"][row] = state.always[state.visited].mean()
     found["bound"][row] = judge.bound(state.snapshot)
     found["worth"][row] = judge.worth(state.snapshot).value
-    found["promised"][row] = state.snapshot.guarantee.holds
+    found["promised"][row] = state.snapshot.promise is not None

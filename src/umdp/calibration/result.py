@@ -48,6 +48,7 @@ class Calibration:
         (see `QUANTITIES`) are 1 where they hold. ``bound`` is what is said, ``worth`` what the policy is worth on the process,
         ``promised`` 1 where a promise was made.
     interrupted : whether some of the runs that were asked for are missing
+    played : what playing candidates claims of the value, together with the learner; None where none are played
 
     Examples
     --------
@@ -68,6 +69,7 @@ class Calibration:
     seeds: NDArray[np.int64]
     columns: Mapping[str, NDArray[np.float64]]
     interrupted: bool = False
+    played: Guarantee | None = None
 
     def frequency(self, quantity: Quantity, when: When = "always", trajectories: int | None = None) -> Frequency:
         """Return how often something held, with its interval; after the last trajectory unless told otherwise.
@@ -87,9 +89,10 @@ class Calibration:
             return "below"
         return "above" if found.lower >= self.level else "agrees"
 
-    def claims(self, when: When) -> bool:
-        """Whether the learner claims its level at that time, or at all times."""
-        return self.claim.kind == "any-time" or (when == "then" and self.claim.holds)
+    def claims(self, quantity: Quantity, when: When = "always") -> bool:
+        """Whether a quantity is claimed to hold at that time, or at all times."""
+        claim = self.claim if self.played is None or quantity in ("interval", "model") else self.played
+        return claim.kind == "any-time" or (when == "then" and claim.holds)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per number of trajectories: the frequencies, and the medians of bound and worth."""
@@ -110,7 +113,7 @@ class Calibration:
             "learner": self.learner, "model": self.model, "property": self.spec, "guarantee": self.claim.as_dict(),
             "nominal": self.level, "optimum": self.optimum, "side": "at least" if self.rises else "at most",
             "trajectories": int(self.times[-1]), "runs": self.seeds.size, "seed": int(self.seeds.min()),
-            "interrupted": self.interrupted,
+            "interrupted": self.interrupted, "evidence": None if self.played is None else self.played.as_dict(),
             "verdict": {name: {when: self.verdict(name, when) for when in WHEN} for name in QUANTITIES},
             "rows": self.rows(),
         }  # fmt: skip
@@ -126,10 +129,16 @@ class Calibration:
         ]
         return [*about, *self._course(), "", *self._end(), *self._said()]
 
+    @property
+    def _claimed(self) -> bool:
+        return self.claim.holds or self.played is not None
+
     def _compared(self) -> str:
         level = f"{100 * self.level:.10g} %"
+        if self.played is not None and not self.claim.holds:
+            return f"playing candidates claims {level} of the value, at all times, and the learner nothing"
         if self.claim.kind == "any-time":
-            return f"the learner claims {level}, at all times"
+            return f"the learner claims {level}, at all times" + (", with what is played" if self.played else "")
         if self.claim.holds:
             return f"the learner claims {level}, for one look at numbers of samples fixed before"
         return f"the learner claims nothing, and is compared with {level}"
@@ -161,7 +170,7 @@ class Calibration:
             for when, whole in WHEN.items():
                 found = self.frequency(name, when)
                 verdict = self.verdict(name, when)
-                mark = ", which is not claimed" if self.claim.holds and not self.claims(when) else ""
+                mark = ", which is not claimed" if self._claimed and not self.claims(name, when) else ""
                 told = "" if np.isnan(found.share) else f"   {_COMPARED[verdict]} {100 * self.level:.10g} %{mark}"
                 said.append(f"  {words + ', ' + whole:<55}  {found!s:<24}{told}".rstrip())
         return said
@@ -169,7 +178,7 @@ class Calibration:
     def _said(self) -> list[str]:
         """Return what else there is to say."""
         lost = int(np.count_nonzero(self.columns["promised"][:, -1] == 0))
-        if self.claim.kind != "any-time" or not lost:
+        if self.claim.kind != "any-time" or self.played is not None or not lost:
             return []
         return [
             "",
@@ -196,4 +205,4 @@ class Calibration:
 
 
 def _number(value: float) -> str:
-    return f"{value:.4g}"
+    return "none" if np.isinf(value) else f"{value:.4g}"

@@ -86,8 +86,9 @@ class Calibrate:
             picture_file(Path(self.plot), place=f"--plot {self.plot}")
         check_outputs([("--plot", self.plot)], files_read(config), force=self.force)
         config.check()
-        if self.published and config.tie is not None:
-            raise ModelError("--tie is not part of the published code; leave it out, or --as-published")
+        for option, value in (("tie", config.tie), ("evidence", config.evidence)):
+            if self.published and value is not None:
+                raise ModelError(f"--{option} is not part of the published code; leave it out, or --as-published")
         return config
 
     def _jobs(self) -> int:
@@ -101,7 +102,7 @@ class Calibrate:
         from umdp.learn.making import shown
 
         settings = ", ".join(f"{name}={shown(value)}" for name, value in self.config.settings.items())
-        tied = "" if self.config.tie is None else ", tied"
+        tied = ("" if self.config.tie is None else ", tied") + ("" if self.config.evidence is None else ", played")
         return self.config.learner + (f" ({settings})" if settings else "") + tied + " as published" * self.published
 
     def _print(self, found: Calibration) -> None:

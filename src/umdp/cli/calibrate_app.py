@@ -9,6 +9,7 @@ import typer
 
 from umdp.cli.calibrate import Calibrate
 from umdp.cli.env_args import ENV_ARG, arguments_of
+from umdp.cli.evidence import EVIDENCE, MOST, check_evidence, evidence_rate
 from umdp.cli.numbers import integer, number, share
 from umdp.cli.outputs import FORCE_HELP
 from umdp.cli.setting import setting
@@ -88,6 +89,8 @@ def _calibrate(
             show_default=False,
         ),
     ] = None,
+    evidence: EVIDENCE = None,
+    most: MOST = None,
     explore: Annotated[
         str,
         typer.Option(
@@ -128,13 +131,17 @@ def _calibrate(
     """Return what `umdp calibrate` was asked for."""
     from umdp.run import Config
 
+    given = typed(context)
+    apart = evidence_rate(learner, confidence, given | {"learner"})
     chosen = dict(setting(text) for text in set or ())
     config = Config(
         model=model, parameters=arguments_of(env_arg), constants=",".join(const or ()), question=property, learner=learner,
-        settings=_with_rate(learner, chosen, confidence), tie=tie, explore=explore, xi=xi, seed=seed, horizon=horizon,
+        settings=_with_rate(learner, chosen, confidence), tie=tie, evidence=evidence, most=most, evidence_rate=apart,
+        explore=explore, xi=xi, seed=seed, horizon=horizon,
         trajectories=trajectories,
     )  # fmt: skip
-    unused(config, typed(context))
+    unused(config, given)
+    check_evidence(config, given)
     level = None if confidence is None else float(confidence)
     return Calibrate(config, seeds, level, as_published, jobs, plot, json, quiet or json, force)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from umdp.run import Config
     from umdp.snapshot import Snapshot
 
-__all__ = ["Screen", "display", "in_words", "record", "returned", "seen"]
+__all__ = ["Screen", "beside", "display", "in_words", "record", "returned", "seen"]
 
 POINTS = 4000  # of a curve, above which every second is left out
 WIDTH = 72  # columns of the picture, where there are so many
@@ -50,6 +50,8 @@ class Screen:
     def result(self, snapshot: Snapshot, path: str | None) -> None:
         """Say how it ended."""
         print(in_words(snapshot))
+        if snapshot.evidence is not None:
+            print(f"  {beside(snapshot)}")
         print(f"  after {_amount(snapshot)}{', the last iteration incomplete' if snapshot.partial else ''}")
         if snapshot.returns is not None:
             print(f"  return   {returned(*snapshot.returns)}")
@@ -57,8 +59,9 @@ class Screen:
             print(f"  the policy is worth {snapshot.performance:.6g} on the process itself")
         for line in self.notes(snapshot):
             print(f"  {line}")
-        for line in snapshot.guarantee.reasons[1:]:  # the first is part of the label
-            print(f"  {'provided that' if snapshot.guarantee.holds else 'no guarantee:'} {line}")
+        guarantee = snapshot.guarantee if snapshot.promise is None else snapshot.promise.guarantee
+        for line in guarantee.reasons[1:]:  # the first is part of the label
+            print(f"  {'provided that' if guarantee.holds else 'no guarantee:'} {line}")
         print(f"  ended because {snapshot.reason or 'it was left'}")
         if path is not None:
             name = shlex.quote(path)
@@ -113,8 +116,9 @@ class _Live(Screen):
         from rich.console import Console
         from rich.live import Live
 
-        rises = _rises(snapshot)
-        bound = snapshot.bracket.lower if rises else snapshot.bracket.upper
+        bound = snapshot.bracket.lower if _rises(snapshot) else snapshot.bracket.upper
+        if snapshot.evidence is not None:  # what is promised, not what the model says
+            bound = (snapshot.promise or snapshot.evidence).bound
         if len(self.points) >= POINTS:
             self.points = [*self.points[:-1:2], self.points[-1]]
         self.points.append(Point(max(snapshot.trajectories, 1), bound, snapshot.optimistic))
@@ -144,11 +148,13 @@ class _Live(Screen):
         lines = [
             Text(f"{self.run.spec} with {self.config.learner} on {self.config.model}", style="bold"),
             Text(in_words(snapshot)),
+            *([] if snapshot.evidence is None else [Text(beside(snapshot), style="dim")]),
             *(Text(line, style="cyan", no_wrap=True, overflow="crop") for line in drawn),
         ]
         if drawn:
             hopeful = any(each.optimistic is not None for each in points)
-            what = "█ bound, · optimistic value, over trajectories" if hopeful else "█ bound, over trajectories"
+            bound = "█ bound" if snapshot.evidence is None else "█ promised"
+            what = f"{bound}, · optimistic value, over trajectories" if hopeful else f"{bound}, over trajectories"
             lines.append(Text(what, style="dim"))
         lines.append(Text(f"{_amount(snapshot)}, iteration {snapshot.iteration}; {pace}"))
         bar = self.progress(snapshot, spent, min(width - 1, WIDTH))
@@ -203,7 +209,14 @@ def display(run: Anytime, config: Config, *, json: bool, quiet: bool) -> Iterato
 
 
 def in_words(snapshot: Snapshot) -> str:
-    """Return the value and what stands behind it, such as ``at least 0.301 with probability 99 %, whenever you stop``."""
+    """Return the value and what stands behind it, such as ``at least 0.301 with probability 99 %, whenever you stop``.
+
+    With evidence it is the promise, by the model or by playing, where there is one.
+    """
+    if snapshot.evidence is not None and snapshot.promise is not None and snapshot.promise.by == "evidence":
+        promise = snapshot.promise
+        side = "at least" if promise.at_least else "at most"
+        return f"{side} {short(promise.bound, down=promise.at_least)} {promise.how}"
     bracket, rises = snapshot.bracket, _rises(snapshot)
     bound = bracket.lower if rises else bracket.upper
     side = "at least" if rises else "at most"
@@ -211,6 +224,27 @@ def in_words(snapshot: Snapshot) -> str:
         return "no finite bound yet"
     behind = f"{snapshot.guarantee}" if snapshot.guarantee.holds else f"on the learned model, {snapshot.guarantee}"
     return f"{side} {short(bound, down=rises)} {behind}"
+
+
+def beside(snapshot: Snapshot) -> str:
+    """Return what stands beside the promise of a run with evidence: what the model says, or what playing has shown so far."""
+    played, promise = snapshot.evidence, snapshot.promise
+    assert played is not None
+    if promise is not None and promise.by == "evidence":
+        rises = _rises(snapshot)
+        bound = snapshot.bracket.lower if rises else snapshot.bracket.upper
+        said = (
+            f"{'at least' if rises else 'at most'} {short(bound, down=rises)}"
+            if math.isfinite(bound)
+            else "no bound yet"
+        )
+        return f"the learned model says {said}, {snapshot.guarantee}"
+    if not played.guarantee.holds:
+        return f"playing candidates promises nothing: {played.guarantee}"
+    if not played.plays:
+        return "no candidate has been played yet"
+    shown = f"{'at least' if played.at_least else 'at most'} {short(played.bound, down=played.at_least)}"
+    return f"playing a candidate {played.plays:,} {nouns(played.plays, 'time')} shows {shown}"
 
 
 def _rises(snapshot: Snapshot) -> bool:
@@ -292,7 +326,11 @@ def stops(config: Config) -> str:
 
 def record(snapshot: Snapshot) -> dict[str, Any]:
     """Return a snapshot for a line of JSON; infinity as text."""
-    return {key: plain(value) for key, value in snapshot.row().items()}
+    return {key: _nested(value) for key, value in snapshot.row().items()}
+
+
+def _nested(value: Any) -> Any:
+    return {key: plain(each) for key, each in value.items()} if isinstance(value, dict) else plain(value)
 
 
 def plain(value: Any) -> Any:

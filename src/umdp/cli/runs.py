@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umdp.cli.learn import configuration
-from umdp.cli.live import plain, returned, seen
+from umdp.cli.live import plain, returned, seen, short
 from umdp.cli.outputs import check_outputs, files_behind
 from umdp.errors import FormatError, MissingExtra, ModelError
 from umdp.plural import nouns
@@ -86,6 +86,12 @@ def _show(last: dict[str, Any]) -> None:
     partial = ", the last one incomplete" if last.get("partial") else ""
     rounds = f"{last['iterations']} {nouns(last['iterations'], 'iteration')}"
     print(f"  {seen(last['trajectories'], last['steps'])}, {rounds}{partial}")
+    if last.get("promise") is not None and last["promise"]["by"] == "evidence":
+        promise = last["promise"]
+        bound = short(promise["bound"], down=promise["side"] == "at least")
+        print(f"  promised {promise['side']} {bound} {promise['text']}")
+        for line in promise["guarantee"]["reasons"][1:]:
+            print(f"           {line}")
     print(f"  bracket  {last['lower']:.6g} .. {last['upper']:.6g} ({last['guarantee']['text']})")
     for line in last["guarantee"]["reasons"][1:]:
         print(f"           {line}")
@@ -176,6 +182,8 @@ def _about(store: Store) -> dict[str, Any]:
     """Return what a policy or model was learned for, its bracket, and what is promised of that."""
     last = store.last() or {}
     known = {name: plain(last.get(name)) for name in ("trajectories", "steps", "lower", "upper", "guarantee")}
+    if last.get("promise") is not None:
+        known["promise"] = last["promise"]
     config = configuration(store)
     return {
         "property": store.question,
@@ -191,6 +199,12 @@ def _note(store: Store) -> str:
     bracket = f"{about['lower']} .. {about['upper']}"
     label = (about["guarantee"] or {}).get("text", "nothing learned yet")
     after = f"{about['trajectories']} {nouns(about['trajectories'], 'trajectory')}"
+    promise = about.get("promise")
+    if promise is not None and promise["by"] == "evidence":
+        said = f"{promise['side']} {short(promise['bound'], down=promise['side'] == 'at least')} {promise['text']}"
+        return (
+            f"{about['property']}: the policy is worth {said}; {bracket} on the learned model, after {after}; {label}"
+        )
     return f"{about['property']}: {bracket} on the learned model, after {after}; {label}"
 
 
@@ -215,4 +229,9 @@ def _write_rows(target: Path, rows: list[dict[str, Any]]) -> None:
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row with its guarantee as columns: its kind, its level, and its reasons in one text."""
     given = row["guarantee"]
-    return {**row, "guarantee": given["kind"], "level": given["level"], "reasons": "; ".join(given["reasons"])}
+    flat = {**row, "guarantee": given["kind"], "level": given["level"], "reasons": "; ".join(given["reasons"])}
+    if "promised" in row:  # a run with evidence
+        promise, played = flat.pop("promise"), flat.pop("evidence")
+        flat["promised_by"] = None if promise is None else promise["by"]
+        flat |= {"evidence": played["bound"], "plays": played["plays"], "hits": played["hits"]}
+    return flat

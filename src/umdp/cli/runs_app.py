@@ -11,6 +11,7 @@ import typer
 from umdp.cli import log_options as logs
 from umdp.cli.afterwards import Afterwards
 from umdp.cli.env_args import ENV_ARG, arguments_of
+from umdp.cli.evidence import EVIDENCE, MOST, check_evidence, evidence_rate
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number, share
 from umdp.cli.outputs import FORCE_HELP
@@ -115,8 +116,8 @@ def _learn(
         typer.Option(
             metavar="FILE.py:NAME",
             help="Which choices share one distribution over outcomes, so that what is seen of one is learned of all: a function "
-            "of (state, action, successor) that returns a class and an outcome, or None; or: declared, for what a benchmark "
-            "declares.",
+            "of (state, action, successor) that returns a class and an outcome, or None; CLASS,OUTCOME, two columns of "
+            "the table given by --graph; or: declared, for what a benchmark declares.",
             show_default=False,
         ),
     ] = None,
@@ -145,6 +146,8 @@ def _learn(
             "whichever is cheaper.",
         ),
     ] = "steps",
+    evidence: EVIDENCE = None,
+    most: MOST = None,
     const: Annotated[
         list[str] | None,
         typer.Option("--const", metavar="K=2,err=.2", help="Values for a program's constants.", show_default=False),
@@ -217,14 +220,19 @@ def _learn(
     }  # fmt: skip
     read = logs.log_options(model, log, property, on_error, describe, asked, quiet=quiet or json)
     given = typed(context)
-    learner, chosen = confident(learner, dict(setting(text) for text in set or ()), confidence, given)
+    apart = evidence_rate(learner, confidence, given)
+    learner, chosen = confident(
+        learner, dict(setting(text) for text in set or ()), confidence if apart is None else None, given
+    )
     config = Config(
         model=model, parameters=arguments_of(env_arg), constants=",".join(const or ()), question=read.question,
         learner=learner, settings=chosen, tie=tie, explore=explore, xi=xi, seed=seed, horizon=horizon, precision=precision,
         per_solve=per_solve, sampling=sampling, switch=switch, after=after or 0, log=log, follow=follow, on_error=read.on_error,
+        evidence=evidence, evidence_rate=apart, most=most,
         data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds,
     )  # fmt: skip
     unused(config, given)
+    check_evidence(config, given)
     return Learn(
         config, out, json, quiet, certificate, Afterwards(plot, policy), free=not {"learner", "confidence"} & given,
         force=force,

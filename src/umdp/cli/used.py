@@ -14,7 +14,7 @@ from umdp.errors import FormatError, ModelError
 if TYPE_CHECKING:
     from umdp.run import Config
 
-__all__ = ["check_certificate", "confident", "is_log", "is_program", "typed", "unused"]
+__all__ = ["check_certificate", "confident", "is_log", "is_program", "promises", "typed", "unused"]
 
 PROGRAMS = (".prism", ".nm", ".pm", ".jani")
 
@@ -71,6 +71,7 @@ def unused(config: Config, given: Set[str]) -> None:
             ("horizon", "trajectories of a log are as long as they were recorded"),
             ("env_arg", "arguments are for environments and functions"),
             ("sampling", "nothing is drawn at random where a log is read"),
+            ("evidence", "its trajectories are those of whoever recorded it, and evidence of nobody else"),
             ("per_solve", "a log is solved when counts have doubled, a stream with every batch"),
         ):
             if name in given:
@@ -116,7 +117,7 @@ def confident(
     if "error_rate" in settings:
         raise ModelError("--confidence and --set error_rate say the same thing; give one of them")
     more = {**settings, "error_rate": float(1 - confidence)}
-    if not _promises(chosen, more):
+    if not promises(chosen, more):
         raise ModelError(
             f"--confidence {confidence}: the learner {chosen} promises nothing; leave out --learner for "
             "confidence-sequence, which keeps it whenever you stop (clopper-pearson keeps it for one look at a log)"
@@ -124,7 +125,7 @@ def confident(
     return chosen, more
 
 
-def _promises(learner: str, settings: dict[str, Any]) -> bool:
+def promises(learner: str, settings: dict[str, Any] | None = None) -> bool:
     """Whether a learner has an error rate and claims something; what cannot be known here is said when it is made."""
     from umdp.learn import LEARNERS
     from umdp.learn.making import make_learner, settings_of
@@ -132,13 +133,13 @@ def _promises(learner: str, settings: dict[str, Any]) -> bool:
     if learner not in LEARNERS:
         return True
     kind = LEARNERS[learner]
-    return "error_rate" in settings_of(kind) and make_learner(kind, settings).claim.holds
+    return "error_rate" in settings_of(kind) and make_learner(kind, settings or {}).claim.holds
 
 
 def check_certificate(path: str, config: Config) -> None:
     """Raise an error where a certificate could not be written in the end."""
     claim = config.build_learner().claim
-    if not claim.holds:
+    if not claim.holds and config.evidence is None:
         raise ModelError(
             f"--certificate {path}: the learner {config.learner} promises nothing, so there is nothing to certify; use "
             "--confidence 0.95"

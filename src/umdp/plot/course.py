@@ -33,6 +33,8 @@ OPTIMISTIC: dict[str, Any] = {**LINE, "linewidth": 0.7}
 TRUE: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (1, 1.3))}
 THRESHOLD: dict[str, Any] = {"color": GUIDE, "linewidth": 0.8, "linestyle": (0, (1, 2.5))}
 END: dict[str, Any] = {"marker": "o", "markersize": 5.5, "markeredgecolor": "white", "markeredgewidth": 0.8}
+PROMISE: dict[str, Any] = {**LINE, "linewidth": 1.6, "linestyle": (0, (4, 1.2))}
+SURE = "promised, by the model or by playing"
 HOPED, KEPT = "optimistic value", "true value of the policy"
 
 Several = Drawable | Sequence[Drawable] | Mapping[str, Drawable]
@@ -142,8 +144,13 @@ def _curves(one: Subject) -> Mapping[str, NDArray[np.float64]]:
     bound = columns["lower"] if one.rises else columns["upper"]
     return {
         "trajectories": at[keep], "bound": bound[keep], "optimistic": columns["optimistic"][keep],
-        "performance": columns["performance"][keep],
+        "performance": columns["performance"][keep], "promised": _promised(columns)[keep],
     }  # fmt: skip
+
+
+def _promised(columns: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return what was promised, (N,); nothing in runs without evidence."""
+    return columns.get("promised", np.full(len(columns["trajectories"]), np.nan))
 
 
 def _axis(shown: Sequence[Subject], curves: Sequence[Mapping[str, NDArray[np.float64]]]) -> ValueAxis:
@@ -153,7 +160,7 @@ def _axis(shown: Sequence[Subject], curves: Sequence[Mapping[str, NDArray[np.flo
     bands = []
     for columns in curves:
         empty = np.full(len(columns["trajectories"]), np.nan)
-        for name in ("bound", "optimistic", "performance"):
+        for name in ("bound", "optimistic", "performance", "promised"):
             if not np.isnan(columns[name]).all():
                 bands.append(Band(columns["trajectories"].astype(np.int64), columns[name], empty, empty))
     ends = np.array([band.mean[-1] for band in bands])
@@ -177,7 +184,9 @@ def _draw(
     order: float,
 ) -> None:
     at = columns["trajectories"]
-    bound, optimistic, true = (axis.clip(columns[name]) for name in ("bound", "optimistic", "performance"))
+    bound, optimistic, true, sure = (
+        axis.clip(columns[name]) for name in ("bound", "optimistic", "performance", "promised")
+    )
     known = ~np.isnan(optimistic)
     if shade and known.any():
         ax.fill_between(
@@ -187,6 +196,8 @@ def _draw(
         ax.step(at, optimistic, where="post", color=look.colour, zorder=order, label=_first(ax, HOPED), **OPTIMISTIC)
     if not np.isnan(true).all():
         ax.step(at, true, where="post", color=look.colour, zorder=order, label=_first(ax, KEPT), **TRUE)
+    if not np.isnan(sure).all():
+        ax.step(at, sure, where="post", color=look.colour, zorder=order + 0.6, label=_first(ax, SURE), **PROMISE)
     ax.step(at, bound, where="post", zorder=order + 0.5, label=_label(one), color=look.colour, **BOUND)
     if one.reason is not None:
         ax.plot(
@@ -235,6 +246,8 @@ def _handles(
         handles.append(Line2D([], [], label=HOPED, color=GUIDE, **OPTIMISTIC))
     if any(not np.isnan(columns["performance"]).all() for columns in curves):
         handles.append(Line2D([], [], label=KEPT, color=GUIDE, **TRUE))
+    if any(not np.isnan(columns["promised"]).all() for columns in curves):
+        handles.append(Line2D([], [], label=SURE, color=GUIDE, **PROMISE))
     if any(each.optimum is not None for each in shown):
         handles.append(Line2D([], [], label="optimum", **OPTIMUM))
     if any(each.until is not None for each in shown):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ __all__ = ["Drawable", "Subject", "subject", "subjects"]
 Drawable: TypeAlias = OpenedRun | str | Path | Snapshot | Iterable[Snapshot] | Solution | Policy | IntervalMDP | MDP
 """A run or its file, a snapshot or all of them, a solution, a policy, a model."""
 COLUMNS = ("trajectories", "lower", "upper", "optimistic", "performance", "estimation_error", "model_error")
+PROMISED = "promised"
 LARGE = 20_000  # states above which the optimum is not worked out for a picture
 TITLES = {
     "lui": "LUI", "pac": "PAC", "map": "MAP", "ucrl2": "UCRL2", "confidence-sequence": "Confidence sequence",
@@ -228,10 +229,16 @@ def _from_run(run: OpenedRun) -> Subject:
         until = None
     return Subject(
         learner, (learner, Path(run.name).name, settings, f"seed {config.seed}", run.question, run.path.stem), str(run.path),
-        table=lambda: {name: run[name] for name in COLUMNS}, guarantee=None if last is None else run.guarantee,
+        table=lambda: _columns(run.rows), guarantee=None if last is None else run.guarantee,
         spec=run.spec, until=until, reason=None if last is None else run.reason, find_model=lambda: run.model,
         find_policy=lambda: run.policy, counts=run._counts, truth=run.truth,
     )  # fmt: skip
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[np.float64]]:
+    """Return the columns of rows; what is promised is there only in runs with evidence."""
+    found = {name: [row.get(name) for row in rows] for name in (*COLUMNS, PROMISED)}
+    return {name: np.array([np.nan if each is None else float(each) for each in found[name]]) for name in found}
 
 
 def _from_snapshots(given: Sequence[Snapshot]) -> Subject:
@@ -239,8 +246,7 @@ def _from_snapshots(given: Sequence[Snapshot]) -> Subject:
     spec = last.robust.spec
 
     def table() -> dict[str, NDArray[np.float64]]:
-        rows = [each.row() for each in given]
-        return {name: np.array([np.nan if row[name] is None else row[name] for row in rows]) for name in COLUMNS}
+        return _columns([each.row() for each in given])
 
     return Subject(
         "LUI", (), "the list of snapshots", table=table, guarantee=last.guarantee, spec=spec, until=spec.threshold,

@@ -14,6 +14,7 @@ import numpy as np
 from umdp.anytime import Anytime
 from umdp.asked import check_budgets, check_numbers, check_spec, check_until
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
+from umdp.evidence import DirectEvidence
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
 from umdp.learn.making import make_learner, settings_of
@@ -46,11 +47,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     constants : for programs
     question : the property; a benchmark has its own
     learner, settings : the learner's name, or ``FILE.py:NAME``, a class, and its settings
-    tie : which choices share one distribution: what a benchmark has ``declared``, or ``FILE.py:NAME``, a function
+    tie : which choices share one distribution: what a benchmark has ``declared``, ``FILE.py:NAME``, a function, or
+        ``CLASS,OUTCOME``, columns of a table of what can happen
     chosen : whether nobody asked for a learner, and this one was taken because the graph is only observed
     explore, xi : an explorer's name, or ``FILE.py:NAME``, a class; and the weight on the optimistic action
     seed, horizon, precision, per_solve : see `anytime`
     sampling : how a model is simulated, see `Simulator`
+    evidence, evidence_rate, most : the share of trajectories that candidates play, its error rate, and the most that a
+        trajectory is worth; see `DirectEvidence`
     explored : the steps of exploratory episodes, in a run of an environment without a table
     switch, after : what the process becomes, and after how many trajectories
     log, follow, on_error : a log or stream to learn from instead of simulating the model; - is standard input
@@ -76,6 +80,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     precision: float = 1e-6
     per_solve: int | None = None
     sampling: str = "steps"
+    evidence: float | None = None
+    evidence_rate: float | None = None
+    most: float | None = None
     explored: int | None = None
     switch: str | None = None
     after: int = 0
@@ -107,19 +114,19 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         numbers = {"seed": self.seed, "horizon": self.horizon, "precision": self.precision, "per_solve": self.per_solve}
         check_numbers(**numbers, prefix="--")
         check_sampling(self.sampling, "--")
-        self.build_learner(), self.build_explorer()
-        if self.tie is not None:
-            check_tie(self.tie, self.model)
+        self.build_learner(), self.build_explorer(), self.build_evidence()
+        check_tie(self)
 
     def assemble(self, source: Source, spec: Spec, horizon: int | None) -> Anytime:
         """Return the run of a source, a property and a horizon that were built."""
         learner, explorer = self.build_learner(), self.build_explorer()
         if self.tie is not None:
-            learner = Tied(learner, tying_of(self.tie, self.model, source.graph, self.plugins))
+            learner = Tied(learner, tying_of(self, source.graph))
         if self.graph and self.graph != graph_digest(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
         try:
-            return Anytime(source, spec, learner, explorer, self.seed, horizon, self.precision, self.per_solve)
+            how = (self.seed, horizon, self.precision, self.per_solve, self.build_evidence())
+            return Anytime(source, spec, learner, explorer, *how)
         except SpecError as error:
             found = re.match(r'unknown label "([^"]*)"', str(error))
             if found is None or self.read_from is None:
@@ -210,6 +217,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         else:
             raise ModelError(f"there is no way to explore called {self.explore!r}; there are {', '.join(EXPLORERS)}")
         return Optimism(self.xi) if kind is Optimism else kind()
+
+    def build_evidence(self) -> DirectEvidence | None:
+        """Return what candidates play; None without."""
+        return None if self.evidence is None else DirectEvidence(self.evidence, self.evidence_rate, self.most)
 
     def build_source(
         self, explore_seconds: float | None = None, tell: Callable[[str], None] | None = None

@@ -38,8 +38,15 @@ PARTS = {
     "per_solve": "the number of trajectories per solve",
     "ends": "where trajectories end",
     "ties": "which choices are tied",
+    "evidence": "what candidates play",
 }
-LATER = ("log", "per_solve", "ends", "ties")  # parts that runs of this format did not have from the beginning
+LATER = (
+    "log",
+    "per_solve",
+    "ends",
+    "ties",
+    "evidence",
+)  # parts that runs of this format did not have from the beginning
 # How the answer reads and is used, not what it is: runs from before they were kept go on.
 SHOWN = ("units", "interface")
 PLURAL = ("the states", "the labels", "the rewards", "the names", "the probabilities")
@@ -69,6 +76,7 @@ def fingerprint(config: Config, run: Anytime) -> dict[str, str]:
         "per_solve": run.per_solve,
         "ends": run.halt,
         "ties": _ties(run.learner),
+        "evidence": None if run.evidence is None else _settings(run.evidence),
         "code": _sorted(config.plugins),
         "log": [
             config.read_from, config.on_error, config.data.graph, config.data.initial, config.data.terminal,

@@ -103,6 +103,12 @@ class OpenedRun:
         return Guarantee.from_dict(self.last["guarantee"])
 
     @property
+    def promise(self) -> Mapping[str, Any] | None:
+        """What is promised of the policy, by the model or by playing it, in a run with evidence; otherwise None."""
+        found: Mapping[str, Any] | None = self.last.get("promise")
+        return found
+
+    @property
     def reason(self) -> str | None:
         """Why the run ended; None if it did not."""
         return self.last["reason"] or None
@@ -143,7 +149,7 @@ class OpenedRun:
 
     @property
     def policy(self) -> Policy:
-        """The robust policy."""
+        """The policy that the promise is about; the robust policy, where there is none."""
         found = self._known().policy
         if found is None:
             raise FormatError(
@@ -195,6 +201,7 @@ class OpenedRun:
                 ("bracket", str(self.bracket)),
                 *self._returned(),
                 ("promise", str(self.guarantee)),
+                *([] if self.promise is None else [("promised", _in_words(self.promise))]),
                 ("seen", f"{self._seen()}, {self.steps:,} {nouns(self.steps, 'step')}"),
                 ("ended because", self.reason or "it has not ended"),
             ]
@@ -260,6 +267,10 @@ def _truth(store: Store, graph: Graph) -> NDArray[np.float64] | None:
         found = BENCHMARKS[config["model"]].build().probability
     fits = isinstance(found, np.ndarray) and found.shape == (graph.transitions,) and found.dtype.kind == "f"
     return found if fits else None
+
+
+def _in_words(promise: Mapping[str, Any]) -> str:
+    return f"{promise['side']} {promise['bound']:.6g} {promise['text']}"
 
 
 def _maybe(value: Any) -> float | None:

@@ -44,7 +44,7 @@ class Learned:
     Attributes
     ----------
     model : the interval MDP
-    policy : the robust policy; None where it was too large to be kept
+    policy : the policy that the promise is about, or the robust one; None where it was too large to be kept
     report : what the source said about the data, a line each
     """
 
