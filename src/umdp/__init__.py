@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from umdp import benchmark
 from umdp.calibration import Calibration, calibrate
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
-from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner
+from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner, RestartingSequence
 from umdp.learn.tied import Tied
 from umdp.learning import anytime
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
@@ -62,6 +62,7 @@ __all__ = [
     "Policy",
     "Prepared",
     "Promise",
+    "RestartingSequence",
     "Rewards",
     "Simulation",
     "Snapshot",

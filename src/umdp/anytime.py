@@ -79,7 +79,7 @@ def proceed(
         yield snapshot
         if reason is not None:
             return
-        if run.playing is not None and run.playing.due(run, limits):  # if not: let a candidate show what it is worth
+        if run.playing is not None and run.playing.due(run):  # if not: let a candidate show what it is worth
             complete, halted = run.playing.play(run, limits, over)
         else:
             weight = run.direct()  # or where to look
@@ -169,7 +169,7 @@ class Anytime:
         played = None if self.playing is None else self.playing.promised(self.source, robust.policy)
         return Snapshot(
             self.iteration, self.trajectories, self.steps, robust, best and best.value, self.guarantee(),
-            self.source.truth, ledger=self.learner.ledger, counts=self.counts, evidence=played,
+            self.source.truth, ledger=self.learner.ledger, counts=self.counts, evidence=played, alarms=self.learner.alarms(),
         )  # fmt: skip
 
     def guarantee(self) -> Guarantee:
@@ -180,7 +180,7 @@ class Anytime:
             unseen = unseen_support(self.source.graph, self.reading, self._robust().policy, seen)
         return promise(
             claim, self.source.knowledge(), looks=self.iteration, whole=self.ended and not self.source.interactive,
-            discovers=self.learner.discovers, costly=self.costly, decided_unseen=unseen,
+            discovers=self.learner.discovers, watches=self.learner.watches, costly=self.costly, decided_unseen=unseen,
         )  # fmt: skip
 
     # -- step 2: where to look -------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ class Anytime:
         """Return how often each choice (C,) must be taken for an iteration to be complete; -1: it does not matter."""
         if self.learner.claim.kind == "fixed-N" and not (self.source.interactive or self.source.eager):
             return np.full(self.source.graph.choices, -1)  # such bounds allow for one look: at all of the data
-        return doubling(self.source.graph, self.counts, self.learner.growth)
+        return doubling(self.source.graph, self.learner.remembered(self.counts), self.learner.growth)
 
     def updated(self) -> None:
         """Take note that an iteration is complete."""

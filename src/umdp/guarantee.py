@@ -133,6 +133,7 @@ def promise(
     looks: int = 0,
     whole: bool = True,
     discovers: bool = False,
+    watches: bool = False,
     costly: bool = False,
     decided_unseen: int = 0,
 ) -> Guarantee:
@@ -150,6 +151,8 @@ def promise(
         Whether all of a data set was read, so that nothing that was seen decided what was sampled, or when to look.
     discovers : bool
         Whether the learner's claim allows for a graph that was found in the data.
+    watches : bool
+        Whether the learner's claim itself says since when the process must not have changed.
     costly : bool
         Whether the property asks for a smallest reward, which an outcome that was never seen may exceed by anything.
     decided_unseen : int
@@ -169,7 +172,7 @@ def promise(
     against = [
         *(() if claim.holds else claim.reasons or (UNKNOWN,)),
         *_against_graph(knowledge, discovers=discovers, costly=costly, unseen=decided_unseen),
-        *_against_data(knowledge),
+        *_against_data(knowledge, watches=watches),
         *_against_looking(claim, looks, whole=whole),
     ]
     if against:
@@ -202,7 +205,7 @@ def _against_graph(knowledge: Knowledge, *, discovers: bool, costly: bool, unsee
     return found
 
 
-def _against_data(knowledge: Knowledge) -> list[str]:
+def _against_data(knowledge: Knowledge, *, watches: bool) -> list[str]:
     found = []
     of = f" of {knowledge.rows:,}" if knowledge.rows else ""
     if knowledge.unlisted:
@@ -216,7 +219,7 @@ def _against_data(knowledge: Knowledge) -> list[str]:
             f"{knowledge.rejected:,}{of} {nouns(knowledge.rows or knowledge.rejected, 'row')} {were(knowledge.rejected)} "
             f"rejected: nobody knows what {they} would have said"
         )
-    if knowledge.changes:
+    if knowledge.changes and not watches:
         found.append(CHANGES)
     return [*found, *knowledge.findings]
 

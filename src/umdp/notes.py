@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.learn.alarm import in_lines
 from umdp.learn.tied import Tied
 from umdp.model import Graph
 from umdp.solver.objective import objective_of
@@ -30,7 +31,7 @@ FEW = 10  # times that a choice should be seen before what was seen of it is tak
 def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
     """Return what the user should know about a run as it is shown by a snapshot, a line each."""
     source = run.source.inner if isinstance(run.source, Listed) else run.source
-    notes = [*run.source.report(), *_reset_note(run)]
+    notes = [*in_lines(snapshot.alarms), *run.source.report(), *_reset_note(run)]
     if isinstance(source, Environment):
         entry = source.graph.interface is not None and source.graph.interface.entry
         cut = cut_note(source.env, source.name, run.spec, entry=entry)

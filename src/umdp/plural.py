@@ -10,12 +10,12 @@ def nouns(count: float, noun: str) -> str:
 
     Examples
     --------
-    >>> [f"{count} {nouns(count, 'trajectory')}" for count in (0, 1, 2)], nouns(3, "step")
-    (['0 trajectories', '1 trajectory', '2 trajectories'], 'steps')
+    >>> [f"{count} {nouns(count, 'trajectory')}" for count in (0, 1, 2)], nouns(3, "step"), nouns(3, "class")
+    (['0 trajectories', '1 trajectory', '2 trajectories'], 'steps', 'classes')
     """
     if count == 1:
         return noun
-    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("s") else f"{noun}s"
 
 
 def were(count: float) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.evidence.promised import Promised
 from umdp.guarantee import Guarantee
+from umdp.learn.alarm import Alarm
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.plural import nouns
 from umdp.returns import return_of
@@ -42,6 +43,7 @@ class Snapshot:
     ledger : returns how the error rate was spent, and on which counts
     counts : (T,) how often each transition was seen
     evidence : what playing candidates promises; None where none are played
+    alarms : what the learner noticed that nobody had said, such as changes of the process
     """
 
     iteration: int
@@ -56,6 +58,7 @@ class Snapshot:
     ledger: Callable[[], dict[str, Any] | None] | None = field(default=None, repr=False)
     counts: NDArray[np.int64] | None = field(default=None, repr=False)
     evidence: Promised | None = field(default=None, repr=False)
+    alarms: tuple[Alarm, ...] = field(default=(), repr=False)
 
     @property
     def bracket(self) -> Bracket:
@@ -127,19 +130,28 @@ class Snapshot:
         return float(far[uncertain].mean())
 
     def certificate(self) -> Certificate:
-        """Return a file's worth of proof of the bracket and of its level, which `umdp verify` checks in exact arithmetic."""
+        """Return a file's worth of proof of the promise and of its level, which `umdp verify` checks in exact arithmetic.
+
+        A promise by the model is proved by the model; one by evidence follows from counts, and these are taken on trust.
+        """
+        from umdp.evidence.certificate import prove_played
         from umdp.solver.proof.learned import prove_learned
 
+        if self.promise is not None and self.promise.by == "evidence":
+            return prove_played(self.promise, self.robust)
         if not self.guarantee.holds:
             raise ModelError(f"there is nothing to certify: {self.guarantee}")
-        return prove_learned(self.robust, None if self.ledger is None else self.ledger(), self.guarantee.reasons)
+        ledger = None if self.ledger is None else self.ledger()
+        if ledger is not None and self.evidence is not None and self.guarantee.level is not None:
+            ledger = {**ledger, "error_rate": 1 - self.guarantee.level}  # one of two promises was chosen
+        return prove_learned(self.robust, ledger, self.guarantee.reasons)
 
     def row(self) -> dict[str, Any]:
         """Return the snapshot as a row: the numbers, and what stands behind them; the guarantee as `Guarantee.as_dict`."""
         # The bracket of the learned model is met either way; of the process nothing is certified without a promise.
         certified = self.status is not Status.CERTIFIED or self.guarantee.holds
         status = self.status.name.lower() if certified else "solved"
-        returns = self.returns
+        returns, fresh = self.returns, [alarm for alarm in self.alarms if alarm.fresh]
         return {
             "trajectories": self.trajectories, "steps": self.steps, "iterations": self.iteration,
             "lower": self.bracket.lower, "upper": self.bracket.upper, "optimistic": self.optimistic,
@@ -148,6 +160,7 @@ class Snapshot:
             "model_error": self.model_error, "reason": self.reason, "partial": self.partial,
             **({} if returns is None else {"return_lower": returns[0], "return_upper": returns[1]}),
             **({} if self.evidence is None else self._promised()),
+            **({"alarms": [alarm.as_dict() for alarm in fresh]} if fresh else {}),
         }  # fmt: skip
 
     def _promised(self) -> dict[str, Any]:

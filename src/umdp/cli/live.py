@@ -14,6 +14,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
 from umdp.cli.chart import Point, chart, remaining
+from umdp.learn.alarm import in_lines
 from umdp.notes import notes_of
 from umdp.plural import nouns
 
@@ -79,8 +80,9 @@ class _Json(Screen):
     def result(self, snapshot: Snapshot, path: str | None) -> None:
         return
 
-    def _print(self, snapshot: Snapshot) -> None:
-        print(json.dumps({**record(snapshot), "notes": self.notes(snapshot)}), flush=True)
+    def _print(self, snapshot: Snapshot, *, whole: bool = False) -> None:
+        more = {"alarms": [alarm.as_dict() for alarm in snapshot.alarms]} if whole and snapshot.alarms else {}
+        print(json.dumps({**record(snapshot), **more, "notes": self.notes(snapshot)}), flush=True)
 
 
 class _LastJson(_Json):
@@ -90,7 +92,7 @@ class _LastJson(_Json):
         return
 
     def result(self, snapshot: Snapshot, path: str | None) -> None:
-        self._print(snapshot)
+        self._print(snapshot, whole=True)
 
 
 class _Lines(Screen):
@@ -103,6 +105,8 @@ class _Lines(Screen):
         if now >= self.next or snapshot.reason is not None:
             self.next = max(now * 1.25, now + 0.5)
             print(f"{_amount(snapshot)}: {in_words(snapshot)}", flush=True)
+        for line in in_lines([alarm for alarm in snapshot.alarms if alarm.fresh]):
+            print(f"{_amount(snapshot)}: {line}", flush=True)
 
 
 class _Live(Screen):
@@ -157,6 +161,7 @@ class _Live(Screen):
             what = f"{bound}, · optimistic value, over trajectories" if hopeful else f"{bound}, over trajectories"
             lines.append(Text(what, style="dim"))
         lines.append(Text(f"{_amount(snapshot)}, iteration {snapshot.iteration}; {pace}"))
+        lines += [Text(line, style="red") for line in in_lines(snapshot.alarms)]
         bar = self.progress(snapshot, spent, min(width - 1, WIDTH))
         if bar:
             lines.append(Text(bar, style="green", no_wrap=True, overflow="crop"))

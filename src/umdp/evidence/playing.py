@@ -128,11 +128,11 @@ class Playing:
         self.explored += trajectories
         return self.owed > 0
 
-    def due(self, run: Anytime, limits: Limits) -> bool:
+    def due(self, run: Anytime) -> bool:
         """Whether it is the candidate's turn; at the beginning of an iteration it is asked now and then who that is."""
         if run.trajectories == run.since[0] and self.explored + self.played >= self.asked:
-            until = limits.until or run.spec.threshold
-            self.consider(Hunch.of(run.learner, run.counts, run.reading), None if until is None else until.value)
+            wanted = run.spec.threshold  # limits do not count: where a run is stopped must not decide how it goes on
+            self.consider(Hunch.of(run.learner, run.counts, run.reading), None if wanted is None else wanted.value)
         return self.owed > 0
 
     def play(self, run: Anytime, limits: Limits, over: Callable[[], str | None]) -> tuple[bool, str | None]:

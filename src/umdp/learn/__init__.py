@@ -12,6 +12,7 @@ from umdp.learn.lui import LUI
 from umdp.learn.making import make_learner
 from umdp.learn.map import MAP
 from umdp.learn.pac import PAC
+from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.learn.ucrl2 import UCRL2
 from umdp.spec.names import listed, suggestion
 
@@ -25,11 +26,12 @@ __all__ = [
     "ConfidenceSequence",
     "Guarantee",
     "Learner",
+    "RestartingSequence",
     "as_learner",
 ]
 
 LEARNERS: Mapping[str, type[Learner]] = MappingProxyType(
-    {each.name: each for each in (LUI, PAC, MAP, UCRL2, ClopperPearson, ConfidenceSequence)}
+    {each.name: each for each in (LUI, PAC, MAP, UCRL2, ClopperPearson, ConfidenceSequence, RestartingSequence)}
 )
 
 

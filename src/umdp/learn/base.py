@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
+from umdp.learn.alarm import Alarm
 from umdp.model import Graph, IntervalMDP
 from umdp.model.display import facts_html
 
@@ -32,6 +33,7 @@ class Learner(ABC):
     ----------
     kept : the names of the arrays that are learned besides the bounds; those of base classes need not be repeated
     discovers : whether the claim also holds on a graph that was found in the data, with the outcome "anything else"
+    watches : whether it notices changes of the process, and its claim says since when there must not have been any
     growth : an iteration ends when some choice was taken this many times as often as ever before
     graph : the graph it is bound to
     matters : (C,) whether the probabilities of a choice can matter for the specification
@@ -41,6 +43,7 @@ class Learner(ABC):
     name: ClassVar[str]
     kept: ClassVar[tuple[str, ...]] = ()
     discovers: ClassVar[bool] = False
+    watches: bool = False
     growth: ClassVar[float] = 1.0
     graph: Graph
     matters: NDArray[np.bool_]
@@ -138,6 +141,14 @@ class Learner(ABC):
         """Return the names of the arrays that make up what has been learned."""
         declared = (name for kind in type(self).__mro__ for name in kind.__dict__.get("kept", ()))
         return sorted({"lower", "upper", *declared})
+
+    def alarms(self) -> tuple[Alarm, ...]:
+        """Return what was noticed that nobody had said, the last alarm of every place; empty where nothing is watched."""
+        return ()
+
+    def remembered(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return which of all counts (T,) the bounds still rest on: an iteration ends when those of some choice double."""
+        return counts
 
     def ledger(self) -> dict[str, Any] | None:
         """Return what a stranger needs to compute the bounds again; None where nothing is claimed."""

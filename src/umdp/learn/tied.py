@@ -12,8 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
+from umdp.learn.alarm import Alarm, Misfit
 from umdp.learn.base import Learner
-from umdp.learn.binomial import ULP, tighten
+from umdp.learn.binomial import ULP, Ints, tighten
+from umdp.learn.homogeneity import misfits
+from umdp.learn.observed_sequence import SHARE
+from umdp.learn.restarting_sequence import RestartingSequence
+from umdp.learn.settings import as_rate, place
 from umdp.model import Graph
 from umdp.model.tying import Outcome, Tie, Tying
 
@@ -21,6 +26,7 @@ __all__ = ["TIED", "Tied", "as_tied"]
 
 Floats = NDArray[np.float64]
 TIED = "the choices of every class share one distribution over outcomes"
+MISFIT = "the choices of class {} do not share one distribution: {} is not like the others"
 OF_CLASS = "class "  # before the names of what the learner of classes keeps
 
 
@@ -40,12 +46,18 @@ class Tied(Learner):
     learner : Learner
         Of classes, not yet bound.
     tying : Tying
+    false_alarms : float
+        The probability with which there may ever be an alarm that a choice is not like the others of its class although it is.
+        After one nothing is promised any more.
 
     Attributes
     ----------
     inner : the learner, bound to the classes
     tying : the classes
     own_lower, own_upper : (O,) bounds of the outcomes, as they are spread
+    walked : (1,) how many steps there were
+    member_counts : (T,) how often each transition was seen, since its class started anew if it ever did
+    misfit_samples, misfit_steps : (C,) samples of a choice, and steps in all, when it turned out not to be like its class; or 0
 
     Examples
     --------
@@ -62,16 +74,25 @@ class Tied(Learner):
     inner: Learner
     own_lower: Floats
     own_upper: Floats
+    walked: Ints
+    member_counts: Ints
+    misfit_samples: Ints
+    misfit_steps: Ints
 
-    def __init__(self, learner: Learner, tying: Tying) -> None:
+    def __init__(self, learner: Learner, tying: Tying, false_alarms: float = 0.01) -> None:
         if isinstance(learner, Tied):
             raise ModelError("choices are tied once; give the learner alone")
-        self.inner, self.tying = learner, tying
+        self.inner, self.tying, self.watches = learner, tying, learner.watches
+        self.false_alarms = as_rate(false_alarms, "false_alarms")
+        self.misfit_samples = np.zeros(0, np.int64)
 
     @property
     def claim(self) -> Guarantee:
         """What the learner of classes claims, provided that the classes are right."""
-        claim = self.inner.claim
+        claim, wrong = self.inner.claim, np.flatnonzero(self.misfit_samples)
+        if wrong.size:
+            kind, first = self.tying.names[self.tying.choice_class[wrong[0]]], place(self.graph, int(wrong[0]))
+            return Guarantee("none", reasons=(MISFIT.format(kind, first), *(() if claim.holds else claim.reasons)))
         return replace(claim, reasons=(*claim.reasons, TIED)) if claim.holds else claim
 
     def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:
@@ -88,6 +109,8 @@ class Tied(Learner):
         given = np.ones(graph.choices, np.bool_) if matters is None else np.asarray(matters, dtype=np.bool_)
         fresh.matters = given
         fresh.inner = self.inner.bind(self.tying.class_graph, fresh.classes_that_matter(), settled=settled)
+        if isinstance(fresh.inner, RestartingSequence):
+            fresh.inner.noun = "class"
         fresh.begin()
         return fresh
 
@@ -100,6 +123,8 @@ class Tied(Learner):
 
     def begin(self) -> None:
         """Spread what is believed of the classes."""
+        self.misfit_samples, self.misfit_steps = np.zeros((2, self.graph.choices), np.int64)
+        self.member_counts, self.walked = np.zeros(self.graph.transitions, np.int64), np.zeros(1, np.int64)
         self._spread()
 
     def update(self, counts: NDArray[np.int64]) -> None:
@@ -108,8 +133,41 @@ class Tied(Learner):
         pooled = np.zeros(self.tying.class_graph.transitions, np.int64)
         pooled[: self.tying.outcomes] = self.tying.pool(counts)
         inner.update(pooled)
+        self._compare(counts, self.inner, inner)
         self.inner = inner
         self._spread()
+
+    def _compare(self, counts: Ints, before: Learner, now: Learner) -> None:
+        """Note which choices contradict that they are like the others of their class; one that started anew has no past."""
+        self.member_counts, self.walked = self.member_counts + counts, self.walked + counts.sum()
+        share: float | Floats = 1.0
+        if isinstance(now, RestartingSequence) and isinstance(before, RestartingSequence):
+            classes = slice(self.tying.classes)
+            anew = (now.epoch > before.epoch)[classes][self.tying.choice_class]
+            self.member_counts[self.per_transition(anew)] = 0
+            share = SHARE / now.epoch[classes].astype(np.float64) ** 2
+        found = misfits(self.tying, self.member_counts, self.false_alarms, self.matters, share) & (
+            self.misfit_samples == 0
+        )
+        self.misfit_samples = np.where(found, self.per_choice(self.member_counts), self.misfit_samples)
+        self.misfit_steps = np.where(found, self.walked, self.misfit_steps)
+
+    def alarms(self) -> tuple[Alarm, ...]:
+        """Return which choices turned out not to be like their class, and which classes have changed."""
+        now = int(self.walked[0])
+        wrong = tuple(
+            Misfit(
+                place(self.graph, c), int(self.misfit_samples[c]), int(self.misfit_steps[c]),
+                bool(self.misfit_steps[c] == now), self.tying.names[self.tying.choice_class[c]],
+            )
+            for c in np.flatnonzero(self.misfit_samples).tolist()
+        )  # fmt: skip
+        named = {place(self.tying.class_graph, k): f"class {name}" for k, name in enumerate(self.tying.names)}
+        return (*wrong, *(replace(each, place=named[each.place]) for each in self.inner.alarms()))
+
+    def remembered(self, counts: Ints) -> Ints:
+        """Return how often each transition was seen since its class started anew, if it ever did."""
+        return self.member_counts
 
     def refine(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         """Return the bounds of outcomes (O,) as they are spread: those of the learner, where nothing else is known."""
@@ -141,7 +199,8 @@ class Tied(Learner):
 
     def arrays(self) -> list[str]:
         """Return the names of the arrays that make up what has been learned, those of classes behind `OF_CLASS`."""
-        return sorted(["lower", "upper", "own_lower", "own_upper", *(OF_CLASS + name for name in self.inner.arrays())])
+        own = ("lower", "upper", "own_lower", "own_upper", "walked", "member_counts", "misfit_samples", "misfit_steps")
+        return sorted([*own, *(OF_CLASS + name for name in self.inner.arrays())])
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return copies of everything learned."""

@@ -30,7 +30,7 @@ PROMISED = "promised"
 LARGE = 20_000  # states above which the optimum is not worked out for a picture
 TITLES = {
     "lui": "LUI", "pac": "PAC", "map": "MAP", "ucrl2": "UCRL2", "confidence-sequence": "Confidence sequence",
-    "clopper-pearson": "Clopper-Pearson",
+    "clopper-pearson": "Clopper-Pearson", "restarting-sequence": "Restarting sequence",
 }  # fmt: skip
 
 

@@ -26,8 +26,8 @@ class Order:
 
     Attributes
     ----------
-    weight : (C,) how to explore: the probability of every choice within its state; for a `stepwise` source also (K, C), one row
-        for each of the first steps, of which the last is for all that follow
+    weight : (C,) how to explore: the probability of every choice within its state; for a `stepwise` source, and a `Simulator`,
+        also (K, C), one row for each of the first steps, of which the last is for all that follow
     halt : (S,) states at which a trajectory ends, because their value is known
     horizon : steps after which a trajectory ends in any case
     quota : (C,) the batch ends after the trajectory in which some choice has been taken this often; negative: never

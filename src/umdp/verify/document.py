@@ -17,7 +17,7 @@ from umdp.errors import FormatError
 from umdp.verify.numbers import Number, number
 from umdp.verify.rows import Row, feasible, make_row
 
-__all__ = ["Bound", "Document", "Model", "digest", "make_model", "parse", "read"]
+__all__ = ["Bound", "Document", "Model", "digest", "load", "make_model", "parse", "read"]
 
 FORMAT, VERSION = "umdp certificate", 1
 LARGEST = 2 << 30  # bytes of a file
@@ -92,6 +92,15 @@ def digest(content: dict[str, Any]) -> str:
 
 def read(path: str | Path) -> Document:
     """Return a certificate; `FormatError` says what is wrong with a file that is none."""
+    content = load(path)
+    try:
+        return parse(content)
+    except FormatError as error:
+        raise FormatError(str(error), path=path) from None
+
+
+def load(path: str | Path) -> Any:
+    """Return the JSON of a certificate, of which nothing is known yet; `FormatError` where a file holds none."""
     try:
         if Path(path).stat().st_size > LARGEST:
             raise FormatError(f"larger than {LARGEST >> 20} MiB; that is no certificate of ours", path=path)
@@ -101,13 +110,9 @@ def read(path: str | Path) -> Document:
     except UnicodeDecodeError:
         raise FormatError("is not UTF-8 text; a certificate is a JSON file", path=path) from None
     try:
-        content = json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"is not the JSON of a certificate: {str(error)[:200]}", path=path) from None
-    try:
-        return parse(content)
-    except FormatError as error:
-        raise FormatError(str(error), path=path) from None
 
 
 def parse(content: Any) -> Document:

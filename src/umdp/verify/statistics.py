@@ -14,7 +14,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["lower_end", "ruled_out"]
+__all__ = ["lower_end", "mixture_rules_out", "ruled_out"]
 
 DIGITS = 60
 CONTEXT = Context(prec=DIGITS, Emax=10**15, Emin=-(10**15))
@@ -123,3 +123,33 @@ def lower_end(hits: int, samples: int, level: Fraction, method: str, prior: Frac
         )
         low, high = (middle, high) if out(middle) else (low, middle)
     return low
+
+
+def mixture_rules_out(
+    p: Fraction, hits: Fraction, plays: int, level: Fraction, mixture: list[tuple[Fraction, Fraction, Fraction]]
+) -> bool:
+    """Whether plays that count for 0 to 1 each, and `hits` in all, exclude the mean p (and all below); False where not certain.
+
+    The mixture is of Beta distributions, (weight, a, b) each: p is ruled out at a level if
+    ``k log p + (n-k) log(1-p) < log sum_i w_i B(a_i+k, b_i+n-k) / B(a_i, b_i) + log level``.
+
+    Examples
+    --------
+    >>> half = Fraction(1, 2)
+    >>> [mixture_rules_out(Fraction(p, 100), Fraction(60), 100, Fraction(1, 20), [(Fraction(1), half, half)]) for p in (40, 55)]
+    [True, False]
+    """
+    if p <= 0:
+        return True
+    if hits <= 0 or p * plays >= hits:
+        return False
+    with localcontext(CONTEXT):
+        misses, slip = plays - hits, SLIP * (plays + 10)
+        k, m = _decimal(hits, ROUND_FLOOR), _decimal(misses, ROUND_FLOOR)
+        said = k * _decimal(p, ROUND_CEILING).ln() + m * _decimal(1 - p, ROUND_CEILING).ln()
+        mixed = Decimal(0)
+        for weight, a, b in mixture:
+            part = log_gamma(a + hits) + log_gamma(b + misses) - log_gamma(a + b + plays)
+            part -= log_gamma(a) + log_gamma(b) - log_gamma(a + b)
+            mixed += _decimal(weight, ROUND_FLOOR) * (part - slip - said).exp()
+        return bool(mixed > 0 and mixed.ln() + _decimal(level, ROUND_FLOOR).ln() > slip)

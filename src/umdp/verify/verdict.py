@@ -11,7 +11,7 @@ from typing import Any
 from umdp.errors import FormatError, SpecError
 from umdp.spec import Spec
 from umdp.verify.bounded import induct
-from umdp.verify.document import Document, parse, read
+from umdp.verify.document import FORMAT, VERSION, Document, load, parse
 from umdp.verify.graph import ByGraph, SearchGraph, decide
 from umdp.verify.inductive import Arena, Refused
 from umdp.verify.numbers import Number, double
@@ -32,6 +32,7 @@ class Verdict:
     policy : whether the policy in the file is proved to keep its side of the bracket
     level : the probability with which the model holds the truth, None where the model is taken as given
     reason : the part that fails; empty if none does
+    said : what is proved, in a sentence, where it is not about the model in the file
     """
 
     valid: bool
@@ -42,12 +43,15 @@ class Verdict:
     level: float | None = None
     reason: str = ""
     agent_max: bool = True
+    said: str = ""
 
     @property
     def claim(self) -> str:
         """What is proved, in a sentence; or what is not."""
         if not self.valid:
             return f"not proved: {self.reason}"
+        if self.said:
+            return self.said
         text = f"the value of {self.asked} lies between {self.lower!r} and {self.upper!r}"
         if self.policy:
             side = f"at least {self.lower!r}" if self.agent_max else f"at most {self.upper!r}"
@@ -71,7 +75,7 @@ class Verdict:
 def verify(path: str | Path) -> Verdict:
     """Check a certificate in exact arithmetic; `FormatError` where the file is not one."""
     try:
-        return judge(read(path))
+        return verify_content(load(path))
     except (FormatError, SpecError) as error:
         if isinstance(error, FormatError) and error.path is not None:
             raise
@@ -80,6 +84,15 @@ def verify(path: str | Path) -> Verdict:
 
 def verify_content(content: dict[str, Any]) -> Verdict:
     """Check the parsed JSON of a certificate."""
+    if (
+        isinstance(content, dict)
+        and content.get("format") == FORMAT
+        and content.get("version") == VERSION
+        and "evidence" in content
+    ):
+        from umdp.verify.played import judge_played
+
+        return judge_played(content)
     return judge(parse(content))
 
 

@@ -110,6 +110,8 @@ class Simulator(Source):
         """Draw trajectories until the order is met; as counts, until it is or a piece of it that depends on nothing else."""
         from umdp.source.simulator.kernels import follow, simulate
 
+        if order.weight.ndim == 2:
+            return self._collect_by_step(order)
         graph = self.graph
         counts = np.zeros(graph.transitions, dtype=np.int64)
         taken = np.zeros(graph.choices, dtype=np.int64)
@@ -129,6 +131,23 @@ class Simulator(Source):
             drawn, steps, self._done = drawn + some, steps + walked, self._done + some
             if self.whole and steps >= PATIENCE:
                 break  # somebody may want to look at the clock
+        self._steps += steps
+        return Batch(counts, drawn, steps)
+
+    def _collect_by_step(self, order: Order) -> Batch:
+        """Draw trajectories of a policy that depends on the step, one after another."""
+        from umdp.source.simulator.by_step import simulate_by_step
+
+        graph, weight = self.graph, np.ascontiguousarray(order.weight, dtype=np.float64)
+        counts, taken = np.zeros(graph.transitions, dtype=np.int64), np.zeros(graph.choices, dtype=np.int64)
+        drawn, steps, full = 0, 0, False
+        while drawn < order.trajectories and not full:
+            most = min(order.trajectories - drawn, self.until - self._done)
+            some, walked, full = simulate_by_step(
+                graph.state_ptr, graph.choice_ptr, graph.successor, self.edges(self.stage), graph.initial, weight, order.halt,
+                order.horizon, order.quota, most, self._random, counts, taken,
+            )  # fmt: skip
+            drawn, steps, self._done = drawn + some, steps + walked, self._done + some
         self._steps += steps
         return Batch(counts, drawn, steps)
 

@@ -1,0 +1,98 @@
+"""Alarms: what a learner noticed that it had not been told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from umdp.plural import nouns
+
+__all__ = ["SHOWN", "Alarm", "Changed", "Misfit", "in_lines"]
+
+SHOWN = 3  # alarms that are told one by one, the newest first
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """What was noticed at a choice, and when.
+
+    Attributes
+    ----------
+    place : where, such as "state (3,4), action east"
+    samples : how many samples the choice had given when it was noticed
+    steps : how many steps there had been in all
+    fresh : whether it was raised by the newest data
+    """
+
+    place: str
+    samples: int
+    steps: int
+    fresh: bool
+
+    @property
+    def _when(self) -> str:
+        return f"after {self.samples:,}, {self.steps:,} {nouns(self.steps, 'step')} in all"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it, and the text, for JSON."""
+        return {**asdict(self), "text": str(self)}
+
+
+@dataclass(frozen=True)
+class Changed(Alarm):
+    """The distribution of a choice has changed, and what is learned of it started anew.
+
+    Attributes
+    ----------
+    after : how many samples it had given before it changed, about
+    times : how many alarms this choice has raised so far, this one included
+
+    Examples
+    --------
+    >>> print(Changed("state a, action b", 1024, 4321, True, 1000, 1))
+    alarm: state a, action b changed after about 1,000 of its samples; noticed after 1,024, 4,321 steps in all, and restarted
+    """
+
+    after: int
+    times: int
+
+    def __str__(self) -> str:
+        again = "" if self.times == 1 else f" (its alarm number {self.times})"
+        when = f"after about {self.after:,} of its samples; noticed {self._when}"
+        return f"alarm: {self.place} changed {when}, and restarted{again}"
+
+
+@dataclass(frozen=True)
+class Misfit(Alarm):
+    """A choice does not share the distribution of its class.
+
+    Attributes
+    ----------
+    of : the name of the class
+
+    Examples
+    --------
+    >>> print(Misfit("state a, action b", 1024, 4321, True, "coin"))
+    alarm: state a, action b is not like the other choices of class coin; noticed after 1,024, 4,321 steps in all
+    """
+
+    of: str
+
+    def __str__(self) -> str:
+        return f"alarm: {self.place} is not like the other choices of class {self.of}; noticed {self._when}"
+
+
+def in_lines(alarms: Sequence[Alarm]) -> list[str]:
+    """Return the newest alarms as text, a line each, and how many more there were.
+
+    Examples
+    --------
+    >>> many = [Changed(f"state {s}, action a", 100, 1000 + s, False, 90, 1) for s in range(9)]
+    >>> in_lines(many)[0][:14], in_lines(many)[-1]
+    ('alarm: state 8', 'and 6 more alarms before')
+    """
+    newest = sorted(alarms, key=lambda alarm: -alarm.steps)
+    more = len(newest) - SHOWN
+    told = [str(alarm) for alarm in newest[:SHOWN]]
+    return told if more <= 0 else [*told, f"and {more:,} more {nouns(more, 'alarm')} before"]
