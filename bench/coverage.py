@@ -64,8 +64,8 @@ KNOWLEDGE: dict[str, Knowledge] = {
     "untied": Knowledge(_sequence),
     "tied": Knowledge(_tied),
     "played": Knowledge(_if_playable(_sequence), 0.5),
-    "tied, played": Knowledge(_if_playable(_tied), 0.5),
-    "lui, played": Knowledge(_if_playable(lambda given: LUI()), 0.5),
+    "tied + played": Knowledge(_if_playable(_tied), 0.5),
+    "lui + played": Knowledge(_if_playable(lambda given: LUI()), 0.5),
 }
 # Learners that promise less or nothing, to see that the test can tell: bounds for one look, and none.
 COMPARED = {

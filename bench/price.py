@@ -70,16 +70,16 @@ WAYS: dict[str, Way] = {
     "confidence sequence": Way(_sequence),
     "tied": Way(_tied),
     "played": Way(_played(_sequence), share=0.5),
-    "LUI, played": Way(_played(lambda given: LUI()), share=0.5),
-    "tied, played": Way(_played(_tied), share=0.5),
+    "LUI + played": Way(_played(lambda given: LUI()), share=0.5),
+    "tied + played": Way(_played(_tied), share=0.5),
 }
 if "gap" in EXPLORERS:
     WAYS |= {
         "gap": Way(_sequence, _gap),
-        "tied, gap": Way(_tied, _gap),
-        "tied, gap, played": Way(_played(_tied), _gap, 0.5),
+        "tied + gap": Way(_tied, _gap),
+        "tied + gap + played": Way(_played(_tied), _gap, 0.5),
     }
-WAYS["LUI, no promise"] = Way(lambda given: LUI())
+WAYS["LUI without a promise"] = Way(lambda given: LUI())
 
 
 def run_of(given: Problem, way: str, seed: int) -> Anytime | None:
@@ -102,7 +102,19 @@ def warm(environment: str, way: str) -> None:
         pass
 
 
-def measure(asked: tuple[str, str, int, int, float]) -> dict[str, Any]:
+Asked = tuple[str, str, int, int, float]  # environment, way, seed, the most trajectories and seconds
+
+
+def measure(asked: Asked) -> dict[str, Any]:
+    """Return what `needed` does; or that a run failed, which is said in the table and does not end it."""
+    try:
+        return needed(asked)
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        return {"environment": asked[0], "way": asked[1], "seed": asked[2], "applies": True, "failed": said}
+
+
+def needed(asked: Asked) -> dict[str, Any]:
     """Return how many trajectories a run needed, for every part of `WITHIN`; None where it did not get there."""
     environment, way, seed, cap, seconds = asked
     given = problem(environment)
@@ -160,8 +172,10 @@ def cell(rows: list[dict[str, Any]], part: str) -> str:
     """
     if not rows:
         return ""
-    needed = [math.inf if row["found"][part] is None else row["found"][part] for row in rows]
-    median = float(np.median(needed))
+    if any("failed" in row for row in rows):
+        return "fails"
+    found = [math.inf if row["found"][part] is None else row["found"][part] for row in rows]
+    median = float(np.median(found))
     beyond = [row["trajectories"] for row in rows if row["found"][part] is None]
     text = f"{median:,.0f}" if math.isfinite(median) else f"> {min(beyond):,}"
     false = sum(row["false"] for row in rows if not row["promises"])

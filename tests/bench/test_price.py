@@ -32,14 +32,14 @@ def test_frozen_lake_is_tied_as_it_slips() -> None:
 
 
 def test_a_run_that_gets_there_and_one_that_does_not() -> None:
-    near = measure(("bandit", "LUI, no promise", 0, 5000, 20.0))
+    near = measure(("bandit", "LUI without a promise", 0, 5000, 20.0))
     far = measure(("grid", "confidence sequence", 0, 50, 20.0))
     assert 0 < near["found"]["0.05"] <= near["found"]["0.01"] <= 5000
     assert far["found"] == {"0.05": None, "0.01": None}
     assert far["trajectories"] == 50
     assert not measure(("bandit", "tied", 0, 5000, 20.0))["applies"]
     text = list(table([near, far]))
-    assert text[0] == "| environment | optimum | within | confidence sequence | LUI, no promise |"
+    assert text[0] == "| environment | optimum | within | confidence sequence | LUI without a promise |"
     assert text[2] == "| grid | 0.349 | 5% | > 50 |  |"
     assert text[4].startswith(f"| bandit | 0.99 | 5% |  | {near['found']['0.05']:,}")
 
