@@ -56,6 +56,15 @@ def _tied(given: Problem) -> Learner | None:
     return None if given.tying is None else Tied(ConfidenceSequence(ERROR_RATE), given.tying)
 
 
+def _parametric(given: Problem) -> Learner | None:
+    if given.program is None:
+        return None
+    from umdp import Parametric  # type: ignore[attr-defined]
+
+    made: Learner = Parametric(ConfidenceSequence(ERROR_RATE), given.program)
+    return made
+
+
 def _if_playable(learner: Learns) -> Learns:
     return lambda given: learner(given) if given.playable else None
 
@@ -63,8 +72,10 @@ def _if_playable(learner: Learns) -> Learns:
 KNOWLEDGE: dict[str, Knowledge] = {
     "untied": Knowledge(_sequence),
     "tied": Knowledge(_tied),
+    "parameters": Knowledge(_parametric),
     "played": Knowledge(_if_playable(_sequence), 0.5),
     "tied + played": Knowledge(_if_playable(_tied), 0.5),
+    "parameters + played": Knowledge(_if_playable(_parametric), 0.5),
     "lui + played": Knowledge(_if_playable(lambda given: LUI()), 0.5),
 }
 # Learners that promise less or nothing, to see that the test can tell: bounds for one look, and none.

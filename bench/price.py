@@ -46,16 +46,26 @@ def _tied(given: Problem) -> Learner | None:
     return None if given.tying is None else Tied(ConfidenceSequence(ERROR_RATE), given.tying)
 
 
+def _parametric(given: Problem) -> Learner | None:
+    if given.program is None:
+        return None
+    from umdp import Parametric  # type: ignore[attr-defined]
+
+    made: Learner = Parametric(ConfidenceSequence(ERROR_RATE), given.program)
+    return made
+
+
+def _best(given: Problem) -> Learner:
+    """Return the learner that uses all that is known of the process."""
+    return _parametric(given) or _tied(given) or _sequence(given)
+
+
 def _optimism(given: Problem) -> Explorer:
     return Optimism(spread=given.environment or None)
 
 
 def _gap(given: Problem) -> Explorer:
     return EXPLORERS["gap"]()
-
-
-def _played(learner: Callable[[Problem], Learner | None]) -> Callable[[Problem], Learner | None]:
-    return lambda given: learner(given) if given.playable else None
 
 
 class Way(NamedTuple):
@@ -69,28 +79,26 @@ class Way(NamedTuple):
 WAYS: dict[str, Way] = {
     "confidence sequence": Way(_sequence),
     "tied": Way(_tied),
-    "played": Way(_played(_sequence), share=0.5),
-    "LUI + played": Way(_played(lambda given: LUI()), share=0.5),
-    "tied + played": Way(_played(_tied), share=0.5),
+    "parameters": Way(_parametric),
+    "played": Way(_sequence, share=0.5),
+    "LUI + played": Way(lambda given: LUI(), share=0.5),
 }
 if "gap" in EXPLORERS:
-    WAYS |= {
-        "gap": Way(_sequence, _gap),
-        "tied + gap": Way(_tied, _gap),
-        "tied + gap + played": Way(_played(_tied), _gap, 0.5),
-    }
+    WAYS |= {"gap": Way(_sequence, _gap), "all known + gap": Way(_best, _gap)}
+WAYS["all together"] = Way(_best, _gap if "gap" in EXPLORERS else _optimism, 0.5)
 WAYS["LUI without a promise"] = Way(lambda given: LUI())
+"""Columns by name. What is played is left out where nothing can be proved by it: `Problem.playable`."""
 
 
 def run_of(given: Problem, way: str, seed: int) -> Anytime | None:
     """Return a run at its beginning; None where the way does not apply."""
     how = WAYS[way]
     learner = how.learner(given)
-    if learner is None:
+    if learner is None or (how.share is not None and not given.playable and way != "all together"):
         return None
     source = Simulator(given.truth, sampling="auto")
     rate = None if learner.claim.holds else ERROR_RATE
-    played = None if how.share is None else DirectEvidence(how.share, rate, given.most)
+    played = None if how.share is None or not given.playable else DirectEvidence(how.share, rate, given.most)
     return Anytime(source, given.spec, learner, how.explorer(given), seed, given.horizon, evidence=played)
 
 

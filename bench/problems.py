@@ -6,7 +6,10 @@ import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import Any
 
+import umdp
 from umdp import MDP, Graph, Spec, Tying, benchmark, solve
 from umdp.spec import Direction
 
@@ -17,7 +20,7 @@ __all__ = ["PROBLEMS", "Problem", "problem"]
 class Problem:
     """A process that is to be learned: the truth, the property, how long trajectories are, and which choices are alike.
 
-    `most` is what a trajectory can earn at most, where that is known and a reward is asked for. `environment` says that it stands
+    `program` is the model with unknown constants that the process is known to be an instance of. `most` is what a trajectory can earn at most, where that is known and a reward is asked for. `environment` says that it stands
     for one of Gymnasium, where optimism takes turns among equally good choices.
     """
 
@@ -29,6 +32,7 @@ class Problem:
     optimum: float
     most: float | None = None
     environment: bool = False
+    program: Any = None  # an umdp.ParametricMDP
 
     @property
     def playable(self) -> bool:
@@ -68,6 +72,21 @@ def _frozen_lake() -> Problem:
     )
 
 
+def _program(name: str, question: str, unknown: str, constants: str, **values: float) -> Callable[[], Problem]:
+    """Return what makes a problem of a program in `examples`, played with these values of its unknown constants."""
+
+    def make() -> Problem:
+        from umdp import read_parametric  # type: ignore[attr-defined]
+
+        program = read_parametric(EXAMPLES / f"{name}.prism", unknown=unknown, constants=constants)
+        truth, spec = program.at(**values), Spec.parse(question)
+        optimum = solve(truth, spec, precision=1e-9).value
+        return Problem(name, truth, spec, None, None, optimum, program=program)
+
+    return make
+
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
 SIDE = 8
 STEPS = ((0, -1), (1, 0), (0, 1), (-1, 0))  # left, down, right, up, as Gymnasium numbers them
 
@@ -91,14 +110,22 @@ def _slide(graph: Graph) -> Callable[[str, str, str], tuple[str, list[str]] | No
     return move
 
 
+PROGRAMS = {
+    "brp": _program("brp", 'Pmax=? [ F "ok" ]', "p,q", "N=16,MAX=2", p=0.98, q=0.9),
+    "zeroconf": _program("zeroconf", 'Pmax=? [ F "configured" ]', "used,lost", "K=4", used=0.4, lost=0.2),
+    "consensus": _program("consensus", 'Pmax=? [ F "heads" ]', "p,q", "B=3", p=0.55, q=0.4),
+}
+_READABLE = hasattr(umdp, "read_parametric") and importlib.util.find_spec("stormpy") is not None
+
 PROBLEMS: Mapping[str, Callable[[], Problem]] = {
     **{
         name: _benchmark(name)
         for name in ("chain", "aircraft", "grid", "bandit", "betting-favourable", "betting-unfavourable")
     },
     **({"FrozenLake 8x8": _frozen_lake} if importlib.util.find_spec("gymnasium") else {}),
+    **(PROGRAMS if _READABLE else {}),
 }
-"""Problems by name; programs with parameters are added here."""
+"""Problems by name; programs with unknown constants where Storm can read them."""
 
 
 @cache
