@@ -20,8 +20,9 @@ __all__ = ["PROBLEMS", "Problem", "problem"]
 class Problem:
     """A process that is to be learned: the truth, the property, how long trajectories are, and which choices are alike.
 
-    `program` is the model with unknown constants that the process is known to be an instance of. `most` is what a trajectory can earn at most, where that is known and a reward is asked for. `environment` says that it stands
-    for one of Gymnasium, where optimism takes turns among equally good choices.
+    `program` is the model with unknown constants that the process is known to be an instance of. `most` is what a trajectory can
+    earn at most, where that is known and a reward is asked for. `environment` says that it stands for one of Gymnasium, where
+    optimism takes turns among equally good choices.
     """
 
     name: str
