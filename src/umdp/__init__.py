@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from umdp import explore, io, learn, plot, source, verify
+    from umdp.explanation import Explanation
     from umdp.run import OpenedRun
 
 __version__ = "0.1.0"
@@ -39,6 +40,30 @@ def open(path: str | Path) -> OpenedRun:
     from umdp.run import open_run
 
     return open_run(path)
+
+
+def explain(
+    what: IntervalMDP | Snapshot | OpenedRun | str | Path,
+    spec: Spec | str | None = None,
+    *,
+    target: str | None = None,
+    top: int = 10,
+) -> Explanation:
+    """Return what holds a promise back: transitions, choices and classes, ranked, and how much more a target would take.
+
+    Parameters
+    ----------
+    what : IntervalMDP, Snapshot, run or path
+        A model that was learned, or any other with intervals; a path is that of a run or of a model's file.
+    spec : Spec or str, optional
+        The property, for a model: with nature, such as ``Pmaxmin=? [ F "goal" ]``. A snapshot or a run has its own.
+    target : str, optional
+        Such as ``">=0.3"``: how much more would have to be seen for it is estimated. By default what a run was to reach.
+    top : int
+        How many of each are listed.
+    """
+    found: Explanation = import_module(f"{__name__}.explanation").explain(what, spec, target=target, top=top)
+    return found
 
 
 __all__ = [
@@ -79,6 +104,7 @@ __all__ = [
     "calibrate",
     "certify",
     "evaluate",
+    "explain",
     "explore",
     "io",
     "learn",

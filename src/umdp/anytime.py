@@ -27,6 +27,7 @@ from umdp.leap import Leaper
 from umdp.learn import Learner
 from umdp.limits import Limits, default_horizon, reason_to_end
 from umdp.model import IntervalMDP
+from umdp.outlook import distance, outlook_of
 from umdp.returns import refuse_shifted
 from umdp.saved import restore, state_of
 from umdp.snapshot import Snapshot
@@ -157,6 +158,7 @@ class Anytime:
         self._best: Proposal | None = None
         self._weight: NDArray[np.float64] | None = None
         self._quota: Array | None = None
+        self._gap: float | None = None
         self._found: dict[str, Array] = dict(self._starts)
 
     # -- step 1: robust policy computation -------------------------------------------------------------------
@@ -170,6 +172,7 @@ class Anytime:
         return Snapshot(
             self.iteration, self.trajectories, self.steps, robust, best and best.value, self.guarantee(),
             self.source.truth, ledger=self.learner.ledger, counts=self.counts, evidence=played, alarms=self.learner.alarms(),
+            learner=self.learner,
         )  # fmt: skip
 
     def guarantee(self) -> Guarantee:
@@ -183,6 +186,17 @@ class Anytime:
             discovers=self.learner.discovers, watches=self.learner.watches, costly=self.costly, decided_unseen=unseen,
         )  # fmt: skip
 
+    def gap(self) -> float:
+        """Return by how much any policy can be better than what is promised of this one, as far as is known; both ends proved.
+
+        It is the distance from the promise to the value in the best case: if the process is one of those that were not ruled
+        out, the optimum is no better than that.
+        """
+        if self._gap is None:
+            best = self._optimist.solve_model(self._model(), cutoff=CUTOFF, **self._options("optimistic"))
+            self._gap = distance(self._robust().bracket, best.bracket)
+        return self._gap
+
     # -- step 2: where to look -------------------------------------------------------------------------------
 
     def direct(self) -> NDArray[np.float64]:
@@ -194,7 +208,7 @@ class Anytime:
             now = choice[0] if choice is not None and choice.ndim == 2 else choice
             tied = best.tied() if best is not None and explorer.spreads_ties(self.source.pace > 0) else None
             known = (self.source.graph, self.counts, learner.lower, learner.upper, learner.matters)
-            view = View(*known, self.towards(now), tied)
+            view = View(*known, self.towards(now), tied, outlook_of(self))
             self._weight = directions(explorer, view, choice if self.source.stepwise else None)
         return self._weight
 

@@ -9,7 +9,7 @@ from umdp.errors import ModelError
 from umdp.model import REST, Graph
 from umdp.spec import Direction, Spec, Threshold
 
-__all__ = ["LARGEST", "check_budgets", "check_numbers", "check_spec", "check_until", "readings"]
+__all__ = ["LARGEST", "check_budgets", "check_gap", "check_numbers", "check_spec", "check_until", "readings"]
 
 LARGEST = 2**63 - 1  # what 64 bits hold: numbers end up in arrays
 
@@ -111,6 +111,20 @@ def check_budgets(*, trajectories: Any = None, steps: Any = None, seconds: Any =
             continue
         kind = "a whole number, more than 0" if whole else "a finite number, more than 0"
         _within(prefix + name, given, 1 if whole else 0, kind, whole=whole, strict=not whole)
+
+
+def check_gap(gap: Any, prefix: str = "") -> None:
+    """Raise `ModelError` unless a gap is a number that a run can reach.
+
+    Examples
+    --------
+    >>> check_gap(0)
+    Traceback (most recent call last):
+    ...
+    umdp.errors.ModelError: gap must be a finite number, more than 0, not 0
+    """
+    if gap is not None:
+        _within(f"{prefix}gap", gap, 0, "a finite number, more than 0", whole=False, strict=True)
 
 
 def check_numbers(

@@ -62,6 +62,7 @@ class Leaper:
         if type(source) is not Simulator or not explores:
             return None
         timed = limits.seconds is not None or limits.steps is not None or run.per_solve is not None
+        timed = timed or limits.gap is not None  # the best case is proved before it ends anything
         if (
             timed
             or graph.is_chain  # nature decides alone, and so do both directions of it

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from umdp.anytime import Anytime, proceed
-from umdp.asked import check_budgets, check_until
+from umdp.asked import check_budgets, check_gap, check_until
 from umdp.evidence import DirectEvidence, as_evidence
 from umdp.explore import Explorer, as_explorer
 from umdp.learn import Learner, as_learner
@@ -33,6 +33,7 @@ def anytime(
     trajectories: int | None = None,
     steps: int | None = None,
     seconds: float | None = None,
+    gap: float | None = None,
     precision: float = 1e-6,
     per_solve: int | None = None,
     evidence: DirectEvidence | float | None = None,
@@ -59,6 +60,8 @@ def anytime(
         Stop when this is certified on the learned model, such as ``">=0.3"``.
     trajectories, steps, seconds : optional
         Budgets.
+    gap : float, optional
+        Stop when no policy can be better than what is promised by more than this, as far as is known.
     precision : float
         The relative width of brackets.
     per_solve : int, optional
@@ -82,8 +85,9 @@ def anytime(
     (True, 1000, 'none')
     """
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
-    limits = Limits(threshold(until) if isinstance(until, str) else until, trajectories, steps, seconds)
+    limits = Limits(threshold(until) if isinstance(until, str) else until, trajectories, steps, seconds, gap=gap)
     check_budgets(trajectories=trajectories, steps=steps, seconds=seconds)
+    check_gap(gap)
     made = as_source(source)
     learns = as_tied(as_learner(learner), made.graph, tie, outcome)
     run = Anytime(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from umdp.anytime import Anytime
     from umdp.snapshot import Snapshot
 
-__all__ = ["Limits", "default_horizon", "reached", "reason_to_end", "threshold"]
+__all__ = ["Limits", "closed", "default_horizon", "reached", "reason_to_end", "threshold"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Limits:
     trajectories, steps : the most of them, over the whole run; the last trajectory is never cut
     seconds : of this sitting, from the first answer on: what is compiled for it does not count
     exhaust : whether to use up the budget even where nothing more can be learned, so that curves have equal lengths
+    gap : how far the promise may be from the best case
     """
 
     until: Threshold | None = None
@@ -36,6 +37,7 @@ class Limits:
     steps: int | None = None
     seconds: float | None = None
     exhaust: bool = False
+    gap: float | None = None
 
     def most(self, trajectories: int, steps: int, horizon: int) -> int:
         """Return how many more trajectories cannot pass a budget, at least 1.
@@ -83,7 +85,7 @@ def reason_to_end(run: Anytime, snapshot: Snapshot, limits: Limits, over: str | 
     # Within an iteration a threshold ends nothing, so that where a run was interrupted does not decide how it goes on.
     if reason is None and snapshot.partial:
         return reason
-    return reached(snapshot, limits.until or run.spec.threshold) or reason
+    return reached(snapshot, limits.until or run.spec.threshold) or closed(run, snapshot, limits.gap) or reason
 
 
 def reached(snapshot: Snapshot, wanted: Threshold | None) -> str | None:
@@ -102,6 +104,26 @@ def reached(snapshot: Snapshot, wanted: Threshold | None) -> str | None:
         return None
     proved = "is certified" if snapshot.guarantee.holds else "is reached on the learned model"
     return f"{wanted.operator} {wanted.value:g} {proved}"
+
+
+def closed(run: Anytime, snapshot: Snapshot, tolerance: float | None) -> str | None:
+    """Return that the promise is as close to the best case as was asked for, in words; None if it is not known to be.
+
+    The best case that exploration follows has no proof: it may say that the gap is too wide, and never that it is not.
+    """
+    if tolerance is None or snapshot.partial:
+        return None
+    rough = snapshot.optimistic
+    if rough is not None and not any(abs(rough - end) <= 2 * tolerance for end in _ends(snapshot)):
+        return None
+    if not run.gap() <= tolerance:
+        return None
+    proved = "is certified to be" if snapshot.guarantee.holds else "is, on the learned model,"
+    return f"the policy {proved} within {tolerance:g} of the optimum"
+
+
+def _ends(snapshot: Snapshot) -> tuple[float, float]:
+    return snapshot.bracket.lower, snapshot.bracket.upper
 
 
 def _unread(run: Anytime) -> bool:

@@ -21,6 +21,7 @@ from umdp.solver import Bracket, Solution, Status, evaluate
 from umdp.spec import Direction, Spec
 
 if TYPE_CHECKING:
+    from umdp.learn import Learner
     from umdp.solver.proof.certificate import Certificate
 
 __all__ = ["Snapshot"]
@@ -44,6 +45,7 @@ class Snapshot:
     counts : (T,) how often each transition was seen
     evidence : what playing candidates promises; None where none are played
     alarms : what the learner noticed that nobody had said, such as changes of the process
+    learner : as it is now; None where nobody looks at single iterations
     """
 
     iteration: int
@@ -59,6 +61,7 @@ class Snapshot:
     counts: NDArray[np.int64] | None = field(default=None, repr=False)
     evidence: Promised | None = field(default=None, repr=False)
     alarms: tuple[Alarm, ...] = field(default=(), repr=False)
+    learner: Learner | None = field(default=None, repr=False)
 
     @property
     def bracket(self) -> Bracket:

@@ -15,6 +15,7 @@ from umdp.cli.check import Check
 from umdp.cli.check_env import SECONDS, CheckEnv
 from umdp.cli.compare import Compare, declare_compare
 from umdp.cli.env_args import ENV_ARG, arguments_of
+from umdp.cli.explain import Explain, declare_explain
 from umdp.cli.help import App, Commands
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number
@@ -62,6 +63,7 @@ Request = (
     | Certify
     | Check
     | CheckEnv
+    | Explain
     | Learn
     | Resume
     | Show
@@ -201,6 +203,7 @@ declare_compare(app)
 declare_simulate(app)
 declare_certify(app)
 declare_calibrate(app)
+declare_explain(app)
 declare(app)
 
 

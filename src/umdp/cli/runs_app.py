@@ -56,6 +56,10 @@ _QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result on
 _TRAJECTORIES = Annotated[int | None, _maybe("N", "Stop after so many trajectories.")]
 _STEPS = Annotated[int | None, _maybe("N", "Stop after so many steps.")]
 _SECONDS = Annotated[float | None, _maybe("SECONDS", "Stop after this time.", whole=False)]
+_GAP = Annotated[
+    float | None,
+    _maybe("0.01", "Stop when no policy can be better than what is promised by more than this.", whole=False),
+]
 _UNTIL = Annotated[str | None, typer.Option(metavar='">=0.3"', help="Stop when this is reached.", show_default=False)]
 _RUN = Annotated[str, typer.Argument(metavar="RUN", help="A file written by umdp learn --out.", show_default=False)]
 
@@ -125,6 +129,7 @@ def _learn(
     steps: _STEPS = None,
     seconds: _SECONDS = None,
     until: _UNTIL = None,
+    gap: _GAP = None,
     explore: Annotated[
         str,
         typer.Option(
@@ -229,7 +234,7 @@ def _learn(
         learner=learner, settings=chosen, tie=tie, explore=explore, xi=xi, seed=seed, horizon=horizon, precision=precision,
         per_solve=per_solve, sampling=sampling, switch=switch, after=after or 0, log=log, follow=follow, on_error=read.on_error,
         evidence=evidence, evidence_rate=apart, most=most,
-        data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds,
+        data=read.settings, until=until, trajectories=trajectories, steps=steps, seconds=seconds, gap=gap,
     )  # fmt: skip
     unused(config, given)
     check_evidence(config, given)
@@ -245,12 +250,13 @@ def _resume(
     steps: _STEPS = None,
     seconds: _SECONDS = None,
     until: _UNTIL = None,
+    gap: _GAP = None,
     trust: Annotated[bool, typer.Option("--trust", help="Execute the code that the run names.")] = False,
     json: _JSON = False,
     quiet: _QUIET = False,
 ) -> Resume:
     """Return what `umdp resume` was asked for."""
-    limits = {"trajectories": trajectories, "steps": steps, "seconds": seconds, "until": until}
+    limits = {"trajectories": trajectories, "steps": steps, "seconds": seconds, "until": until, "gap": gap}
     return Resume(run, json, quiet, trust, limits)
 
 

@@ -1,10 +1,13 @@
-"""How to explore: optimism, uniform or a fixed policy; when an iteration ends."""
+"""How to explore: optimism, towards the gap, posterior sampling, uniform or a fixed policy; when an iteration ends."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from umdp.errors import ModelError
+from umdp.explore.gap import Gap
+from umdp.explore.outlook import Case, Outlook
 from umdp.explore.policies import Explorer, Follow, Optimism, Uniform
+from umdp.explore.posterior import Posterior
 from umdp.explore.reach import reaches
 from umdp.explore.schedule import doubling, least_trajectories
 from umdp.explore.view import View
@@ -12,9 +15,13 @@ from umdp.spec.names import listed, suggestion
 
 __all__ = [
     "EXPLORERS",
+    "Case",
     "Explorer",
     "Follow",
+    "Gap",
     "Optimism",
+    "Outlook",
+    "Posterior",
     "Uniform",
     "View",
     "as_explorer",
@@ -23,7 +30,9 @@ __all__ = [
     "reaches",
 ]
 
-EXPLORERS: Mapping[str, type[Explorer]] = MappingProxyType({"optimism": Optimism, "uniform": Uniform})
+EXPLORERS: Mapping[str, type[Explorer]] = MappingProxyType(
+    {"optimism": Optimism, "uniform": Uniform, "gap": Gap, "posterior": Posterior}
+)
 """Explorers by the name they have on the command line."""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.explore.outlook import Outlook
 from umdp.model import Graph
 
 __all__ = ["View"]
@@ -27,6 +28,7 @@ class View:
     matters : (C,) whether the probabilities of a choice can matter for the property
     optimistic : (S,) the choice that is best in the best case, None unless the explorer asks for it
     tied : (C,) the choices that are as good as that one, None unless ties are to be spread
+    outlook : the worst and the best case, solved where they are asked for; None without a run
 
     Examples
     --------
@@ -42,6 +44,7 @@ class View:
     matters: NDArray[np.bool_]
     optimistic: NDArray[np.int64] | None = None
     tied: NDArray[np.bool_] | None = None
+    outlook: Outlook | None = None
 
     @classmethod
     def before(cls, graph: Graph, optimistic: Any = None) -> View:

@@ -153,5 +153,6 @@ class ObservedSequence(ConfidenceSequence):
         found = super().ledger()
         if found is None:
             return None
-        levels = {name: getattr(self, name).copy() for name in ("lower_levels", "upper_levels", "rank", "order")}
+        names = ("lower_levels", "upper_levels", "rank", "order", "restarts")
+        levels = {name: getattr(self, name).copy() for name in names}
         return {**found, **levels, "graph": "observed", "levels": levels["upper_levels"]}

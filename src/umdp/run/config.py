@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from umdp.anytime import Anytime
-from umdp.asked import check_budgets, check_numbers, check_spec, check_until
+from umdp.asked import check_budgets, check_gap, check_numbers, check_spec, check_until
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 from umdp.evidence import DirectEvidence
 from umdp.explore import EXPLORERS, Explorer, Optimism
@@ -59,7 +59,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     switch, after : what the process becomes, and after how many trajectories
     log, follow, on_error : a log or stream to learn from instead of simulating the model; - is standard input
     data : how a log is to be read
-    until, trajectories, steps, seconds : what ends the run
+    until, trajectories, steps, seconds, gap : what ends the run
     graph : a digest of the graph, in runs of format 1
     versions : what the run was made with
     plugins : the text of Python files named above; files that are not here are read when needed
@@ -94,6 +94,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     trajectories: int | None = None
     steps: int | None = None
     seconds: float | None = None
+    gap: float | None = None
     graph: str = ""
     versions: dict[str, str] = {}
     plugins: dict[str, str] = {}
@@ -144,9 +145,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     def limits(self) -> Limits:
         """Return what ends the run."""
         check_budgets(trajectories=self.trajectories, steps=self.steps, seconds=self.seconds, prefix="--")
-        return Limits(
-            None if self.until is None else threshold(self.until), self.trajectories, self.steps, self.seconds
-        )
+        check_gap(self.gap, "--")
+        until = None if self.until is None else threshold(self.until)
+        return Limits(until, self.trajectories, self.steps, self.seconds, gap=self.gap)
 
     def signed(self) -> Self:
         """Return this configuration with what it is made with: versions, and the text of every Python file it names."""

@@ -100,7 +100,8 @@ def propose(
         solution = _bounded(model, spec, agent_max, nature_max, effort, begun, None)
     else:
         solution = _unbounded(model, spec, agent_max, nature_max, effort, begun, start)
-    return Proposal(solution.policy, solution.value, lambda: as_good(model, spec, solution.upper))
+    tied = lambda: as_good(model, spec, solution.upper)  # noqa: E731
+    return Proposal(solution.policy, solution.value, tied, values=lambda: solution.upper)
 
 
 def evaluate(

@@ -100,7 +100,8 @@ class Prepared:
         found = self._again(model, start, before, Effort(precision, method, prove=False))
         if found is None:
             return propose(model, self.spec, precision=precision, start=self._policy(start), method=method)
-        return Proposal(found.policy, found.value, lambda: as_good(model, self.spec, found.upper), found.unknowns)
+        tied = lambda: as_good(model, self.spec, found.upper)  # noqa: E731
+        return Proposal(found.policy, found.value, tied, found.unknowns, lambda: found.upper)
 
     def _policy(self, start: Array | None) -> Policy | None:
         return None if start is None else Policy(self.graph, start)

@@ -20,13 +20,14 @@ TIE = 1e-9  # relative to the largest value: exploration need not tell more apar
 class Proposal(NamedTuple):
     """An optimal policy, its value, and a function that returns the choices (C,) that are as good as those taken, if known.
 
-    `unknowns` are as in `Solution`.
+    `unknowns` are as in `Solution`; `values` returns those of all states, shape (S,), without a proof, if known.
     """
 
     policy: Policy
     value: float
     tied: Callable[[], NDArray[np.bool_] | None] = lambda: None
     unknowns: NDArray[np.float64] | None = None
+    values: Callable[[], NDArray[np.float64] | None] = lambda: None
 
 
 def as_good(model: MDP | IntervalMDP, spec: Spec, x: NDArray[Any]) -> NDArray[np.bool_]:

@@ -1,0 +1,142 @@
+"""The error budget as a ledger: what was spent on which bound, summed in exact arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from umdp.errors import ModelError
+from umdp.model import Graph
+
+__all__ = ["Ledger", "Spent", "ledger_of"]
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What was spent on one choice or class.
+
+    Attributes
+    ----------
+    name : the state and action, or the class
+    bounds : how many bounds are paid for
+    level : the largest share of one of them
+    spent : the share of all of them together, exactly
+    """
+
+    name: str
+    bounds: int
+    level: float
+    spent: Fraction
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """How an error rate is spent: every bound has a level, and the levels sum to the error rate at most.
+
+    Attributes
+    ----------
+    method : the learner's name
+    error_rate : what may be spent
+    entries : what was spent on each choice or class, in their order
+    free : how many choices cost nothing: the graph decides what they are worth, or they have one successor
+
+    Examples
+    --------
+    >>> from umdp import ConfidenceSequence, Graph
+    >>> coin = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1])
+    >>> ledger = ledger_of(ConfidenceSequence(0.05).bind(coin).learn([4, 6, 0]).ledger(), coin)
+    >>> ledger.bounds, ledger.free, ledger.spent <= Fraction(0.05), float(ledger.spent)
+    (1, 1, True, 0.04999999999999999)
+    """
+
+    method: str
+    error_rate: float
+    entries: tuple[Spent, ...]
+    free: int
+
+    @property
+    def bounds(self) -> int:
+        """The number of bounds that are paid for."""
+        return sum(entry.bounds for entry in self.entries)
+
+    @property
+    def spent(self) -> Fraction:
+        """All that was spent, exactly."""
+        return sum((entry.spent for entry in self.entries), Fraction(0))
+
+    @property
+    def left(self) -> Fraction:
+        """What is left of the error rate, exactly; never less than 0."""
+        return Fraction(self.error_rate) - self.spent
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as numbers, texts and lists; sums are exact as texts, and rounded as numbers."""
+        return {
+            "method": self.method, "error_rate": self.error_rate, "bounds": self.bounds, "free": self.free,
+            "spent": float(self.spent), "spent_exact": str(self.spent), "within": self.left >= 0,
+            "entries": [
+                {"name": e.name, "bounds": e.bounds, "level": e.level, "spent": float(e.spent), "spent_exact": str(e.spent)}
+                for e in self.entries
+            ],
+        }  # fmt: skip
+
+
+def ledger_of(found: Mapping[str, Any] | None, graph: Graph, names: tuple[str, ...] | None = None) -> Ledger:
+    """Return the ledger of what `Learner.ledger` says, for a graph; `names` are those of classes where choices are tied.
+
+    Raises
+    ------
+    ModelError
+        If nothing is promised, or the levels sum to more than the error rate.
+    """
+    if found is None:
+        raise ModelError("there is no ledger: this learner promises nothing, so that there is no error to spend")
+    kind = found["graph"]
+    if kind == "observed":
+        entries = tuple(_observed(found, graph))
+    else:
+        pointers = found["class_ptr"] if kind == "tied" else graph.choice_ptr
+        entries = tuple(_listed(found, graph, np.asarray(pointers), names if kind == "tied" else None))
+    size = len(found["class_ptr"]) - 1 if kind == "tied" else graph.choices
+    ledger = Ledger(str(found["method"]), float(found["error_rate"]), entries, size - len(entries))
+    if ledger.left < 0:
+        raise ModelError(f"the levels sum to {float(ledger.spent)!r}, more than the error rate {ledger.error_rate!r}")
+    return ledger
+
+
+def _name(graph: Graph, choice: int) -> str:
+    return f"{graph.state_name(int(graph.choice_state[choice]))}, {graph.action_name(choice)}"
+
+
+def _listed(found: Mapping[str, Any], graph: Graph, ptr: Any, names: tuple[str, ...] | None) -> Iterator[Spent]:
+    """Yield what is spent where outcomes are listed: one bound for two successors, one each for more."""
+    levels, claimed = np.asarray(found["levels"]), np.asarray(found["claimed"])
+    for k in range(len(ptr) - 1):
+        own = range(int(ptr[k]), int(ptr[k + 1]))
+        paid = [Fraction(float(levels[t])) for t in own if claimed[t]]
+        if not paid:
+            continue
+        paid = [max(paid)] if len(own) == 2 else paid
+        yield Spent(_name(graph, k) if names is None else names[k], len(paid), float(max(paid)), sum(paid, Fraction(0)))
+
+
+def _observed(found: Mapping[str, Any], graph: Graph) -> Iterator[Spent]:
+    """Yield what is spent where outcomes were found in the data.
+
+    Each that was found has a bound, and all that were not have one together, every time that it started anew.
+    """
+    from umdp.learn.observed_sequence import SHARE
+
+    rank, order, restarts = (np.asarray(found[name]) for name in ("rank", "order", "restarts"))
+    share, rate = Fraction(SHARE), Fraction(float(found["error_rate"]))
+    for c in np.flatnonzero(rank > 0).tolist():
+        half = rate * share / int(rank[c]) ** 2 / 2
+        ranks = order[graph.choice_ptr[c] : graph.choice_ptr[c + 1]]
+        numbers = [int(j) for j in ranks[ranks > 0]] + list(range(1, int(restarts[c]) + 1))
+        paid = [half * share / j**2 for j in numbers]
+        if paid:
+            yield Spent(_name(graph, c), len(paid), float(max(paid)), sum(paid, Fraction(0)))

@@ -1,0 +1,73 @@
+"""What may come of what a run knows: for explorers that ask for more than counts and bounds, and to know when to stop."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from umdp.explore.outlook import Case, Outlook
+from umdp.solver import Bracket, propose
+from umdp.solver.objective import objective_of
+from umdp.spec import Direction
+
+if TYPE_CHECKING:
+    from umdp.anytime import Anytime
+
+__all__ = ["distance", "outlook_of"]
+
+Array = NDArray[Any]
+
+
+def outlook_of(run: Anytime) -> Outlook:
+    """Return the outlook of a run: nothing is solved before it is asked for."""
+    graph, reading, learner = run.source.graph, run.reading, run.learner
+    rises = reading.deciding().agent is not Direction.MIN
+
+    def worst() -> Case:
+        found = run._robust()
+        return Case(found.lower if rises else found.upper, _first(found.policy.choice))
+
+    def best() -> Case | None:
+        found = run._optimistic()
+        values = None if found is None else found.values()
+        return None if found is None or values is None else Case(values, _first(found.policy.choice))
+
+    def plan(probability: Array) -> Array:
+        found = propose(graph.with_probability(probability), reading, precision=run.precision, method=run.method)
+        return _first(found.policy.choice)
+
+    tying = getattr(learner, "tying", None)
+    return Outlook(
+        worst, best, plan, rises, learner.seen(run.counts), objective_of(graph, reading).paid, run.halt, run.horizon or 0,
+        run.seed, run.iteration, *((None, None) if tying is None else (tying.choice_class, tying.feeds)),
+    )  # fmt: skip
+
+
+def _first(choice: Array | None) -> Array:
+    """Return the choices (S,) of a policy in its first step."""
+    assert choice is not None
+    return choice if choice.ndim == 1 else choice[0]
+
+
+def distance(worst: Bracket, best: Bracket) -> float:
+    """Return how far the better of two values may be from the other's promise; rounded up.
+
+    Examples
+    --------
+    >>> distance(Bracket(0.25, 0.375), Bracket(0.5, 0.75)), distance(Bracket(8, 9), Bracket(5, 6))
+    (0.5, 4)
+    >>> distance(Bracket(float("inf"), float("inf")), Bracket(float("inf"), float("inf")))
+    0.0
+    """
+    return max(_less(best.upper, worst.lower), _less(worst.upper, best.lower))
+
+
+def _less(one: float, other: float) -> float:
+    """Return a difference, rounded up; infinity less infinity is nothing."""
+    if math.isinf(one) or math.isinf(other):
+        return 0.0 if one == other else one - other
+    found = one - other
+    return found if Fraction(found) >= Fraction(one) - Fraction(other) else math.nextafter(found, math.inf)

@@ -1,0 +1,1 @@
+"""Explaining promises: against finite differences, exact sums and what then happened."""
