@@ -28,13 +28,13 @@ def tied(learner: Learner) -> Callable[[Problem], Learner | None]:
 
 LEARNERS: dict[str, Callable[[Problem], Learner | None]] = {
     "lui": lambda given: LUI(),
-    "lui, tied": tied(LUI()),
+    "lui + tied": tied(LUI()),
     "map": lambda given: MAP(),
     "pac": lambda given: PAC(ERROR_RATE),
     "ucrl2": lambda given: UCRL2(ERROR_RATE),
     "clopper-pearson": lambda given: ClopperPearson(ERROR_RATE),
     "confidence-sequence": lambda given: ConfidenceSequence(ERROR_RATE),
-    "confidence-sequence, tied": tied(ConfidenceSequence(ERROR_RATE)),
+    "confidence-sequence + tied": tied(ConfidenceSequence(ERROR_RATE)),
 }
 CLAIMS = {"none": "nothing", "fixed-N": "one look", "any-time": "all times"}
 HEAD = (
@@ -55,6 +55,8 @@ def line(environment: str, learner: str, found: Calibration) -> str:
 
 
 def _percent(share: float) -> str:
+    if np.isnan(share):
+        return ""  # nothing was tried
     return "100" if share == 1 else "0" if share == 0 else f"{min(max(100 * share, 0.1), 99.9):.1f}"
 
 
