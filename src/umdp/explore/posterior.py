@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.explore.policies import Explorer
+from umdp.explore.reach import reaches
 from umdp.explore.view import View
 
 __all__ = ["Posterior"]
+
+DRAWS = 100  # of a process whose best policy learns something: one that does not bet learns nothing of the bets
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,11 @@ class Posterior(Explorer):
         if outlook is None:
             raise ModelError("posterior sampling needs a run, which knows what is asked for; use it with anytime")
         random = np.random.default_rng(np.random.SeedSequence((outlook.seed, outlook.iteration)))
-        drawn = np.maximum(random.standard_gamma(self.prior + outlook.seen), np.finfo(np.float64).tiny)
-        total = np.add.reduceat(drawn, graph.choice_ptr[:-1])
-        weight = np.zeros(graph.choices)
-        weight[outlook.plan(drawn / np.repeat(total, np.diff(graph.choice_ptr)))] = 1.0
+        for _ in range(DRAWS):
+            drawn = np.maximum(random.standard_gamma(self.prior + outlook.seen), np.finfo(np.float64).tiny)
+            total = np.add.reduceat(drawn, graph.choice_ptr[:-1])
+            weight = np.zeros(graph.choices)
+            weight[outlook.plan(drawn / np.repeat(total, np.diff(graph.choice_ptr)))] = 1.0
+            if reaches(graph, weight, view.matters, outlook.halt, outlook.horizon):
+                break
         return weight
