@@ -147,7 +147,7 @@ class Learner(ABC):
         return ()
 
     def remembered(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the counts (T,) that must be seen again at some choice for an iteration to end: all, unless some were forgotten."""
+        """Return the counts (T,) that some choice must show again for an iteration to end: all, unless some were forgotten."""
         return counts
 
     def ledger(self) -> dict[str, Any] | None:
