@@ -2,10 +2,12 @@
 
 Both change experiments of the paper, with alarms and a new start (`RestartingSequence`, which forgets the choice that changed,
 its state, or all; and with choices tied), beside LUI with bounded strength, which forgets a little all the time, and
-`ConfidenceSequence`, which does not. All is counted from the change on: trajectories until the first alarm, samples of that
-choice until then, and trajectories until the policy is within 1 % of the new optimum and stays there. With `--out`, the curves of
-what the policies are worth, a picture for each change. `python -m bench.alarms false` counts false alarms instead: runs of an
-unchanged chain, every choice up to a million samples.
+`ConfidenceSequence`, which does not. Everything is counted from the change on: trajectories until the first alarm, samples of
+that choice until then, and trajectories until the policy is within 1 % of the new optimum and stays there. With `--out`, the
+curves of what the policies are worth, a picture for each change.
+
+`python -m bench.alarms false` counts false alarms instead: runs of an unchanged chain, every choice up to a million samples.
+`python -m bench.alarms ties` says how long it takes until ties that are wrong are found out.
 """
 
 from __future__ import annotations
@@ -19,9 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from umdp import LUI, ConfidenceSequence, Learner, RestartingSequence, Snapshot, anytime, benchmark
+from umdp import LUI, ConfidenceSequence, Learner, RestartingSequence, Snapshot, Tying, anytime, benchmark, solve
 from umdp.explore import Optimism
 from umdp.learn.alarm import Changed
+from umdp.learn.homogeneity import misfits
 from umdp.learn.tied import Tied
 from umdp.model import Graph
 from umdp.source.simulator import Simulator
@@ -65,7 +68,9 @@ def learners(false_alarms: float, name: str) -> dict[str, Callable[[Graph], Lear
         "confidence sequence": lambda graph: ConfidenceSequence(),
     }
     if tie is not None:
-        found["alarms, tied"] = lambda graph: Tied(RestartingSequence(false_alarms=false_alarms), tie(graph))
+        found["alarms, tied, forget all"] = lambda graph: Tied(
+            RestartingSequence(false_alarms=false_alarms, forget="all"), tie(graph)
+        )
     return found
 
 
@@ -192,10 +197,55 @@ def count_false(runs: int, rates: tuple[float, ...] = (0.01, 0.05, 0.2)) -> None
         print(f"false_alarms={rate:g}: {raised} of {runs:,} runs raised one, in {updates} updates", flush=True)
 
 
+def find_ties(seeds: int) -> None:
+    """Print how many samples, and how many trajectories, it takes to find out that choices are not alike."""
+    graph = Graph([0, 2, 3, 4], [0, 2, 4, 5, 6], [1, 2, 1, 2, 1, 2], actions=["a", "b", "stay", "stay"])
+    coins = Tying.of(graph, lambda state, action: "coin" if state == "0" else None, lambda *where: where[2])
+    for one, other in ((0.5, 0.6), (0.5, 0.55), (0.95, 0.9), (0.9, 0.1)):
+        needed = []
+        for seed in range(seeds):
+            rng, counts, samples = np.random.default_rng(seed), np.zeros(6, np.int64), 0
+            while not misfits(coins, counts, 0.01).any():
+                more = max(1, samples // 50)
+                hits = rng.binomial(more, (one, other))
+                counts[:4] += [hits[0], more - hits[0], hits[1], more - hits[1]]
+                samples += more
+            needed.append(samples)
+        print(
+            f"two coins, {one:g} and {other:g}: found after {np.median(needed):,.0f} tosses of each (9 of 10 after ",
+            end="",
+        )
+        print(f"{np.quantile(needed, 0.9):,.0f})", flush=True)
+    bench = benchmark.BENCHMARKS["grid"]
+    grid = bench.build()
+    assert bench.tie is not None
+    x = grid.variables["x"][grid.choice_state]
+    east = np.repeat((x >= 5) & (np.diff(grid.choice_ptr) == 4), np.diff(grid.choice_ptr))
+    for told in (0.52, 0.45, 0.25):
+        scaled = np.where(grid.probability > 0.5, told, (1 - told) / 3)
+        wrong = grid.graph.with_probability(np.where(east, scaled, grid.probability))
+        optimum = solve(wrong, bench.spec).value
+        found, most = [], 0.0
+        for seed in range(seeds):
+            for snapshot in anytime(
+                wrong, bench.spec, ConfidenceSequence(), tie=bench.tie(grid), trajectories=200_000, seed=seed,
+                horizon=bench.horizon,
+            ):  # fmt: skip
+                if snapshot.alarms:
+                    break
+                most = max(most, snapshot.bracket.lower)
+            found.append(snapshot.trajectories if snapshot.alarms else None)
+        print(
+            f"grid, tied, the eastern half with {told:g} for 0.55: found after {middle(found)} trajectories; the largest promise "
+            f"before was {most:.3f}, the optimum is {optimum:.3f}",
+            flush=True,
+        )
+
+
 def main() -> None:
-    """Compare, or count false alarms."""
+    """Compare, count false alarms, or look for ties that are wrong."""
     parser = argparse.ArgumentParser(prog="python -m bench.alarms", description=__doc__)
-    parser.add_argument("what", nargs="?", choices=("compare", "false"), default="compare")
+    parser.add_argument("what", nargs="?", choices=("compare", "false", "ties"), default="compare")
     parser.add_argument("--trajectories", type=lambda text: int(float(text)), default=1_000_000)
     parser.add_argument("--after", type=lambda text: int(float(text)), nargs="+", default=[100, 1_000, 10_000, 100_000])
     parser.add_argument("--xi", type=float, nargs="+", default=[1.0, 0.9])
@@ -207,6 +257,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.what == "false":
         count_false(given.runs)
+    elif given.what == "ties":
+        find_ties(given.seeds)
     else:
         compare(given)
 

@@ -6,12 +6,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from umdp import benchmark
+from umdp.calibration import Calibration, calibrate
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
+from umdp.evidence import DirectEvidence, Promised
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner, RestartingSequence
+from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning import anytime
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
 from umdp.model.tying import Tying
+from umdp.parametric.model import ParametricMDP
 from umdp.simulation import Promise, Simulation, certify, simulate
 from umdp.snapshot import Snapshot
 from umdp.solver import Bracket, Prepared, Solution, Statistics, Status, evaluate, prepare, solve
@@ -19,6 +23,7 @@ from umdp.source.simulator import switch
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from umdp import explore, io, learn, plot, source, verify
@@ -39,6 +44,27 @@ def open(path: str | Path) -> OpenedRun:
     from umdp.run import open_run
 
     return open_run(path)
+
+
+def read_parametric(
+    path: str | Path,
+    unknown: str | Iterable[str] | Mapping[str, tuple[float, float]],
+    constants: str | Mapping[str, int | float | bool] = "",
+) -> ParametricMDP:
+    """Return the model of a program some of whose constants are unknown: its probabilities are functions of them.
+
+    Parameters
+    ----------
+    path : str or path
+        PRISM language (.prism, .nm, .pm) or JANI (.jani), with the extra ``storm``.
+    unknown : str, names or mapping
+        The unknown constants, and the ends between which each lies: ``"p=0.5:1,q"``. Without ends they are 0 and 1.
+    constants : str or mapping
+        Values for the other constants that the program leaves undefined, such as ``"N=16,MAX=2"``.
+    """
+    from umdp import io
+
+    return io.read_parametric(path, unknown, constants)
 
 
 def explain(
@@ -72,8 +98,10 @@ __all__ = [
     "PAC",
     "UCRL2",
     "Bracket",
+    "Calibration",
     "ClopperPearson",
     "ConfidenceSequence",
+    "DirectEvidence",
     "FormatError",
     "Graph",
     "Guarantee",
@@ -82,9 +110,12 @@ __all__ = [
     "Learner",
     "MissingExtra",
     "ModelError",
+    "Parametric",
+    "ParametricMDP",
     "Policy",
     "Prepared",
     "Promise",
+    "Promised",
     "RestartingSequence",
     "Rewards",
     "Simulation",
@@ -99,6 +130,7 @@ __all__ = [
     "UmdpError",
     "anytime",
     "benchmark",
+    "calibrate",
     "certify",
     "evaluate",
     "explain",
@@ -108,6 +140,7 @@ __all__ = [
     "open",
     "plot",
     "prepare",
+    "read_parametric",
     "simulate",
     "solve",
     "source",

@@ -14,6 +14,7 @@ from umdp.learn.tied import as_tied
 from umdp.limits import Limits, threshold
 from umdp.model import MDP
 from umdp.model.tying import Outcome, Tie, Tying
+from umdp.parametric.model import ParametricMDP
 from umdp.snapshot import Snapshot
 from umdp.source import Source, as_source
 from umdp.spec import Spec, Threshold
@@ -37,7 +38,7 @@ def anytime(
     precision: float = 1e-6,
     per_solve: int | None = None,
     evidence: DirectEvidence | float | None = None,
-    tie: Tying | Tie | None = None,
+    tie: Tying | ParametricMDP | Tie | None = None,
     outcome: Outcome | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Iterator[Snapshot]:
@@ -70,8 +71,9 @@ def anytime(
     evidence : DirectEvidence or float, optional
         The share of trajectories in which a candidate policy is played, such as 0.5: what that proves is a promise of its own,
         with any learner; see `Snapshot.promise`.
-    tie, outcome : Tying, or functions as for `Tying.of`, optional
-        Which choices share one distribution over outcomes, so that what is seen of one is learned of all.
+    tie, outcome : Tying, or functions as for `Tying.of`, or ParametricMDP, optional
+        Which choices share one distribution over outcomes, so that what is seen of one is learned of all; with a parametric
+        model, which functions of unknown parameters their probabilities are.
     stop : callable, optional
         Asked now and then; a true answer ends the run with what is known.
 

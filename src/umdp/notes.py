@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.learn.alarm import in_lines
+from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
 from umdp.model import Graph
+from umdp.plural import nouns
 from umdp.solver.objective import objective_of
 from umdp.source.environments.environment import Environment
 from umdp.source.environments.time_limit import cut_note
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
     from umdp.anytime import Anytime
     from umdp.snapshot import Snapshot
 
-__all__ = ["FEW", "notes_of"]
+__all__ = ["FEW", "notes_of", "parameters_in_words"]
 
 Mask = NDArray[np.bool_]
 
@@ -38,7 +42,34 @@ def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
         notes += [] if cut is None else [cut]
     if isinstance(run.source, Listed):
         notes.append(_seldom_seen(run, snapshot))
+    if isinstance(run.learner, Parametric):
+        return [*notes, *parameters_in_words(snapshot.parameters or {})]
     return notes + _class_notes(run, snapshot)
+
+
+def parameters_in_words(given: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return what is known of every parameter, a line each, rounded outwards.
+
+    Examples
+    --------
+    >>> parameters_in_words({"p": {"lower": 0.89312, "upper": 0.90651, "samples": 12345}})
+    ['p in [0.893, 0.907] after 12,345 samples']
+    """
+    return [
+        f"{name} in {_interval(each['lower'], each['upper'])} after {each['samples']:,} {nouns(each['samples'], 'sample')}"
+        for name, each in given.items()
+    ]
+
+
+def _interval(lower: float, upper: float) -> str:
+    """Return an interval with as many digits as show its width, rounded outwards."""
+    width = Decimal(repr(upper)) - Decimal(repr(lower))
+    unit = Decimal(1).scaleb(max(min(width.adjusted() - 1, -3), -12) if width > 0 else -12)
+    ends = (
+        Decimal(repr(lower)).quantize(unit, rounding=ROUND_FLOOR),
+        Decimal(repr(upper)).quantize(unit, rounding=ROUND_CEILING),
+    )
+    return "[" + ", ".join(f"{end.normalize():f}" for end in ends) + "]"
 
 
 def _class_notes(run: Anytime, snapshot: Snapshot) -> list[str]:

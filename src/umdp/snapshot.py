@@ -14,6 +14,7 @@ from umdp.errors import ModelError
 from umdp.evidence.promised import Promised
 from umdp.guarantee import Guarantee
 from umdp.learn.alarm import Alarm
+from umdp.learn.parametric import Parametric
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.plural import nouns
 from umdp.returns import return_of
@@ -67,6 +68,11 @@ class Snapshot:
     def bracket(self) -> Bracket:
         """Bounds on the worst-case value of the learned model."""
         return self.robust.bracket
+
+    @property
+    def parameters(self) -> dict[str, dict[str, Any]] | None:
+        """The ends of every parameter of a program, and how many samples say so; None without parameters."""
+        return self.learner.parameters() if isinstance(self.learner, Parametric) else None
 
     @property
     def status(self) -> Status:
@@ -161,6 +167,7 @@ class Snapshot:
             "guarantee": self.guarantee.as_dict(), "status": status,
             "performance": self.performance, "estimation_error": self.estimation_error,
             "model_error": self.model_error, "reason": self.reason, "partial": self.partial,
+            **({} if self.parameters is None else {"parameters": self.parameters}),
             **({} if returns is None else {"return_lower": returns[0], "return_upper": returns[1]}),
             **({} if self.evidence is None else self._promised()),
             **({"alarms": [alarm.as_dict() for alarm in fresh]} if fresh else {}),

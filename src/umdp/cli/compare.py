@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from umdp.cli.evidence import answer
 from umdp.cli.live import plain, returned
 from umdp.cli.live import short as rounded
+from umdp.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from umdp.run import OpenedRun
@@ -71,7 +73,7 @@ def _record(path: str, run: OpenedRun, first: OpenedRun) -> dict[str, Any]:
         "trajectories", "steps", "iterations", "lower", "upper", "optimistic", "guarantee", "status", "performance",
         "estimation_error", "model_error", "reason", "partial",
     )  # fmt: skip
-    names += tuple(name for name in ("return_lower", "return_upper") if name in last)
+    names += tuple(name for name in ("return_lower", "return_upper", "promised", "promise") if name in last)
     return {
         "run": path, "model": run.name, "property": run.question, "same_property": run.question == first.question,
         "learner": run.config.learner, "settings": run.config.settings, "seed": run.config.seed,
@@ -85,7 +87,11 @@ def _row(path: str, run: OpenedRun, mark: str) -> tuple[str, ...]:
     if not run.rows:
         return (path, run.name, mark, learner, "0", "", "", "", "", "", "nothing learned yet")
     ended = "running now" if run.writer is not None else run.reason or "not ended"
-    bound = run.bracket.lower if run.rises else run.bracket.upper
+    ends, label = answer(run.last)
+    guarantee = run.guarantee if label is None else Guarantee.from_dict(label)
+    bound = ends[0] if run.rises else ends[1]
+    played = run.promise is not None and run.promise["by"] == "evidence"
+    promise = guarantee.short + (", by playing" if played else "")
     sign = "≥" if run.rises else "≤"
     shown = f"{sign} {rounded(bound, down=run.rises)}" if math.isfinite(bound) else "none yet"
     more = [
@@ -93,7 +99,7 @@ def _row(path: str, run: OpenedRun, mark: str) -> tuple[str, ...]:
         _number(run.optimistic),
         _number(run.performance),
     ]
-    return (path, run.name, mark, learner, f"{run.trajectories:,}", shown, *more, run.guarantee.short, ended)
+    return (path, run.name, mark, learner, f"{run.trajectories:,}", shown, *more, promise, ended)
 
 
 def _setting(value: Any) -> str:

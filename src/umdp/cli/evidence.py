@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+import math
+from collections.abc import Mapping, Set
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,7 +16,7 @@ from umdp.errors import ModelError
 if TYPE_CHECKING:
     from umdp.run import Config
 
-__all__ = ["EVIDENCE", "MOST", "check_evidence", "evidence_rate"]
+__all__ = ["EVIDENCE", "MOST", "answer", "check_evidence", "evidence_rate"]
 
 EVIDENCE = Annotated[
     float | None,
@@ -60,3 +61,21 @@ def check_evidence(config: Config, given: Set[str]) -> None:
         raise ModelError(
             "--evidence promises something of a process that stays as it is, and --switch changes it; leave one of them out"
         )
+
+
+def answer(about: Mapping[str, Any]) -> tuple[tuple[float, float], dict[str, Any] | None]:
+    """Return the bounds that a row, or what a file says, promises of its policy, and how sure they are.
+
+    Examples
+    --------
+    >>> played = {"by": "evidence", "bound": 0.3, "side": "at least", "guarantee": {"kind": "any-time"}, "text": "by playing"}
+    >>> answer({"lower": 0.1, "upper": 0.2, "guarantee": {}, "promise": played})
+    ((0.3, inf), {'kind': 'any-time', 'text': 'by playing'})
+    """
+    promise = about.get("promise")
+    if isinstance(promise, dict) and promise.get("by") == "evidence" and isinstance(promise.get("guarantee"), dict):
+        bound = promise.get("bound")
+        if isinstance(bound, int | float):
+            ends = (float(bound), math.inf) if promise.get("side") == "at least" else (-math.inf, float(bound))
+            return ends, {**promise["guarantee"], "text": str(promise.get("text", ""))}
+    return (float(about["lower"]), float(about["upper"])), about.get("guarantee")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from umdp.cli.chart import Point, chart, remaining
 from umdp.learn.alarm import in_lines
-from umdp.notes import notes_of
+from umdp.notes import notes_of, parameters_in_words
 from umdp.plural import nouns
 
 if TYPE_CHECKING:
@@ -152,6 +152,7 @@ class _Live(Screen):
         lines = [
             Text(f"{self.run.spec} with {self.config.learner} on {self.config.model}", style="bold"),
             Text(in_words(snapshot)),
+            *map(Text, parameters_in_words(snapshot.parameters or {})),
             *([] if snapshot.evidence is None else [Text(beside(snapshot), style="dim")]),
             *(Text(line, style="cyan", no_wrap=True, overflow="crop") for line in drawn),
         ]

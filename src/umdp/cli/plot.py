@@ -27,9 +27,10 @@ class PlotKind(enum.StrEnum):
     INTERVALS = "intervals"
     POLICY = "policy"
     VISITS = "visits"
+    PARAMETERS = "parameters"
 
 
-ALONE = (PlotKind.POLICY, PlotKind.VISITS)  # pictures of one run
+ALONE = (PlotKind.POLICY, PlotKind.VISITS, PlotKind.PARAMETERS)  # pictures of one run
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ def _said(what: PlotKind, runs: list[OpenedRun]) -> str:
     names = {
         PlotKind.VALUE: "the value", PlotKind.ERROR: "the estimation error", PlotKind.MODEL: "the model error",
         PlotKind.INTERVALS: "the learned intervals", PlotKind.POLICY: "the policy", PlotKind.VISITS: "the visits",
+        PlotKind.PARAMETERS: "the parameters",
     }  # fmt: skip
     return names[what] + ("" if len(runs) == 1 else f" of {len(runs)} runs")
 
@@ -101,7 +103,8 @@ def declare_plot(app: typer.Typer) -> None:
         help="Draw runs, also while they are going on. Nothing in them is executed.\n\n"
         "value: the bound and the optimistic value over trajectories, with the threshold, the end and what is promised; "
         "error and model: the estimation error and the model error, where the truth is known; intervals: what was learned of "
-        "the most visited choices; policy and visits: on a map where states have a place, else as a graph or bars.\n\n"
+        "the most visited choices; policy and visits: on a map where states have a place, else as a graph or bars; "
+        "parameters: what is left of each, for a program learned with --unknown.\n\n"
         "Needs the extra plot.",
     )
     def _plot(

@@ -229,6 +229,9 @@ def _write_rows(target: Path, rows: list[dict[str, Any]]) -> None:
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row with its guarantee as columns: its kind, its level, and its reasons in one text."""
     given = row["guarantee"]
+    named = row.get("parameters", {})
+    row = {name: value for name, value in row.items() if name != "parameters"}
+    row |= {f"{name} {end}": value for name, each in named.items() for end, value in each.items()}
     flat = {**row, "guarantee": given["kind"], "level": given["level"], "reasons": "; ".join(given["reasons"])}
     if "promised" in row:  # a run with evidence
         promise, played = flat.pop("promise"), flat.pop("evidence")

@@ -16,6 +16,7 @@ from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number, share
 from umdp.cli.outputs import FORCE_HELP
 from umdp.cli.runs import Export, Show
+from umdp.cli.setting import setting
 from umdp.cli.used import confident, typed, unused
 from umdp.cli.words import explorers, learners, models, settings, settings_in_words
 from umdp.explore import EXPLORERS
@@ -156,6 +157,16 @@ def _learn(
         list[str] | None,
         typer.Option("--const", metavar="K=2,err=.2", help="Values for a program's constants.", show_default=False),
     ] = None,
+    unknown: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--unknown",
+            metavar="p=0.5:1,q",
+            help="Undefined constants of a program to be learned, with the ends between which they lie, 0 and 1 unless given; "
+            "--const gives the values with which the process is played. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     env_arg: ENV_ARG = None,
     switch: Annotated[
         str | None,
@@ -226,10 +237,11 @@ def _learn(
     given = typed(context)
     apart = evidence_rate(learner, confidence, given)
     learner, chosen = confident(
-        learner, dict(_setting(text) for text in set or ()), confidence if apart is None else None, given
+        learner, dict(setting(text) for text in set or ()), confidence if apart is None else None, given
     )
     config = Config(
         model=model, parameters=arguments_of(env_arg), constants=",".join(const or ()), question=read.question,
+        unknown=",".join(unknown or ()),
         learner=learner, settings=chosen, tie=tie, explore=explore, xi=xi, seed=seed, horizon=horizon, precision=precision,
         per_solve=per_solve, sampling=sampling, switch=switch, after=after or 0, log=log, follow=follow, on_error=read.on_error,
         evidence=evidence, evidence_rate=apart, most=most,
@@ -241,24 +253,6 @@ def _learn(
         config, out, json, quiet, certificate, Afterwards(plot, policy), free=not {"learner", "confidence"} & given,
         force=force,
     )  # fmt: skip
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """Return the name and value of a learner's setting: a number, a pair of numbers, or a word."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise typer.BadParameter(f'--set "{text}": write NAME=VALUE, such as strength=5,10 or error_rate=0.01')
-    parts = [_plain_value(part) for part in value.split(",")]
-    return name.strip(), parts[0] if len(parts) == 1 else tuple(parts)
-
-
-def _plain_value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return None if text.strip() == "none" else text.strip()
 
 
 def _resume(

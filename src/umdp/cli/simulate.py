@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from umdp.cli.evidence import answer
 from umdp.errors import FormatError, ModelError
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class Simulate:
         same = self.property is None or self.property == question
         promised, guarantee, elsewhere = None, None, None
         if same and last is not None:
-            promised, guarantee = (last["lower"], last["upper"]), last["guarantee"]
+            promised, guarantee = answer(last)
             if not home:
                 promised, guarantee, elsewhere = None, None, about
         name = _shown(config.model, config.parameters)
@@ -152,8 +153,8 @@ class Simulate:
         same = self.property is None or self.property == about.get("property")
         origin, parameters = about.get("model"), about.get("parameters")
         bounds = [float(about[name]) for name in ("lower", "upper") if isinstance(about.get(name), int | float | str)]
-        promised = (bounds[0], bounds[1]) if same and len(bounds) == 2 else None
-        guarantee, elsewhere = about.get("guarantee") if promised is not None else None, None
+        promised, guarantee = answer(about) if same and len(bounds) == 2 else (None, None)
+        elsewhere = None
         arguments = parameters if isinstance(parameters, dict) else {}
         home = isinstance(origin, str) and self._is_home(origin, arguments)
         if promised is not None and not home:

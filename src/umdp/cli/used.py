@@ -61,6 +61,10 @@ def unused(config: Config, given: Set[str]) -> None:
             f"--const gives values to the constants of a program ({' '.join(PROGRAMS)}), and {config.model} is none; "
             "leave it out"
         )
+    if "unknown" in given and not config.unknown.strip():
+        raise ModelError("--unknown is empty; name a constant of the program, such as --unknown p")
+    if "unknown" in given and "tie" in given:
+        raise ModelError("--unknown ties the choices that a program writes alike; leave out --tie")
     if is_log(config):
         for name, why in (
             ("seed", "nothing is drawn at random where a log is read"),

@@ -36,10 +36,10 @@ START = 64  # trajectories before anybody becomes a candidate
 TURN = 16  # a turn is this part of all there was
 AGAIN = 1.25  # times as many trajectories before it is asked again who should be played
 GUESSED = 4.0  # trajectories of exploration that are worth a play, for the guess of what a candidate is worth
-EARLY = 8  # this part of what is due goes to candidates that are for the time being
+EARLY = 4  # this part of what is due goes to candidates that are for the time being
 SOONER, SETTLED = 1 / 16, 2 / 3  # of what is left of the error rate, for such a candidate and for one that is to stay
 KNOWN = 0.9  # of what a policy is likely to be worth, which it must be worth with bad luck for that
-MOST_OF_IT = 0.85  # of what a policy is likely to be worth, which is to be proved where nothing else is asked for
+MOST_OF_IT = 0.82  # of what a policy is likely to be worth, which is to be proved where nothing else is asked for
 CUTOFF = 1e9  # times the largest reward: expectations beyond it say that next to nothing is known
 PATIENCE = 0.05  # seconds between looks at what may stop a run
 ROOM = 1 - 2.0**-40  # shares of the error rate are rounded down
@@ -221,7 +221,8 @@ class Playing:
         label, tally = self.label(source), self.tally
         found = [one.bound() for one in self.candidates]
         if not found:
-            return Promised(tally.value(0.0), tally.at_least, policy, label, "evidence", most=tally.most)
+            rate = self.budget.rate
+            return Promised(tally.value(0.0), tally.at_least, policy, label, "evidence", most=tally.most, rate=rate)
         rank = max(range(len(found)), key=lambda i: found[i][0])
         one, (end, plays, hits) = self.candidates[rank], found[rank]
         return Promised(

@@ -108,7 +108,7 @@ def ledger_of(
     """
     rate, levels = (0.0, ()) if played is None else played
     evidence = tuple(
-        Spent(f"the {i + 1}. policy that was played", 1, level, Fraction(level)) for i, level in enumerate(levels)
+        Spent(f"playing candidate {i + 1}", 1, level, Fraction(level)) for i, level in enumerate(levels)
     )
     if found is None:
         if played is None:
@@ -118,9 +118,9 @@ def ledger_of(
     if kind == "observed":
         entries = tuple(_observed(found, graph))
     else:
-        pointers = found["class_ptr"] if kind == "tied" else graph.choice_ptr
-        entries = tuple(_listed(found, graph, np.asarray(pointers), names if kind == "tied" else None))
-    size = len(found["class_ptr"]) - 1 if kind == "tied" else graph.choices
+        pointers = found.get("class_ptr", graph.choice_ptr)
+        entries = tuple(_listed(found, graph, np.asarray(pointers), names if "class_ptr" in found else None))
+    size = len(found["class_ptr"]) - 1 if "class_ptr" in found else graph.choices
     allowed = Fraction(float(found["error_rate"])) + Fraction(rate)
     method = f"{found['method']}{'' if played is None else ' and evidence'}"
     return _balanced(Ledger(method, allowed, entries + evidence, size - len(entries)))

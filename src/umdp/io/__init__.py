@@ -14,7 +14,7 @@ An unnamed reward structure has the name ``""``, an unnamed action of a model wi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,9 @@ from umdp.errors import FormatError
 
 if TYPE_CHECKING:
     from umdp.model import MDP, Graph, IntervalMDP, Policy
+    from umdp.parametric.model import ParametricMDP
 
-__all__ = ["parse_constants", "read", "read_policy", "write", "write_policy"]
+__all__ = ["parse_constants", "read", "read_parametric", "read_policy", "write", "write_policy"]
 
 PathLike = str | os.PathLike[str]
 
@@ -73,6 +74,35 @@ def read(path: PathLike, *, constants: str | Mapping[str, int | float | bool] = 
     from umdp.io.explicit_read import read_explicit
 
     return read_explicit(path)
+
+
+def read_parametric(
+    path: PathLike,
+    unknown: str | Iterable[str] | Mapping[str, tuple[float, float]],
+    constants: str | Mapping[str, int | float | bool] = "",
+) -> ParametricMDP:
+    """Return the model of a program some of whose constants are unknown: its probabilities are functions of them.
+
+    Parameters
+    ----------
+    path : str or path
+        PRISM language (.prism, .nm, .pm) or JANI (.jani), with the extra ``storm``.
+    unknown : str, names or mapping
+        The unknown constants, and the ends between which each lies: ``"p=0.5:1,q"``. Without ends they are 0 and 1.
+    constants : str or mapping
+        Values for the other constants that the program leaves undefined, such as ``"N=16,MAX=2"``.
+
+    Raises
+    ------
+    FormatError
+        If an unknown constant is anything but part of a probability; the message names the place and the remedy.
+    """
+    from umdp.io.files import PROGRAMS
+    from umdp.io.parametric import read_parametric_program
+
+    if Path(path).suffix.lower() not in PROGRAMS:
+        raise FormatError(f"only programs ({', '.join(PROGRAMS)}) have constants that can be unknown", path=path)
+    return read_parametric_program(Path(path), unknown, constants)
 
 
 def write(model: MDP | IntervalMDP, path: PathLike, note: str = "") -> None:

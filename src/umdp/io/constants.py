@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 
 from umdp.errors import FormatError
 
-__all__ = ["Constant", "format_constants", "parse_constants"]
+__all__ = ["Constant", "format_constants", "parse_constants", "parse_unknown"]
 
 Constant = int | float | bool
 
@@ -54,9 +55,54 @@ def format_constants(constants: Mapping[str, Constant]) -> str:
     )
 
 
-def _name(name: str) -> str:
+def parse_unknown(given: str | Iterable[str] | Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Return the constants that are unknown, each with the ends between which it lies; 0 and 1 where none are given.
+
+    Examples
+    --------
+    >>> parse_unknown("p=0.5:1, q")
+    {'p': (0.5, 1.0), 'q': (0.0, 1.0)}
+    >>> parse_unknown("p=0.5")
+    Traceback (most recent call last):
+    ...
+    umdp.errors.FormatError: unknown: "p=0.5" gives p one value; write p=LOWER:UPPER for what it lies between, or p alone
+    """
+    if isinstance(given, Mapping):
+        return {_name(str(name), "unknown"): _ordered(str(name), *map(Fraction, ends)) for name, ends in given.items()}
+    found: dict[str, tuple[float, float]] = {}
+    for part in given.split(",") if isinstance(given, str) else given:
+        text = part.strip()
+        name, equals, ends = (piece.strip() for piece in text.partition("="))
+        if _name(name, "unknown") in found:
+            raise FormatError(f"{name} is given twice; give it once", path="unknown")
+        lower, colon, upper = ends.partition(":")
+        if equals and not colon:
+            raise FormatError(
+                f'"{text}" gives {name} one value; write {name}=LOWER:UPPER for what it lies between, or {name} alone',
+                path="unknown",
+            )
+        try:
+            found[name] = _ordered(name, Fraction(lower), Fraction(upper)) if equals else (0.0, 1.0)
+        except (ValueError, ZeroDivisionError):
+            raise FormatError(f'"{text}" has ends that are no numbers; write {name}=0.5:1', path="unknown") from None
+    return found
+
+
+def _ordered(name: str, lower: Fraction, upper: Fraction) -> tuple[float, float]:
+    """Return ends as floats, rounded to the outside."""
+    if not lower < upper:
+        raise FormatError(f"{name} lies between nothing: {lower} is not below {upper}", path="unknown")
+    low, high = float(lower), float(upper)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise FormatError(f"the ends of {name} must be finite", path="unknown")
+    low = low if Fraction(low) <= lower else math.nextafter(low, -math.inf)
+    return low, high if Fraction(high) >= upper else math.nextafter(high, math.inf)
+
+
+def _name(name: str, path: str = "constants") -> str:
     if not _NAME.fullmatch(name):
-        raise FormatError(f'"{name}" is not the name of a constant; write NAME=VALUE', path="constants")
+        wanted = "NAME=VALUE" if path == "constants" else "NAME or NAME=LOWER:UPPER"
+        raise FormatError(f'"{name}" is not the name of a constant; write {wanted}', path=path)
     return name
 
 

@@ -18,7 +18,7 @@ from umdp.io.files import Model, load
 from umdp.io.tokens import decode_text
 from umdp.io.umb_read import decode
 
-__all__ = ["formulas", "read_program"]
+__all__ = ["everything", "formulas", "kind_of", "parsed_program", "read_program"]
 
 _COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*')
 _FORMULA = re.compile(r"\bformula\s+([A-Za-z_]\w*)\s*=\s*([^;]*);")
@@ -38,19 +38,8 @@ def read_program(path: Path, constants: str | Mapping[str, Constant] = "") -> Mo
     """
     given = parse_constants(constants)
     text = decode_text(load(path), path)
-    try:
-        import stormpy
-    except ImportError:
-        raise MissingExtra("storm", "reading PRISM programs") from None
     jani = path.suffix == ".jani"
-    with _quiet(stormpy), _translated(path):
-        if jani:
-            program = stormpy.io.parse_jani_model(str(path))[0]
-        else:
-            program = stormpy.parse_prism_program(str(path), prism_compatibility=True)
-        kind = program.model_type.name
-        if kind not in _SUPPORTED:
-            raise FormatError(f"the model is a {kind.lower()}; supported are dtmc and mdp", path=path)
+    with parsed_program(path) as (stormpy, program):
         _check_constants(program, given, path)
         program = stormpy.instantiate_constants(program, format_constants(given))[0]
         data = _build(stormpy, program)
@@ -58,6 +47,24 @@ def read_program(path: Path, constants: str | Mapping[str, Constant] = "") -> Mo
     # Storm takes an interval whose ends are the wrong way round for the empty one, and writes that as [0,0].
     zero = "a command has the interval [0,0] or one whose lower bound is above its upper bound; correct or remove it"
     return decode(data, path, zero=zero, constants=values, formulas={} if jani else formulas(text))
+
+
+@contextmanager
+def parsed_program(path: Path) -> Iterator[tuple[Any, Any]]:
+    """Give Storm and the program in a file; while it is used, what Storm finds wrong with it is said as the file's fault."""
+    try:
+        import stormpy
+    except ImportError:
+        raise MissingExtra("storm", "reading PRISM programs") from None
+    with _quiet(stormpy), _translated(path):
+        if path.suffix == ".jani":
+            program = stormpy.io.parse_jani_model(str(path))[0]
+        else:
+            program = stormpy.parse_prism_program(str(path), prism_compatibility=True)
+        kind = program.model_type.name
+        if kind not in _SUPPORTED:
+            raise FormatError(f"the model is a {kind.lower()}; supported are dtmc and mdp", path=path)
+        yield stormpy, program
 
 
 def formulas(text: str) -> dict[str, str]:
@@ -118,7 +125,7 @@ def _check_constants(program: Any, given: Mapping[str, Constant], path: Path) ->
                 path=path,
             )
         kind, value = declared[name].type, given[name]
-        wanted = _kind(kind)
+        wanted = kind_of(kind)
         fits = {"bool": isinstance(value, bool), "int": isinstance(value, int) and not isinstance(value, bool)}
         if not fits.get(wanted, not isinstance(value, bool)):
             raise FormatError(f"constant {name} is of type {wanted}, but {value!r} was given", path=path)
@@ -132,7 +139,8 @@ def _check_constants(program: Any, given: Mapping[str, Constant], path: Path) ->
         )
 
 
-def _kind(kind: Any) -> str:
+def kind_of(kind: Any) -> str:
+    """Return the type of a constant: bool, int or double."""
     for name, word in (("boolean", "bool"), ("integer", "int")):
         flag = getattr(kind, f"is_{name}", False)
         if flag() if callable(flag) else flag:
@@ -140,14 +148,20 @@ def _kind(kind: Any) -> str:
     return "double"
 
 
+def everything(stormpy: Any) -> Any:
+    """Return options to build all that there is to a program."""
+    options = stormpy.BuilderOptions(build_full=True)
+    options.set_build_all_labels(True)
+    options.set_build_all_reward_models(True)
+    options.set_build_state_valuations(True)
+    options.set_build_choice_labels(True)
+    return options
+
+
 def _build(stormpy: Any, program: Any) -> bytes:
     model, builder, strict = None, stormpy.build_model, True
     while model is None:
-        options = stormpy.BuilderOptions(build_full=True)
-        options.set_build_all_labels(True)
-        options.set_build_all_reward_models(True)
-        options.set_build_state_valuations(True)
-        options.set_build_choice_labels(True)
+        options = everything(stormpy)
         options.set_exploration_checks(strict)
         options.set_add_out_of_bounds_state(not strict)
         try:
@@ -184,7 +198,7 @@ def _constant_values(program: Any, given: Mapping[str, Constant]) -> dict[str, C
             values[constant.name] = given[constant.name]
             continue
         expression = constant.definition
-        kind = _kind(constant.type)
+        kind = kind_of(constant.type)
         if kind == "bool":
             values[constant.name] = bool(expression.evaluate_as_bool())
         elif kind == "int":

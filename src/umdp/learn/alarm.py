@@ -8,7 +8,7 @@ from typing import Any
 
 from umdp.plural import nouns
 
-__all__ = ["SHOWN", "Alarm", "Changed", "Misfit", "in_lines"]
+__all__ = ["SHOWN", "Alarm", "Changed", "Contradicted", "Misfit", "in_lines"]
 
 SHOWN = 3  # alarms that are told one by one, the newest first
 
@@ -81,6 +81,26 @@ class Misfit(Alarm):
 
     def __str__(self) -> str:
         return f"alarm: {self.place} is not like the other choices of class {self.of}; noticed {self._when}"
+
+
+@dataclass(frozen=True)
+class Contradicted(Alarm):
+    """No values of its parameters make a program fit what was seen of a class, and of the others.
+
+    Attributes
+    ----------
+    of : the program
+
+    Examples
+    --------
+    >>> print(Contradicted("class p | 1 - p", 1024, 4321, True, "brp.prism"))
+    alarm: class p | 1 - p does not fit brp.prism, whatever its parameters; noticed after 1,024, 4,321 steps in all
+    """
+
+    of: str
+
+    def __str__(self) -> str:
+        return f"alarm: {self.place} does not fit {self.of}, whatever its parameters; noticed {self._when}"
 
 
 def in_lines(alarms: Sequence[Alarm]) -> list[str]:

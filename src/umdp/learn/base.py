@@ -147,7 +147,7 @@ class Learner(ABC):
         return ()
 
     def remembered(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return which of all counts (T,) the bounds still rest on: an iteration ends when those of some choice double."""
+        """Return the counts (T,) that some choice must show again for an iteration to end: all, unless some were forgotten."""
         return counts
 
     def ledger(self) -> dict[str, Any] | None:

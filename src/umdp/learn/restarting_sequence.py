@@ -21,6 +21,7 @@ from umdp.plural import nouns
 __all__ = ["SLOTS", "RestartingSequence"]
 
 FORGET = {"choice": "its last alarm", "state": "the last alarm in its state", "all": "the last alarm"}
+MANY = 256  # samples of a choice from which on it is looked at when there are a quarter more
 SLOTS = 16  # starts that are remembered: of the newest 2^16 updates of a choice, at geometric ages
 
 
@@ -285,8 +286,13 @@ class RestartingSequence(ConfidenceSequence):
         )  # fmt: skip
 
     def remembered(self, counts: Ints) -> Ints:
-        """Return how often each transition was seen in the epoch of its choice, which is what its bounds rest on."""
-        return self.counts
+        """Return how often each transition was seen in the epoch of its choice; of many samples a quarter.
+
+        What changed is noticed when it is looked at: choices that are taken often are looked at more often than when they double.
+        """
+        many = self.per_transition(self.per_choice(self.counts) >= MANY)
+        remembered: Ints = np.where(many, self.counts // 4, self.counts)
+        return remembered
 
     def seen(self, counts: Ints) -> Ints:
         """Return how often each transition was seen in the epoch of its choice: what was possible before may not be now."""

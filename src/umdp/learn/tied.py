@@ -21,6 +21,7 @@ from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.learn.settings import as_rate, place
 from umdp.model import Graph
 from umdp.model.tying import Outcome, Tie, Tying
+from umdp.parametric.model import ParametricMDP
 
 __all__ = ["TIED", "Tied", "as_tied"]
 
@@ -244,7 +245,7 @@ class Tied(Learner):
         return f"Tied({self.inner!r}; {self.tying!r})"
 
 
-def as_tied(learner: Learner, graph: Graph, tie: Tying | Tie | None, outcome: Outcome | None = None) -> Learner:
+def as_tied(learner: Learner, graph: Graph, tie: Tying | ParametricMDP | Tie | None, outcome: Outcome | None = None) -> Learner:
     """Return a learner of classes, where choices are tied; otherwise the learner as it is."""
     if tie is None:
         if outcome is not None:
@@ -252,6 +253,10 @@ def as_tied(learner: Learner, graph: Graph, tie: Tying | Tie | None, outcome: Ou
         return learner
     if isinstance(tie, Tying):
         return Tied(learner, tie)
+    if isinstance(tie, ParametricMDP):
+        from umdp.learn.parametric import Parametric
+
+        return Parametric(learner, tie)
     if not callable(tie):
         raise ModelError(f"tie is {tie!r}; give a function of (state, action) with outcome=, or an umdp.Tying")
     return Tied(learner, Tying.of(graph, tie, outcome))

@@ -6,6 +6,8 @@ Plots draw, callers show.
 from __future__ import annotations
 
 from umdp.plot.axis import ValueAxis, fit
+from umdp.plot.boxes import parameters
+from umdp.plot.calibrated import coverage
 from umdp.plot.course import error, model, value
 from umdp.plot.curves import Band, Run, band, grid, step
 from umdp.plot.draw import estimation_error, model_error, performance
@@ -28,6 +30,7 @@ __all__ = [
     "Style",
     "ValueAxis",
     "band",
+    "coverage",
     "draw_bands",
     "error",
     "estimation_error",
@@ -38,6 +41,7 @@ __all__ = [
     "model",
     "model_error",
     "new_figure",
+    "parameters",
     "performance",
     "policy",
     "power",

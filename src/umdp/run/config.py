@@ -18,6 +18,7 @@ from umdp.evidence import DirectEvidence
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
 from umdp.learn.making import make_learner, settings_of
+from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
 from umdp.limits import Limits, threshold
 from umdp.model import MDP, Graph, IntervalMDP
@@ -25,6 +26,7 @@ from umdp.run.fingerprint import graph_digest
 from umdp.run.log_settings import LogSettings, check_settings
 from umdp.run.plugin import check_file, is_plugin, plugin, plugin_file, read_plugin, where
 from umdp.run.tying import check_tie, tying_of
+from umdp.run.unknown import check_unknown, process_of, program_of
 from umdp.source import Source
 from umdp.source.simulator.simulator import check_sampling
 from umdp.spec import Spec
@@ -45,6 +47,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         makes an `MDP`, an environment or a `Source`
     parameters : for a benchmark, an environment or a function
     constants : for programs
+    unknown : the constants of a program that are learned, with the ends between which they lie
     question : the property; a benchmark has its own
     learner, settings : the learner's name, or ``FILE.py:NAME``, a class, and its settings
     tie : which choices share one distribution: what a benchmark has ``declared``, ``FILE.py:NAME``, a function, or
@@ -68,6 +71,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     parameters: dict[str, Any] = {}
     constants: str = ""
+    unknown: str = ""
     question: str | None = None
     learner: str = "lui"
     settings: dict[str, Any] = {}
@@ -117,12 +121,16 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         check_sampling(self.sampling, "--")
         self.build_learner(), self.build_explorer(), self.build_evidence()
         check_tie(self)
+        if self.unknown:
+            check_unknown(self)
 
     def assemble(self, source: Source, spec: Spec, horizon: int | None) -> Anytime:
         """Return the run of a source, a property and a horizon that were built."""
         learner, explorer = self.build_learner(), self.build_explorer()
         if self.tie is not None:
             learner = Tied(learner, tying_of(self, source.graph))
+        if self.unknown:
+            learner = Parametric(learner, program_of(self))
         if self.graph and self.graph != graph_digest(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
         try:
@@ -306,6 +314,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             from umdp.source.logs.log import allowed_graph
 
             return allowed_graph(name, self.data.columns, **self.data.wanted)
+        if self.unknown and name == self.model:
+            return program_of(self).graph
         return self._made(name, Graph).graph if is_plugin(name) else self._any(name).graph
 
     def simulated(self) -> MDP:
@@ -347,6 +357,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             return made
         if self.parameters:
             raise ModelError(f"{name} takes no parameters; only benchmarks and functions do")
+        if self.unknown and name == self.model:
+            return process_of(self)
         if Path(name).suffix or Path(name).exists():
             from umdp.io import read
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from umdp.errors import FormatError
 from umdp.learn import Learner
+from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
 from umdp.model import Graph
 from umdp.run.codec import pack
@@ -114,6 +115,10 @@ def _ties(learner: Learner) -> list[Any]:
     if not isinstance(learner, Tied):
         return []
     tying = learner.tying
+    if isinstance(learner, Parametric):
+        program = learner.program
+        texts = [each.text(program.names) for each in program.functions]
+        return [list(program.names), texts, program.function_of, program.lower, program.upper]
     return [tying.choice_class, tying.outcome_ptr, tying.transition_ptr, tying.transition_outcome, list(tying.names)]
 
 

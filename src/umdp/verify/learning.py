@@ -10,6 +10,7 @@ from umdp.errors import FormatError
 from umdp.verify.classes import Bounds, outcome_bounds
 from umdp.verify.document import Document
 from umdp.verify.inductive import Refused
+from umdp.verify.parameters import check_parameters, class_bounds
 from umdp.verify.statistics import lower_end, ruled_out
 
 __all__ = ["check_learning"]
@@ -32,10 +33,14 @@ def check_learning(document: Document) -> None:
     if given is None:
         raise Refused("claim, level: there are no counts to prove it")
     method, prior = given.get("method"), _fraction(given, "prior", None)
-    if method not in METHODS or given.get("graph", "listed") not in ("listed", "tied"):
+    kind = given.get("graph", "listed")
+    if method not in METHODS or kind not in ("listed", "tied", "parametric"):
         raise FormatError("learning: only bounds of listed transitions by the methods " + ", ".join(METHODS))
-    tied = given.get("graph") == "tied"
-    pointer, bounds = outcome_bounds(given, model) if tied else (model.choice_ptr, model.bounds)
+    pointer, bounds = (model.choice_ptr, model.bounds) if kind == "listed" else outcome_bounds(given, model)
+    if kind == "parametric":  # the counts prove the bounds of classes, these the box, and the box those of the model
+        by_class = class_bounds(given, pointer[-1])
+        check_parameters(given, pointer, by_class, bounds)
+        bounds = by_class
     if prior is None or prior <= 0:
         prior = Fraction(1, 2)
     size = pointer[-1]

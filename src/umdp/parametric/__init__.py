@@ -1,0 +1,5 @@
+"""Models whose probabilities are functions of parameters: functions, boxes, and what data leave of them.
+
+`polynomial` and `function` are exact. `bernstein` bounds them over boxes, `ranges` from outside; `contraction` cuts off what
+constraints exclude.
+"""

@@ -1,0 +1,126 @@
+"""Parameters in a certificate: from the bounds of classes to a box of parameters, and from the box to those of the model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from umdp.errors import FormatError
+from umdp.parametric.bernstein import Ends
+from umdp.parametric.function import Function
+from umdp.parametric.polynomial import Polynomial
+from umdp.parametric.ranges import range_of
+from umdp.verify.box import Limit, leaves_only
+from umdp.verify.classes import Bounds
+from umdp.verify.inductive import Refused
+
+__all__ = ["check_parameters", "class_bounds"]
+
+MOST, DEGREE = 16, 64  # parameters, and the degree of a function in one of them
+SPLITS = 64
+LONGEST = 1000  # letters of a coefficient
+
+
+def class_bounds(given: dict[str, Any], size: int) -> Bounds:
+    """Return the bounds of outcomes that the counts are to prove."""
+    lower, upper = (_numbers(given, name, size) for name in ("own_lower", "own_upper"))
+    if any(not 0 <= low <= high <= 1 for low, high in zip(lower, upper, strict=True)):
+        raise FormatError("learning, own_lower, own_upper: not bounds on probabilities")
+    return lower, upper
+
+
+def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wanted: Bounds) -> None:
+    """Refuse a box of parameters that the bounds of classes do not carry, or bounds of the model that the box does not.
+
+    Wherever the true parameters lie in the prior box, every outcome's function lies between the bounds of its class. That leaves
+    the box, and over the box every function has a range. A bound of the model follows from one of these, or from what the
+    other outcomes of the class leave.
+    """
+    names = given.get("parameters")
+    if not isinstance(names, list) or not 1 <= len(names) <= MOST or any(not isinstance(n, str) for n in names):
+        raise FormatError(f"learning, parameters: not a list of at most {MOST} names")
+    size = len(names)
+    prior, box = _box(given, "prior", size), _box(given, "box", size)
+    functions = [_function(each, size) for each in _listed(given, "functions")]
+    which = _listed(given, "outcome_function")
+    if len(which) != pointer[-1] or any(type(f) is not int or not 0 <= f < len(functions) for f in which):
+        raise FormatError(f"learning, outcome_function: not a function for each of {pointer[-1]} outcomes")
+    least, most = [Fraction(0)] * len(functions), [Fraction(1)] * len(functions)
+    for outcome, f in enumerate(which):
+        least[f] = max(least[f], Fraction(own[0][outcome]))
+        most[f] = min(most[f], Fraction(own[1][outcome]))
+    open_ = [f for f, function in enumerate(functions) if not function.is_constant]
+    limits = [Limit(functions[f], least[f], most[f]) for f in open_]
+    weights = [(axis, sign, [y[f] for f in open_]) for axis, sign, y in _weights(given, size, len(functions))]
+    if not leaves_only(prior, limits, box, weights):
+        raise Refused("learning, box: the bounds of the classes leave values outside of it, or none at all")
+    ranges = [range_of(function, box, SPLITS) or (Fraction(0), Fraction(1)) for function in functions]
+    low = [max(Fraction(own[0][o]), ranges[f][0]) for o, f in enumerate(which)]
+    high = [min(Fraction(own[1][o]), ranges[f][1]) for o, f in enumerate(which)]
+    for first, last in pairwise(pointer):
+        for outcome in range(first, last) if last - first > 1 else ():
+            others = [o for o in range(first, last) if o != outcome]
+            floor = max(low[outcome], 1 - sum(high[o] for o in others))
+            ceiling = min(high[outcome], 1 - sum(low[o] for o in others))
+            if Fraction(wanted[0][outcome]) > floor or Fraction(wanted[1][outcome]) < ceiling:
+                raise Refused(f"learning, outcome {outcome}: its bounds follow neither from its class nor from the box")
+
+
+def _listed(given: dict[str, Any], name: str) -> list[Any]:
+    found = given.get(name)
+    if not isinstance(found, list):
+        raise FormatError(f"learning, {name}: not a list")
+    return found
+
+
+def _numbers(given: dict[str, Any], name: str, size: int) -> list[float]:
+    found = _listed(given, name)
+    if len(found) != size or any(type(x) not in (int, float) or not math.isfinite(x) for x in found):
+        raise FormatError(f"learning, {name}: not a list of {size} numbers")
+    return [float(x) for x in found]
+
+
+def _box(given: dict[str, Any], name: str, size: int) -> Ends:
+    lower, upper = (_numbers(given, f"{name}_{end}", size) for end in ("lower", "upper"))
+    if any(low > high for low, high in zip(lower, upper, strict=True)):
+        raise FormatError(f"learning, {name}: a lower end is above the upper one")
+    return [(Fraction(low), Fraction(high)) for low, high in zip(lower, upper, strict=True)]
+
+
+def _weights(given: dict[str, Any], size: int, functions: int) -> Iterator[tuple[int, int, list[Fraction]]]:
+    for each in _listed(given, "weights"):
+        if not isinstance(each, list) or len(each) != 3 or type(each[0]) is not int or not 0 <= each[0] < size:
+            raise FormatError("learning, weights: not a parameter, a sign and numbers")
+        if each[1] not in (1, -1):
+            raise FormatError("learning, weights: a sign is 1 or -1")
+        yield each[0], each[1], [Fraction(y) for y in _numbers({"weights": each[2]}, "weights", functions)]
+
+
+def _function(given: Any, size: int) -> Function:
+    if not isinstance(given, list) or len(given) != 2:
+        raise FormatError("learning, functions: not a list of pairs, numerator and denominator")
+    over, under = (_polynomial(each, size) for each in given)
+    if not under.terms:
+        raise FormatError("learning, functions: a denominator is 0")
+    return Function.of(over, under)
+
+
+def _polynomial(given: Any, size: int) -> Polynomial:
+    """Return a polynomial from pairs of a coefficient, as text, and exponents."""
+    terms: dict[tuple[int, ...], Fraction] = {}
+    if not isinstance(given, list):
+        raise FormatError("learning, functions: a polynomial is a list of terms")
+    for term in given:
+        fits = isinstance(term, list) and len(term) == 2 and isinstance(term[0], str) and isinstance(term[1], list)
+        if not fits or len(term[0]) > LONGEST or len(term[1]) != size:
+            raise FormatError("learning, functions: a term is not a coefficient and its exponents")
+        if any(type(e) is not int or not 0 <= e <= DEGREE for e in term[1]) or tuple(term[1]) in terms:
+            raise FormatError("learning, functions: exponents are repeated, or not whole numbers")
+        try:
+            terms[tuple(term[1])] = Fraction(term[0])
+        except (ValueError, ZeroDivisionError):
+            raise FormatError(f"learning, functions: {term[0][:40]!r} is not a fraction") from None
+    return Polynomial(terms, size)
