@@ -86,6 +86,7 @@ def outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         "resume": call("resume", "a.run", "--json"),
         "verify": call("verify", "c.json", "--json"),
         "compare": call("compare", "a.run", "--json"),
+        "calibrate": call("calibrate", "lui", "aircraft", "--seeds", "2", "--trajectories", "5", "--json"),
         "simulate": call("simulate", "a.run", "--episodes", "20", "--json"),
         "policies": json.loads((tmp_path / "p.json").read_text())["about"],
     }

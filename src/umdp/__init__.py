@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from umdp import benchmark
+from umdp.calibration import Calibration, calibrate
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
 from umdp.evidence import DirectEvidence, Promised
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner, RestartingSequence
@@ -97,6 +98,7 @@ __all__ = [
     "PAC",
     "UCRL2",
     "Bracket",
+    "Calibration",
     "ClopperPearson",
     "ConfidenceSequence",
     "DirectEvidence",
@@ -128,6 +130,7 @@ __all__ = [
     "UmdpError",
     "anytime",
     "benchmark",
+    "calibrate",
     "certify",
     "evaluate",
     "explain",

@@ -98,7 +98,7 @@ def reached(snapshot: Snapshot, wanted: Threshold | None) -> str | None:
         if wanted.holds(*ends):
             return f"{wanted.operator} {wanted.value:g} is certified by playing the policy"
     # Where playing candidates is to prove something, what is not proved ends nothing.
-    if snapshot.evidence is not None and not snapshot.guarantee.holds:
+    if snapshot.evidence is not None and snapshot.evidence.guarantee.holds and not snapshot.guarantee.holds:
         return None
     if not wanted.holds(snapshot.bracket.lower, snapshot.bracket.upper):
         return None

@@ -12,10 +12,12 @@ import pytest
 from tests.evidence.processes import Remembering, random_mdp
 
 from umdp import LUI, MDP, ConfidenceSequence, DirectEvidence, Spec, anytime, evaluate
-from umdp.anytime import Anytime, Limits, proceed, threshold
+from umdp.anytime import Anytime, proceed
 from umdp.benchmark import grid
 from umdp.errors import ModelError
 from umdp.evidence.candidate import same
+from umdp.explanation import ledger
+from umdp.limits import Limits, threshold
 from umdp.model import Policy
 from umdp.run.codec import pack, unpack
 from umdp.source import Simulator
@@ -137,6 +139,16 @@ def test_the_error_rate_is_shared_and_the_label_is_for_both():
     assert not run_of().guarantee().holds
 
 
+@pytest.mark.parametrize("learner", [LUI(), ConfidenceSequence(0.02)])
+def test_the_ledger_has_what_candidates_got(learner):
+    run = run_of(learner)
+    spent = ledger(last(run, trajectories=500))
+    names = [entry.name for entry in spent.entries if entry.name.startswith("playing")]
+    assert len(names) == len(run.playing.candidates) > 0
+    assert spent.error_rate == (0.02 if learner.claim.holds else 0.01)
+    assert spent.left >= 0
+
+
 def test_a_threshold_ends_a_run_where_it_is_promised_and_not_before():
     shown = last(run_of(seed=1), until=threshold(">=0.1"), trajectories=20_000)
     assert shown.reason == ">= 0.1 is certified by playing the policy"
@@ -201,7 +213,7 @@ def false_promises(
     """Return in how many runs a promise was ever wrong, at whatever snapshot."""
     wrong, values = 0, {}
     for seed in range(first, first + runs):
-        run = Anytime(Simulator(mdp), spec, learner, seed=seed, evidence=DirectEvidence(0.5, rate))
+        run = Anytime(Simulator(mdp), spec, learner, seed=seed, per_solve=10, evidence=DirectEvidence(0.5, rate))
         found = False
         for shown in proceed(run, Limits(trajectories=trajectories)):
             played = shown.evidence

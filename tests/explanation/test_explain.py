@@ -161,7 +161,7 @@ def test_models_and_runs_and_their_files(umdp: Cli) -> None:  # noqa: F811
     assert umdp(*learn).code == 0
     done = umdp("explain", "a.run", "--target", ">=30", "--top", "2", "--json")
     shown = json.loads(done.out)
-    names = {"model", "property", "promise", "estimate", "guarantee", "basis", "explanation", "transitions", "choices",
+    names = {"model", "property", "promise", "estimate", "guarantee", "played", "basis", "explanation", "transitions", "choices",
              "classes", "forecast"}  # fmt: skip
     assert set(shown) == names
     assert len(shown["transitions"]) == 2

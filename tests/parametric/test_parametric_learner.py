@@ -64,7 +64,7 @@ def test_the_promise_is_kept_at_all_times(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_promise_is_kept_at_all_times_in_many_runs(name: str) -> None:
-    check_coverage(name, 2000 if name == "affine" else 500, 25)
+    check_coverage(name, 2000 if name == "affine" else 300, 25)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -131,11 +131,12 @@ def changed(given: ParametricMDP, values: dict[str, float], choice: int, probabi
     return truth.graph.with_probability(probabilities)
 
 
-@pytest.mark.parametrize("choice", [1, 2, 3])
+@pytest.mark.parametrize("choice", [1, 2, 3, 4])
 def test_a_wrong_program_raises_the_alarm(choice: int) -> None:
     """In one state alone the process is unlike the program: of its class, or of what the others say of the parameter."""
     given = affine()
-    process = changed(given, {"p": 0.3}, choice, [0.7, 0.3] if choice != 2 else [0.3, 0.7])
+    wrong = {1: [0.7, 0.3], 2: [0.3, 0.7], 3: [0.7, 0.3], 4: [0.8, 0.2]}  # the last is a number in the program, 1/2
+    process = changed(given, {"p": 0.3}, choice, wrong[choice])
     learner = Parametric(ConfidenceSequence(0.05), given).bind(given.graph)
     rng = np.random.default_rng(choice)
     for _ in range(12):

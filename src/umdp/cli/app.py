@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from umdp.cli.calibrate import Calibrate
+from umdp.cli.calibrate_app import declare_calibrate
 from umdp.cli.certify import Certify
 from umdp.cli.certify_app import declare_certify
 from umdp.cli.check import Check
@@ -57,7 +59,8 @@ def _method(text: str) -> str:
 
 
 Request = (
-    Certify
+    Calibrate
+    | Certify
     | Check
     | CheckEnv
     | Explain
@@ -199,6 +202,7 @@ declare_plot(app)
 declare_compare(app)
 declare_simulate(app)
 declare_certify(app)
+declare_calibrate(app)
 declare_explain(app)
 declare(app)
 

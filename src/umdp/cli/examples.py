@@ -77,6 +77,10 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("a promise for the policy of a run", "umdp certify grid.run --trajectories 2000"),
             ("until enough is promised", "umdp certify grid.run --until '>=0.1' --confidence 0.99"),
         ),
+        "calibrate": (
+            ("are LUI's intervals right?", "umdp calibrate lui chain --seeds 20 --trajectories 100"),
+            ("at 95 %, for programs", "umdp calibrate pac chain --confidence 0.95 --seeds 10 --json"),
+        ),
         "reproduce": (
             ("an experiment of your own", "umdp reproduce examples/own/ferry.toml --seeds 2 --trajectories 200"),
         ),

@@ -67,6 +67,8 @@ def _lines(name: str, found: Explanation) -> Iterator[str]:
     yield f"{name}: {found.spec}"
     rests = "" if found.guarantee is None else f", {found.guarantee.text}"
     yield f"  {'promise' if found.promised else 'worst case':<12}{_bound(found)}{rests}"
+    if found.played is not None:
+        yield f"  {'played':<12}{found.played}: the answer of the run; what follows is about the learned model"
     suggests = "with the middle of every interval" if found.guarantee is None else "if things are as the data suggest"
     yield f"  {'estimate':<12}{_number(found.estimate)}, what the policy is worth {suggests}"
     yield f"  {found.sentence}"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from umdp.cli.count_runs import count_runs
 from umdp.cli.numbers import integer
 from umdp.plural import nouns
 
@@ -18,12 +17,9 @@ if TYPE_CHECKING:
     from umdp.paper.reproduction import Reproduction
     from umdp.paper.running.archive import Archive
     from umdp.paper.running.experiment import Experiment
-    from umdp.paper.running.sweep import Progress
     from umdp.paper.running.trial import Trial
 
 __all__ = ["Reproduce", "declare"]
-
-EVERY = 15.0  # seconds between lines where nobody watches
 
 _HELP = (
     "Run experiments, the paper's or your own, and write tables, figures and a report.\n\n"
@@ -62,7 +58,7 @@ class Reproduce:
             announce()
 
         def work(trials: Iterable[Trial], archive: Archive) -> int:
-            with _progress(self.quiet) as progress:
+            with count_runs(self.quiet) as progress:
                 if self.scheduler is None:
                     return processes(trials, archive, self.jobs, progress)
                 with cluster(self.scheduler) as executor:
@@ -96,32 +92,6 @@ class Reproduce:
                 yield given
             if self.as_published or (name in EXPERIMENTS and not self.by_definition):
                 yield given.as_published()
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Progress | None]:
-    """Show how many runs are done: a bar on a terminal, a line now and then elsewhere."""
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-        with Bar(*columns, console=Console(stderr=True)) as bar:
-            job = bar.add_task("runs", total=None)
-            yield lambda done, total: bar.update(job, completed=done, total=total)
-    else:
-        begun = shown = time.monotonic()
-
-        def line(done: int, total: int) -> None:
-            nonlocal shown
-            if done in (0, total) or time.monotonic() - shown >= EVERY:
-                shown = time.monotonic()
-                print(f"{done} of {total} runs, {shown - begun:.0f} s", file=sys.stderr, flush=True)
-
-        yield line
 
 
 def _show(made: Reproduction, experiments: Iterable[Experiment]) -> None:

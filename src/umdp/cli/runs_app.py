@@ -16,6 +16,7 @@ from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number, share
 from umdp.cli.outputs import FORCE_HELP
 from umdp.cli.runs import Export, Show
+from umdp.cli.setting import setting
 from umdp.cli.used import confident, typed, unused
 from umdp.cli.words import explorers, learners, models, settings, settings_in_words
 from umdp.explore import EXPLORERS
@@ -236,7 +237,7 @@ def _learn(
     given = typed(context)
     apart = evidence_rate(learner, confidence, given)
     learner, chosen = confident(
-        learner, dict(_setting(text) for text in set or ()), confidence if apart is None else None, given
+        learner, dict(setting(text) for text in set or ()), confidence if apart is None else None, given
     )
     config = Config(
         model=model, parameters=arguments_of(env_arg), constants=",".join(const or ()), question=read.question,
@@ -252,24 +253,6 @@ def _learn(
         config, out, json, quiet, certificate, Afterwards(plot, policy), free=not {"learner", "confidence"} & given,
         force=force,
     )  # fmt: skip
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """Return the name and value of a learner's setting: a number, a pair of numbers, or a word."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise typer.BadParameter(f'--set "{text}": write NAME=VALUE, such as strength=5,10 or error_rate=0.01')
-    parts = [_plain_value(part) for part in value.split(",")]
-    return name.strip(), parts[0] if len(parts) == 1 else tuple(parts)
-
-
-def _plain_value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return None if text.strip() == "none" else text.strip()
 
 
 def _resume(

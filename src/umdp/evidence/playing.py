@@ -221,7 +221,8 @@ class Playing:
         label, tally = self.label(source), self.tally
         found = [one.bound() for one in self.candidates]
         if not found:
-            return Promised(tally.value(0.0), tally.at_least, policy, label, "evidence", most=tally.most)
+            rate = self.budget.rate
+            return Promised(tally.value(0.0), tally.at_least, policy, label, "evidence", most=tally.most, rate=rate)
         rank = max(range(len(found)), key=lambda i: found[i][0])
         one, (end, plays, hits) = self.candidates[rank], found[rank]
         return Promised(

@@ -88,5 +88,6 @@ class Promised:
         return {
             "bound": self.bound, "side": "at least" if self.at_least else "at most", "by": self.by, "plays": self.plays,
             "hits": self.hits, "candidate": self.rank + 1, "candidates": len(self.spent),
+            "spent": list(self.spent), "error_rate": self.rate,
             "guarantee": self.guarantee.as_dict(), "text": self.how,
         }  # fmt: skip

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.asked import check_until, readings
 from umdp.errors import FormatError, ModelError, UmdpError
+from umdp.evidence.settings import divide
 from umdp.explanation.explanation import Explanation, explained
 from umdp.explanation.spending import Ledger, ledger_of
 from umdp.explanation.worst_case import WorstCase
@@ -25,6 +28,7 @@ from umdp.spec import Spec, Threshold
 
 __all__ = ["explain", "ledger"]
 
+SCALE = 10**4  # digits shown
 Given = IntervalMDP | Snapshot | OpenedRun | str | Path
 
 
@@ -40,6 +44,7 @@ class _Subject:
     solution: Solution | None = None
     until: Threshold | None = None
     guarantee: Guarantee | None = None
+    played: str | None = None
 
 
 def explain(
@@ -79,23 +84,28 @@ def explain(
         target=wanted or about.until,
         top=top,
         guarantee=about.guarantee,
+        played=about.played,
     )
 
 
 def ledger(what: Snapshot | OpenedRun | Learner | str | Path) -> Ledger:
     """Return how the error rate of a snapshot, a run or a learner is spent: on which bounds, and what they sum to."""
+    played = None
     if isinstance(what, Learner):
         learner: Learner | None = what
     elif isinstance(what, Snapshot):
         learner = what.learner
+        if what.evidence is not None and what.evidence.rate > 0:
+            played = what.evidence.rate, what.evidence.spent
     else:
-        learner = _subject(what, None).learner
+        run = open_run(what) if isinstance(what, str | Path) else what
+        learner, played = _subject(run, None).learner, _played(run)
     if learner is None:
         raise ModelError(
             "the learner of this run is code from elsewhere, which is not executed here; ask it for its ledger() in Python"
         )
     tying = getattr(learner, "tying", None)
-    return ledger_of(learner.ledger(), learner.graph, None if tying is None else tying.names)
+    return ledger_of(learner.ledger(), learner.graph, None if tying is None else tying.names, played)
 
 
 def _subject(what: Given, spec: Spec | str | None) -> _Subject:
@@ -126,6 +136,7 @@ def _subject(what: Given, spec: Spec | str | None) -> _Subject:
             what.learner,
             what.robust,
             guarantee=what.guarantee,
+            played=_said(None if what.promise is None else what.promise.as_dict()),
         )
     if not isinstance(what, OpenedRun):
         raise ModelError(f"{what!r} cannot be explained; give an interval MDP, a snapshot, a run or its path")
@@ -137,8 +148,29 @@ def _run(run: OpenedRun) -> _Subject:
     until = threshold(run.config.until) if run.config.until is not None else run.spec.threshold
     learner = _learner(run, reading)
     return _Subject(
-        run.model, reading.robust(), run.counts, run.trajectories, learner, until=until, guarantee=run.guarantee
-    )
+        run.model, reading.robust(), run.counts, run.trajectories, learner, until=until, guarantee=run.guarantee,
+        played=_said(run.last.get("promise")),
+    )  # fmt: skip
+
+
+def _said(promise: Any) -> str | None:
+    """Return what is promised by playing a policy, rounded to the safe side, where that is the answer of a run."""
+    if not isinstance(promise, dict) or promise.get("by") != "evidence":
+        return None
+    safe = math.floor if promise["side"] == "at least" else math.ceil
+    return f"{promise['side']} {safe(promise['bound'] * SCALE) / SCALE:.6g} {promise['text']}"
+
+
+def _played(run: OpenedRun) -> tuple[float, tuple[float, ...]] | None:
+    """Return what bounds from playing policies may spend, and the level of each policy; None without evidence."""
+    config = run.config
+    if config.evidence is None or foreign(config):
+        return None
+    budget = divide(config.build_learner(), config.build_evidence())[1]
+    with Store.open(run.path) as store:
+        state = store.state() or {}
+    found = (state.get("evidence") or {}).get("candidates", ())
+    return None if budget is None else (budget.rate, tuple(float(each["level"]) for each in found))
 
 
 def _learner(run: OpenedRun, reading: Spec) -> Learner | None:
@@ -153,9 +185,10 @@ def _learner(run: OpenedRun, reading: Spec) -> Learner | None:
     kept = dict(state["learner"])
     matters = relevant(run.graph, reading).choices
     made = None
-    for settled in (False, True):
+    for settled in (False, True) if config.tie is None else ():
         try:
-            made = config.build_learner().bind(run.graph, matters, settled=settled).restore(kept)
+            fresh = divide(config.build_learner(), config.build_evidence())[0]
+            made = fresh.bind(run.graph, matters, settled=settled).restore(kept)
             break
         except UmdpError:
             continue

@@ -112,6 +112,7 @@ class Explanation:
     transitions, choices, classes : ranked, what holds back most first; classes where choices are tied
     forecast : how much more a target would take, if one was asked for: an estimate
     rises : whether larger values are better
+    played : what is promised by playing a policy, where that is more; otherwise None
     guarantee : what stands behind the promise, for the process; None for a model that was not learned
 
     Examples
@@ -134,6 +135,7 @@ class Explanation:
     forecast: Forecast | None = None
     rises: bool = True
     guarantee: Guarantee | None = None
+    played: str | None = None
 
     @property
     def promised(self) -> bool:
@@ -158,7 +160,7 @@ class Explanation:
         return {
             "property": str(self.spec), "promise": _plain(self.promise), "estimate": _plain(self.estimate),
             "guarantee": None if self.guarantee is None else self.guarantee.as_dict(),
-            "basis": self.basis, "explanation": self.sentence,
+            "played": self.played, "basis": self.basis, "explanation": self.sentence,
             "transitions": [_fields(each) for each in self.transitions],
             "choices": [_fields(each) for each in self.choices], "classes": [_fields(each) for each in self.classes],
             "forecast": None if wanted is None else {**_fields(wanted), "target": str(wanted.target), "estimate": True},
@@ -184,6 +186,7 @@ def explained(
     target: Threshold | None = None,
     top: int = 10,
     guarantee: Guarantee | None = None,
+    played: str | None = None,
 ) -> Explanation:
     """Return the explanation of a worst case; see `umdp.explain`."""
     model = worst.solution.model
@@ -201,7 +204,7 @@ def explained(
     return Explanation(
         worst.solution.spec, worst.promise, worst.estimate, worst.basis, _transitions(worst, model, score, pooled, top),
         _choices(worst, model, seen, top), () if tying is None else _classes(worst, learner, fed, top), wanted,
-        worst.rises, guarantee,
+        worst.rises, guarantee, played,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,11 +17,11 @@ __all__ = ["Ledger", "Spent", "ledger_of"]
 
 @dataclass(frozen=True)
 class Spent:
-    """What was spent on one choice or class.
+    """What was spent on one choice or class, or on a policy that was played as evidence.
 
     Attributes
     ----------
-    name : the state and action, or the class
+    name : the state and action, the class, or the policy
     bounds : how many bounds are paid for
     level : the largest share of one of them
     spent : the share of all of them together, exactly
@@ -40,8 +40,8 @@ class Ledger:
     Attributes
     ----------
     method : the learner's name
-    error_rate : what may be spent
-    entries : what was spent on each choice or class, in their order
+    allowed : what may be spent, exactly
+    entries : what was spent on each choice or class, in their order, and on each policy that was played
     free : how many choices cost nothing: the graph decides what they are worth, or they have one successor
 
     Examples
@@ -54,9 +54,14 @@ class Ledger:
     """
 
     method: str
-    error_rate: float
+    allowed: Fraction
     entries: tuple[Spent, ...]
     free: int
+
+    @property
+    def error_rate(self) -> float:
+        """What may be spent."""
+        return float(self.allowed)
 
     @property
     def bounds(self) -> int:
@@ -71,7 +76,7 @@ class Ledger:
     @property
     def left(self) -> Fraction:
         """What is left of the error rate, exactly; never less than 0."""
-        return Fraction(self.error_rate) - self.spent
+        return self.allowed - self.spent
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as numbers, texts and lists; sums are exact as texts, and rounded as numbers."""
@@ -85,16 +90,30 @@ class Ledger:
         }  # fmt: skip
 
 
-def ledger_of(found: Mapping[str, Any] | None, graph: Graph, names: tuple[str, ...] | None = None) -> Ledger:
-    """Return the ledger of what `Learner.ledger` says, for a graph; `names` are those of classes where choices are tied.
+def ledger_of(
+    found: Mapping[str, Any] | None,
+    graph: Graph,
+    names: tuple[str, ...] | None = None,
+    played: tuple[float, Sequence[float]] | None = None,
+) -> Ledger:
+    """Return the ledger of what `Learner.ledger` says, for a graph.
+
+    `names` are those of classes where choices are tied; `played` is what bounds from playing policies may spend, and the level
+    of each of these policies.
 
     Raises
     ------
     ModelError
         If nothing is promised, or the levels sum to more than the error rate.
     """
+    rate, levels = (0.0, ()) if played is None else played
+    evidence = tuple(
+        Spent(f"playing candidate {i + 1}", 1, level, Fraction(level)) for i, level in enumerate(levels)
+    )
     if found is None:
-        raise ModelError("there is no ledger: this learner promises nothing, so that there is no error to spend")
+        if played is None:
+            raise ModelError("there is no ledger: this learner promises nothing, so that there is no error to spend")
+        return _balanced(Ledger("evidence", Fraction(rate), evidence, graph.choices))
     kind = found["graph"]
     if kind == "observed":
         entries = tuple(_observed(found, graph))
@@ -102,7 +121,13 @@ def ledger_of(found: Mapping[str, Any] | None, graph: Graph, names: tuple[str, .
         pointers = found.get("class_ptr", graph.choice_ptr)
         entries = tuple(_listed(found, graph, np.asarray(pointers), names if "class_ptr" in found else None))
     size = len(found["class_ptr"]) - 1 if "class_ptr" in found else graph.choices
-    ledger = Ledger(str(found["method"]), float(found["error_rate"]), entries, size - len(entries))
+    allowed = Fraction(float(found["error_rate"])) + Fraction(rate)
+    method = f"{found['method']}{'' if played is None else ' and evidence'}"
+    return _balanced(Ledger(method, allowed, entries + evidence, size - len(entries)))
+
+
+def _balanced(ledger: Ledger) -> Ledger:
+    """Return a ledger that spends no more than it has."""
     if ledger.left < 0:
         raise ModelError(f"the levels sum to {float(ledger.spent)!r}, more than the error rate {ledger.error_rate!r}")
     return ledger
@@ -115,12 +140,16 @@ def _name(graph: Graph, choice: int) -> str:
 def _listed(found: Mapping[str, Any], graph: Graph, ptr: Any, names: tuple[str, ...] | None) -> Iterator[Spent]:
     """Yield what is spent where outcomes are listed: one bound for two successors, one each for more."""
     levels, claimed = np.asarray(found["levels"]), np.asarray(found["claimed"])
+    epoch = found.get("epoch")  # of those that start anew, the r-th time with 1 / r^2 of what they have
     for k in range(len(ptr) - 1):
         own = range(int(ptr[k]), int(ptr[k + 1]))
         paid = [Fraction(float(levels[t])) for t in own if claimed[t]]
         if not paid:
             continue
         paid = [max(paid)] if len(own) == 2 else paid
+        if epoch is not None and epoch[k] > 1:
+            whole = sum((Fraction(int(epoch[k]) ** 2, j**2) for j in range(1, int(epoch[k]) + 1)), Fraction(0))
+            paid = [level * whole for level in paid]
         yield Spent(_name(graph, k) if names is None else names[k], len(paid), float(max(paid)), sum(paid, Fraction(0)))
 
 

@@ -14,6 +14,7 @@ from umdp.guarantee import Guarantee
 from umdp.learn.alarm import Alarm, Contradicted
 from umdp.learn.base import Learner
 from umdp.learn.binomial import ULP, tighten
+from umdp.learn.confidence_sequence import ConfidenceSequence
 from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.learn.tied import Tied
 from umdp.parametric.contraction import Constraint, contract
@@ -33,7 +34,7 @@ CONTRADICTED = (
 )
 DIFFERENT = "the data contradict {}: {}"
 KEPT = ("box_alarm", "box_lower", "box_upper", "samples")
-WIDER = 24  # times that intervals without a promise are widened, until some values fit all of them
+WIDER = 12  # times that intervals without a promise are widened, until some values fit all of them
 
 
 class Parametric(Tied):
@@ -54,7 +55,8 @@ class Parametric(Tied):
         Of classes, not yet bound.
     program : ParametricMDP
     false_alarms : float
-        The probability with which there may ever be an alarm that a choice is not like the others of its class although it is.
+        The probability with which there may ever be an alarm that a choice is not like the others of its class although it is;
+        and that with which there may be one that a number of the program is wrong although it is right.
 
     Attributes
     ----------
@@ -167,6 +169,25 @@ class Parametric(Tied):
         """Pool counts by class, learn from them, and let all classes narrow the parameters."""
         self.samples = self.samples + np.add.reduceat(self.tying.pool(counts), self.tying.outcome_ptr[:-1])
         super().update(counts)
+        if self.lasting and not self.wrong:
+            self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        """Raise the alarm where the counts of a class exclude the numbers that the program gives it."""
+        known = self.inner.per_transition(self.inner.graph.choice_ptr[1:] - self.inner.graph.choice_ptr[:-1] > 1)
+        known = known[: self.tying.outcomes] & np.repeat(self.program.constant, np.diff(self.tying.outcome_ptr))
+        at = np.flatnonzero(known)
+        if not at.size:
+            return
+        kinds = np.repeat(np.arange(self.tying.classes), np.diff(self.tying.outcome_ptr))[at]
+        hits = self.tying.pool(self.member_counts)[at].astype(np.float64)
+        misses = self.samples[kinds] - hits
+        low, high = (each[self.program.outcome_function[at]] for each in self.program.numbers)
+        test, level = ConfidenceSequence(self.false_alarms), self.false_alarms / at.size * (1 - ULP)
+        excluded = (test.ends(hits, misses, level) > high) | (1 - test.ends(misses, hits, level) < low)
+        if excluded.any():
+            self._contradict(int(at[np.argmax(excluded)]))
+            self._spread()
 
     def refine(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         """Return the bounds of outcomes: those of their class, and the range of their function over what is left of the box."""
@@ -212,7 +233,7 @@ class Parametric(Tied):
             ends = (
                 (least, most)
                 if attempt == 0
-                else (middle - 2.0**attempt * half - 1e-9, middle + 2.0**attempt * half + 1e-9)
+                else (middle - 4.0**attempt * half - 1e-9, middle + 4.0**attempt * half + 1e-9)
             )
             constraints = [Constraint(program.tables[f], float(ends[0][f]), float(ends[1][f])) for f in asked]
             found = contract(start, constraints)

@@ -306,6 +306,7 @@ class RestartingSequence(ConfidenceSequence):
         level = np.where(self.claimed, self.levels, 0.0)
         return {
             **found, "method": ConfidenceSequence.name, "levels": level, "lower_levels": level, "upper_levels": level,
+            "epoch": self.epoch.copy(),
         }  # fmt: skip
 
     def __repr__(self) -> str:

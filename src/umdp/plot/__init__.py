@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from umdp.plot.axis import ValueAxis, fit
 from umdp.plot.boxes import parameters
+from umdp.plot.calibrated import coverage
 from umdp.plot.course import error, model, value
 from umdp.plot.curves import Band, Run, band, grid, step
 from umdp.plot.draw import estimation_error, model_error, performance
@@ -29,6 +30,7 @@ __all__ = [
     "Style",
     "ValueAxis",
     "band",
+    "coverage",
     "draw_bands",
     "error",
     "estimation_error",

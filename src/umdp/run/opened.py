@@ -109,6 +109,12 @@ class OpenedRun:
         return found
 
     @property
+    def parameters(self) -> Mapping[str, Mapping[str, Any]] | None:
+        """The ends of every parameter of a program, and how many samples say so; None without parameters."""
+        found: Mapping[str, Mapping[str, Any]] | None = self.last.get("parameters")
+        return found
+
+    @property
     def reason(self) -> str | None:
         """Why the run ended; None if it did not."""
         return self.last["reason"] or None

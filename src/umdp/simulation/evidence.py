@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.asked import check_numbers
 from umdp.errors import ModelError
+from umdp.evidence.playing import ALIKE
 from umdp.guarantee import Guarantee
 from umdp.model import MDP, Policy
 from umdp.plural import nouns
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["Promise", "certify", "certify_fitted"]
 
 FIRST = 100  # episodes before the first look; each look comes after twice as many as the one before
-ALIKE = "every episode begins alike and does not depend on the others"
 
 
 @dataclass(frozen=True)
