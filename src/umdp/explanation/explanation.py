@@ -123,7 +123,7 @@ class Explanation:
     >>> model = IntervalMDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.2, 0.5, 1, 1], [0.5, 0.8, 1, 1],
     ...                     labels={"goal": [1]})
     >>> found = explain(model, 'Pmaxmin=? [ F "goal" ]')
-    >>> found.promise, round(found.estimate, 6), found.transitions[0].successor, found.transitions[0].gain
+    >>> round(found.promise, 6), round(found.estimate, 6), found.transitions[0].successor, found.transitions[0].gain
     (0.2, 0.35, '1', 1.0)
     """
 
