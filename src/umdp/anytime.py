@@ -179,7 +179,7 @@ class Anytime:
         """Return what is promised: what the learner claims, as far as what is known of the data lets it stand."""
         claim, unseen = self.learner.claim if self.playing is None else self.playing.shared(self.learner.claim), 0
         if self._favoured and claim.holds:
-            seen = self.learner.seen(self.counts)
+            seen = self.learner.sightings(self.counts)
             unseen = unseen_support(self.source.graph, self.reading, self._robust().policy, seen)
         return promise(
             claim, self.source.knowledge(), looks=self.iteration, whole=self.ended and not self.source.interactive,

@@ -41,7 +41,7 @@ def outlook_of(run: Anytime) -> Outlook:
 
     tying = getattr(learner, "tying", None)
     return Outlook(
-        worst, best, plan, rises, learner.seen(run.counts), objective_of(graph, reading).paid, run.halt, run.horizon or 0,
+        worst, best, plan, rises, learner.sightings(run.counts), objective_of(graph, reading).paid, run.halt, run.horizon or 0,
         run.seed, run.iteration, *((None, None) if tying is None else (tying.choice_class, tying.feeds)),
     )  # fmt: skip
 

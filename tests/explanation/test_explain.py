@@ -132,7 +132,7 @@ def test_classes_sum_over_the_transitions_of_their_outcomes() -> None:
     *_, last = anytime(mdp, bench.spec, ConfidenceSequence(0.05), tie=tying, trajectories=200, horizon=50)
     found = explain(last, target=">=0.3", top=1000)
     assert isinstance(last.learner, Tied)
-    about = WorstCase.of(last.model, bench.spec.robust(), last.learner.seen(last.counts)).sensitivity  # type: ignore[arg-type]
+    about = WorstCase.of(last.model, bench.spec.robust(), last.learner.sightings(last.counts)).sensitivity  # type: ignore[arg-type]
     for each in found.classes:
         outcome = next(
             o for o, name in enumerate(tying.outcome_names)

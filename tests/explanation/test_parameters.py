@@ -25,7 +25,7 @@ def test_parameters_are_ranked_by_what_halving_their_intervals_is_worth() -> Non
     learner = Parametric(ConfidenceSequence(0.05), ParametricMDP.of(graph, ["p", "q"], row)).bind(graph)
     learner.learn([900, 100, 300, 100, 0, 0])
     spec = Spec.parse('Pmaxmin=? [ F "goal" ]')
-    worst = WorstCase.of(learner.model, spec, learner.seen(np.array([900, 100, 300, 100, 0, 0])))
+    worst = WorstCase.of(learner.model, spec, learner.sightings(np.array([900, 100, 300, 100, 0, 0])))
     found = {each.name: each for each in held_parameters(worst, learner)}
     low, width = learner.box_lower, learner.box_upper - learner.box_lower
     assert found["p"].holds_back == pytest.approx(width[0] / 2 * low[1], rel=1e-3)

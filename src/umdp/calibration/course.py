@@ -68,7 +68,7 @@ class Judge:
         truth, learner = run.source.truth, run.learner
         assert truth is not None
         sizes = np.diff(truth.choice_ptr)
-        return cls(truth, run.spec, np.repeat((sizes > 1) & learner.matters, sizes), learner.seen)
+        return cls(truth, run.spec, np.repeat((sizes > 1) & learner.matters, sizes), learner.sightings)
 
     def inside(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return whether the true probability of every transition is within bounds, shape (T,)."""

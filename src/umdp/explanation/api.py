@@ -74,7 +74,7 @@ def explain(
             )
         check_until(about.spec, wanted, "target")
     counts = about.counts
-    seen = counts if counts is None or about.learner is None else about.learner.seen(counts)
+    seen = counts if counts is None or about.learner is None else about.learner.sightings(counts)
     worst = WorstCase.of(about.model, about.spec, seen, about.solution)
     return explained(
         worst,

@@ -118,7 +118,7 @@ class Learner(ABC):
         """Which transitions are one of several of their choice, shape (T,)."""
         return np.repeat(self.sizes > 1, self.sizes)
 
-    def seen(self, counts: Array) -> Array:
+    def sightings(self, counts: Array) -> Array:
         """Return how often there is reason to think that a transition can happen, from how often each was seen, shape (T,)."""
         return counts
 

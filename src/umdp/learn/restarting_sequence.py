@@ -294,7 +294,7 @@ class RestartingSequence(ConfidenceSequence):
         remembered: Ints = np.where(many, self.counts // 4, self.counts)
         return remembered
 
-    def seen(self, counts: Ints) -> Ints:
+    def sightings(self, counts: Ints) -> Ints:
         """Return how often each transition was seen in the epoch of its choice: what was possible before may not be now."""
         return self.counts
 

@@ -191,7 +191,7 @@ class Tied(Learner):
             upper[within] = np.where(merged[within] > 1, cut[1], upper[within])
         self.lower, self.upper = np.where(self.uncertain, lower, 1.0), np.where(self.uncertain, upper, 1.0)
 
-    def seen(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def sightings(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how often an outcome of each transition was seen, anywhere in its class, (T,)."""
         pooled: NDArray[np.int64] = self.tying.along(self.tying.pool(counts))
         return np.maximum(counts, pooled)
