@@ -53,6 +53,20 @@ def test_parameters_are_shown_kept_and_continued(tmp_path: Path, capsys: pytest.
     assert int(last["loss samples"]) == known["loss"]["samples"]
 
 
+def test_what_is_promised_of_parameters_is_certified_and_accounted_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, proof = str(tmp_path / "a.run"), str(tmp_path / "proof.json")
+    more = [*TRUTH, "--confidence", "0.9", "--trajectories", "60", "--out", file, "--certificate", proof, "-q"]
+    assert run([*LEARN, *more]) == 0
+    (verdict,) = objects(capsys, "verify", proof, "--json")
+    assert verdict["valid"]
+    assert verdict["level"] == pytest.approx(0.9)
+    (ledger,) = objects(capsys, "explain", file, "--ledger", "--json")
+    assert ledger["bounds"] == 2  # loss and a quarter of it, however many choices there are
+    assert float(ledger["spent"]) <= 0.1  # type: ignore[arg-type]
+
+
 def test_parameters_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     file = str(tmp_path / "a.run")

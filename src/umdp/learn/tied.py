@@ -245,7 +245,9 @@ class Tied(Learner):
         return f"Tied({self.inner!r}; {self.tying!r})"
 
 
-def as_tied(learner: Learner, graph: Graph, tie: Tying | ParametricMDP | Tie | None, outcome: Outcome | None = None) -> Learner:
+def as_tied(
+    learner: Learner, graph: Graph, tie: Tying | ParametricMDP | Tie | None, outcome: Outcome | None = None
+) -> Learner:
     """Return a learner of classes, where choices are tied; otherwise the learner as it is."""
     if tie is None:
         if outcome is not None:
