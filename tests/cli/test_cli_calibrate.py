@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -113,3 +114,14 @@ class Hidden:
 def hidden():
     return Gymnasium(Hidden(), actions=["go"], episodes=3)
 """
+
+
+@pytest.mark.skipif(importlib.util.find_spec("stormpy") is None, reason="needs Storm")
+def test_a_program_with_unknown_constants(umdp):
+    asked = ("examples/brp.prism", 'Pmax=? [ F "ok" ]', "--unknown", "p,q", "--const", "N=2,MAX=1,p=0.9,q=0.9")
+    code, out, _ = umdp("calibrate", "confidence-sequence", *asked, "--json", "--seeds", "2", "--trajectories", "30")
+    found = json.loads(out)
+    assert code == 0
+    assert found["unknown"] == "p,q"
+    assert found["guarantee"]["kind"] == "any-time"
+    assert found["rows"][-1]["bound"] > 0.3

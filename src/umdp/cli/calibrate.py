@@ -114,12 +114,11 @@ class Calibrate:
         from umdp.cli.live import plain
 
         if self.json:
+            config = self.config
             told = {
-                "learner": self.config.learner,
-                "settings": self.config.settings,
-                "explore": self.config.explore,
-                "tie": self.config.tie,
-            }
+                "learner": config.learner, "settings": config.settings, "explore": config.explore, "tie": config.tie,
+                "unknown": config.unknown or None,
+            }  # fmt: skip
             print(json.dumps(_plain({**found.as_dict(), **told}, plain), ensure_ascii=False))
         else:
             print(found)
