@@ -107,9 +107,7 @@ def ledger_of(
         If nothing is promised, or the levels sum to more than the error rate.
     """
     rate, levels = (0.0, ()) if played is None else played
-    evidence = tuple(
-        Spent(f"playing candidate {i + 1}", 1, level, Fraction(level)) for i, level in enumerate(levels)
-    )
+    evidence = tuple(Spent(f"playing candidate {i + 1}", 1, level, Fraction(level)) for i, level in enumerate(levels))
     if found is None:
         if played is None:
             raise ModelError("there is no ledger: this learner promises nothing, so that there is no error to spend")
