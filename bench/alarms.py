@@ -140,7 +140,7 @@ def draw(file: Path, name: str, after: int, optimum: float, curves: dict[str, li
     """Draw what the policies are worth, over trajectories since the change."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4), layout="constrained")
+    figure = Figure(figsize=(9, 4), layout="constrained")
     ax: Any = figure.add_subplot()
     for label, runs in curves.items():
         dashes = "--" if label.startswith("LUI") else ":" if label == "confidence sequence" else "-"
@@ -154,7 +154,7 @@ def draw(file: Path, name: str, after: int, optimum: float, curves: dict[str, li
         ax.set_yscale("log")
     ax.set_xlabel(f"trajectories since the change, after {after:,}")
     ax.set_ylabel("performance (median)")
-    ax.legend()
+    figure.legend(loc="outside right upper")
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=120)
 

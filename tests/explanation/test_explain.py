@@ -162,7 +162,7 @@ def test_models_and_runs_and_their_files(umdp: Cli) -> None:  # noqa: F811
     done = umdp("explain", "a.run", "--target", ">=30", "--top", "2", "--json")
     shown = json.loads(done.out)
     names = {"model", "property", "promise", "estimate", "guarantee", "played", "basis", "explanation", "transitions", "choices",
-             "classes", "forecast"}  # fmt: skip
+             "classes", "parameters", "forecast"}  # fmt: skip
     assert set(shown) == names
     assert len(shown["transitions"]) == 2
     assert shown["forecast"]["law"] == "learner"

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from umdp import LUI, MDP, ConfidenceSequence, Graph, ModelError, Spec, anytime, benchmark, solve
 from umdp.anytime import Anytime, Limits, proceed
+from umdp.cli import run as command
 from umdp.explore import Explorer, Gap, Optimism, Posterior, Uniform, View
 from umdp.explore.gap import estimate, expected_visits
+from umdp.explore.policies import best, even
 from umdp.learn.tied import Tied
 from umdp.outlook import distance
 from umdp.run.codec import pack, unpack
@@ -184,3 +187,46 @@ def test_the_distance_is_rounded_up(a: float, b: float, c: float, d: float) -> N
         pairs = [(best.upper, worst.lower), (worst.upper, best.lower)]
         exact = [Fraction(x) - Fraction(y) for x, y in pairs if math.isfinite(x) and math.isfinite(y)]
         assert all(Fraction(found) >= each for each in exact)
+
+
+class NearestMiss(Explorer):
+    """An adversary: take, in every state, the choice whose bounds are nearest to missing what is true."""
+
+    def __init__(self, truth: MDP) -> None:
+        self.truth = truth
+
+    def weight(self, view: View) -> np.ndarray:
+        near = np.minimum(self.truth.probability - view.lower, view.upper - self.truth.probability)
+        slack = np.minimum.reduceat(np.where(view.width > 0, near, 1.0), view.graph.choice_ptr[:-1])
+        return even(view.graph, slack <= -best(view.graph, -slack))
+
+
+COINS = MDP(
+    [0, 2, 3, 4, 5, 6], [0, 1, 2, 4, 6, 7, 8], [1, 2, 3, 4, 3, 4, 3, 4], [1, 1, 0.7, 0.3, 0.6, 0.4, 1, 1],
+    labels={"goal": [3]},
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("explorer", [Gap(), Posterior(), NearestMiss(COINS)], ids=lambda each: type(each).__name__)
+def test_false_promises_are_as_rare_as_promised(explorer: Explorer) -> None:
+    """Runs of which some snapshot ever promised more than is true, or that ended too far from the optimum: 5 % at most.
+
+    A binomial tail of 1e-4 is allowed for the test's own error.
+    """
+    runs, wrong, rate = 400, 0, 0.05
+    spec = Spec.parse('Pmax=? [ F "goal" ]')
+    for seed in range(runs):
+        run = Anytime(Simulator(COINS), spec, ConfidenceSequence(rate), explorer, seed, 10)
+        failed = False
+        for snapshot in proceed(run, Limits(gap=0.2, trajectories=2000)):
+            assert snapshot.performance is not None
+            failed |= snapshot.bracket.lower > snapshot.performance + 1e-9
+        closed = snapshot.reason is not None and "certified" in snapshot.reason
+        wrong += failed or (closed and 0.7 - snapshot.performance > 0.2)
+    assert wrong <= binom.isf(1e-4, runs, rate)
+
+
+def test_a_gap_that_says_nothing_is_refused_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(["learn", "bandit", "--gap", "0"]) == 2
+    assert "--gap must be a finite number, more than 0" in capsys.readouterr().err

@@ -86,7 +86,7 @@ class Calibrate:
             picture_file(Path(self.plot), place=f"--plot {self.plot}")
         check_outputs([("--plot", self.plot)], files_read(config), force=self.force)
         config.check()
-        for option, value in (("tie", config.tie), ("evidence", config.evidence)):
+        for option, value in (("tie", config.tie), ("evidence", config.evidence), ("unknown", config.unknown or None)):
             if self.published and value is not None:
                 raise ModelError(f"--{option} is not part of the published code; leave it out, or --as-published")
         return config
@@ -102,8 +102,13 @@ class Calibrate:
         from umdp.learn.making import shown
 
         settings = ", ".join(f"{name}={shown(value)}" for name, value in self.config.settings.items())
-        tied = ("" if self.config.tie is None else ", tied") + ("" if self.config.evidence is None else ", played")
-        return self.config.learner + (f" ({settings})" if settings else "") + tied + " as published" * self.published
+        known = {
+            "tied": self.config.tie,
+            f"unknown {self.config.unknown}": self.config.unknown,
+            "played": self.config.evidence,
+        }
+        more = "".join(f", {word}" for word, value in known.items() if value)
+        return self.config.learner + (f" ({settings})" if settings else "") + more + " as published" * self.published
 
     def _print(self, found: Calibration) -> None:
         from umdp.cli.live import plain

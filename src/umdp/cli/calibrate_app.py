@@ -107,6 +107,15 @@ def _calibrate(
         list[str] | None,
         typer.Option("--const", metavar="K=2,err=.2", help="Values for a program's constants.", show_default=False),
     ] = None,
+    unknown: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--unknown",
+            metavar="p=0.5:1,q",
+            help="Undefined constants of a program to be learned, as for learn; --const gives the true values.",
+            show_default=False,
+        ),
+    ] = None,
     env_arg: ENV_ARG = None,
     as_published: Annotated[
         bool, typer.Option("--as-published", help="By the rules of the paper's published code, for its learners.")
@@ -136,6 +145,7 @@ def _calibrate(
     chosen = dict(setting(text) for text in set or ())
     config = Config(
         model=model, parameters=arguments_of(env_arg), constants=",".join(const or ()), question=property, learner=learner,
+        unknown=",".join(unknown or ()),
         settings=_with_rate(learner, chosen, confidence), tie=tie, evidence=evidence, most=most, evidence_rate=apart,
         explore=explore, xi=xi, seed=seed, horizon=horizon,
         trajectories=trajectories,

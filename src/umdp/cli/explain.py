@@ -21,7 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["Explain", "declare_explain"]
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
-NAMES = ("state", "action", "successor", "interval", "binds", "class", "outcome", "on")  # stand to the left
+NAMES = (
+    "state",
+    "action",
+    "successor",
+    "interval",
+    "binds",
+    "class",
+    "outcome",
+    "parameter",
+    "on",
+)  # stand to the left
 
 _HELP = (
     "Say what holds a promise back: the transitions, choices and classes whose bounds matter most, ranked.\n\n"
@@ -72,13 +82,19 @@ def _lines(name: str, found: Explanation) -> Iterator[str]:
     suggests = "with the middle of every interval" if found.guarantee is None else "if things are as the data suggest"
     yield f"  {'estimate':<12}{_number(found.estimate)}, what the policy is worth {suggests}"
     yield f"  {found.sentence}"
-    for head, rows in (_classes(found), _transitions(found), _choices(found)):
+    for head, rows in (_parameters(found), _classes(found), _transitions(found), _choices(found)):
         if rows:
             yield ""
             yield from _table(head, rows)
     if found.forecast is not None:
         yield ""
         yield f"  {_forecast(found)}"
+
+
+def _parameters(found: Explanation) -> Table:
+    return ("holds back", "parameter", "interval", "samples"), [
+        (_number(e.holds_back), e.name, _interval(e), f"{e.samples:,}") for e in found.parameters
+    ]
 
 
 def _classes(found: Explanation) -> Table:

@@ -3,6 +3,7 @@
 from umdp.explanation.api import explain, ledger
 from umdp.explanation.explanation import Explanation, HeldChoice, HeldClass, HeldTransition
 from umdp.explanation.forecast import Forecast
+from umdp.explanation.parameters import HeldParameter
 from umdp.explanation.sensitivity import Sensitivity
 from umdp.explanation.spending import Ledger, Spent
 from umdp.explanation.worst_case import WorstCase
@@ -12,6 +13,7 @@ __all__ = [
     "Forecast",
     "HeldChoice",
     "HeldClass",
+    "HeldParameter",
     "HeldTransition",
     "Ledger",
     "Sensitivity",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.explanation.forecast import Forecast, forecast
+from umdp.explanation.parameters import HeldParameter, held_parameters
 from umdp.explanation.worst_case import WorstCase
 from umdp.guarantee import Guarantee
 from umdp.model import IntervalMDP
@@ -109,7 +110,8 @@ class Explanation:
         of the process is said by `guarantee`
     estimate : what the same policy is worth with the probabilities that counts suggest
     basis : "worst case", or "estimate" where the worst case is decided before any single bound can matter
-    transitions, choices, classes : ranked, what holds back most first; classes where choices are tied
+    transitions, choices, classes, parameters : ranked, what holds back most first; classes where choices are tied, parameters
+        where a program has unknown constants
     forecast : how much more a target would take, if one was asked for: an estimate
     rises : whether larger values are better
     played : what is promised by playing a policy, where that is more; otherwise None
@@ -136,6 +138,7 @@ class Explanation:
     rises: bool = True
     guarantee: Guarantee | None = None
     played: str | None = None
+    parameters: tuple[HeldParameter, ...] = ()
 
     @property
     def promised(self) -> bool:
@@ -163,6 +166,7 @@ class Explanation:
             "played": self.played, "basis": self.basis, "explanation": self.sentence,
             "transitions": [_fields(each) for each in self.transitions],
             "choices": [_fields(each) for each in self.choices], "classes": [_fields(each) for each in self.classes],
+            "parameters": [_fields(each) for each in self.parameters],
             "forecast": None if wanted is None else {**_fields(wanted), "target": str(wanted.target), "estimate": True},
         }  # fmt: skip
 
@@ -204,7 +208,7 @@ def explained(
     return Explanation(
         worst.solution.spec, worst.promise, worst.estimate, worst.basis, _transitions(worst, model, score, pooled, top),
         _choices(worst, model, seen, top), () if tying is None else _classes(worst, learner, fed, top), wanted,
-        worst.rises, guarantee, played,
+        worst.rises, guarantee, played, held_parameters(worst, learner)[:top],
     )  # fmt: skip
 
 
