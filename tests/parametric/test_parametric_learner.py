@@ -8,7 +8,18 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from parametric.programs import PROGRAMS, affine, letters, program
-from umdp import LUI, MAP, MDP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, ModelError, anytime
+from umdp import (
+    LUI,
+    MAP,
+    MDP,
+    PAC,
+    UCRL2,
+    ClopperPearson,
+    ConfidenceSequence,
+    ModelError,
+    RestartingSequence,
+    anytime,
+)
 from umdp.learn.parametric import Parametric
 from umdp.parametric.model import ParametricMDP
 
@@ -187,6 +198,20 @@ def test_a_continued_learner_is_the_one_that_went_on() -> None:
         whole.learn(batch), other.learn(batch)
     assert {k: v.tolist() for k, v in whole.state().items()} == {k: v.tolist() for k, v in other.state().items()}
     assert copy.samples.sum() < whole.samples.sum()
+
+
+def test_a_parameter_that_changes_is_found_again() -> None:
+    given = affine()
+    rng = np.random.default_rng(0)
+    learner = Parametric(RestartingSequence(0.05), given).bind(given.graph)
+    for value in (0.3, 0.8):
+        truth = given.at(p=value)
+        for _ in range(12):
+            learner.learn(draw(truth, rng, np.full(truth.choices, 100)))
+        assert learner.claim.holds
+        assert learner.box_lower[0] < value < learner.box_upper[0]
+        assert learner.box_upper[0] - learner.box_lower[0] < 0.2
+    assert learner.alarms()
 
 
 def test_the_box_only_shrinks() -> None:
