@@ -69,7 +69,7 @@ def check_coverage(name: str, runs: int, looks: int) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_promise_is_kept_at_all_times(name: str) -> None:
-    check_coverage(name, 12, 6)
+    check_coverage(name, 8, 4)
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ def test_every_learner_works_on_parameters(learner: object) -> None:
         given.at(p=0.3),
         'Pmax=? [ F "goal" ]',
         Parametric(learner, given),
-        trajectories=400,
+        trajectories=120,
         seed=2,  # type: ignore[arg-type]
     ):
         known = snapshot.parameters
