@@ -115,7 +115,7 @@ def test_bash_completes_commands_models_and_learners():
     assert completed("ch") == ["check", "check-env"]
     assert completed("learn", "gr") == ["grid"]
     assert completed("learn", "grid", "--learner", "c") == ["clopper-pearson", "confidence-sequence"]
-    assert completed("learn", "grid", "--explore", "") == ["optimism", "uniform"]
+    assert completed("learn", "grid", "--explore", "") == ["optimism", "uniform", "gap", "posterior"]
     assert completed("learn", "grid", "--set", "err") == ["error_rate="]
 
 

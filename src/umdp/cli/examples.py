@@ -40,6 +40,11 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
         "learn": (
             ("until the worst case is good enough", "umdp learn grid --until '>=0.2' --out grid.run"),
             ("with a promise: right with probability 95 %", "umdp learn aircraft --confidence 0.95 --trajectories 500"),
+            (
+                "what is alike learned together, sampled where it counts",
+                "umdp learn grid --confidence 0.95 --tie declared --explore gap --until '>=0.2'",
+            ),
+            ("by playing candidates while learning", "umdp learn aircraft --evidence 0.5 --trajectories 900"),
             ("for programs", "umdp learn chain --trajectories 100 --json"),
             ("another learner, with settings", "umdp learn bandit --learner pac --set error_rate=0.1 --steps 900"),
             (
@@ -72,6 +77,11 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
                 "a policy that was exported, on a model",
                 """umdp simulate policy.json grid --property 'Pmax=? [ F "goal" ]'""",
             ),
+        ),
+        "explain": (
+            ("what holds the bound of a run back", "umdp explain grid.run --top 3"),
+            ("and how much more a target takes", "umdp explain grid.run --target '>=0.3' --json"),
+            ("of a model with intervals", """umdp explain examples/rover.tra 'Pmaxmin=? [ F "base" ]'"""),
         ),
         "certify": (
             ("a promise for the policy of a run", "umdp certify grid.run --trajectories 2000"),
