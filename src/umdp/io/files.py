@@ -32,7 +32,7 @@ __all__ = [
 Model = MDP | IntervalMDP
 
 PROGRAMS = (".prism", ".nm", ".pm", ".jani")
-SUFFIXES = (*PROGRAMS, ".tra", ".drn", ".umb")
+SUFFIXES = (*PROGRAMS, ".tra", ".drn", ".umb", ".nc", ".txt")
 LARGE, SMALL = 2**22, 2**16  # bytes from which compiled code is worth loading, and worth calling once it is loaded
 
 
