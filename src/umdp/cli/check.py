@@ -1,4 +1,4 @@
-"""`umdp check`: certified answers to properties of a model in a file."""
+"""`umdp check`: certified answers to properties of a model."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import math
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 
 if TYPE_CHECKING:
-    from umdp.cli.learned import Origin
+    from umdp.cli.checked import Checked
     from umdp.model import MDP, IntervalMDP, Policy
     from umdp.solver import Solution
     from umdp.spec import Spec
@@ -37,6 +37,9 @@ class Check:
     threads: int = 1
     time_limit: float | None = None
     force: bool = False
+    parameters: dict[str, Any] = field(default_factory=dict)
+    places: tuple[str, ...] = ()  # of properties in files
+    found: str = ""  # the file beside the model that they are from
 
     def run(self) -> int:
         """Answer every property and return the exit status: 1 if a threshold does not hold, otherwise 0.
@@ -44,23 +47,39 @@ class Check:
         All that can be wrong with the input is found before anything is solved.
         """
         from umdp.cli.progress import Progress
+        from umdp.cli.questions import own_question, questions
+
+        self._check_order()
+        asked = questions(self.model, self.properties, self.constants)
+        own = self._for_model(asked.own)
+        this = replace(self, properties=asked.texts, places=asked.places, constants=own, found=asked.found)
+        if asked.texts:
+            return this._run(None)
+        with Progress(f"reading {self.model}"):
+            checked = this._read()
+        return replace(this, properties=(own_question(self.model, checked),), places=("",))._run(checked)
+
+    def _run(self, checked: Checked | None) -> int:
+        from umdp.cli.progress import Progress
 
         self._check_options()
         self._check_outputs()
-        self._check_order()
-        specs = [_parse(number, text, len(self.properties)) for number, text in enumerate(self.properties, 1)]
-        with Progress(f"reading {self.model}"):
-            model, origin = self._read()
+        specs = [self._parsed(number) for number in range(1, len(self.properties) + 1)]
+        if checked is None:
+            with Progress(f"reading {self.model}"):
+                checked = self._read()
+        model, origin = checked.model, checked.origin
         if origin is not None:
             specs = [origin.reading(model, spec) for spec in specs]
         policy = self._read_policy(model)
         for number, spec in enumerate(specs, 1):
-            with _numbered(number, len(specs)):
+            with self._numbered(number):
                 validate(model, spec, policy)
 
         from umdp.cli.show import Report
 
-        report = Report(self, model, origin)
+        notes = (*checked.notes, *([f"the properties of {self.found}"] if self.found else []))
+        report = Report(self, model, origin, notes)
         try:
             for number, solution in enumerate(self._answers(model, specs, policy), 1):
                 written = None
@@ -158,27 +177,37 @@ class Check:
                 quoted = f"{shlex.quote(text)} {shlex.quote(self.model)}"
                 raise FormatError(f"MODEL comes first, then the properties: umdp check {quoted}")
 
-    def _read(self) -> tuple[MDP | IntervalMDP, Origin | None]:
-        """Return the model in a file, or what a run has learned and where that is from."""
-        from umdp.io import read
-        from umdp.io.files import SUFFIXES
+    def _for_model(self, own: frozenset[str]) -> str:
+        """Return the constants that were given but for those of files of properties."""
+        from umdp.io.constants import format_constants, parse_constants
 
-        if Path(self.model).is_file() and not self.model.endswith(SUFFIXES):
-            from umdp.cli.learned import read_run
+        if not own:
+            return self.constants
+        return format_constants({k: v for k, v in parse_constants(self.constants).items() if k not in own})
 
-            found = read_run(self.model)
-            if found is not None:
-                if self.constants:
-                    raise ModelError(
-                        "--const gives values to the constants of a program, and this is a run; leave it out"
-                    )
-                return found
+    def _read(self) -> Checked:
+        from umdp.cli.checked import checked_model
+
+        return checked_model(self.model, self.constants, self.parameters)
+
+    def _parsed(self, number: int) -> Spec:
+        from umdp.spec import Spec
+
+        with self._numbered(number):
+            return Spec.parse(self.properties[number - 1])
+
+    @contextmanager
+    def _numbered(self, number: int) -> Iterator[None]:
+        """Say which of several properties an error is about, and where in a file it is."""
         try:
-            return read(self.model, constants=self.constants), None
-        except FormatError as error:
-            if Path(self.model).exists() or Path(self.model).suffix in SUFFIXES:
+            yield
+        except UmdpError as error:
+            place = self.places[number - 1] if self.places else ""
+            if place:
+                raise SpecError(f"{place}: {error}") from None
+            if len(self.properties) == 1:
                 raise
-            raise FormatError(f"{error}; MODEL is a file with one of {', '.join(SUFFIXES)}") from None
+            raise SpecError(f"property {number}: {error}") from None
 
     def _read_policy(self, model: MDP | IntervalMDP) -> Policy | None:
         if self.evaluate is None:
@@ -228,21 +257,3 @@ def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None)
             )
         if policy.steps < steps:
             raise ModelError(f"the policy is for {policy.steps} steps, the property for {steps}; lower the step bound")
-
-
-@contextmanager
-def _numbered(number: int, count: int) -> Iterator[None]:
-    """Say which of several properties an error is about."""
-    try:
-        yield
-    except UmdpError as error:
-        if count == 1:
-            raise
-        raise SpecError(f"property {number}: {error}") from None
-
-
-def _parse(number: int, text: str, count: int) -> Spec:
-    from umdp.spec import Spec
-
-    with _numbered(number, count):
-        return Spec.parse(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,8 +38,11 @@ class Answer:
 class Report:
     """Collects answers; JSON lines appear at once, the table when it is closed."""
 
-    def __init__(self, request: Check, model: MDP | IntervalMDP, origin: Origin | None = None) -> None:
+    def __init__(
+        self, request: Check, model: MDP | IntervalMDP, origin: Origin | None = None, notes: Sequence[str] = ()
+    ) -> None:
         self.answers: list[Answer] = []
+        self._about = tuple(notes)
         self._request, self._origin = request, origin
         self._title = f"{request.model}: {kind(model)} with {sizes(model)}"
         if origin is not None:
@@ -52,6 +55,8 @@ class Report:
             row = record(text, solution, self._request.model)
             if self._origin is not None:
                 row["guarantee"] = self._origin.promised(solution.spec)
+            if self._about:
+                row["notes"] = list(self._about)
             print(json.dumps(row, ensure_ascii=False), flush=True)
 
     def close(self) -> None:
@@ -65,6 +70,7 @@ class Report:
 
     def _lines(self) -> Iterator[str]:
         yield self._title
+        yield from (f"  {note}" for note in self._about)
         for answer in self.answers:
             yield ""
             yield str(answer.solution.spec)
@@ -104,6 +110,8 @@ class Report:
             table.add_row(cell, _answer(answer.solution))
         with console.capture() as capture:
             console.print(Text(self._title))
+            for note in self._about:
+                console.print(Text(note, style="yellow"))
             console.print(table)
         return capture.get()
 

@@ -30,7 +30,7 @@ class _Property(msgspec.Struct):
     discount: float = 1.0
 
 
-class _File(msgspec.Struct):
+class _SpecificationFile(msgspec.Struct):
     property: _Property
     satisfaction_mode: Literal["pessimistic", "optimistic"]
     strategy_mode: Literal["minimize", "maximize"]
@@ -62,7 +62,7 @@ def read_specification(path: Path, states: int) -> Specification | None:
         known: Any = msgspec.json.decode(data)
         if not isinstance(known, dict) or "property" not in known:
             return None
-        file = msgspec.convert(known, _File)
+        file = msgspec.convert(known, _SpecificationFile)
     except msgspec.DecodeError as error:
         raise FormatError(f"this is no specification: {misfit(str(error))}", path=path) from None
     asked = file.property
@@ -82,7 +82,7 @@ def read_specification(path: Path, states: int) -> Specification | None:
     return Specification(text, reason, labels, rewards)
 
 
-def _wording(file: _File, path: Path) -> tuple[str | None, str]:
+def _wording(file: _SpecificationFile, path: Path) -> tuple[str | None, str]:
     """Return the property in PRISM's syntax; or None, and why."""
     asked = file.property
     agent = file.strategy_mode[:3]

@@ -43,10 +43,10 @@ def read_netcdf(path: Path) -> Model:
     except OSError:
         raise FormatError("this is not a netCDF-4 file, or it is damaged; save it again", path=path) from None
     with file:
-        return _Archive(file, path).model()
+        return _NetcdfFile(file, path).model()
 
 
-class _Archive:
+class _NetcdfFile:
     def __init__(self, file: Any, path: Path) -> None:
         self.file, self.path = file, path
 
@@ -54,7 +54,7 @@ class _Archive:
         from scipy.sparse import csr_array
 
         kind, states = self._attributes()
-        bounds = []
+        bounds: list[Any] = []
         for which in ("lower", "upper"):
             row, data = self._whole(f"{which}_rowval"), self._array(f"{which}_nzval", "f")
             pointer = self._whole(f"{which}_colptr") - 1
@@ -73,8 +73,9 @@ class _Archive:
         labels = self._named(LABEL, states) | ({} if asked is None else asked.labels)
         try:
             return IntervalMDP.from_matrices(
-                *bounds,
-                state_ptr=state_ptr,  # type: ignore[arg-type]
+                bounds[0],
+                bounds[1],
+                state_ptr.tolist(),
                 initial=self._initial(states),
                 labels={name: values > 0 for name, values in labels.items()},
                 rewards=self._rewards(states, bounds[0].shape[0]) | ({} if asked is None else asked.rewards),

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
-__all__ = ["TYPES", "Item", "Token", "items_of"]
+from umdp.spec.words import Word, words_of
 
-_TOKEN = re.compile(
-    r"""(?:\s+|//[^\n]*)|(?P<text>"[^"\n]*")|(?P<name>[A-Za-z_]\w*'?)"""
-    r"""|(?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|(?P<sign><=>|=>|<=|>=|!=|->|<-|\.\.|.)""",
-    re.DOTALL,
-)
+__all__ = ["PARTS", "TYPES", "Item", "items_of"]
 
 TYPES = {
     "dtmc": "dtmc", "probabilistic": "dtmc", "idtmc": "dtmc",
@@ -22,23 +16,12 @@ TYPES = {
     "smg": "smg", "ma": "ma", "csg": "csg", "tsg": "tsg",
 }  # fmt: skip
 
+PARTS = "dtmc, mdp, const, formula, label, global, module, rewards, init"
+
 _LINES = {"const": "constant", "rate": "constant", "prob": "constant", "formula": "formula", "label": "label"}
 _LINES |= {"global": "global"}
 _BLOCKS = ("module", "rewards", "init", "system", "observables", "player")
 _KINDS = ("bool", "int", "double", "rate", "prob")
-
-
-class Token(NamedTuple):
-    """A word of a program: what it is (``name``, ``text``, ``number`` or ``sign``), and where it begins."""
-
-    kind: str
-    text: str
-    at: int
-
-    @property
-    def end(self) -> int:
-        """Where it ends."""
-        return self.at + len(self.text)
 
 
 @dataclass(frozen=True)
@@ -53,7 +36,7 @@ class Item:
     """
 
     kind: str
-    tokens: Sequence[Token]
+    tokens: Sequence[Word]
 
     @property
     def begin(self) -> int:
@@ -66,6 +49,11 @@ class Item:
         return self.tokens[-1].end
 
     @property
+    def is_unknown(self) -> bool:
+        """Whether its first word begins no part of a program."""
+        return self.kind == "rest" and self.tokens[0].text not in (*_LINES, *_BLOCKS)
+
+    @property
     def name(self) -> str:
         """What a constant, formula, label or module is called; empty where it has no name."""
         for token in self.tokens[1:3]:
@@ -76,7 +64,7 @@ class Item:
         return ""
 
     @property
-    def body(self) -> Sequence[Token]:
+    def body(self) -> Sequence[Word]:
         """The words that define a constant, formula or label; none where it is undefined."""
         for place, token in enumerate(self.tokens):
             if token.text == "=":
@@ -92,7 +80,7 @@ def items_of(text: str) -> list[Item]:
     >>> [(item.kind, item.name) for item in items_of('const int N; label "end" = x=N; module m x:[0..N]; endmodule')]
     [('constant', 'N'), ('label', 'end'), ('module', 'm')]
     """
-    tokens = list(_tokens(text))
+    tokens = list(words_of(text))
     items, place = [], 0
     while place < len(tokens):
         word = tokens[place].text
@@ -115,13 +103,7 @@ def items_of(text: str) -> list[Item]:
     return items
 
 
-def _tokens(text: str) -> Iterator[Token]:
-    for found in _TOKEN.finditer(text):
-        if found.lastgroup is not None:
-            yield Token(found.lastgroup, found[0], found.start())
-
-
-def _find(tokens: Sequence[Token], begin: int, word: str) -> int | None:
+def _find(tokens: Sequence[Word], begin: int, word: str) -> int | None:
     for place in range(begin + 1, len(tokens)):
         if tokens[place].text == word:
             return place

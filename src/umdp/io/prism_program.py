@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from umdp.errors import FormatError
-from umdp.io.prism_items import TYPES, Item, Token, items_of
+from umdp.io.prism_items import PARTS, TYPES, Item, items_of
+from umdp.spec.words import Word
 
 __all__ = ["Program", "program_of"]
 
@@ -88,6 +89,9 @@ class _Rewriting:
         self.edits: list[tuple[int, int, str]] = []  # begin, end, what stands there instead
 
     def program(self) -> Program:
+        for item in self.items:
+            if item.is_unknown:
+                self._fail(item.begin, f'"{item.tokens[0].text}" begins no part of a program; parts begin with {PARTS}')
         kind = self._type()
         constants = self._constants()
         for item in self.items:
@@ -182,13 +186,13 @@ class _Rewriting:
 
     # -- what is replaced --------------------------------------------------------------------------------------
 
-    def _old_functions(self, tokens: Sequence[Token]) -> None:
+    def _old_functions(self, tokens: Sequence[Word]) -> None:
         """Replace ``func(min, ...)`` by ``min(...)``."""
         for place, token in enumerate(tokens[:-3]):
             if token.text == "func" and tokens[place + 1].text == "(" and tokens[place + 3].text == ",":
                 self.edits.append((token.at, tokens[place + 3].end, f"{tokens[place + 2].text}("))
 
-    def _equivalences(self, tokens: Sequence[Token]) -> None:
+    def _equivalences(self, tokens: Sequence[Word]) -> None:
         """Replace ``a <=> b`` by ``(a)=(b)``, which is the same for truth values."""
         places = [place for place, token in enumerate(tokens) if token.text == "<=>"]
         while places:
@@ -292,7 +296,7 @@ def _joined(pieces: Iterable[tuple[str, int, bool]], source: str) -> Program:
     return Program("".join(texts), source, begins, origins)
 
 
-def _reach(tokens: Sequence[Token], place: int, step: int) -> int:
+def _reach(tokens: Sequence[Word], place: int, step: int) -> int:
     """Return the last token on one side that belongs to the operands of a ``<=>``."""
     depth, last = 0, place
     opening, closing = ("(", ")") if step > 0 else (")", "(")
@@ -308,7 +312,7 @@ def _reach(tokens: Sequence[Token], place: int, step: int) -> int:
     return last
 
 
-def _defines(tokens: Sequence[Token], place: int) -> bool:
+def _defines(tokens: Sequence[Word], place: int) -> bool:
     """Whether a token is the ``=`` of a definition or an update, or a word before an expression."""
     if tokens[place].text in ("init", "rewards", "invariant"):
         return True
