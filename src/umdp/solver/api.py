@@ -27,6 +27,7 @@ __all__ = ["evaluate", "propose", "solve", "task_of"]
 Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
 Progress = Callable[[str, float], None]
+ENDLESS = ("discounted", "average")
 
 
 def solve(
@@ -80,12 +81,14 @@ def solve(
     agent_max, nature_max = players(model, spec)
     begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress, cutoff=cutoff)
-    if spec.steps(model) is not None:
+    if spec.aim == "bounded":
         return _bounded(model, spec, agent_max, nature_max, effort, begun, None)
     if start is not None:
         graph = start.model if isinstance(start, Solution) else start.graph
         if not np.array_equal(graph.state_ptr, model.state_ptr):
             raise ModelError("the solution to start from is for a model with other states and choices")
+    if spec.aim in ENDLESS:
+        return _endless(model, spec, agent_max, nature_max, effort, begun, start, None)
     return _unbounded(model, spec, agent_max, nature_max, effort, begun, start)
 
 
@@ -96,8 +99,10 @@ def propose(
     agent_max, nature_max = players(model, spec)
     begun = time.monotonic()
     effort = Effort(precision, method, prove=False)
-    if spec.steps(model) is not None:
+    if spec.aim == "bounded":
         solution = _bounded(model, spec, agent_max, nature_max, effort, begun, None)
+    elif spec.aim in ENDLESS:
+        solution = _endless(model, spec, agent_max, nature_max, effort, begun, start, None)
     else:
         solution = _unbounded(model, spec, agent_max, nature_max, effort, begun, start)
     return Proposal(solution.policy, solution.value, lambda: as_good(model, spec, solution.upper))
@@ -133,10 +138,12 @@ def evaluate(
     _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
     begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress)
-    if spec.steps(model) is not None:
+    if spec.aim == "bounded":
         return _bounded(model, spec, nature_max, nature_max, effort, begun, policy)
     if policy.steps is not None:
         raise ModelError("a step-dependent policy can be evaluated for step-bounded properties only")
+    if spec.aim in ENDLESS:
+        return _endless(model, spec, nature_max, nature_max, effort, begun, None, policy)
     chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
     inner = _unbounded(chain, spec, nature_max, nature_max, effort, begun, None)
     size = model.states
@@ -177,11 +184,11 @@ def _task(about: Analysis, spec: Spec, agent_max: bool, nature_max: bool) -> Tas
     task = Task(
         about.edges, about.lower, about.upper, spec.kind, agent_max, nature_max,
         about.decided(spec.kind, agent_max != safety), about.reward, about.goal, about.left, safety, memo=about.memo,
-        reward_error=about.reward_error, cuts=False,
+        reward_error=about.reward_error, cuts=False, total=about.total,
     )  # fmt: skip
     if not task.joint and bool((np.diff(about.shape.state_ptr) == 1).all()):  # nature decides alone
         task = replace(task, agent_max=nature_max, decided=about.decided(spec.kind, nature_max != safety))
-    return task
+    return replace(task, goal=task.decided.one) if about.total else task
 
 
 def _choices(start: Solution | Policy | None, about: Analysis) -> Array | None:
@@ -209,7 +216,7 @@ def _unbounded(
 
     about = analyse(model, spec)
     shape, safety = about.shape, about.safety
-    past = start.values if isinstance(start, Solution) and start.spec == spec else None
+    past = start.values if isinstance(start, Solution) and start.spec == spec and not about.total else None
     resumed = None if past is None else resume(past, about, effort)
     first_choices = None if resumed is not None else _choices(start, about)
     task = _task(about, spec, agent_max, nature_max) if resumed is None else resumed.task
@@ -221,6 +228,11 @@ def _unbounded(
             if again is not None:
                 return again
     cuts = resumed is None and has_free_zero(task)
+    if cuts and task.total and task.agent_max:
+        raise spec.error(
+            "nature may set probabilities to 0 (lower bounds of 0), which changes where the process can go on earning for ever",
+            'give transitions lower bounds above 0, or ask for the reward until an end is reached, as in Rmaxmin=? [ F "done" ]',
+        )
     task = replace(task, cuts=cuts)
 
     kept = None
@@ -271,6 +283,48 @@ def _unbounded(
     )  # fmt: skip
 
 
+def _endless(
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    agent_max: bool,
+    nature_max: bool,
+    effort: Effort,
+    begun: float,
+    start: Solution | Policy | None,
+    policy: Policy | None,
+) -> Solution:
+    """Answer what has no end to reach."""
+    from umdp.solver.long_run import average, of_policy, spread_answer
+    from umdp.solver.sums import discounted
+
+    asked = objective_of(model, spec)
+    given = start.policy if isinstance(start, Solution) else start
+    choice = None if given is None or given.choice is None or given.choice.ndim > 1 else given.choice
+    if asked.aim == "discounted":
+        return discounted(model, spec, asked, agent_max, nature_max, effort, begun, start=choice, policy=policy)
+
+    def reach(other: IntervalMDP, price: Spec) -> Solution:
+        return _unbounded(other, price, *players(other, price), effort, begun, None)
+
+    if policy is None:
+        return average(model, spec, asked, agent_max, nature_max, effort, begun, reach, start=choice)
+    chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
+    asked = of_policy(chain, objective_of(chain, spec), model.states)
+    inner = average(chain, spec, asked, nature_max, nature_max, effort, begun, reach)
+    size = model.states
+
+    def nature() -> MDP:
+        if policy.choice is None:
+            raise ModelError("nature's answer to a randomised policy is part of the induced chain; solve that instead")
+        prob = spread_answer(model, policy.choice, inner.nature.probability)
+        return mdp_of(model, prob)
+
+    return Solution(
+        model, spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
+        lambda: (inner.lower[:size], inner.upper[:size]), lambda: policy, nature,
+    )  # fmt: skip
+
+
 def _single(bounds: tuple[Array, Array]) -> tuple[float, float]:
     return float(bounds[0][0]), float(bounds[1][0])
 
@@ -318,9 +372,14 @@ def _bounded(
             f"a policy for {steps} steps and {shape.states} states does not fit into memory; "
             "evaluate a given policy, or ask for fewer steps"
         )
+    tell = lambda left: _tick(effort, left)  # noqa: E731
+    if objective.signed:
+        from umdp.solver.sums import bounded
+
+        return bounded(model, spec, objective, agent_max, nature_max, effort, begun, policy, weights, tell)
     result = induct(
         shape, lower, upper, steps, x, absorbing, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
-        nature_max=nature_max, keep=keep, tell=lambda left: _tick(effort, left),
+        nature_max=nature_max, keep=keep, tell=tell,
     )  # fmt: skip
     effort.iterations += steps
     rel = np.full(shape.states, result.rel)

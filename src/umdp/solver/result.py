@@ -57,10 +57,11 @@ class Bracket:
 
     @property
     def relative_width(self) -> float:
-        """The width relative to the upper bound; 0 where the bounds coincide."""
+        """The width relative to the bound that is larger in size; 0 where the bounds coincide."""
         if self.lower == self.upper:
             return 0.0
-        return math.inf if math.isinf(self.upper) else self.width / self.upper
+        size = max(abs(self.lower), abs(self.upper))
+        return math.inf if math.isinf(size) else self.width / size
 
     def __contains__(self, value: float) -> bool:
         return self.lower <= value <= self.upper

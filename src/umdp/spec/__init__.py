@@ -10,21 +10,28 @@ Until(left=Expression.parse('true'), right=Expression.parse('"goal"'), bound=10)
 from __future__ import annotations
 
 from umdp.spec.expression import TRUE, Expression, StateSpace
-from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Reachability, Until
+from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Until
+from umdp.spec.reached import Reachability
+from umdp.spec.rewarded import Average, Discounted, Instantaneous, Share, Total
 from umdp.spec.spec import Direction, Spec, Threshold
 
 __all__ = [
     "TRUE",
+    "Average",
     "Cumulative",
     "Direction",
+    "Discounted",
     "Expression",
     "Globally",
+    "Instantaneous",
     "Next",
     "PathFormula",
     "Reach",
     "Reachability",
+    "Share",
     "Spec",
     "StateSpace",
     "Threshold",
+    "Total",
     "Until",
 ]
