@@ -127,7 +127,7 @@ CASES = [
     prop("Pmaxmin=? [ F 'goal' ]", "labels stand in double quotes"),
     prop('<<1>> Pmax=? [ F "goal" ]', "coalitions"),
     pytest.param({}, ("m.tra", ASK, ASK, 'Pmaxmin=? [ F "gaol" ]'), ("property 3: unknown label",)),
-    pytest.param({"m.srew": "2 1\n0 -3\n"}, ("m.tra", "Rminmax=? [ C<=2 ]"), ("is -3.0 on state 0", "at least 0")),
+    pytest.param({"m.srew": "2 1\n0 -3\n"}, ("m.tra", "Rminmax=? [ C ]"), ("is -3.0 on state 0", "at least 0")),
     # constants and other options
     option("--const", "K", said=('constants: "K" has no value; write K=VALUE',)),
     option("--const", "K=two", said=("constants: the value of K",)),

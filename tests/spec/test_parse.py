@@ -147,7 +147,7 @@ BAD = [
     ("Rmin=? [ Cdiscount=^1 ]", "strictly between 0 and 1"),
     ("Rmin=? [ Cdiscount ^]", "lacks its number"),
     ('Rmin=? [ Cdiscount=^"a" ]', "a label in a discount"),
-    ("Rmin=? [ Cdiscount=^1 - 2 ]", "strictly between"),
+    ("Rmin=? [ Cdiscount=1 ^- 2 ]", "strictly between"),
     ('^filter(max, P=? [ F "a" ])', "filters are not supported"),
     ('Pmax=? [ F "a" ^{"init"} ]', "filters {...} are not supported"),
     ('^multi(Pmax=? [ F "a" ])', "multi-objective"),

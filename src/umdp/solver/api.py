@@ -13,21 +13,20 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of, status_of
-from umdp.solver.graph.arrays import Shape
+from umdp.solver.bounded import bounded
+from umdp.solver.endless import ENDLESS, endless
 from umdp.solver.methods.table import METHODS
 from umdp.solver.objective import bounds_of, objective_of, players
 from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.reduction.analysis import Analysis, analyse
-from umdp.solver.result import Bracket, Solution
+from umdp.solver.result import Solution
 from umdp.solver.task import Effort, Task, has_free_zero
 from umdp.spec import Spec
 
 __all__ = ["evaluate", "propose", "solve", "task_of"]
 
 Array = NDArray[Any]
-NOTHING: Array = np.empty(0)
 Progress = Callable[[str, float], None]
-ENDLESS = ("discounted", "average")
 
 
 def solve(
@@ -82,13 +81,13 @@ def solve(
     begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress, cutoff=cutoff)
     if spec.aim == "bounded":
-        return _bounded(model, spec, agent_max, nature_max, effort, begun, None)
+        return bounded(model, spec, agent_max, nature_max, effort, begun, None)
     if start is not None:
         graph = start.model if isinstance(start, Solution) else start.graph
         if not np.array_equal(graph.state_ptr, model.state_ptr):
             raise ModelError("the solution to start from is for a model with other states and choices")
     if spec.aim in ENDLESS:
-        return _endless(model, spec, agent_max, nature_max, effort, begun, start, None)
+        return endless(model, spec, agent_max, nature_max, effort, begun, start, None, _reach)
     return _unbounded(model, spec, agent_max, nature_max, effort, begun, start)
 
 
@@ -100,9 +99,9 @@ def propose(
     begun = time.monotonic()
     effort = Effort(precision, method, prove=False)
     if spec.aim == "bounded":
-        solution = _bounded(model, spec, agent_max, nature_max, effort, begun, None)
+        solution = bounded(model, spec, agent_max, nature_max, effort, begun, None)
     elif spec.aim in ENDLESS:
-        solution = _endless(model, spec, agent_max, nature_max, effort, begun, start, None)
+        solution = endless(model, spec, agent_max, nature_max, effort, begun, start, None, _reach)
     else:
         solution = _unbounded(model, spec, agent_max, nature_max, effort, begun, start)
     return Proposal(solution.policy, solution.value, lambda: as_good(model, spec, solution.upper))
@@ -139,11 +138,11 @@ def evaluate(
     begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress)
     if spec.aim == "bounded":
-        return _bounded(model, spec, nature_max, nature_max, effort, begun, policy)
+        return bounded(model, spec, nature_max, nature_max, effort, begun, policy)
     if policy.steps is not None:
         raise ModelError("a step-dependent policy can be evaluated for step-bounded properties only")
     if spec.aim in ENDLESS:
-        return _endless(model, spec, nature_max, nature_max, effort, begun, None, policy)
+        return endless(model, spec, nature_max, nature_max, effort, begun, None, policy, _reach)
     chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
     inner = _unbounded(chain, spec, nature_max, nature_max, effort, begun, None)
     size = model.states
@@ -283,129 +282,9 @@ def _unbounded(
     )  # fmt: skip
 
 
-def _endless(
-    model: MDP | IntervalMDP,
-    spec: Spec,
-    agent_max: bool,
-    nature_max: bool,
-    effort: Effort,
-    begun: float,
-    start: Solution | Policy | None,
-    policy: Policy | None,
-) -> Solution:
-    """Answer what has no end to reach."""
-    from umdp.solver.long_run import average, of_policy, spread_answer
-    from umdp.solver.sums import discounted
-
-    asked = objective_of(model, spec)
-    given = start.policy if isinstance(start, Solution) else start
-    choice = None if given is None or given.choice is None or given.choice.ndim > 1 else given.choice
-    if asked.aim == "discounted":
-        return discounted(model, spec, asked, agent_max, nature_max, effort, begun, start=choice, policy=policy)
-
-    def reach(other: IntervalMDP, price: Spec) -> Solution:
-        return _unbounded(other, price, *players(other, price), effort, begun, None)
-
-    if policy is None:
-        return average(model, spec, asked, agent_max, nature_max, effort, begun, reach, start=choice)
-    chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
-    asked = of_policy(chain, objective_of(chain, spec), model.states)
-    inner = average(chain, spec, asked, nature_max, nature_max, effort, begun, reach)
-    size = model.states
-
-    def nature() -> MDP:
-        if policy.choice is None:
-            raise ModelError("nature's answer to a randomised policy is part of the induced chain; solve that instead")
-        prob = spread_answer(model, policy.choice, inner.nature.probability)
-        return mdp_of(model, prob)
-
-    return Solution(
-        model, spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
-        lambda: (inner.lower[:size], inner.upper[:size]), lambda: policy, nature,
-    )  # fmt: skip
+def _reach(model: IntervalMDP, spec: Spec, effort: Effort, begun: float) -> Solution:
+    return _unbounded(model, spec, *players(model, spec), effort, begun, None)
 
 
 def _single(bounds: tuple[Array, Array]) -> tuple[float, float]:
     return float(bounds[0][0]), float(bounds[1][0])
-
-
-def _tick(effort: Effort, left: int) -> bool:
-    """Report the steps left to go; return whether to stop."""
-    effort.tell(f"{left} steps to go", np.nan)
-    return effort.stopped
-
-
-def _bounded(
-    model: MDP | IntervalMDP,
-    spec: Spec,
-    agent_max: bool,
-    nature_max: bool,
-    effort: Effort,
-    begun: float,
-    policy: Policy | None,
-) -> Solution:
-    from umdp.solver.certification.rounding import above, below
-    from umdp.solver.methods.backward_induction import induct
-    from umdp.solver.methods.nature import respond
-
-    shape = Shape.of(model)
-    lower, upper = bounds_of(model)
-    objective = objective_of(model, spec)
-    steps, x, absorbing, paid = objective.steps, objective.final, objective.absorbing, objective.paid
-    assert steps is not None and x is not None and absorbing is not None  # noqa: PT018 - what a step bound comes with
-    reward = NOTHING
-    if objective.rewards is not None:
-        reward = np.zeros(shape.choices)
-        if objective.rewards.state is not None:
-            reward += objective.rewards.state[shape.choice_state]
-        if objective.rewards.choice is not None:
-            with np.errstate(over="ignore"):
-                reward += objective.rewards.choice
-    weights = None
-    if policy is not None:
-        if policy.steps is not None and policy.steps < steps:
-            raise ModelError(f"the policy is for {policy.steps} steps, the property for {steps}")
-        weights = policy.weights()
-    keep = policy is None
-    if keep and steps * shape.states > 2**28:
-        raise ModelError(
-            f"a policy for {steps} steps and {shape.states} states does not fit into memory; "
-            "evaluate a given policy, or ask for fewer steps"
-        )
-    tell = lambda left: _tick(effort, left)  # noqa: E731
-    if objective.signed:
-        from umdp.solver.sums import bounded
-
-        return bounded(model, spec, objective, agent_max, nature_max, effort, begun, policy, weights, tell)
-    result = induct(
-        shape, lower, upper, steps, x, absorbing, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
-        nature_max=nature_max, keep=keep, tell=tell,
-    )  # fmt: skip
-    effort.iterations += steps
-    rel = np.full(shape.states, result.rel)
-    low = np.maximum(np.nextafter(below(result.x, rel) - result.off, -np.inf), 0.0)
-    high = np.where(result.x > 0, np.nextafter(above(result.x, rel) + result.off, np.inf), 0.0)
-    if result.capped:
-        high = np.where(result.x > 0, np.inf, 0.0)
-    low, high = np.where(absorbing, x, low), np.where(absorbing, x, high)
-    if steps == 0:
-        low = high = x
-    if spec.kind == "P":
-        high = np.minimum(high, 1.0)
-    if effort.stopped:  # what was computed is the value of fewer steps: sound bounds need all of them
-        low = np.zeros(shape.states)
-        high = np.full(shape.states, 1.0 if spec.kind == "P" else np.inf)
-    if policy is None:
-        policy = Policy(model, result.choice if steps else np.array(shape.state_ptr[:-1]))
-    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
-
-    def nature() -> MDP:
-        prob = np.empty(shape.transitions)
-        respond(shape.choice_ptr, shape.successor, lower, upper, result.trace, paid, nature_max, prob)
-        return mdp_of(model, prob)
-
-    taken = policy
-    return Solution(
-        model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun), lambda: (low, high),
-        lambda: taken, nature,
-    )  # fmt: skip

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from umdp.solver.task import Effort
     from umdp.spec import Spec
 
-__all__ = ["bounded", "discounted", "status_within"]
+__all__ = ["bounded_sum", "discounted", "status_within"]
 
 Array = NDArray[Any]
 
@@ -79,7 +79,7 @@ def status_within(bracket: Bracket, unit: float, effort: Effort) -> Status:
     return Status.STOPPED if effort.stopped else Status.IMPRECISE
 
 
-def bounded(
+def bounded_sum(
     model: MDP | IntervalMDP,
     spec: Spec,
     asked: Objective,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from umdp.spec.expression import TRUE, Expression, StateSpace
 from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Until
 from umdp.spec.reached import Reachability
-from umdp.spec.rewarded import Average, Discounted, Instantaneous, Share, Total
+from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
 
 __all__ = [
@@ -24,11 +24,11 @@ __all__ = [
     "Expression",
     "Globally",
     "Instantaneous",
+    "LongRun",
     "Next",
     "PathFormula",
     "Reach",
     "Reachability",
-    "Share",
     "Spec",
     "StateSpace",
     "Threshold",

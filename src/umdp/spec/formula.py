@@ -13,7 +13,7 @@ from typing import TypeAlias
 from umdp.errors import SpecError
 from umdp.spec.expression import TRUE, Expression, Junction, Label, Literal, Name, Scalar, StateSpace, Unary
 from umdp.spec.reached import Reachability
-from umdp.spec.rewarded import Average, Discounted, Instantaneous, Share, Total
+from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 
 StepBound: TypeAlias = int | Expression | None
 """A number of steps; an expression over the constants of the model; None where there is no bound."""
@@ -36,7 +36,7 @@ class Until:
     bound: StepBound = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", normal(self.bound))
+        object.__setattr__(self, "bound", normal_bound(self.bound))
 
     def describe(self) -> str:
         """Return the event in words."""
@@ -60,7 +60,7 @@ class Globally:
     bound: StepBound = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", normal(self.bound))
+        object.__setattr__(self, "bound", normal_bound(self.bound))
 
     def describe(self) -> str:
         """Return the event in words."""
@@ -118,7 +118,7 @@ class Cumulative:
     bound: int | Expression
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", normal(self.bound))
+        object.__setattr__(self, "bound", normal_bound(self.bound))
 
     def describe(self) -> str:
         """Return what is summed, in words."""
@@ -134,7 +134,7 @@ class Cumulative:
 
 Rewarding: TypeAlias = Reach | Cumulative | Instantaneous | Total | Discounted | Average
 """What R asks for."""
-PathFormula: TypeAlias = Until | Globally | Next | Share | Rewarding
+PathFormula: TypeAlias = Until | Globally | Next | LongRun | Rewarding
 
 
 def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
@@ -186,7 +186,7 @@ def _constant_only(bound: Expression, model: StateSpace) -> None:
             raise node.error(f"the step bound depends on the variable {node.name}", "use numbers and constants only")
 
 
-def normal(bound: StepBound) -> StepBound:
+def normal_bound(bound: StepBound) -> StepBound:
     """Return the bound as a number where it is one already, so that equal bounds compare equal."""
     if isinstance(bound, Expression):
         label = next((node for node in bound.walk() if isinstance(node, Label)), None)

@@ -23,7 +23,7 @@ from umdp.spec.expression import (
 from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Rewarding, StepBound, Until
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed
-from umdp.spec.rewarded import Average, Discounted, Instantaneous, Share, Total
+from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class _Builder:
         return token, Average()
 
     def share(self, operand: Expression) -> tuple[Expression, PathFormula]:
-        return operand, Share(operand)
+        return operand, LongRun(operand)
 
     # The property
 
@@ -218,7 +218,7 @@ class _Builder:
 
     def property(self, *parts: Any) -> Spec:
         (kind, reward, players), threshold, (token, formula) = parts[-3:]
-        if isinstance(formula, Share) != (kind[0] == "S"):
+        if isinstance(formula, LongRun) != (kind[0] == "S"):
             raise self.misplaced(token, kind)
         if kind[0] == "R":
             formula = self.rewarded(token, formula)

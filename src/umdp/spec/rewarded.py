@@ -9,7 +9,7 @@ from umdp.errors import SpecError
 from umdp.spec.expression import Expression, Label, Literal, Name, StateSpace
 from umdp.spec.reached import Reachability
 
-__all__ = ["Average", "Discounted", "Instantaneous", "Share", "Total"]
+__all__ = ["Average", "Discounted", "Instantaneous", "LongRun", "Total"]
 
 
 @dataclass(frozen=True)
@@ -102,12 +102,12 @@ class Average:
 
 
 @dataclass(frozen=True)
-class Share:
+class LongRun:
     """The share of time spent in ``operand`` in the long run.
 
     Examples
     --------
-    >>> print(Share(Label("up")))
+    >>> print(LongRun(Label("up")))
     "up"
     """
 
@@ -140,9 +140,9 @@ class Instantaneous:
     aim: ClassVar[str] = "bounded"
 
     def __post_init__(self) -> None:
-        from umdp.spec.formula import normal
+        from umdp.spec.formula import normal_bound
 
-        object.__setattr__(self, "bound", normal(self.bound))
+        object.__setattr__(self, "bound", normal_bound(self.bound))
 
     def describe(self) -> str:
         """Return what is earned, in words."""

@@ -13,7 +13,7 @@ from umdp.spec.expression import StateSpace
 from umdp.spec.formula import PathFormula, Rewarding, aim, marked, steps
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed, suggestion
-from umdp.spec.rewarded import Instantaneous, Share
+from umdp.spec.rewarded import Instantaneous, LongRun
 
 _RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
 _UNNAMED = ("", "default")
@@ -96,7 +96,7 @@ class Spec:
         What the choice of probabilities within the intervals pulls towards; None where it is not said.
     formula : PathFormula
         ``Until``, ``Globally`` or ``Next`` for P; ``Reach``, ``Cumulative``, ``Instantaneous``, ``Total``, ``Discounted`` or
-        ``Average`` for R; ``Share`` for S.
+        ``Average`` for R; ``LongRun`` for S.
     threshold : Threshold or None
         What the value is compared with; None where the value itself is asked for (``=?``).
     reward : str or None
@@ -123,7 +123,7 @@ nature choosing the least favourable probabilities'
     location: SourceLocation | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        fits = "R" if isinstance(self.formula, Rewarding) else "S" if isinstance(self.formula, Share) else "P"
+        fits = "R" if isinstance(self.formula, Rewarding) else "S" if isinstance(self.formula, LongRun) else "P"
         if fits != self.kind:
             raise self.error(
                 f"{self.kind} of {type(self.formula).__name__}",
