@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.methods.pair import chain_of, solved
+from umdp.solver.methods.pair import chain_of, solver_of
 from umdp.solver.methods.signed import Signed, Steps
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ __all__ = ["Gains", "solve_gains"]
 Array = NDArray[Any]
 PART = 0.7  # of a step that is gone
 SWEEPS = 40  # between attempts at a linear system
-MOST = 4000  # rounds of sweeps
+TRIES = 12  # linear systems in a row that may not help
+MOST = 2000  # rounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,9 @@ def solve_gains(
     x, into = np.zeros(signed.shape.states), signed.begin(start)
     low, high = np.full(count, -np.inf), np.full(count, np.inf)
     kept_x, choice = x, into.choice.copy()
-    unit, spans, spent = signed.largest_reward, np.inf, 0
+    unit, spent = signed.largest_reward, 0
+    game = signed.agent_max != signed.nature_max
+    nested, failures, narrow = False, 0, np.inf
 
     def look() -> tuple[Array, Array]:
         signed.step(x, into, active=active, usable=stays)
@@ -98,57 +101,76 @@ def solve_gains(
             break
         spent += 1
         done = not (high - low > effort.precision * np.maximum(np.maximum(np.abs(low), np.abs(high)), unit)).any()
-        if done and span > 0.7 * spans:
+        if done and span > 0.7 * narrow:
             break
-        spans = span
-        # Linear systems give the values of a pair of strategies, if these make one recurrent class of every component.
-        before, wide = x, float((top - bottom).max())
-        x = _improved(signed, x, into, active, stays, states, owner, count)
-        if x is not before:
-            bottom, top = look()
-            if not float((top - bottom).max()) < wide:
-                x = before
+        # Linear systems give the values of a pair of strategies, if these make one recurrent class of every component. On the
+        # way brackets may widen: those of the narrowest are kept.
+        failures = failures + 1 if span > 0.7 * narrow else 0
+        narrow = min(narrow, span)
+        nested = nested or (game and failures > 3)
+        if failures <= TRIES:
+            improved = _improved(signed, x, into, active, stays, states, owner, count, effort, nested=nested)
+            if improved is not x:
+                x = improved
+                continue
+        x, failures = (kept_x, TRIES // 2) if failures > TRIES else (x, failures)
         for _ in range(SWEEPS):
             bottom, top = look()
             middle = np.where(np.isfinite(top - bottom), 0.5 * (bottom + top), 0.0)
             moved = np.zeros(x.size)
             moved[states] = PART * (into.change[states] - middle[owner])
             x = x + moved
-            if spent > 1 and float((top - bottom).max()) <= 0.5 * effort.precision * unit:
+            if float((top - bottom).max()) <= 0.5 * effort.precision * unit or effort.is_late():
                 break
     return Gains(low, high, kept_x, choice)
 
 
 def _improved(
-    signed: Signed, x: Array, into: Steps, active: Array, stays: Array, states: Array, owner: Array, count: int
+    signed: Signed,
+    x: Array,
+    into: Steps,
+    active: Array,
+    stays: Array,
+    states: Array,
+    owner: Array,
+    count: int,
+    effort: Effort,
+    *,
+    nested: bool,
 ) -> Array:
-    """Return values whose step earns the same everywhere in a component under the strategies at hand; `x` if none are found."""
-    from scipy.sparse import coo_matrix, identity
+    """Return values whose step earns the same everywhere in a component under the strategies at hand; `x` if none are found.
+
+    One value of a component can be anything: that of its reference state stays. Without that state the system is solved twice, for
+    what is earned on the way to it and for how long that takes; one by the other is the gain.
+    """
+    from scipy.sparse import identity
 
     size = states.size
-    # One value a component can be anything: in its place stands the gain.
     reference = np.zeros(count, dtype=np.int64)
     reference[owner[::-1]] = np.arange(size)[::-1]
+    rest = np.ones(size, dtype=np.bool_)
+    rest[reference] = False
     weight = np.zeros(signed.shape.choices)
     weight[into.choice[states]] = 1.0
-    game = signed.agent_max != signed.nature_max
-    for _ in range(8 if game else 1):
-        matrix = (identity(size, format="csr") - chain_of(signed, into, states)).tocoo()
-        is_reference = np.zeros(size, dtype=np.bool_)
-        is_reference[reference] = True
-        kept = ~is_reference[matrix.col]
-        rows = np.concatenate([matrix.row[kept], np.arange(size)])
-        columns = np.concatenate([matrix.col[kept], reference[owner]])
-        data = np.concatenate([matrix.data[kept], np.ones(size)])
-        found = solved(coo_matrix((data, (rows, columns)), shape=(size, size)).tocsr(), into.change[states])
-        if found is None:
+    for _ in range(8 if nested else 1):
+        chain = chain_of(signed, into, states)
+        change = into.change[states]
+        earned, took = np.zeros(size), np.zeros(size)
+        if rest.any():
+            solve = solver_of((identity(int(rest.sum()), format="csr") - chain[rest][:, rest]).tocsr())
+            first, second = solve(change[rest]), solve(np.ones(int(rest.sum())))
+            if first is None or second is None:
+                return x
+            earned[rest], took[rest] = first, second
+        with np.errstate(all="ignore"):
+            gain = (change[reference] + chain[reference] @ earned) / (1.0 + chain[reference] @ took)
+        found = earned - gain[owner] * took
+        if not bool(np.isfinite(found).all()):
             return x
-        found[reference] = 0.0
-        before = float(np.ptp(into.change[states]))
-        moved = x.copy()
-        moved[states] += found
-        x = moved
-        if not game:
+        before = float(np.ptp(change))
+        x = x.copy()
+        x[states] += found
+        if not nested or effort.is_late():
             break
         signed.step(x, into, active=active, usable=stays, weight=weight)
         if not float(np.ptp(into.change[states])) < 0.5 * before:

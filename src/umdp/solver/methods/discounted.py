@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.certification.rounding import EPS
-from umdp.solver.methods.pair import chain_of, solved
+from umdp.solver.methods.pair import chain_of, solver_of
 from umdp.solver.methods.signed import Signed, Steps
 
 if TYPE_CHECKING:
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["Discounting", "bracket", "solve_discounted"]
 
 Array = NDArray[Any]
-SWEEPS = 24  # between improvements of strategies, while values move a lot
-ROUNDS = 60  # improvements, after which sweeps go on alone
+SWEEPS = 12  # between looks at the bracket
+PATIENCE = 60  # steps that are cheaper than a linear system
+ROUNDS = 12  # improvements that hardly help, after which sweeps go on alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,37 +84,40 @@ def solve_discounted(
     """
     game = not fixed and signed.agent_max != signed.nature_max
     into, x = signed.begin(start), np.zeros(signed.shape.states)
-    unit = signed.largest_reward
+    unit, nested, stalled = signed.largest_reward, False, 0
     best: Discounting | None = None
-    stalled = 0
     while True:
         signed.step(x, into)
         effort.iterations += 1
         low, high = bracket(x, into, signed.discount)
         width = float(high[initial] - low[initial])
-        if best is None or not width >= float(best.upper[initial] - best.lower[initial]):
-            if best is not None and width > 0.7 * float(best.upper[initial] - best.lower[initial]):
-                stalled += 1
+        before = np.inf if best is None else float(best.upper[initial] - best.lower[initial])
+        if best is None or width < before:
             kept = Steps(into.change.copy(), into.error.copy(), into.choice.copy(), into.prob.copy())
             best = Discounting(low, high, x, kept)
-        else:
-            stalled += 1
         size = max(abs(float(low[initial])), abs(float(high[initial])), unit)
         effort.tell("discounted sum", width / size if size > 0 else 0.0)
-        if not width > 0.01 * effort.precision * size or effort.stopped:
-            break
         done = not width > effort.precision * size
         noise = float(np.abs(into.change).max()) <= 4.0 * float(into.error.max())
-        if noise or (done and stalled > 0) or effort.iterations > _most(signed.discount):
+        if not width > 0.01 * effort.precision * size or noise or effort.is_late():
             break
+        if (done and width > 0.5 * before) or effort.iterations > _most(signed.discount):
+            break
+        stalled = stalled + 1 if width > 0.5 * before else 0
         x = x + into.change
-        if stalled < ROUNDS:
-            x = _improved(signed, x, into, game=game)
-        else:
+        if _sweeps(width, effort.precision * size, signed.discount) <= PATIENCE or stalled > ROUNDS:
             for _ in range(SWEEPS):
                 signed.step(x, into)
                 x = x + into.change
+        else:
+            nested = nested or (game and stalled > 2)
+            x = _improved(signed, x, into, effort, nested=nested)
     return best
+
+
+def _sweeps(width: float, goal: float, discount: float) -> float:
+    """Return how many steps it takes at most until a bracket of some width is as narrow as asked for."""
+    return float(np.log(max(goal, 1e-300) / width) / np.log(discount)) if width > goal else 0.0
 
 
 def _most(discount: float) -> float:
@@ -121,23 +125,27 @@ def _most(discount: float) -> float:
     return 1000.0 + 60.0 / (1.0 - discount)
 
 
-def _improved(signed: Signed, x: Array, into: Steps, *, game: bool) -> Array:
-    """Return the values of the choices taken against nature's best answer, by linear systems; `x` where none can be solved."""
+def _improved(signed: Signed, x: Array, into: Steps, effort: Effort, *, nested: bool) -> Array:
+    """Return the values of the strategies taken by a linear system; `x` where it cannot be solved.
+
+    Improving both players at once mostly settles, and quickly. Where it does not, nature answers one policy (`nested`) until it
+    can do no better.
+    """
     from scipy.sparse import identity
 
     states = np.arange(signed.shape.states)
-    weight = signed.weight if signed.weight.size else None
-    if game and weight is None:  # nature answers one policy, until it can do no better
+    weight = None
+    if nested and not signed.weight.size:
         weight = np.zeros(signed.shape.choices)
         weight[into.choice] = 1.0
     size = float(np.abs(into.change).max())
-    for _ in range(12 if game else 1):
+    for _ in range(12 if nested else 1):
         signed.step(x, into, weight=weight)
         before = float(np.abs(into.change).max())
-        if before <= 4.0 * float(into.error.max()) or (game and before < 1e-3 * size):
+        if before <= 4.0 * float(into.error.max()) or (nested and before < 1e-2 * size) or effort.is_late():
             break
         matrix = identity(states.size, format="csr") - signed.discount * chain_of(signed, into, states)
-        found = solved(matrix, into.change)
+        found = solver_of(matrix)(into.change)
         if found is None:
             break
         x = x + found
