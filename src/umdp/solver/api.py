@@ -15,7 +15,9 @@ from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of, status_of
 from umdp.solver.bounded import bounded
 from umdp.solver.endless import ENDLESS, endless
+from umdp.solver.filtered import filtered
 from umdp.solver.methods.table import METHODS
+from umdp.solver.nested import settled
 from umdp.solver.objective import bounds_of, objective_of, players
 from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.reduction.analysis import Analysis, analyse
@@ -77,6 +79,13 @@ def solve(
     """
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
     _check_options(precision, method)
+    spec = settled(model, spec, lambda on, inner, width: solve(on, inner, precision=width, method=method), precision)
+    if spec.filter is not None:
+        plain = solve(
+            model, replace(spec, filter=None), precision=precision, start=start, method=method, threads=threads,
+            time_limit=time_limit, cutoff=cutoff, progress=progress,
+        )  # fmt: skip
+        return filtered(plain, spec, Effort(precision))
     agent_max, nature_max = players(model, spec)
     begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress, cutoff=cutoff)
@@ -132,6 +141,13 @@ def evaluate(
     """
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
     _check_options(precision, method)
+    spec = settled(model, spec, lambda on, inner, width: solve(on, inner, precision=width, method=method), precision)
+    if spec.filter is not None:
+        plain = evaluate(
+            model, replace(spec, filter=None), policy, precision=precision, method=method, threads=threads,
+            time_limit=time_limit, progress=progress,
+        )  # fmt: skip
+        return filtered(plain, spec, Effort(precision))
     if not np.array_equal(policy.graph.state_ptr, model.state_ptr):
         raise ModelError("the policy is for a model with other states and choices")
     _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))

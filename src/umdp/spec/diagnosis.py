@@ -23,7 +23,6 @@ _UNSUPPORTED = {
     "W": ("weak until W is not supported", "use U, or G where the right side need not be reached"),
     "A": ("the operator A is not supported", "write P>=1 [ ... ] for almost surely"),
     "E": ("the operator E is not supported", "write Pmax>0 [ ... ] for with positive probability"),
-    "filter": ("filters are not supported", "the value is that of the initial state; write the property alone"),
     "func": ("func(...) is the old way to call functions", "write mod(x, 2) in place of func(mod, x, 2)"),
     "multi": ("multi-objective properties are not supported", "ask one property at a time"),
 }
@@ -174,7 +173,7 @@ def _known(found: _Unexpected) -> SpecError | None:
     if kind == "KIND":
         if text == "R" and before in _ENDS:
             return location.error("release R is not supported", "use U or G")
-        return location.error("P and R inside a formula are not supported", "use labels and conditions on variables")
+        return location.error(f"unexpected {_shown(found)}", "put a property inside a formula into parentheses")
     if kind == "RSQB" and before == "LSQB":
         return location.error("the brackets are empty", "write a path formula: F phi, G phi, X phi or phi U psi")
     if kind == "RSQB" and "UNTIL" in found.expected:
@@ -231,7 +230,7 @@ def _in_path(found: _Unexpected) -> SpecError | None:
             f"unknown function {found.previous}", f"there are {listed(FUNCTIONS)}{meant}"
         )
     if kind == "LBRACE":
-        return location.error("filters {...} are not supported", "the value is that of the initial state")
+        return location.error("filters {...} are the old way", "write filter(max, ..., states)")
     if kind == "NOT" and before in _OPERATORS:
         return location.error(f"! cannot follow {found.previous} directly", "put it in parentheses: (!a)")
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
@@ -20,9 +21,11 @@ from umdp.spec.expression import (
     Name,
     Unary,
 )
+from umdp.spec.filtering import FILTERS, TRUTHS, Filter
 from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Rewarding, StepBound, Until
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed
+from umdp.spec.nested import Nested, nested_in
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
 
@@ -64,11 +67,17 @@ def _read(text: str, start: str, origin: str) -> object:
 
     location = SourceLocation(text, 0, origin)
     try:
-        return _Builder(location).build(_parser().parse(text, start=start))
+        found = _Builder(location).build(_parser().parse(text, start=start))
     except UnexpectedInput as error:
         raise diagnose(error, location, start, _before(text, error)) from None
     except RecursionError:
         raise location.error("the expression is nested too deeply", "split it into formulas of the model") from None
+    for inner in nested_in(found):
+        if inner.spec.threshold is None:
+            raise inner.error(
+                f"{inner.spec.kind} inside a formula needs a threshold", f"write {inner.spec.kind}>=0.3 [ ... ]"
+            )
+    return cast("object", found)
 
 
 def _before(text: str, error: UnexpectedInput) -> list[Token]:
@@ -217,7 +226,26 @@ class _Builder:
         return Threshold(cast("Any", str(token)), float(number), location=value.location)
 
     def property(self, *parts: Any) -> Spec:
-        (kind, reward, players), threshold, (token, formula) = parts[-3:]
+        found: Spec = parts[-1]
+        return found
+
+    def filter(self, *parts: Any) -> Spec:
+        _, operator, inner, *rest = [part for part in parts if part is not None]
+        if operator not in FILTERS:
+            raise self.at(operator).error(f"unknown filter {operator}", f"there are {listed(FILTERS)}")
+        if not isinstance(inner, Nested):
+            raise inner.error("a filter takes one property", 'as in filter(max, Pmin=? [ F "goal" ], x > 2)')
+        truth = operator in TRUTHS
+        if truth != (inner.spec.threshold is not None):
+            remedy = "write P>=0.3 [ ... ]" if truth else f"write =? to have {FILTERS[str(operator)]}"
+            raise inner.error(f"{operator} {'needs a threshold' if truth else 'takes no threshold'}", remedy)
+        return replace(inner.spec, filter=Filter(str(operator), *rest))
+
+    def nested(self, spec: Spec) -> Expression:
+        return Nested(spec, location=spec.location)
+
+    def asked(self, *parts: Any) -> Spec:
+        (kind, reward, players), threshold, (token, formula) = parts
         if isinstance(formula, LongRun) != (kind[0] == "S"):
             raise self.misplaced(token, kind)
         if kind[0] == "R":

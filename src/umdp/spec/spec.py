@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from umdp.errors import SpecError
-from umdp.spec.expression import StateSpace
+from umdp.spec.expression import TRUE, StateSpace
+from umdp.spec.filtering import Filter
 from umdp.spec.formula import PathFormula, Rewarding, aim, marked, steps
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed, suggestion
@@ -101,6 +102,8 @@ class Spec:
         What the value is compared with; None where the value itself is asked for (``=?``).
     reward : str or None
         Name of the reward, where one is given.
+    filter : Filter or None
+        What is wanted of the values of some states; None for the value of the initial one.
 
     Examples
     --------
@@ -120,6 +123,7 @@ nature choosing the least favourable probabilities'
     formula: PathFormula
     threshold: Threshold | None = None
     reward: str | None = None
+    filter: Filter | None = None
     location: SourceLocation | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -242,6 +246,8 @@ nature choosing the least favourable probabilities'
 
     def describe(self) -> str:
         """Return the question in one English line that names both players."""
+        if self.filter is not None:
+            return f"{self.filter.describe()}: {replace(self, filter=None).describe()}"
         if self.kind != "R":
             quantity, event = "probability", f"of {self.formula.describe()}"
         else:
@@ -281,4 +287,8 @@ nature choosing the least favourable probabilities'
         reward = "" if self.reward is None else f'{{"{self.reward}"}}'
         players = "".join(player.value for player in (self.agent, self.nature) if player)
         query = "=?" if self.threshold is None else str(self.threshold)
-        return f"{self.kind}{reward}{players}{query} [ {self.formula} ]"
+        text = f"{self.kind}{reward}{players}{query} [ {self.formula} ]"
+        if self.filter is None:
+            return text
+        states = "" if self.filter.states == TRUE else f", {self.filter.states}"
+        return f"filter({self.filter.operator}, {text}{states})"

@@ -123,7 +123,7 @@ def analyse(model: MDP | IntervalMDP, spec: Spec) -> Analysis:
     """Return what is asked of a model; models that share a graph, as learned ones do, share what it decides."""
     graph = model.__dict__.get("graph")
     shared = graph.__dict__.setdefault("_analyses", {}) if graph is not None else {}
-    key = (spec.kind, str(spec.formula), spec.reward)
+    key = (spec.kind, spec.formula, spec.reward)
     lower, upper = bounds_of(model)
     if key in shared:
         known: Analysis = shared[key]
