@@ -73,14 +73,14 @@ def is_property_file(text: str) -> bool:
 
 
 def read_properties(path: str | PathLike[str], constants: Mapping[str, Scalar] | None = None) -> PropertyFile:
-    """Return the properties of a file; `constants` are values for those that have none in it.
+    r"""Return the properties of a file; `constants` are values for those that have none in it.
 
     Examples
     --------
     >>> import tempfile, os
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "two.props")
-    ...     _ = open(path, "w").write('const int k = 3;\\n"soon": Pmax=? [ F<=k "goal" ];\\nRmin=? [ C<=2*k ]\\n')
+    ...     _ = open(path, "w").write('const int k = 3;\n"soon": Pmax=? [ F<=k "goal" ];\nRmin=? [ C<=2*k ]\n')
     ...     for spec in read_properties(path).specs:
     ...         print(spec)
     Pmax=? [ F<=k "goal" ]

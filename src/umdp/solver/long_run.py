@@ -83,12 +83,13 @@ def average(
         solution = reach(stopping.model, Spec.parse(f'Rmin{pulls}=? [ F "stopped" ]'))
         away_low, away_high = solution.lower[:-1], solution.upper[:-1]
         # One rounding for the price, one for the difference, of numbers up to the best gain and the price.
-        room = float(apart.max()) + 8.0 * EPS * (abs(best) + away_high)
+        room = float(apart.max()) + asked.off + 8.0 * EPS * (abs(best) + away_high)
         low, high = (best - away_high, best - away_low) if agent_max else (best + away_low, best + away_high)
         low, high = low - room, high + room
         sure = inside & (away_high == price)  # staying is what there is to do
-        low = np.where(sure, np.maximum(low, _of(gains.lower, component)), low)
-        high = np.where(sure, np.minimum(high, _of(gains.upper, component)), high)
+        if asked.off == 0.0:
+            low = np.where(sure, np.maximum(low, _of(gains.lower, component)), low)
+            high = np.where(sure, np.minimum(high, _of(gains.upper, component)), high)
         assert solution.policy.choice is not None
         choice = stopping.origin[solution.policy.choice[:-1]]
         settled = np.isin(component, component[choice < 0]) & inside

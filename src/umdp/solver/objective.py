@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Rewards
+from umdp.model.units import own_rewards
 from umdp.spec import Direction, Discounted, Instantaneous, Spec
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Objective:
     absorbing : (S,) states that keep their value in a step
     rewards : what is paid, None for probabilities
     discount : what a step later counts, 1 but for discounted sums
+    off : by how much each reward may be off
     """
 
     kind: Literal["P", "R"]
@@ -58,6 +60,7 @@ class Objective:
     rewards: Rewards | None = None
     aim: str = "reach"
     discount: float = 1.0
+    off: float = 0.0
 
     @property
     def signed(self) -> bool:
@@ -91,10 +94,13 @@ def objective_of(model: Graph, spec: Spec) -> Objective:
         if isinstance(spec.formula, Instantaneous):
             final = np.zeros(model.states) if rewards.state is None else rewards.state
             return Objective("R", steps, goal, through, final=final, absorbing=absorbing, aim=aim)
+        off = 0.0
+        if aim in ("discounted", "average"):
+            rewards, off = own_rewards(model, rewards)
         discount = spec.formula.factor(model) if isinstance(spec.formula, Discounted) else 1.0
         return Objective(
             "R", steps, goal, through, final=np.zeros(model.states), absorbing=absorbing, rewards=rewards, aim=aim,
-            discount=discount,
+            discount=discount, off=off,
         )  # fmt: skip
     final = (~goal if asked.safety else goal).astype(np.float64)
     return Objective("P", steps, goal, through, asked.safety, final, absorbing, aim=aim)

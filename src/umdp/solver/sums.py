@@ -48,7 +48,11 @@ def discounted(
     )  # fmt: skip
     effort.undecided, effort.components, effort.largest = shape.states, 1, shape.states
     found = solve_discounted(signed, effort, model.initial, start, fixed=policy is not None)
-    bracket = Bracket(float(found.lower[model.initial]), float(found.upper[model.initial]))
+    low, high = found.lower, found.upper
+    if asked.off > 0.0:  # a reward that is off in every step
+        room = asked.off / (1.0 - asked.discount) * (1.0 + 2.0**-40)
+        low, high = np.nextafter(low - room, -np.inf), np.nextafter(high + room, np.inf)
+    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 
     def nature() -> MDP:
         from umdp.solver.methods.nature import respond
@@ -59,7 +63,7 @@ def discounted(
 
     return Solution(
         model, spec, bracket, bracket, status_within(bracket, signed.largest_reward, effort), statistics_of(effort, begun),
-        lambda: (found.lower, found.upper), lambda: policy or Policy(model, found.steps.choice), nature,
+        lambda: (low, high), lambda: policy or Policy(model, found.steps.choice), nature,
     )  # fmt: skip
 
 

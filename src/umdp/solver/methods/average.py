@@ -140,8 +140,8 @@ def _improved(
 ) -> Array:
     """Return values whose step earns the same everywhere in a component under the strategies at hand; `x` if none are found.
 
-    One value of a component can be anything: that of its reference state stays. Without that state the system is solved twice, for
-    what is earned on the way to it and for how long that takes; one by the other is the gain.
+    One value of a component can be anything: that of its reference state stays. Without that state the system is solved
+    twice, for what is earned on the way to it and for how long that takes; one by the other is the gain.
     """
     from scipy.sparse import identity
 
