@@ -10,9 +10,7 @@ import umdp as package
 from umdp import MDP, IntervalMDP, io
 from umdp.benchmark import BENCHMARKS
 from umdp.cli.questions import beside
-from umdp.errors import SpecError
 from umdp.spec import Spec
-from umdp.spec.properties_file import properties_of
 
 PLUGIN = """
 import umdp
@@ -118,7 +116,7 @@ def test_a_file_comes_before_a_benchmark(folder, umdp):
         ),
         (("gridd", 'Pmax=? [ F "goal" ]'), "a benchmark (chain"),
         (("m.drn",), "say what to ask of m.drn: a property such as 'Pmaxmin=? [ F \"goal\" ]' after it"),
-        (("m.drn", "no.props"), "no.props: there is no such file"),
+        (("m.drn", "no.props"), "no.props: cannot be read"),
     ],
 )
 def test_refused(folder, umdp, arguments, said):
@@ -134,11 +132,11 @@ def test_refused(folder, umdp, arguments, said):
 
 PROPS = """// two of them, without semicolons
 const int k = 2;
-const double p;
+const int T;
 label "near" = "goal" | "init";
 "soon": Pmaxmin=? [ F<=k
    "goal" ]  // here
-Pmaxmin>=p [ F "near" ]
+Pmaxmin>=0.2 [ F<=T "near" ]
 """
 
 
@@ -154,15 +152,15 @@ def model(folder):
 
 
 def test_the_file_beside_the_model_is_asked(folder, umdp, answers, model):
-    first, second = answers(model, "--const", "p=0.5")
-    assert first["property"] == 'Pmaxmin=? [ F<=(2) "goal" ]'
+    first, second = answers(model, "--const", "T=5")
+    assert first["property"] == 'Pmaxmin=? [ F<=k "goal" ]'
     assert first["lower"] <= 0.25 <= first["upper"]
     assert second["satisfied"] is True
-    assert "the properties of m.props" in umdp("check", model, "--const", "p=0.5").out
+    assert "the properties of m.props" in umdp("check", model, "--const", "T=5").out
     (folder / "m.drn.more.props").write_text('P>=0 [ F "goal" ]')
     assert beside(model)[-1].name == "m.props"
-    assert len(answers(model, "--const", "p=0.5")) == 2
-    assert len(answers(model, "m.drn.more.props", "m.props", 'Pmaxmax=? [ F "goal" ]', "--const", "p=0.5")) == 4
+    assert len(answers(model, "--const", "T=5")) == 2
+    assert len(answers(model, "m.drn.more.props", "m.props", 'Pmaxmax=? [ F "goal" ]', "--const", "T=5")) == 4
     (folder / "m.props").unlink()
     assert len(answers(model)) == 1
     (folder / "m.drn.other.props").write_text('P>=0 [ F "goal" ]')
@@ -172,12 +170,11 @@ def test_the_file_beside_the_model_is_asked(folder, umdp, answers, model):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (PROPS, "m.props: line 3: the constant p has no value; give --const p=VALUE"),
-        ("// nothing\n", "m.props: there is no property in this file"),
+        (PROPS, "m.props: T has no value; give it one: --const T=VALUE"),
+        ("// nothing\n", "m.props: there is no property in it"),
         ("P=? [ F \n 3 ]\n", "m.props, line 1: "),
         ('P>=0 [ F "goal" ];\n\nPmaxmin=? [ F "gaol" ];', 'm.props, line 3: unknown label "gaol"'),
-        ("const int;\n", "m.props: line 1: a definition reads"),
-        ('label near = "goal";', "m.props: line 1: a definition reads"),
+        ('label near = "goal";', "m.props, line 1: "),
     ],
 )
 def test_mistakes_in_files_of_properties(folder, umdp, model, text, said):
@@ -217,22 +214,3 @@ def test_learned_models_go_to_other_tools(folder, umdp):
         ours, theirs = (package.solve(each, text).bracket for each in (learned, back))
         assert max(ours.lower, theirs.lower) <= min(ours.upper, theirs.upper) + 1e-12
     assert umdp("check", "b.nc", 'Pmaxmin=? [ F "goal" ]').code == 0
-
-
-def test_files_of_properties():
-    text = (
-        'filter(state, R{"k"}min=? [ C<=3 ], x=4)\nP=? [ (x=1) U (y=k) ] (P>=1 [ X x=k ])\n'
-        "const int k = 2; const int m = k+1; P=? [ F x=m ];;"
-    )
-    found, used = properties_of(text, {"z": 1})
-    assert [each.text for each in found] == [
-        'filter(state, R{"k"}min=? [ C<=3 ], x=4)',
-        "P=? [ (x=1) U (y=(2)) ]",
-        "(P>=1 [ X x=(2) ])",
-        "P=? [ F x=((2)+1) ]",
-    ]
-    assert [each.line for each in found] == [1, 2, 2, 3]
-    assert used == frozenset()
-    assert properties_of("const bool b; P=? [ F b ]", {"b": True})[0][0].text == "P=? [ F (true) ]"
-    with pytest.raises(SpecError, match="line 2: the constant k has no value"):
-        properties_of("\nconst int k;")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 
 if TYPE_CHECKING:
     from umdp.cli.checked import Checked
+    from umdp.io.properties import PropertyFile
     from umdp.model import MDP, IntervalMDP, Policy
     from umdp.solver import Solution
     from umdp.spec import Spec
@@ -47,28 +48,38 @@ class Check:
         All that can be wrong with the input is found before anything is solved.
         """
         from umdp.cli.progress import Progress
-        from umdp.cli.questions import own_question, questions
+        from umdp.cli.property_files import expanded
+        from umdp.cli.questions import own_question, properties_beside
 
         self._check_order()
-        asked = questions(self.model, self.properties, self.constants)
-        own = self._for_model(asked.own)
-        this = replace(self, properties=asked.texts, places=asked.places, constants=own, found=asked.found)
-        if asked.texts:
-            return this._run(None)
-        with Progress(f"reading {self.model}"):
-            checked = this._read()
-        return replace(this, properties=(own_question(self.model, checked),), places=("",))._run(checked)
+        found = "" if self.properties else properties_beside(self.model)
+        given = (found,) if found else self.properties
+        asked, files, constants = expanded(given, self.constants)
+        if files:
+            this = replace(self, constants=constants, found=found, places=_places(given, files))
+            return replace(this, properties=tuple(text for text, _ in asked))._answered(
+                [spec for _, spec in asked], files
+            )
+        checked = None
+        if not given:
+            with Progress(f"reading {self.model}"):
+                checked = self._read()
+            given = (own_question(self.model, checked),)
+        this = replace(self, properties=given)
+        return this._answered([this._parsed(number) for number in range(1, len(given) + 1)], (), checked)
 
-    def _run(self, checked: Checked | None) -> int:
+    def _answered(self, specs: list[Spec], files: Sequence[PropertyFile], checked: Checked | None = None) -> int:
         from umdp.cli.progress import Progress
 
         self._check_options()
         self._check_outputs()
-        specs = [self._parsed(number) for number in range(1, len(self.properties) + 1)]
         if checked is None:
             with Progress(f"reading {self.model}"):
                 checked = self._read()
-        model, origin = checked.model, checked.origin
+        model: Any = checked.model
+        origin = checked.origin
+        for file in files:
+            model = file.applied(model)
         if origin is not None:
             specs = [origin.reading(model, spec) for spec in specs]
         policy = self._read_policy(model)
@@ -177,14 +188,6 @@ class Check:
                 quoted = f"{shlex.quote(text)} {shlex.quote(self.model)}"
                 raise FormatError(f"MODEL comes first, then the properties: umdp check {quoted}")
 
-    def _for_model(self, own: frozenset[str]) -> str:
-        """Return the constants that were given but for those of files of properties."""
-        from umdp.io.constants import format_constants, parse_constants
-
-        if not own:
-            return self.constants
-        return format_constants({k: v for k, v in parse_constants(self.constants).items() if k not in own})
-
     def _read(self) -> Checked:
         from umdp.cli.checked import checked_model
 
@@ -245,8 +248,10 @@ class Check:
 def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None) -> None:
     """Raise `UmdpError` if a property does not fit the model, or the policy to evaluate does not fit the property."""
     from umdp.model import MDP
+    from umdp.solver.nested import outermost
     from umdp.solver.objective import objective_of, players
 
+    spec = outermost(spec, lambda inner: validate(model, inner))
     players(model, spec, policy_given=policy is not None and (spec.nature is not None or isinstance(model, MDP)))
     steps = objective_of(model, spec).steps
     if policy is not None and policy.steps is not None:
@@ -257,3 +262,17 @@ def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None)
             )
         if policy.steps < steps:
             raise ModelError(f"the policy is for {policy.steps} steps, the property for {steps}; lower the step bound")
+
+
+def _places(given: Sequence[str], files: Sequence[PropertyFile]) -> tuple[str, ...]:
+    """Return, for each property, the file and line it is from; nothing for those that were typed."""
+    from umdp.io.properties import is_property_file
+
+    places: list[str] = []
+    of_file = iter(files)
+    for text in given:
+        if is_property_file(text):
+            places += [f"{text}, line {line}" for line, _, _ in next(of_file).properties]
+        else:
+            places.append("")
+    return tuple(places)
