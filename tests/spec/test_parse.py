@@ -287,3 +287,9 @@ def test_a_long_line_is_cut_around_the_place() -> None:
 def test_lark_is_imported_only_to_parse() -> None:
     code = "import sys, umdp.spec; assert 'lark' not in sys.modules; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("text", ["C{discount=0.9}", "C {discount = 0.9}", "C{discount=9/10}"])
+def test_discounting_as_prism_writes_it(text):
+    spec, storm = (Spec.parse(f'R{{"r"}}maxmin=? [ {each} ]') for each in (text, "Cdiscount=0.9"))
+    assert str(spec).replace("9 / 10", "0.9") == str(storm)

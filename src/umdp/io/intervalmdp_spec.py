@@ -100,7 +100,7 @@ def _wording(file: _SpecificationFile, path: Path) -> tuple[str | None, str]:
     if asked.type == "reach-avoid":
         return f'P{players}=? [ !"avoid" U{bound} "reach" ]', ""
     if asked.infinite_time:
-        return f'R{{"reward"}}{players}=? [ C{{discount={asked.discount!r}}} ]', ""
+        return f'R{{"reward"}}{players}=? [ Cdiscount={asked.discount!r} ]', ""
     if asked.discount == 1:  # that of the state after the last step counts there, and not in PRISM
         return f'R{{"reward"}}{players}=? [ C<={(asked.time_horizon or 0) + 1} ]', ""
     return None, "a reward that is discounted up to a time horizon is not supported"
