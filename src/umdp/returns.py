@@ -52,7 +52,7 @@ def return_of(graph: Graph, spec: Spec, lower: float, upper: float) -> tuple[flo
 
 def refuse_shifted(graph: Graph, spec: Spec) -> None:
     """Raise `SpecError` where rewards were shifted in every step, and the sum does not go over a number of them."""
-    if spec.kind != "R" or spec.aim != "reach" or not graph.rewards:
+    if spec.kind != "R" or spec.aim not in ("reach", "total") or not graph.rewards:
         return
     name = spec.resolve_reward(list(graph.rewards))
     units = graph.rewards[name].units

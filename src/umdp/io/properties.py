@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from umdp.errors import FormatError, SpecError, UmdpError
 from umdp.model import MDP, IntervalMDP
@@ -18,7 +18,6 @@ from umdp.spec.nested import Nested, mapped
 
 __all__ = ["PropertyFile", "is_property_file", "read_properties"]
 
-M = TypeVar("M", MDP, IntervalMDP)
 Scalar = bool | int | float
 SUFFIXES = (".props", ".prop", ".pctl", ".csl", ".props.txt")
 _CONSTANT = re.compile(r"const\s+(?:(int|double|bool)\s+)?([A-Za-z_]\w*)\s*(?:=\s*(.*))?$", re.DOTALL)
@@ -50,7 +49,7 @@ class PropertyFile:
         """The properties alone."""
         return [spec for _, _, spec in self.properties]
 
-    def applied(self, model: M) -> M:
+    def applied(self, model: MDP | IntervalMDP) -> MDP | IntervalMDP:
         """Return a model that knows the file's constants and labels beside its own."""
         if not self.labels and not self.constants:
             return model
@@ -167,11 +166,13 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
         yield begun, now.strip()
 
 
-def _extended(model: M, labels: Mapping[str, object], constants: Mapping[str, Scalar]) -> M:
-    more = {
+def _extended(
+    model: MDP | IntervalMDP, labels: Mapping[str, object], constants: Mapping[str, Scalar]
+) -> MDP | IntervalMDP:
+    more: dict[str, Any] = {
         "initial": model.initial, "labels": labels, "rewards": model.rewards, "actions": model.actions,
         "state_names": model.state_names, "variables": model.variables, "constants": constants, "formulas": model.formulas,
     }  # fmt: skip
-    bounds = (model.lower, model.upper) if isinstance(model, IntervalMDP) else (model.probability,)
-    made: M = type(model)(model.state_ptr, model.choice_ptr, model.successor, *bounds, **more)  # type: ignore[arg-type]
-    return made
+    if isinstance(model, IntervalMDP):
+        return IntervalMDP(model.state_ptr, model.choice_ptr, model.successor, model.lower, model.upper, **more)
+    return MDP(model.state_ptr, model.choice_ptr, model.successor, model.probability, **more)
