@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.io.files import Model, build, load, store
+from umdp.io.files import Model, build, certain, load, store
 from umdp.io.padding import padded_choices, padded_rows
 from umdp.io.tokens import check_order, floats, ints, show
 from umdp.plural import nouns
@@ -24,7 +24,7 @@ HEADER = ("states", "actions", "terminal states")
 
 
 def read_bmdp(path: Path) -> Model:
-    """Return the interval model in a bmdp-tool file; a terminal state without transitions stays where it is."""
+    """Return the model in a bmdp-tool file, an MDP where its bounds coincide; a bare terminal state stays where it is."""
     rows = [(number, line.split()) for number, line in enumerate(load(path).splitlines(), 1)]
     rows = [(number, words) for number, words in rows if words]
     states, actions, count = _header(rows, path)
@@ -60,7 +60,7 @@ def read_bmdp(path: Path) -> Model:
     names = np.concatenate([pair[first] % actions, np.zeros(bare.size, dtype=np.int64)])[place]
     state_ptr = np.searchsorted(owner[place], np.arange(states + 1))
     within = np.arange(names.size) - np.repeat(state_ptr[:-1], np.diff(state_ptr))
-    return build(
+    model = build(
         path,
         np.concatenate([lower[order], np.ones(bare.size)])[rank],
         np.concatenate([upper[order], np.ones(bare.size)])[rank],
@@ -71,6 +71,7 @@ def read_bmdp(path: Path) -> Model:
         # Where a state lacks an action, the numbers of the others are their names.
         actions=None if np.array_equal(names, within) else [str(name) for name in names.tolist()],
     )
+    return certain(model)
 
 
 def write_bmdp(model: Model, path: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError, MissingExtra, ModelError
-from umdp.io.files import Model, load, store
+from umdp.io.files import Model, certain, load, store
 from umdp.io.intervalmdp_spec import read_specification
 from umdp.io.padding import padded_choices, padded_rows
 from umdp.model import IntervalMDP, Rewards
@@ -28,7 +28,7 @@ LEVEL = 5  # of compression
 
 
 def read_netcdf(path: Path) -> Model:
-    """Return the interval model in a file of IntervalMDP.jl; without an initial state, the first one is initial.
+    """Return the model in a file of IntervalMDP.jl, an MDP where its bounds coincide; without an initial state it is the first.
 
     From a specification of the same name (.json) come the labels ``reach`` and ``avoid`` and the rewards ``reward``.
     """
@@ -43,7 +43,7 @@ def read_netcdf(path: Path) -> Model:
     except OSError:
         raise FormatError("this is not a netCDF-4 file, or it is damaged; save it again", path=path) from None
     with file:
-        return _NetcdfFile(file, path).model()
+        return certain(_NetcdfFile(file, path).model())
 
 
 class _NetcdfFile:
