@@ -173,7 +173,7 @@ def test_the_file_beside_the_model_is_asked(folder, umdp, answers, model):
         (PROPS, "m.props: T has no value; give it one: --const T=VALUE"),
         ("// nothing\n", "m.props: there is no property in it"),
         ("P=? [ F \n 3 ]\n", "m.props, line 1: "),
-        ('P>=0 [ F "goal" ];\n\nPmaxmin=? [ F "gaol" ];', 'm.props, line 3: unknown label "gaol"'),
+        ('// one\n\nPmaxmin=? [ F "gaol" ];', 'm.props, line 3: unknown label "gaol"'),
         ('label near = "goal";', "m.props, line 1: "),
     ],
 )
@@ -182,6 +182,17 @@ def test_mistakes_in_files_of_properties(folder, umdp, model, text, said):
     code, _, err = umdp("check", model)
     assert code == 2
     assert said in err
+
+
+def test_a_property_that_is_not_supported_does_not_cost_the_others(folder, umdp, model):
+    (folder / "m.props").write_text(
+        'Pmaxmin=? [ F "goal" ]\nPmaxmin=? [ F{discount=0.9} "goal" ]\nPmaxmin=? [ F "gaol" ]\n'
+    )
+    code, out, err = umdp("check", model, "--json")
+    assert code == 2
+    assert [json.loads(line)["property"] for line in out.splitlines()] == ['Pmaxmin=? [ F "goal" ]']
+    assert "error: m.props, line 2: " in err
+    assert 'error: m.props, line 3: unknown label "gaol"' in err
 
 
 def test_a_specification_of_intervalmdp_is_asked(folder, umdp, answers, model):

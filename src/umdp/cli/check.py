@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -45,7 +46,8 @@ class Check:
     def run(self) -> int:
         """Answer every property and return the exit status: 1 if a threshold does not hold, otherwise 0.
 
-        All that can be wrong with the input is found before anything is solved.
+        All that can be wrong with the input is found before anything is solved. A property of a file that is not supported
+        does not cost the answers to the others; the status is then 2.
         """
         from umdp.cli.progress import Progress
         from umdp.cli.property_files import expanded
@@ -54,21 +56,26 @@ class Check:
         self._check_order()
         found = "" if self.properties else properties_beside(self.model)
         given = (found,) if found else self.properties
-        asked, files, constants = expanded(given, self.constants)
+        refused: list[str] = []
+        asked, files, constants = expanded(given, self.constants, refused)
         if files:
             this = replace(self, constants=constants, found=found, places=_places(given, files))
-            return replace(this, properties=tuple(text for text, _ in asked))._answered(
-                [spec for _, spec in asked], files
-            )
+            this = replace(this, properties=tuple(text for text, _ in asked))
+            status = this._answered([spec for _, spec in asked], files, None, refused)
+            for said in refused:
+                print(f"error: {said}", file=sys.stderr)
+            return 2 if refused else status
         checked = None
         if not given:
             with Progress(f"reading {self.model}"):
                 checked = self._read()
             given = (own_question(self.model, checked),)
         this = replace(self, properties=given)
-        return this._answered([this._parsed(number) for number in range(1, len(given) + 1)], (), checked)
+        return this._answered([this._parsed(number) for number in range(1, len(given) + 1)], (), checked, [])
 
-    def _answered(self, specs: list[Spec], files: Sequence[PropertyFile], checked: Checked | None = None) -> int:
+    def _answered(
+        self, specs: list[Spec], files: Sequence[PropertyFile], checked: Checked | None, refused: list[str]
+    ) -> int:
         from umdp.cli.progress import Progress
 
         self._check_options()
@@ -83,14 +90,28 @@ class Check:
         if origin is not None:
             specs = [origin.reading(model, spec) for spec in specs]
         policy = self._read_policy(model)
+        kept: list[int] = []
         for number, spec in enumerate(specs, 1):
-            with self._numbered(number):
-                validate(model, spec, policy)
+            try:
+                with self._numbered(number):
+                    validate(model, spec, policy)
+                kept.append(number - 1)
+            except UmdpError as error:
+                if not self.places or not self.places[number - 1]:
+                    raise
+                refused.append(str(error))
+        if not kept:
+            raise SpecError(refused.pop(0))
+        specs = [specs[place] for place in kept]
+        this = replace(self, properties=tuple(self.properties[place] for place in kept), places=())
+        return this._solved(model, specs, policy, checked)
+
+    def _solved(self, model: Any, specs: list[Spec], policy: Policy | None, checked: Checked) -> int:
 
         from umdp.cli.show import Report
 
         notes = (*checked.notes, *([f"the properties of {self.found}"] if self.found else []))
-        report = Report(self, model, origin, notes)
+        report = Report(self, model, checked.origin, notes)
         try:
             for number, solution in enumerate(self._answers(model, specs, policy), 1):
                 written = None

@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 __all__ = ["expanded"]
 
 
-def expanded(given: Sequence[str], constants: str) -> tuple[list[tuple[str, Spec]], list[PropertyFile], str]:
+def expanded(
+    given: Sequence[str], constants: str, refused: list[str]
+) -> tuple[list[tuple[str, Spec]], list[PropertyFile], str]:
     """Return properties with their text, the files they are from, and the constants that are left for the model.
 
-    Where no file is given nothing is read, and nothing returned.
+    Where no file is given nothing is read, and nothing returned. What is wrong with properties of files that cannot be read is
+    added to `refused`: it does not cost the answers to the others.
     """
     from umdp.io import parse_constants
     from umdp.io.constants import format_constants
@@ -34,9 +37,9 @@ def expanded(given: Sequence[str], constants: str) -> tuple[list[tuple[str, Spec
         if not is_property_file(text):
             asked.append((text, Spec.parse(text)))
             continue
-        lacking = read_properties(text).undefined
+        lacking = read_properties(text, refused=[]).undefined
         used.update(lacking)
-        file = read_properties(text, {name: values[name] for name in lacking if name in values})
+        file = read_properties(text, {name: values[name] for name in lacking if name in values}, refused)
         if file.undefined:
             names = ", ".join(file.undefined)
             raise SpecError(f"{text}: {names} has no value; give it one: --const {file.undefined[0]}=VALUE")

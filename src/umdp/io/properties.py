@@ -71,8 +71,13 @@ def is_property_file(text: str) -> bool:
     return text.endswith(SUFFIXES) and "[" not in text
 
 
-def read_properties(path: str | PathLike[str], constants: Mapping[str, Scalar] | None = None) -> PropertyFile:
+def read_properties(
+    path: str | PathLike[str], constants: Mapping[str, Scalar] | None = None, refused: list[str] | None = None
+) -> PropertyFile:
     r"""Return the properties of a file; `constants` are values for those that have none in it.
+
+    A property that cannot be read raises `SpecError`; where there is a list `refused`, what is wrong with it goes there, and the
+    others are returned.
 
     Examples
     --------
@@ -107,8 +112,11 @@ def read_properties(path: str | PathLike[str], constants: Mapping[str, Scalar] |
                 title = _TITLE.match(statement)
                 found.append((line, title[1] if title else None, Spec.parse(statement)))
         except UmdpError as error:
-            raise SpecError(f"{place}, line {line}: {error}") from None
-    if not found:
+            said = f"{place}, line {line}: {error}"
+            if refused is None or re.match(r"(const|label|formula|rewards|module)\b", statement):
+                raise SpecError(said) from None
+            refused.append(said)
+    if not found and not refused:
         raise FormatError(f"{place}: there is no property in it")
     return PropertyFile(place, tuple(_linked(found)), labels, known, tuple(undefined))
 
