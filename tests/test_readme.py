@@ -25,7 +25,7 @@ from umdp.cli import run
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-NEEDS = {"storm": "stormpy", "gym": "gymnasium", "plot": "matplotlib"}
+NEEDS = {"netcdf": "h5py", "storm": "stormpy", "gym": "gymnasium", "plot": "matplotlib"}
 
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)"

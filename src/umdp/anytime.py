@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.asked import check_numbers, check_spec, readings
+from umdp.asked import check_numbers, check_spec, is_costly, readings
 from umdp.evidence import DirectEvidence
 from umdp.evidence.playing import Playing
 from umdp.evidence.settings import divide
@@ -37,7 +37,7 @@ from umdp.solver.graph.unseen import unseen_support
 from umdp.solver.prepared import keep_start
 from umdp.source import Order, Source
 from umdp.source.listed import without_rest
-from umdp.spec import Direction, Spec
+from umdp.spec import Spec
 
 __all__ = ["Anytime", "Limits", "proceed"]
 
@@ -124,7 +124,7 @@ class Anytime:
         refuse_shifted(self.source.graph, self.spec)
         check_numbers(seed=self.seed, horizon=self.horizon, precision=self.precision, per_solve=self.per_solve)
         self.learner, budget = divide(self.learner, self.evidence)
-        self.costly = self.spec.kind == "R" and self.spec.deciding().agent is Direction.MIN
+        self.costly = is_costly(self.source.graph, self.spec)
         if self.costly or not self.learner.discovers:
             self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
         graph = self.source.graph

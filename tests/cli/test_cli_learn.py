@@ -144,7 +144,7 @@ BAD = [
     (("resume", "examples/rover.tra"), "not a run"),
     (("show", "missing.run"), "no such run"),
     (("export", "missing.run", "a.csv"), "no such run"),
-    (("export", "missing.run", "a.txt"), "--what"),
+    (("export", "missing.run", "a.dat"), "--what"),
 ]
 
 

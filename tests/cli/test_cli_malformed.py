@@ -66,8 +66,10 @@ CASES = [
     pytest.param(
         {}, ("m.tr", ASK), ("there is no such file; did you mean m.tra?", "MODEL is a file with one of .prism")
     ),
-    pytest.param({}, ("chain", ASK), ("chain: there is no such file", "MODEL is a file with one of .prism, .nm")),
-    pytest.param({}, ("gym:FrozenLake-v1", ASK), ("there is no such file", "MODEL is a file with one of")),
+    pytest.param(
+        {}, ("chian", ASK), ("chian: there is no such file", "MODEL is a file with one of .prism, .nm", "chain")
+    ),
+    pytest.param({}, ("gym:Blackjack-v1", ASK), ("gym:Blackjack-v1 does not tell its probabilities", "umdp learn")),
     pytest.param({}, ("no/such/m.tra", ASK), ("the folder no/such does not exist",)),
     pytest.param({}, ("sub", ASK), ("sub: this is a folder; name a file in it",)),
     pytest.param({}, ("m.lab", ASK), ("m.lab: files ending in .lab are not known; a model has one of",)),
@@ -93,7 +95,7 @@ CASES = [
     file("bad.umb", b"PK\x03\x04 nothing", "bad.umb"),
     file("bad.umb", b"\x1f\x8b\x08\x00garbage", "bad.umb"),
     storm("mdp\nmodule m\n x : [0..2] init 0\nendmodule\n", "q.prism, line 4"),
-    storm("modul\n", "q.prism", "dtmc or mdp"),
+    storm("modul\n", "q.prism", 'line 1: "modul" begins no part of a program', "dtmc, mdp, const"),
     storm("ctmc\n" + PRISM[4:].replace("const int N;\n", ""), "the model is a ctmc; supported are dtmc and mdp"),
     storm(PRISM, "this constant has no value: N; give --const N=VALUE"),
     storm(PRISM, "there is no constant M to define", "N", more=("--const", "N=1", "--const", "M=2")),
@@ -120,14 +122,14 @@ CASES = [
     prop('Pmaxmin=? [ F<=k "goal" ]', "unknown name k"),
     prop('Pmaxmin=? [ F>=3 "goal" ]', "only upper step bounds are supported"),
     prop('Pmaxmin=? [ X<=3 "goal" ]', "X takes no step bound"),
-    prop("Rminmax=? [ C ]", "C needs a step bound"),
+    prop("Rminmax=? [ C=3 ]", "after C"),
     prop('Pmaxmin=? [ "goal" W x=1 ]', "weak until W is not supported"),
-    prop('S=? [ "goal" ]', "steady-state properties S are not supported"),
+    prop('S=? [ F "goal" ]', "S takes a state formula"),
     prop('Pmaxmin=? [ G F "goal" ]', "inside a formula is not supported"),
     prop("Pmaxmin=? [ F 'goal' ]", "labels stand in double quotes"),
     prop('<<1>> Pmax=? [ F "goal" ]', "coalitions"),
     pytest.param({}, ("m.tra", ASK, ASK, 'Pmaxmin=? [ F "gaol" ]'), ("property 3: unknown label",)),
-    pytest.param({"m.srew": "2 1\n0 -3\n"}, ("m.tra", "Rminmax=? [ C<=2 ]"), ("is -3.0 on state 0", "at least 0")),
+    pytest.param({"m.srew": "2 1\n0 -3\n"}, ("m.tra", "Rminmax=? [ C ]"), ("is -3.0 on state 0", "at least 0")),
     # constants and other options
     option("--const", "K", said=('constants: "K" has no value; write K=VALUE',)),
     option("--const", "K=two", said=("constants: the value of K",)),
@@ -142,7 +144,7 @@ CASES = [
     option("--threads", "all", said=("'--threads': \"all\" is not a whole number",)),
     option("--time-limit", "-1", said=("--time-limit must be more than 0 seconds",)),
     option("--fast", said=("no such option: --fast", "umdp check --help")),
-    pytest.param({}, ("m.tra",), ("missing argument 'PROPERTY...'", "umdp check --help")),
+    pytest.param({}, ("m.tra",), ("say what to ask of m.tra: a property such as",)),
     pytest.param({}, (), ("missing argument 'MODEL'", "umdp check --help")),
     # policies
     option("--policy", "p.txt", said=("--policy p.txt: a policy is written as .json or .csv",)),

@@ -67,7 +67,7 @@ def test_one_column_has_one_role(umdp, folder, name):
         ("book.xlsx", "a log one of .csv, .tsv, .jsonl"),
         ("book.xlsx", "save the sheet as CSV"),
         ("list.json", "one object on every line, and ends in .jsonl"),
-        ("readme.txt", "files ending in .txt are not known"),
+        ("readme.md", "files ending in .md are not known"),
         ("maze.py", "this is Python; say what in it makes the model or environment: maze.py:Maze"),
     ],
 )

@@ -186,7 +186,7 @@ endmodule
     "case",
     [
         (lambda t: t.replace("true;", "true", 1), "", r"line 5: column 4: expecting .*check the syntax"),
-        (lambda t: t.replace("mdp\n", ""), "", r"line 1: .*must start with the type of the model, dtmc or mdp"),
+        (lambda t: t + "dtmc\n", "", r"line 7: the type of the model is given twice, as mdp and dtmc"),
         (lambda t: t.replace("mdp", "ctmc"), "", r"the model is a ctmc; supported are dtmc and mdp"),
         (lambda t: t.replace("x < 2", "y < 2"), "", r"line 4: column"),
         (lambda t: t.replace("x < 2", "x <= 2"), "", r"out-of-bounds value"),

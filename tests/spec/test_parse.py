@@ -142,14 +142,23 @@ BAD = [
     ('Pmax=? [ "a" U ("b" ^U "c") ]', "U inside a formula is not supported"),
     ('Pmax=? [ (F "a") ^& (F "b") ]', "combining path formulas"),
     ('Pmax=? [ F ^P>0.5 [ F "a" ] ]', "P and R inside a formula"),
-    ('^S=? [ "a" ]', "steady-state"),
+    ('S=? [ ^F "a" ]', "S takes a state formula"),
+    ("P=? [ ^S ]", "S is a reward"),
+    ("Rmin=? [ Cdiscount=^1 ]", "strictly between 0 and 1"),
+    ("Rmin=? [ Cdiscount ^]", "lacks its number"),
+    ('Rmin=? [ Cdiscount=^"a" ]', "a label in a discount"),
+    ("Rmin=? [ Cdiscount=1 ^- 2 ]", "strictly between"),
     ('^filter(max, P=? [ F "a" ])', "filters are not supported"),
     ('Pmax=? [ F "a" ^{"init"} ]', "filters {...} are not supported"),
     ('^multi(Pmax=? [ F "a" ])', "multi-objective"),
     ('^A [ F "a" ]', "write P>=1"),
     ('^<<1>> Pmax=? [ F "a" ]', "coalitions"),
-    ("Rmin=? [ ^I=3 ]", "instantaneous rewards"),
-    ("Rmin=? [ C ^]", "write C<=k"),
+    ("Rmin=? [ I ^<=3 ]", "I lacks its number"),
+    ("Pmin=? [ ^I=3 ]", "I=3 is a reward"),
+    ("Rmin=? [ I=^2.5 ]", "is not an integer"),
+    ("Rmin=? [ ^P ]", "need a threshold"),
+    ('^S{"a"}=? [ "a" ]'.replace("^S{", "S{^"), "a reward name after S"),
+    ("Rmin=? [ C ^F ]", "after C"),
     ('Rmin=? [ ^G "a" ]', "R takes F phi"),
     ('Rmin=? [ ^F<=3 "a" ]', "without a bound"),
     ("Pmax=? [ ^C<=3 ]", "C<=k is a reward"),
@@ -278,3 +287,9 @@ def test_a_long_line_is_cut_around_the_place() -> None:
 def test_lark_is_imported_only_to_parse() -> None:
     code = "import sys, umdp.spec; assert 'lark' not in sys.modules; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("text", ["C{discount=0.9}", "C {discount = 0.9}", "C{discount=9/10}"])
+def test_discounting_as_prism_writes_it(text):
+    spec, storm = (Spec.parse(f'R{{"r"}}maxmin=? [ {each} ]') for each in (text, "Cdiscount=0.9"))
+    assert str(spec).replace("9 / 10", "0.9") == str(storm)

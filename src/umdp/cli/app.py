@@ -110,19 +110,21 @@ def _check(
         typer.Argument(
             metavar="MODEL",
             help="A file: PRISM language (.prism .nm .pm) or JANI (.jani), both with the extra storm; PRISM explicit "
-            "(.tra, with .lab .sta .srew .trew beside it); DRN (.drn); UMB (.umb); or a run, for the model it has learned.",
+            "(.tra, with .lab .sta .srew .trew beside it); DRN (.drn); UMB (.umb); IntervalMDP.jl (.nc, with the extra netcdf); "
+            "bmdp-tool (.txt). Or a run, for the model it has learned; a benchmark; gym:ID, for the table it has; FILE.py:NAME.",
             show_default=False,
         ),
     ],
     properties: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="PROPERTY...",
+            metavar="[PROPERTY...]",
             help="Properties in PRISM's syntax, the policy's direction first and nature's second: "
-            'Pmaxmin=? \\[ F "goal" ], Pmaxmin>=0.3 \\[ F<=9 "goal" ], R{"cost"}minmax=? \\[ F "goal" ].',
+            'Pmaxmin=? \\[ F "goal" ], Pmaxmin>=0.3 \\[ F<=9 "goal" ], R{"cost"}minmax=? \\[ F "goal" ]; or files of them '
+            "(.props). Without any: those of the file beside the model, a benchmark's own, or the one of a run.",
             show_default=False,
         ),
-    ],
+    ] = None,
     const: Annotated[
         list[str] | None,
         typer.Option(
@@ -132,6 +134,7 @@ def _check(
             show_default=False,
         ),
     ] = None,
+    env_arg: ENV_ARG = None,
     precision: Annotated[
         float, typer.Option(parser=number, metavar="NUMBER", help="The relative width the bracket should have.")
     ] = 1e-6,
@@ -183,7 +186,7 @@ def _check(
     """Return what `umdp check` was asked for."""
     return Check(
         model=model,
-        properties=tuple(properties),
+        properties=tuple(properties or ()),
         constants=",".join(const or ()),
         precision=precision,
         policy=policy,
@@ -194,6 +197,7 @@ def _check(
         threads=threads,
         time_limit=time_limit,
         force=force,
+        parameters=arguments_of(env_arg),
     )
 
 

@@ -1,19 +1,21 @@
-"""`umdp check`: certified answers to properties of a model in a file."""
+"""`umdp check`: certified answers to properties of a model."""
 
 from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 
 if TYPE_CHECKING:
-    from umdp.cli.learned import Origin
+    from umdp.cli.checked import Checked
+    from umdp.io.properties import PropertyFile
     from umdp.model import MDP, IntervalMDP, Policy
     from umdp.solver import Solution
     from umdp.spec import Spec
@@ -37,30 +39,79 @@ class Check:
     threads: int = 1
     time_limit: float | None = None
     force: bool = False
+    parameters: dict[str, Any] = field(default_factory=dict)
+    places: tuple[str, ...] = ()  # of properties in files
+    found: str = ""  # the file beside the model that they are from
 
     def run(self) -> int:
         """Answer every property and return the exit status: 1 if a threshold does not hold, otherwise 0.
 
-        All that can be wrong with the input is found before anything is solved.
+        All that can be wrong with the input is found before anything is solved. A property of a file that is not supported
+        does not cost the answers to the others; the status is then 2.
         """
+        from umdp.cli.progress import Progress
+        from umdp.cli.property_files import expanded
+        from umdp.cli.questions import own_question, properties_beside
+
+        self._check_order()
+        found = "" if self.properties else properties_beside(self.model)
+        given = (found,) if found else self.properties
+        refused: list[str] = []
+        asked, files, constants = expanded(given, self.constants, refused)
+        if files:
+            this = replace(self, constants=constants, found=found, places=_places(given, files))
+            this = replace(this, properties=tuple(text for text, _ in asked))
+            status = this._answered([spec for _, spec in asked], files, None, refused)
+            for said in refused:
+                print(f"error: {said}", file=sys.stderr)
+            return 2 if refused else status
+        checked = None
+        if not given:
+            with Progress(f"reading {self.model}"):
+                checked = self._read()
+            given = (own_question(self.model, checked),)
+        this = replace(self, properties=given)
+        return this._answered([this._parsed(number) for number in range(1, len(given) + 1)], (), checked, [])
+
+    def _answered(
+        self, specs: list[Spec], files: Sequence[PropertyFile], checked: Checked | None, refused: list[str]
+    ) -> int:
         from umdp.cli.progress import Progress
 
         self._check_options()
         self._check_outputs()
-        self._check_order()
-        specs = [_parse(number, text, len(self.properties)) for number, text in enumerate(self.properties, 1)]
-        with Progress(f"reading {self.model}"):
-            model, origin = self._read()
+        if checked is None:
+            with Progress(f"reading {self.model}"):
+                checked = self._read()
+        model: Any = checked.model
+        origin = checked.origin
+        for file in files:
+            model = file.applied(model)
         if origin is not None:
             specs = [origin.reading(model, spec) for spec in specs]
         policy = self._read_policy(model)
+        kept: list[int] = []
         for number, spec in enumerate(specs, 1):
-            with _numbered(number, len(specs)):
-                validate(model, spec, policy)
+            try:
+                with self._numbered(number):
+                    validate(model, spec, policy)
+                kept.append(number - 1)
+            except UmdpError as error:
+                if not self.places or not self.places[number - 1]:
+                    raise
+                refused.append(str(error))
+        if not kept:
+            raise SpecError(refused.pop(0))
+        specs = [specs[place] for place in kept]
+        this = replace(self, properties=tuple(self.properties[place] for place in kept), places=())
+        return this._solved(model, specs, policy, checked)
+
+    def _solved(self, model: Any, specs: list[Spec], policy: Policy | None, checked: Checked) -> int:
 
         from umdp.cli.show import Report
 
-        report = Report(self, model, origin)
+        notes = (*checked.notes, *([f"the properties of {self.found}"] if self.found else []))
+        report = Report(self, model, checked.origin, notes)
         try:
             for number, solution in enumerate(self._answers(model, specs, policy), 1):
                 written = None
@@ -158,27 +209,29 @@ class Check:
                 quoted = f"{shlex.quote(text)} {shlex.quote(self.model)}"
                 raise FormatError(f"MODEL comes first, then the properties: umdp check {quoted}")
 
-    def _read(self) -> tuple[MDP | IntervalMDP, Origin | None]:
-        """Return the model in a file, or what a run has learned and where that is from."""
-        from umdp.io import read
-        from umdp.io.files import SUFFIXES
+    def _read(self) -> Checked:
+        from umdp.cli.checked import checked_model
 
-        if Path(self.model).is_file() and not self.model.endswith(SUFFIXES):
-            from umdp.cli.learned import read_run
+        return checked_model(self.model, self.constants, self.parameters)
 
-            found = read_run(self.model)
-            if found is not None:
-                if self.constants:
-                    raise ModelError(
-                        "--const gives values to the constants of a program, and this is a run; leave it out"
-                    )
-                return found
+    def _parsed(self, number: int) -> Spec:
+        from umdp.spec import Spec
+
+        with self._numbered(number):
+            return Spec.parse(self.properties[number - 1])
+
+    @contextmanager
+    def _numbered(self, number: int) -> Iterator[None]:
+        """Say which of several properties an error is about, and where in a file it is."""
         try:
-            return read(self.model, constants=self.constants), None
-        except FormatError as error:
-            if Path(self.model).exists() or Path(self.model).suffix in SUFFIXES:
+            yield
+        except UmdpError as error:
+            place = self.places[number - 1] if self.places else ""
+            if place:
+                raise SpecError(f"{place}: {error}") from None
+            if len(self.properties) == 1:
                 raise
-            raise FormatError(f"{error}; MODEL is a file with one of {', '.join(SUFFIXES)}") from None
+            raise SpecError(f"property {number}: {error}") from None
 
     def _read_policy(self, model: MDP | IntervalMDP) -> Policy | None:
         if self.evaluate is None:
@@ -216,8 +269,10 @@ class Check:
 def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None) -> None:
     """Raise `UmdpError` if a property does not fit the model, or the policy to evaluate does not fit the property."""
     from umdp.model import MDP
+    from umdp.solver.nested import outermost
     from umdp.solver.objective import objective_of, players
 
+    spec = outermost(spec, lambda inner: validate(model, inner))
     players(model, spec, policy_given=policy is not None and (spec.nature is not None or isinstance(model, MDP)))
     steps = objective_of(model, spec).steps
     if policy is not None and policy.steps is not None:
@@ -230,19 +285,15 @@ def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None)
             raise ModelError(f"the policy is for {policy.steps} steps, the property for {steps}; lower the step bound")
 
 
-@contextmanager
-def _numbered(number: int, count: int) -> Iterator[None]:
-    """Say which of several properties an error is about."""
-    try:
-        yield
-    except UmdpError as error:
-        if count == 1:
-            raise
-        raise SpecError(f"property {number}: {error}") from None
+def _places(given: Sequence[str], files: Sequence[PropertyFile]) -> tuple[str, ...]:
+    """Return, for each property, the file and line it is from; nothing for those that were typed."""
+    from umdp.io.properties import is_property_file
 
-
-def _parse(number: int, text: str, count: int) -> Spec:
-    from umdp.spec import Spec
-
-    with _numbered(number, count):
-        return Spec.parse(text)
+    places: list[str] = []
+    of_file = iter(files)
+    for text in given:
+        if is_property_file(text):
+            places += [f"{text}, line {line}" for line, _, _ in next(of_file).properties]
+        else:
+            places.append("")
+    return tuple(places)

@@ -89,6 +89,8 @@ def files_behind(name: str) -> Iterator[str | Path]:
     yield from [file] if several is None else several
     if file.suffix == ".tra" and file.parent.is_dir():
         yield from (each for files in companions(file).values() for each in files)
+    if file.suffix == ".nc":
+        yield file.with_suffix(".json")
 
 
 def _identity(file: str | Path) -> tuple[int, int] | None:

@@ -27,6 +27,8 @@ WHAT = {
     ".drn": "model",
     ".umb": "model",
     ".tra": "model",
+    ".nc": "model",
+    ".txt": "model",
     ".json": "policy",
 }
 

@@ -282,7 +282,7 @@ def _export(
         str,
         typer.Argument(
             metavar="FILE",
-            help=".csv .parquet: snapshots; .drn .umb .tra: the model; .json: the policy.",
+            help=".csv .parquet: snapshots; .drn .umb .tra .nc .txt: the model; .json: the policy.",
             show_default=False,
         ),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Report"]
 
+MANY = 50  # states of a filter that are listed
 NARROW = 56  # columns below which a table is no help
 
 
@@ -38,8 +39,11 @@ class Answer:
 class Report:
     """Collects answers; JSON lines appear at once, the table when it is closed."""
 
-    def __init__(self, request: Check, model: MDP | IntervalMDP, origin: Origin | None = None) -> None:
+    def __init__(
+        self, request: Check, model: MDP | IntervalMDP, origin: Origin | None = None, notes: Sequence[str] = ()
+    ) -> None:
         self.answers: list[Answer] = []
+        self._about = tuple(notes)
         self._request, self._origin = request, origin
         self._title = f"{request.model}: {kind(model)} with {sizes(model)}"
         if origin is not None:
@@ -52,6 +56,8 @@ class Report:
             row = record(text, solution, self._request.model)
             if self._origin is not None:
                 row["guarantee"] = self._origin.promised(solution.spec)
+            if self._about:
+                row["notes"] = list(self._about)
             print(json.dumps(row, ensure_ascii=False), flush=True)
 
     def close(self) -> None:
@@ -65,6 +71,7 @@ class Report:
 
     def _lines(self) -> Iterator[str]:
         yield self._title
+        yield from (f"  {note}" for note in self._about)
         for answer in self.answers:
             yield ""
             yield str(answer.solution.spec)
@@ -104,6 +111,8 @@ class Report:
             table.add_row(cell, _answer(answer.solution))
         with console.capture() as capture:
             console.print(Text(self._title))
+            for note in self._about:
+                console.print(Text(note, style="yellow"))
             console.print(table)
         return capture.get()
 
@@ -130,6 +139,16 @@ def _answer(solution: Solution) -> Table:
     return grid
 
 
+def _shown(solution: Solution) -> Iterator[str]:
+    """Yield the states that a filter is about, with their brackets."""
+    states = () if solution.shown is None else solution.shown.tolist()
+    for state in states[:MANY]:
+        own = numbers(solution.at(state))
+        yield f"{solution.model.state_name(state)}: {own.lower} .. {own.upper}"
+    if len(states) > MANY:
+        yield f"and {len(states) - MANY:,} more states"
+
+
 def _written(answer: Answer) -> str:
     return "" if answer.policy is None else f"policy written to {answer.policy}"
 
@@ -143,5 +162,6 @@ def _notes(answer: Answer) -> Iterator[str]:
         yield f"the policy found is worth {own.lower} .. {own.upper}"
     if verdict(solution) == "undecided":
         yield "the bracket contains the threshold; a smaller --precision may decide it"
+    yield from _shown(solution)
     if answer.policy is not None:
         yield _written(answer)

@@ -1,4 +1,4 @@
-"""Models and policies in files: PRISM programs and JANI (through Storm), PRISM explicit, DRN, UMB; JSON and CSV.
+"""Models and policies in files: PRISM programs and JANI (through Storm), PRISM explicit, DRN, UMB and others; JSON and CSV.
 
 What each format holds:
 
@@ -6,6 +6,8 @@ What each format holds:
 - ``.drn`` everything but rewards on transitions.
 - ``.tra`` everything but state names, constants and formulas (left out), and rewards of one structure on both choices
   and transitions (refused).
+- ``.nc`` (IntervalMDP.jl, with the extra ``netcdf``) bounds, labels, action names, and rewards but on transitions.
+- ``.txt`` (bmdp-tool) bounds and one label, for terminal states; state 0 is initial.
 
 The label ``init`` stands for the initial state in all of them and is not among the labels of a model that was read.
 An unnamed reward structure has the name ``""``, an unnamed action of a model with action names the name ``""``.
@@ -21,10 +23,13 @@ from typing import TYPE_CHECKING, Any
 from umdp.errors import FormatError
 
 if TYPE_CHECKING:
+    from umdp.io.properties import PropertyFile
     from umdp.model import MDP, Graph, IntervalMDP, Policy
     from umdp.parametric.model import ParametricMDP
 
-__all__ = ["parse_constants", "read", "read_parametric", "read_policy", "write", "write_policy"]
+__all__ = [
+    "parse_constants", "read", "read_parametric", "read_policy", "read_properties", "write", "write_policy",
+]  # fmt: skip
 
 PathLike = str | os.PathLike[str]
 
@@ -36,7 +41,8 @@ def read(path: PathLike, *, constants: str | Mapping[str, int | float | bool] = 
     ----------
     path : str or path
         PRISM language (.prism, .nm, .pm) and JANI (.jani), both with the extra ``storm``; PRISM explicit (.tra, with
-        .lab, .sta, .srew and .trew beside it); DRN (.drn); UMB (.umb).
+        .lab, .sta, .srew and .trew beside it); DRN (.drn); UMB (.umb); IntervalMDP.jl (.nc, with a specification in .json
+        beside it); bmdp-tool (.txt).
     constants : str or mapping
         Values for a program's undefined constants, such as ``"K=2,err=.2"``.
 
@@ -71,6 +77,14 @@ def read(path: PathLike, *, constants: str | Mapping[str, int | float | bool] = 
         from umdp.io.drn_read import read_drn
 
         return read_drn(path)
+    if suffix == ".nc":
+        from umdp.io.netcdf import read_netcdf
+
+        return read_netcdf(path)
+    if suffix == ".txt":
+        from umdp.io.bmdp import read_bmdp
+
+        return read_bmdp(path)
     from umdp.io.explicit_read import read_explicit
 
     return read_explicit(path)
@@ -106,9 +120,9 @@ def read_parametric(
 
 
 def write(model: MDP | IntervalMDP, path: PathLike, note: str = "") -> None:
-    """Write a model to a .umb, .drn or .tra file; what the format cannot hold raises `FormatError`.
+    """Write a model to a .umb, .drn, .tra, .nc or .txt file; what the format cannot hold raises `FormatError`.
 
-    A note, such as what is promised of a learned model, is kept in .umb and .drn files; .tra files have no place for one.
+    A note, such as what is promised of a learned model, is kept in .umb and .drn files; others have no place for one.
 
     Examples
     --------
@@ -139,8 +153,16 @@ def write(model: MDP | IntervalMDP, path: PathLike, note: str = "") -> None:
         from umdp.io.explicit_write import write_explicit
 
         write_explicit(model, path)
+    elif suffix == ".nc":
+        from umdp.io.netcdf import write_netcdf
+
+        write_netcdf(model, path)
+    elif suffix == ".txt":
+        from umdp.io.bmdp import write_bmdp
+
+        write_bmdp(model, path)
     else:
-        raise FormatError(f"{_shown(suffix)}; a model is written as .umb, .drn or .tra", path=path)
+        raise FormatError(f"{_shown(suffix)}; a model is written as .umb, .drn, .tra, .nc or .txt", path=path)
 
 
 def write_policy(policy: Policy, path: PathLike, about: Mapping[str, Any] | None = None) -> None:
@@ -195,6 +217,13 @@ def parse_constants(given: str | Mapping[str, int | float | bool]) -> dict[str, 
     from umdp.io import constants
 
     return constants.parse_constants(given)
+
+
+def read_properties(path: PathLike, constants: Mapping[str, int | float | bool] | None = None) -> PropertyFile:
+    """Return the properties of a .props file, with its labels and constants; `constants` are values for undefined ones."""
+    from umdp.io import properties
+
+    return properties.read_properties(path, constants)
 
 
 def _shown(suffix: str) -> str:

@@ -21,6 +21,7 @@ __all__ = [
     "SUFFIXES",
     "Model",
     "build",
+    "certain",
     "check_folder",
     "check_init_label",
     "is_large",
@@ -32,7 +33,7 @@ __all__ = [
 Model = MDP | IntervalMDP
 
 PROGRAMS = (".prism", ".nm", ".pm", ".jani")
-SUFFIXES = (*PROGRAMS, ".tra", ".drn", ".umb")
+SUFFIXES = (*PROGRAMS, ".tra", ".drn", ".umb", ".nc", ".txt")
 LARGE, SMALL = 2**22, 2**16  # bytes from which compiled code is worth loading, and worth calling once it is loaded
 
 
@@ -115,6 +116,24 @@ def build(
         return IntervalMDP(state_ptr, choice_ptr, successor, lower, upper, **annotations)
     except ModelError as error:
         raise FormatError(str(error), path=path) from None
+
+
+def certain(model: Model) -> Model:
+    """Return an interval model whose bounds coincide everywhere as the MDP that it is, others as they are.
+
+    For formats that have nothing but intervals: an MDP can be simulated, and needs no nature.
+
+    Examples
+    --------
+    >>> certain(IntervalMDP([0, 1, 2], [0, 2, 3], [0, 1, 1], [0.5, 0.5, 1], [0.5, 0.5, 1]))
+    MDP with 2 states, 2 choices, 3 transitions; initial state 0
+    """
+    if not isinstance(model, IntervalMDP) or not np.array_equal(model.lower, model.upper):
+        return model
+    try:
+        return model.graph.with_probability(model.lower)
+    except ModelError:  # sums that are off by more than an MDP allows
+        return model
 
 
 def check_init_label(model: Model, path: Path) -> None:

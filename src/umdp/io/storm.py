@@ -11,18 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from umdp.errors import FormatError, MissingExtra
 from umdp.io.constants import Constant, format_constants, parse_constants
 from umdp.io.files import Model, load
+from umdp.io.prism_program import Program, program_of
 from umdp.io.tokens import decode_text
 from umdp.io.umb_read import decode
 
-__all__ = ["everything", "formulas", "kind_of", "parsed_program", "read_program"]
+__all__ = ["as_written", "everything", "formulas", "kind_of", "parsed_program", "read_program"]
 
 _COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*')
 _FORMULA = re.compile(r"\bformula\s+([A-Za-z_]\w*)\s*=\s*([^;]*);")
 _PLACE = re.compile(r"(?:Parsing error at (\d+):(\d+):|Error in .*?, line (\d+)):?\s*(.*)", re.DOTALL)
+_NEARLY_ONE = re.compile(r"actually sum to (?:\[1, 1\]|1|\[?0\.9999\d+|\[?1\.0000\d+)|negative value \[0, ")
 _SUPPORTED = ("DTMC", "MDP")
 
 
@@ -39,28 +43,35 @@ def read_program(path: Path, constants: str | Mapping[str, Constant] = "") -> Mo
     given = parse_constants(constants)
     text = decode_text(load(path), path)
     jani = path.suffix == ".jani"
-    with parsed_program(path) as (stormpy, program):
+    written = None if jani else program_of(text, path)
+    with parsed_program(path, written) as (stormpy, program):
         _check_constants(program, given, path)
         program = stormpy.instantiate_constants(program, format_constants(given))[0]
         data = _build(stormpy, program)
         values = _jani_constants(text) | given if jani else _constant_values(program, given)
     # Storm takes an interval whose ends are the wrong way round for the empty one, and writes that as [0,0].
     zero = "a command has the interval [0,0] or one whose lower bound is above its upper bound; correct or remove it"
-    return decode(data, path, zero=zero, constants=values, formulas={} if jani else formulas(text))
+    return decode(
+        data,
+        path,
+        zero=zero,
+        mended=as_written,
+        constants=values,
+        formulas={} if written is None else formulas(written.text),
+    )
 
 
 @contextmanager
-def parsed_program(path: Path) -> Iterator[tuple[Any, Any]]:
+def parsed_program(path: Path, written: Program | None = None) -> Iterator[tuple[Any, Any]]:
     """Give Storm and the program in a file; while it is used, what Storm finds wrong with it is said as the file's fault."""
     try:
         import stormpy
     except ImportError:
         raise MissingExtra("storm", "reading PRISM programs") from None
-    with _quiet(stormpy), _translated(path):
-        if path.suffix == ".jani":
-            program = stormpy.io.parse_jani_model(str(path))[0]
-        else:
-            program = stormpy.parse_prism_program(str(path), prism_compatibility=True)
+    if path.suffix != ".jani" and written is None:
+        written = program_of(decode_text(load(path), path), path)
+    with _quiet(stormpy), _translated(path, written):
+        program = stormpy.io.parse_jani_model(str(path))[0] if written is None else _parse(stormpy, written)
         kind = program.model_type.name
         if kind not in _SUPPORTED:
             raise FormatError(f"the model is a {kind.lower()}; supported are dtmc and mdp", path=path)
@@ -79,6 +90,19 @@ def formulas(text: str) -> dict[str, str]:
     return {name: " ".join(body.split()) for name, body in _FORMULA.findall(code)}
 
 
+def as_written(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers as their decimals read: Storm's can be a double or two beside the nearest one.
+
+    Examples
+    --------
+    >>> as_written(np.array([np.nextafter(0.3, 0), 1 / 3])).tolist() == [0.3, 1 / 3]
+    True
+    """
+    known, place = np.unique(numbers, return_inverse=True)
+    short = np.array([float(f"{number:.14g}") for number in known.tolist()])
+    return np.where(np.abs(short - known) <= 2 * np.spacing(known), short, known)[place]
+
+
 @contextmanager
 def _quiet(stormpy: Any) -> Iterator[None]:
     """Keep Storm's log off the terminal; its errors arrive as exceptions."""
@@ -91,9 +115,16 @@ def _quiet(stormpy: Any) -> Iterator[None]:
         developer.set_log_level(level)
 
 
+def _parse(stormpy: Any, written: Program) -> Any:
+    with tempfile.TemporaryDirectory(prefix="umdp-") as folder:
+        file = Path(folder, "model.prism")
+        file.write_text(written.text, encoding="utf-8", newline="")
+        return stormpy.parse_prism_program(str(file), prism_compatibility=True)
+
+
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    """Turn an error of Storm into one of this package, with the line where Storm names it."""
+def _translated(path: Path, written: Program | None) -> Iterator[None]:
+    """Turn an error of Storm into one of this package, with the line where Storm names it: the author's line."""
     try:
         yield
     except (RuntimeError, ValueError, TypeError) as error:
@@ -102,14 +133,12 @@ def _translated(path: Path) -> Iterator[None]:
         line = None
         place = _PLACE.match(text)
         if place:
-            line = int(place[1] or place[3])
-            text = (f"column {place[2]}: " if place[2] else "") + place[4]
+            line, column = int(place[1] or place[3]), int(place[2] or 1)
+            if written is not None:
+                line, column = written.place(line, column)
+            text = (f"column {column}: " if place[2] else "") + place[4]
         said = " ".join(text.replace("^", " ").split()).rstrip(".,")
-        hint = ""
-        if "expecting <model type>" in said:
-            hint = "; the program must start with the type of the model, dtmc or mdp"
-        elif "expecting" in said:
-            hint = "; check the syntax, and that names are declared before they are used"
+        hint = "; check the syntax, and that every name is declared" if "expecting" in said else ""
         raise FormatError(f"{said}{hint}", path=path, line=line) from None
 
 
@@ -170,7 +199,7 @@ def _build(stormpy: Any, program: Any) -> bytes:
             text = str(error)
             if "interval" in text and "not supported" in text and builder is stormpy.build_model:
                 builder = stormpy.build_model[stormpy.Interval]
-            elif "actually sum to 1)" in text and strict:
+            elif strict and _NEARLY_ONE.search(text):
                 strict = False  # Storm's check does not allow for rounding; a wrong sum is found later
             else:
                 raise

@@ -7,7 +7,7 @@ import io
 import lzma
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +24,8 @@ from umdp.model import Rewards
 
 __all__ = ["decode", "read_umb"]
 
+Mending = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
 PIECE = 2**18  # entries of an array that are converted at a time
 PARTS = {"states": "state", "choices": "choice", "branches": "transition"}
 
@@ -37,18 +39,18 @@ def read_umb(path: Path) -> Model:
         return _decode(stream, path, "", {})
 
 
-def decode(data: bytes, path: object, *, zero: str = "", **more: Any) -> Model:
+def decode(data: bytes, path: object, *, zero: str = "", mended: Mending | None = None, **more: Any) -> Model:
     """Return the model in the bytes of a UMB file that is not compressed; `more` are annotations to add to it.
 
-    With `zero`, an interval that ends at 0 raises `FormatError` with that message.
+    With `zero`, an interval that ends at 0 raises `FormatError` with that message. Probabilities go through `mended`.
     """
-    return _decode(io.BytesIO(data), path, zero, more)
+    return _decode(io.BytesIO(data), path, zero, more, mended)
 
 
-def _decode(stream: BinaryIO, path: object, zero: str, more: dict[str, Any]) -> Model:
+def _decode(stream: BinaryIO, path: object, zero: str, more: dict[str, Any], mended: Mending | None = None) -> Model:
     archive = _Archive(stream, path)
     with archive.reading_index():
-        return _model(archive, zero, more)
+        return _model(archive, zero, more, mended)
 
 
 def _decompress(data: bytes, path: Path) -> bytes:
@@ -199,7 +201,7 @@ class _Archive:
             self.fail(f"{folder}/strings.bin is not UTF-8 text")
 
 
-def _model(archive: _Archive, zero: str, more: dict[str, Any]) -> Model:
+def _model(archive: _Archive, zero: str, more: dict[str, Any], mended: Mending | None) -> Model:
     index = archive.index
     system = index["transition-system"]
     if index["format-version"] != 1:
@@ -220,6 +222,8 @@ def _model(archive: _Archive, zero: str, more: dict[str, Any]) -> Model:
         lower, upper = np.ones(branches), None
     if zero and upper is not None and not (upper > 0).all():
         archive.fail(zero)
+    if mended is not None:
+        lower, upper = mended(lower), None if upper is None else mended(upper)
     annotations: dict[str, Any] = {
         "initial": _initial(archive, states),
         "labels": _labels(archive, states),

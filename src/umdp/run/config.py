@@ -322,6 +322,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """Return the model, where it is not an environment."""
         return self._model(self.model)
 
+    def made(self) -> Any:
+        """Return what the function or class that `model` names makes: a benchmark's or a user's."""
+        return self._called(self.model)
+
     def environment(self) -> Any:
         """Return the environment that `model` names; or an `MDP` or a `Source`, where a function makes one."""
         from umdp.source.environments.gymnasium import make

@@ -47,7 +47,7 @@ class Prepared:
         self.graph = graph.graph
         self.spec = Spec.parse(spec) if isinstance(spec, str) else spec
         self._known: tuple[Repetition, bool] | None = None
-        self._looked = self.spec.steps(self.graph) is not None or self.spec.nature is None
+        self._looked = self.spec.aim != "reach" or self.spec.nature is None
 
     def solve(
         self,

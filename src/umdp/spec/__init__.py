@@ -10,15 +10,21 @@ Until(left=Expression.parse('true'), right=Expression.parse('"goal"'), bound=10)
 from __future__ import annotations
 
 from umdp.spec.expression import TRUE, Expression, StateSpace
-from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Reachability, Until
+from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Until
+from umdp.spec.reached import Reachability
+from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
 
 __all__ = [
     "TRUE",
+    "Average",
     "Cumulative",
     "Direction",
+    "Discounted",
     "Expression",
     "Globally",
+    "Instantaneous",
+    "LongRun",
     "Next",
     "PathFormula",
     "Reach",
@@ -26,5 +32,6 @@ __all__ = [
     "Spec",
     "StateSpace",
     "Threshold",
+    "Total",
     "Until",
 ]

@@ -17,15 +17,12 @@ if TYPE_CHECKING:
     from lark.exceptions import UnexpectedInput
 
 _EXAMPLE = 'for example Pmaxmin=? [ F "goal" ]'
-_HEADS = [kind + a + n for kind in "PR" for a in ("max", "min", "") for n in (("max", "min", "") if a else ("",))]
+_HEADS = [kind + a + n for kind in "PRS" for a in ("max", "min", "") for n in (("max", "min", "") if a else ("",))]
 
 _UNSUPPORTED = {
     "W": ("weak until W is not supported", "use U, or G where the right side need not be reached"),
-    "S": ("steady-state properties S are not supported", "use P or R"),
-    "I": ("instantaneous rewards I=k are not supported", "R takes F phi or C<=k"),
     "A": ("the operator A is not supported", "write P>=1 [ ... ] for almost surely"),
     "E": ("the operator E is not supported", "write Pmax>0 [ ... ] for with positive probability"),
-    "filter": ("filters are not supported", "the value is that of the initial state; write the property alone"),
     "func": ("func(...) is the old way to call functions", "write mod(x, 2) in place of func(mod, x, 2)"),
     "multi": ("multi-objective properties are not supported", "ask one property at a time"),
 }
@@ -47,7 +44,7 @@ _DOUBLED = {"&&": "&", "||": "|", "==": "="}
 _ENDS = {"LABEL", "NAME", "INTEGER", "DECIMAL", "TRUE", "FALSE", "RPAR"}
 _COMPARISONS = {"EQ", "NE", "LT", "LE", "GT", "GE"}
 _OPERATORS = _COMPARISONS | {"PLUS", "TIMES", "DIVIDE", "AND", "OR", "IMPLIES", "IFF", "QUESTION"}
-_PATHS = {"EVENTUALLY", "GLOBALLY", "NEXT", "UNTIL", "CUMULATIVE"}
+_PATHS = {"EVENTUALLY", "GLOBALLY", "NEXT", "UNTIL", "CUMULATIVE", "DISCOUNTED", "INSTANTANEOUS"}
 _BOUNDED = [[path, relation] for path in ("EVENTUALLY", "GLOBALLY", "UNTIL") for relation in ("LE", "LT")]
 _WORDS = {
     "LSQB": "[",
@@ -176,7 +173,7 @@ def _known(found: _Unexpected) -> SpecError | None:
     if kind == "KIND":
         if text == "R" and before in _ENDS:
             return location.error("release R is not supported", "use U or G")
-        return location.error("P and R inside a formula are not supported", "use labels and conditions on variables")
+        return location.error(f"unexpected {_shown(found)}", "put a property inside a formula into parentheses")
     if kind == "RSQB" and before == "LSQB":
         return location.error("the brackets are empty", "write a path formula: F phi, G phi, X phi or phi U psi")
     if kind == "RSQB" and "UNTIL" in found.expected:
@@ -209,7 +206,12 @@ def _in_path(found: _Unexpected) -> SpecError | None:
     if before == "NEXT" and kind in ("LE", "LT"):
         return location.error("X takes no step bound", "it looks exactly one step ahead")
     if before == "CUMULATIVE":
-        return location.error("C needs a step bound", "write C<=k; for the reward until a target write F phi")
+        return location.error(
+            f"unexpected {_shown(found)} after C", "write C<=k for the first k steps, C for the whole run"
+        )
+    if before in ("DISCOUNTED", "INSTANTANEOUS"):
+        example = "Cdiscount=0.95" if before == "DISCOUNTED" else "I=10"
+        return location.error(f"{found.previous} lacks its number", f"write {example}")
     if kind == "RSQB" and before in _ENDS and "RPAR" in found.expected:
         return location.error("a parenthesis is not closed", "add )")
     if kind == "UNTIL" and before == "LSQB":
@@ -228,7 +230,7 @@ def _in_path(found: _Unexpected) -> SpecError | None:
             f"unknown function {found.previous}", f"there are {listed(FUNCTIONS)}{meant}"
         )
     if kind == "LBRACE":
-        return location.error("filters {...} are not supported", "the value is that of the initial state")
+        return location.error("filters {...} are the old way", "write filter(max, ..., states)")
     if kind == "NOT" and before in _OPERATORS:
         return location.error(f"! cannot follow {found.previous} directly", "put it in parentheses: (!a)")
     return None

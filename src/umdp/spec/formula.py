@@ -12,35 +12,11 @@ from typing import TypeAlias
 
 from umdp.errors import SpecError
 from umdp.spec.expression import TRUE, Expression, Junction, Label, Literal, Name, Scalar, StateSpace, Unary
+from umdp.spec.reached import Reachability
+from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 
 StepBound: TypeAlias = int | Expression | None
 """A number of steps; an expression over the constants of the model; None where there is no bound."""
-
-
-FALSE = Literal(False)
-
-
-@dataclass(frozen=True)
-class Reachability:
-    """Reachability: what a path formula comes to, whatever its operators are.
-
-    Attributes
-    ----------
-    goal : the states to reach; rewards are summed until then
-    through : the states that may be passed on the way
-    safety : whether staying away from `goal` is what is asked for
-    exact : whether `goal` counts at the last step only, and not when it is reached before
-
-    Examples
-    --------
-    >>> Globally(Label("safe")).reachability().goal
-    Expression.parse('!"safe"')
-    """
-
-    goal: Expression = FALSE
-    through: Expression = TRUE
-    safety: bool = False
-    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,7 +36,7 @@ class Until:
     bound: StepBound = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", _normal(self.bound))
+        object.__setattr__(self, "bound", normal_bound(self.bound))
 
     def describe(self) -> str:
         """Return the event in words."""
@@ -84,7 +60,7 @@ class Globally:
     bound: StepBound = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", _normal(self.bound))
+        object.__setattr__(self, "bound", normal_bound(self.bound))
 
     def describe(self) -> str:
         """Return the event in words."""
@@ -142,7 +118,7 @@ class Cumulative:
     bound: int | Expression
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", _normal(self.bound))
+        object.__setattr__(self, "bound", normal_bound(self.bound))
 
     def describe(self) -> str:
         """Return what is summed, in words."""
@@ -156,7 +132,9 @@ class Cumulative:
         return f"C{_shown(self.bound)}"
 
 
-PathFormula: TypeAlias = Until | Globally | Next | Reach | Cumulative
+Rewarding: TypeAlias = Reach | Cumulative | Instantaneous | Total | Discounted | Average
+"""What R asks for."""
+PathFormula: TypeAlias = Until | Globally | Next | LongRun | Rewarding
 
 
 def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
@@ -167,7 +145,7 @@ def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
     >>> print(marked(Globally(Expression.parse('x > 0')), "lost", holds=True))
     G x > 0 | "lost"
     """
-    if isinstance(formula, Cumulative):
+    if isinstance(formula, Cumulative | Instantaneous | Total | Discounted | Average):
         return formula
     if isinstance(formula, Until):
         return replace(formula, right=_marked(formula.right, label, holds))
@@ -177,6 +155,20 @@ def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
 def _marked(aim: Expression, label: str, holds: bool) -> Expression:
     there = Label(label)
     return Junction("|", (aim, there)) if holds else Junction("&", (aim, Unary("!", there)))
+
+
+def aim(formula: PathFormula) -> str:
+    """Return which of the few things that the solver knows a formula comes to.
+
+    Examples
+    --------
+    >>> aim(Reach(Label("goal"))), aim(Cumulative(9)), aim(Discounted(0.9))
+    ('reach', 'bounded', 'discounted')
+    """
+    own: str | None = getattr(formula, "aim", None)
+    if own is not None:
+        return own
+    return "bounded" if isinstance(formula, Next) or getattr(formula, "bound", None) is not None else "reach"
 
 
 def steps(formula: PathFormula, model: StateSpace) -> int | None:
@@ -194,7 +186,7 @@ def _constant_only(bound: Expression, model: StateSpace) -> None:
             raise node.error(f"the step bound depends on the variable {node.name}", "use numbers and constants only")
 
 
-def _normal(bound: StepBound) -> StepBound:
+def normal_bound(bound: StepBound) -> StepBound:
     """Return the bound as a number where it is one already, so that equal bounds compare equal."""
     if isinstance(bound, Expression):
         label = next((node for node in bound.walk() if isinstance(node, Label)), None)

@@ -1,0 +1,141 @@
+"""bmdp-tool's files (.txt): numbers of states and actions, terminal states, and a line per transition with its two bounds.
+
+The format has no initial state, which is state 0 then, and no names. Its terminal states are the label ``terminal``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import FormatError
+from umdp.io.files import Model, build, certain, load, store
+from umdp.io.padding import padded_choices, padded_rows
+from umdp.io.tokens import check_order, floats, ints, show
+from umdp.plural import nouns
+
+__all__ = ["TERMINAL", "read_bmdp", "write_bmdp"]
+
+TERMINAL = "terminal"
+LAYOUT = "STATE ACTION SUCCESSOR LOWER UPPER"
+HEADER = ("states", "actions", "terminal states")
+
+
+def read_bmdp(path: Path) -> Model:
+    """Return the model in a bmdp-tool file, an MDP where its bounds coincide; a bare terminal state stays where it is."""
+    rows = [(number, line.split()) for number, line in enumerate(load(path).splitlines(), 1)]
+    rows = [(number, words) for number, words in rows if words]
+    states, actions, count = _header(rows, path)
+    terminal = _terminal(rows[3 : 3 + count], states, count, path)
+    table = rows[3 + count :]
+    for number, words in table:
+        if len(words) != 5:
+            raise FormatError(f"{show(b' '.join(words))} should read {LAYOUT}", path=path, line=number)
+    if not table:
+        raise FormatError(f"there are no transitions; lines read {LAYOUT}", path=path)
+    lines = [number for number, _ in table]
+    columns = list(zip(*(words for _, words in table), strict=True))
+    source = ints(columns[0], lines, "state", path, states)
+    action = ints(columns[1], lines, "action", path, actions)
+    successor = ints(columns[2], lines, "successor state", path, states)
+    lower, upper = floats(columns[3], lines, "lower bound", path), floats(columns[4], lines, "upper bound", path)
+    check_order(lower, upper, lines.__getitem__, "the interval", path)
+    order = np.lexsort((action, source))
+    pair = source[order] * actions + action[order]
+    first = np.flatnonzero(np.diff(pair, prepend=-1))
+    bare = np.setdiff1d(np.arange(states), source)
+    if (lost := np.setdiff1d(bare, terminal)).size:
+        raise FormatError(
+            f"state {lost[0]} has no transitions and is not terminal; list it among the terminal states, or a loop for it",
+            path=path,
+        )
+    # A bare terminal state gets a loop, put where its number belongs.
+    owner = np.concatenate([pair[first] // actions, bare])
+    size = np.concatenate([np.diff(np.append(first, pair.size)), np.ones(bare.size, dtype=np.int64)])
+    place = np.argsort(owner, kind="stable")
+    choice_ptr = np.append(0, np.cumsum(size[place]))
+    rank = np.argsort(np.concatenate([source[order], bare]), kind="stable")
+    names = np.concatenate([pair[first] % actions, np.zeros(bare.size, dtype=np.int64)])[place]
+    state_ptr = np.searchsorted(owner[place], np.arange(states + 1))
+    within = np.arange(names.size) - np.repeat(state_ptr[:-1], np.diff(state_ptr))
+    model = build(
+        path,
+        np.concatenate([lower[order], np.ones(bare.size)])[rank],
+        np.concatenate([upper[order], np.ones(bare.size)])[rank],
+        state_ptr=state_ptr,
+        choice_ptr=choice_ptr,
+        successor=np.concatenate([successor[order], bare])[rank].astype(np.int32),
+        labels={TERMINAL: np.isin(np.arange(states), terminal)},
+        # Where a state lacks an action, the numbers of the others are their names.
+        actions=None if np.array_equal(names, within) else [str(name) for name in names.tolist()],
+    )
+    return certain(model)
+
+
+def write_bmdp(model: Model, path: Path) -> None:
+    """Write a model for bmdp-tool and IntervalMDP.jl.
+
+    Its terminal states are those with the label ``terminal``; if there is none of that name, the only label. In a state with
+    fewer actions than others the last one is repeated, as IntervalMDP.jl wants them all. Names are left out, rewards and
+    another initial state than 0 are refused.
+    """
+    if model.initial != 0:
+        raise FormatError(
+            f"the initial state is {model.initial}, and the format has none but state 0; write .nc or .umb", path=path
+        )
+    if model.rewards:
+        raise FormatError("the format has no rewards; write .nc or .umb", path=path)
+    choice, per_state = padded_choices(model)
+    sizes, successor, lower, upper = padded_rows(model, choice)
+    number = np.repeat(np.arange(choice.size), sizes)
+    columns = (number // per_state, number % per_state, successor, lower, upper)
+    marked = np.flatnonzero(_marked(model, path))
+    lines = [str(model.states), str(per_state), str(marked.size), *map(str, marked.tolist())]
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    lines += [f"{state} {action} {target} {low!r} {high!r}" for state, action, target, low, high in rows]
+    store(path, ("\n".join(lines) + "\n").encode())
+
+
+def _marked(model: Model, path: Path) -> NDArray[np.bool_]:
+    labels = {name: members for name, members in model.labels.items() if name != "deadlock"}
+    if TERMINAL in labels:
+        return labels[TERMINAL]
+    if len(labels) > 1:
+        raise FormatError(
+            f"the format has one set of terminal states, and the model the labels {', '.join(labels)}; call one of them "
+            f'"{TERMINAL}", or write .umb',
+            path=path,
+        )
+    return next(iter(labels.values()), np.zeros(model.states, dtype=np.bool_))
+
+
+def _header(rows: list[tuple[int, list[bytes]]], path: Path) -> tuple[int, int, int]:
+    counts = []
+    for place, what in enumerate(HEADER):
+        if place >= len(rows):
+            raise FormatError(f"the file ends before the number of {what}", path=path)
+        number, words = rows[place]
+        if len(words) != 1:
+            hint = "" if place else "; .txt files are bmdp-tool's, a log ends in .csv"
+            said = f"{show(b' '.join(words))} should be the number of {what}, alone{hint}"
+            raise FormatError(said, path=path, line=number)
+        counts.append(int(ints(words, [number], f"the number of {what}", path, 2**31)[0]))
+        if place < 2 and counts[-1] < 1:
+            raise FormatError(f"the number of {what} is 0; there must be one", path=path, line=number)
+    return counts[0], counts[1], counts[2]
+
+
+def _terminal(rows: list[tuple[int, list[bytes]]], states: int, count: int, path: Path) -> NDArray[np.int64]:
+    for number, words in rows:
+        if len(words) != 1:
+            raise FormatError(
+                f"{show(b' '.join(words))} should be a terminal state, alone; the file declares {count} "
+                f"terminal {nouns(count, 'state')}",
+                path=path,
+                line=number,
+            )
+    if len(rows) < count:
+        raise FormatError(f"the file declares {count} terminal states and ends after {len(rows)}", path=path)
+    return ints([words[0] for _, words in rows], [number for number, _ in rows], "terminal state", path, states)
