@@ -211,6 +211,16 @@ def test_a_discounted_sum_is_learned() -> None:
     *_, stopped = umdp.anytime(shop, ask, "lui", until=">=-5", trajectories=400)
     assert stopped.reason is not None
     assert stopped.reason.startswith(">= -5")
-    for path in ("C", "S"):
-        with pytest.raises(SpecError, match="not learned yet"):
-            next(iter(umdp.anytime(shop, f"Rmax=? [ {path} ]", "lui")))
+    with pytest.raises(SpecError, match="not learned yet"):
+        next(iter(umdp.anytime(shop, "Rmax=? [ C ]", "lui")))
+
+
+def test_an_average_is_learned_where_bounds_stay_above_0() -> None:
+    shop = MDP([0, 2, 3], [0, 2, 4, 6], [0, 1, 0, 1, 0, 1], [0.5, 0.5, 0.1, 0.9, 0.7, 0.3], labels={"open": [1]},
+               rewards={"profit": Rewards(choice=[-1, -3, 4])})  # fmt: skip
+    for ask in ("Rmax=? [ S ]", 'Smax=? [ "open" ]'):
+        *_, last = umdp.anytime(shop, ask, "lui", trajectories=300)
+        assert last.performance == pytest.approx(solve(shop, ask).value, abs=1e-6)
+        assert last.bracket.value == pytest.approx(last.performance, abs=0.1)
+    with pytest.raises(SpecError, match="to 0, which changes where the process can stay for ever"):
+        list(umdp.anytime(shop, "Rmax=? [ S ]", "confidence-sequence", trajectories=5))
