@@ -80,6 +80,7 @@ def test_totals_by_the_graph() -> None:
 
 
 def test_one_step_is_within_its_error_of_the_exact_one() -> None:
+    checked = 0
     for number in range(60):
         rng = np.random.default_rng([5, number])
         instance = random_model(rng, zero_lower=number % 2 == 0, hard=number % 3 == 0)
@@ -114,8 +115,12 @@ def test_one_step_is_within_its_error_of_the_exact_one() -> None:
                     ]
                     base = Fraction(rewards.state[s]) + Fraction(rewards.choice[c])
                     worth.append(base + _row_optimum(choice.row, values, nature == "max"))
+                if np.isinf(found.error[s]):  # numbers near the largest there are
+                    continue
                 exact = (max if agent == "max" else min)(worth) - Fraction(x[s])
+                checked += 1
                 assert abs(Fraction(found.change[s]) - exact) <= Fraction(found.error[s])
+    assert checked > 500
 
 
 def test_any_values_bracket_a_discounted_sum() -> None:

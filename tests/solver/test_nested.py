@@ -52,9 +52,7 @@ def test_a_bracket_that_has_the_threshold_inside_is_refused() -> None:
     )
     with pytest.raises(SpecError, match=r"holds in state 0 is not decided: its value there lies between 0\.1999"):
         solve(model, 'Pmaxmin=? [ F P>=0.2 [ X "goal" ] ]')
-    with pytest.raises(
-        SpecError, match="must say what nature does"
-    ):
+    with pytest.raises(SpecError, match="must say what nature does"):
         solve(to_model(random_model(np.random.default_rng(3))), 'Pmaxmin=? [ F Pmax>=0.2 [ X "goal" ] ]')
 
 
