@@ -83,5 +83,5 @@ def anytime(
     learns = as_tied(as_learner(learner), made.graph, tie, outcome)
     run = Anytime(made, asked, learns, as_explorer(explorer), seed, horizon, precision, per_solve)
     if limits.until is not None:
-        check_until(asked, limits.until)
+        check_until(asked, limits.until, graph=made.graph)
     yield from proceed(run, limits, stop, leap=True)

@@ -46,19 +46,21 @@ class Check:
         """
         from umdp.cli.property_files import expanded
 
+        self._check_order()
         asked, files, constants = expanded(self.properties, self.constants)
         if files:
             whole = replace(self, properties=tuple(text for text, _ in asked), constants=constants)
+            whole._check_options()
+            whole._check_outputs()
             return whole._answered([spec for _, spec in asked], files)
+        self._check_options()
+        self._check_outputs()
         specs = [_parse(number, text, len(self.properties)) for number, text in enumerate(self.properties, 1)]
         return self._answered(specs, ())
 
     def _answered(self, specs: list[Spec], files: Sequence[PropertyFile]) -> int:
         from umdp.cli.progress import Progress
 
-        self._check_options()
-        self._check_outputs()
-        self._check_order()
         with Progress(f"reading {self.model}"):
             model, origin = self._read()
         for file in files:

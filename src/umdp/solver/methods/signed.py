@@ -120,7 +120,9 @@ def _difference(
                 total += probe[i] * key[i]
             value += total
             scale = abs(rest) + largest + (size_of_reward[c] if reward.size > 0 else 0.0)
-            off = row_error(size) * scale + size * blur * largest + underflow(size) * (1.0 + largest)
+            off = row_error(size) * scale + size * blur * largest
+            if scale > 0.0:
+                off += underflow(size) * (1.0 + largest)
             worst = max(worst, off)
             if weight.size > 0:
                 mixed += weight[c] * value
