@@ -13,8 +13,8 @@ may be off absolutely, and underflow, are added. The order in which nature serve
 `paid` that is an order of the exact ones, because rounding keeps order. With `paid` a key is off by three roundings of its
 terms. Let p be nature's answer to the rounded keys, q that to the exact ones: the two optima differ by at most what the keys are
 off on average over p, which is counted already, plus that over ``q - p``, which is at most twice the slack times the largest
-such error: 8 eps times slack times the largest term covers it. Between choices, what counts is how far the best of all may be from
-the one taken: choices that are much worse do no harm, however large their numbers are.
+such error: 8 eps times slack times the largest term covers it. Between choices, what counts is how far the best of all may be
+from the one taken: choices that are much worse do no harm, however large their numbers are.
 """
 
 from __future__ import annotations
