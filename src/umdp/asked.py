@@ -70,8 +70,8 @@ def readings(spec: Spec, graph: Graph) -> tuple[Spec, Spec]:
     return (spec, spec) if graph.rest is None else (spec.pessimistic(REST), spec.hopeful(REST))
 
 
-def check_until(spec: Spec, until: Threshold, name: str = "until") -> None:
-    """Raise `ModelError` unless a run for a property can reach a threshold.
+def check_until(spec: Spec, until: Threshold, name: str = "until", graph: Graph | None = None) -> None:
+    """Raise `ModelError` unless a run for a property can reach a threshold; of a sum of steps the graph says what signs it has.
 
     Examples
     --------
@@ -84,7 +84,10 @@ def check_until(spec: Spec, until: Threshold, name: str = "until") -> None:
     if _wrong_way(spec, until):
         raise ModelError(f"{place}: {_one_sided(spec, str(until))}; write {_turned(spec, until)}")
     always = "the run would stop before it has learned anything; give a number that says something"
-    positive = spec.kind == "R" and spec.aim == "reach"  # other sums may be of any sign
+    # A sum until an end is at least 0, others if no reward is negative.
+    positive = spec.kind == "R" and (
+        spec.aim == "reach" or (graph is not None and not objective_of(graph, spec).signed)
+    )
     if until.operator == ">=" and value <= 0 and (positive or (spec.kind != "R" and value == 0)):
         raise ModelError(f"{place}: this always holds, so {always}")
     if spec.kind != "R" and until.operator == "<=" and value == 1:

@@ -96,5 +96,5 @@ def anytime(
         made, asked, learns, as_explorer(explorer), seed, horizon, precision, per_solve, as_evidence(evidence)
     )
     if limits.until is not None:
-        check_until(asked, limits.until)
+        check_until(asked, limits.until, graph=made.graph)
     yield from proceed(run, limits, stop, leap=True)

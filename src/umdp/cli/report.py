@@ -161,4 +161,4 @@ def record(text: str, solution: Solution, model: str) -> dict[str, Any]:
 
 
 def _json(x: float) -> float | str:
-    return "inf" if math.isinf(x) else float(x)
+    return ("inf" if x > 0 else "-inf") if math.isinf(x) else float(x)

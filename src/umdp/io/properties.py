@@ -81,14 +81,12 @@ def read_properties(
 
     Examples
     --------
-    >>> import tempfile, os
+    >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "two.props")
-    ...     _ = open(path, "w").write('const int k = 3;\n"soon": Pmax=? [ F<=k "goal" ];\nRmin=? [ C<=2*k ]\n')
-    ...     for spec in read_properties(path).specs:
-    ...         print(spec)
-    Pmax=? [ F<=k "goal" ]
-    Rmin=? [ C<=2 * k ]
+    ...     path = pathlib.Path(folder, "two.props")
+    ...     _ = path.write_text('const int k = 3; "soon": Pmax=? [ F<=k "goal" ]; Rmin=? [ C<=2*k ]')
+    ...     [str(spec) for spec in read_properties(path).specs]
+    ['Pmax=? [ F<=k "goal" ]', 'Rmin=? [ C<=(2 * k) ]']
     """
     place, given = str(path), dict(constants or {})
     try:

@@ -255,6 +255,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         if until is not None:
             check_until(asked, until, "--until")
         source = self._origin({"explore_steps": self.explored, "explore_seconds": explore_seconds, "tell": tell})
+        if until is not None and asked.kind == "R":
+            check_until(asked, until, "--until", source.graph)
         return source, asked, horizon
 
     def _origin(self, exploring: Mapping[str, Any]) -> Source:

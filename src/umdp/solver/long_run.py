@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from umdp.errors import SpecError
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
 from umdp.solver.again import mdp_of, statistics_of
-from umdp.solver.certification.rounding import EPS
 from umdp.solver.graph.arrays import Shape
-from umdp.solver.graph.end_components import end_components
 from umdp.solver.objective import Objective, bounds_of
 from umdp.solver.reduction.stopping import first_cut, with_stops
 from umdp.solver.result import Bracket, Solution
@@ -48,6 +46,8 @@ def average(
     stopping in one of them, at the price of its gain. Prices are what the gain misses of the best one, so that they are at
     least 0; they are paid once, so that errors of gains are passed on as they are.
     """
+    from umdp.solver.certification.rounding import EPS
+    from umdp.solver.graph.end_components import end_components
     from umdp.solver.methods.average import solve_gains
     from umdp.solver.methods.nature import respond
     from umdp.solver.methods.signed import Signed

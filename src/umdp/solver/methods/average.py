@@ -12,12 +12,14 @@ they settle in components with a period too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.solver.methods.discounted import solve_discounted
 from umdp.solver.methods.pair import chain_of, solver_of
 from umdp.solver.methods.signed import Signed, Steps
 
@@ -30,6 +32,7 @@ Array = NDArray[Any]
 PART = 0.7  # of a step that is gone
 SWEEPS = 40  # between attempts at a linear system
 TRIES = 12  # linear systems in a row that may not help
+FEW = 4  # of these, before discounts are tried
 MOST = 2000  # rounds
 
 
@@ -76,6 +79,7 @@ def solve_gains(
     unit, spent = signed.largest_reward, 0
     game = signed.agent_max != signed.nature_max
     nested, failures, narrow = False, 0, np.inf
+    seeds = [1.0 - 2.0**-40, 1.0 - 2.0**-30, 1.0 - 2.0**-20, 1.0 - 2.0**-10]
 
     def look() -> tuple[Array, Array]:
         signed.step(x, into, active=active, usable=stays)
@@ -108,11 +112,14 @@ def solve_gains(
         failures = failures + 1 if span > 0.7 * narrow else 0
         narrow = min(narrow, span)
         nested = nested or (game and failures > 3)
-        if failures <= TRIES:
+        if failures <= (FEW if seeds else TRIES):
             improved = _improved(signed, x, into, active, stays, states, owner, count, effort, nested=nested)
             if improved is not x:
                 x = improved
                 continue
+        if seeds and failures > FEW:  # strategies that are best for a discount near 1 are a better place to go on from
+            x, failures = _discounted(signed, active, stays, component, seeds.pop(), effort), 0
+            continue
         x, failures = (kept_x, TRIES // 2) if failures > TRIES else (x, failures)
         for _ in range(SWEEPS):
             bottom, top = look()
@@ -123,6 +130,27 @@ def solve_gains(
             if float((top - bottom).max()) <= 0.5 * effort.precision * unit or effort.is_late():
                 break
     return Gains(low, high, kept_x, choice)
+
+
+def _discounted(
+    signed: Signed, active: Array, stays: Array, component: Array, discount: float, effort: Effort
+) -> Array:
+    """Return values of the strategies that are best with a discount near 1, relative to one state of each component.
+
+    With a discount the system of a pair of strategies has one solution, whatever classes they make.
+    """
+    other = copy(signed)
+    other.discount, other.every, other.usable = discount, active, stays
+    spent = replace(effort, precision=1e-9, progress=None, iterations=0)
+    first = int(np.flatnonzero(active)[0])
+    found = solve_discounted(other, spent, first).x
+    effort.stopped = spent.stopped
+    members, owner = np.flatnonzero(active), component[active]
+    reference = np.zeros(int(owner.max()) + 1, dtype=np.int64)
+    reference[owner[::-1]] = members[::-1]
+    x = np.zeros(found.size)
+    x[members] = found[members] - found[reference[owner]]
+    return x
 
 
 def _improved(

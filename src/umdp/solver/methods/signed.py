@@ -6,13 +6,15 @@ A step by a choice c of state s, with discount g, changes a value by
 
 because probabilities sum to 1. Rounded, that is off by at most `row_error` times
 
-    |reward_c| + (1 - g) |x_s| + max_j (|paid_j| + g |x_j - x_s|)
+    |reward_c| + (1 - g) |x_s| + sum_j p_j (|paid_j| + g |x_j - x_s|)
 
-(`certification.rounding`: each term is rounded a few times more than there, for which the bound has room; an average of
-numbers is at most the largest of them). What nature's share may be off absolutely, and underflow, are added. The order in which
-nature serves successors is that of rounded keys: serving them in the order of the exact ones changes the sum by two roundings
-of the largest key at most, which is within the same bound. Between choices, what counts is how far the best of all may be from
-the one taken: choices that are much worse do no harm, however large their numbers are.
+(`certification.rounding`: each term is rounded a few times more than there, for which the bound has room). What nature's share
+may be off absolutely, and underflow, are added. The order in which nature serves successors is that of rounded keys. Without
+`paid` that is an order of the exact ones, because rounding keeps order. With `paid` a key is off by three roundings of its
+terms. Let p be nature's answer to the rounded keys, q that to the exact ones: the two optima differ by at most what the keys are
+off on average over p, which is counted already, plus that over ``q - p``, which is at most twice the slack times the largest
+such error: 8 eps times slack times the largest term covers it. Between choices, what counts is how far the best of all may be
+from the one taken: choices that are much worse do no harm, however large their numbers are.
 """
 
 from __future__ import annotations
@@ -100,7 +102,7 @@ def _difference(
                 continue
             lo, hi = choice_ptr[c], choice_ptr[c + 1]
             size = hi - lo
-            largest = 0.0
+            largest, spread = 0.0, 0.0
             for i in range(size):
                 step = discount * (x[successor[lo + i]] - own)
                 key[i] = step
@@ -118,9 +120,17 @@ def _difference(
             total = 0.0
             for i in range(size):
                 total += probe[i] * key[i]
+                bulk = abs(discount * (x[successor[lo + i]] - own))
+                if paid.size > 0:
+                    bulk += abs(paid[lo + i])
+                spread += probe[i] * bulk
             value += total
-            scale = abs(rest) + largest + (size_of_reward[c] if reward.size > 0 else 0.0)
-            off = row_error(size) * scale + size * blur * largest + underflow(size) * (1.0 + largest)
+            scale = abs(rest) + spread + (size_of_reward[c] if reward.size > 0 else 0.0)
+            off = row_error(size) * scale + size * blur * largest
+            if paid.size > 0:
+                off += 8.0 * EPS * slack[c] * largest
+            if scale > 0.0 or largest > 0.0:
+                off += underflow(size) * (1.0 + largest)
             worst = max(worst, off)
             if weight.size > 0:
                 mixed += weight[c] * value
