@@ -218,6 +218,23 @@ def test_mistakes(tmp_path, capfd, text, said):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ("0.5 : (x' = 1) + p : (x' = 2)", "true", r"line 6: .* sum to 0.9"),
+        ("(x' = 1)", "(x' = x + 1)", r"line 7: .* out-of-bounds value"),
+        ("[0.1,1.2] : (x' = 1) + [0.1,0.3] : (x' = 2)", "true", r"line 6: .* >1"),
+    ],
+)
+def test_errors_found_when_the_model_is_built(tmp_path, first, second, said):
+    text = (
+        "const double q = p;\nconst double p = 0.4;\nmodule other = m[x = y] endmodule\n"
+        f"module m\n  x : [0..2];\n  [] x = 0 -> {first};\n  [] x > 0 -> {second};\nendmodule\nmdp\n"
+    )
+    with pytest.raises(FormatError, match=said):
+        model_of(tmp_path, text)
+
+
 @pytest.mark.parametrize("parts", [3, 7, 9])
 @pytest.mark.parametrize("digits", [10, 12, 16])
 @pytest.mark.parametrize("shape", ["{0}", "[{0},{0}]", "[0.01,{0}]", "[{0},0.9]"])
