@@ -33,9 +33,9 @@ def check_spec(spec: Spec) -> None:
             "learning answers one property of the initial state",
             "leave out filters, and properties inside the property",
         )
-    if spec.aim in ("total", "average"):
+    if spec.aim == "total":
         raise spec.error(
-            f"{'totals' if spec.aim == 'total' else 'long-run averages'} are not learned yet",
+            "totals are not learned yet",
             'ask for a discounted sum (Cdiscount=0.95), a number of steps (C<=100), or until an end is reached (F "done")',
         )
     if spec.nature is not None:
@@ -83,15 +83,15 @@ def check_until(spec: Spec, until: Threshold, name: str = "until") -> None:
         raise ModelError(f"{place}: {_one_sided(spec, str(until))}; write {_turned(spec, until)}")
     always = "the run would stop before it has learned anything; give a number that says something"
     positive = spec.kind == "R" and spec.aim == "reach"  # other sums may be of any sign
-    if until.operator == ">=" and value <= 0 and (positive or (spec.kind == "P" and value == 0)):
+    if until.operator == ">=" and value <= 0 and (positive or (spec.kind != "R" and value == 0)):
         raise ModelError(f"{place}: this always holds, so {always}")
-    if spec.kind == "P" and until.operator == "<=" and value == 1:
+    if spec.kind != "R" and until.operator == "<=" and value == 1:
         raise ModelError(f"{place}: this always holds, so {always}")
     if positive and (until.operator == ">" and value < 0):
         raise ModelError(f"{place}: this always holds, so {always}")
     if positive and until.operator.startswith("<") and (value < 0 or (value == 0 and until.operator == "<")):
         raise ModelError(f"{place}: a reward is never that small, so nothing would stop the run; give a larger number")
-    if spec.kind == "P":
+    if spec.kind != "R":
         strict = until.operator in ("<", ">")
         if value > 1 or value < 0 or (strict and value == (1 if until.operator == ">" else 0)):
             size = "large" if until.operator.startswith(">") else "small"

@@ -7,16 +7,21 @@ that come of it. Hence from ``x + min D / (1 - g)`` a step does not lead down an
 
 `bracket` adds the rounding of D, which `signed` bounds. The choices taken in that step keep their side of the bracket, because
 they are the ones that D was computed of.
+
+That takes what D is off anywhere for what it is off everywhere and always. Where it is not enough, `|v - x|` is bounded by a
+discounted sum again: that of `|D|`, maximised by both players, since ``|v - x| <= |T v - T x| + |D|`` and the first is at most
+g times an average of ``|v - x|`` by some choice and some distribution. Its values are small, and so is its rounding.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.model import Rewards
 from umdp.solver.certification.rounding import EPS
 from umdp.solver.methods.pair import chain_of, solver_of
 from umdp.solver.methods.signed import Signed, Steps
@@ -112,7 +117,30 @@ def solve_discounted(
         else:
             nested = nested or (game and stalled > 2)
             x = _improved(signed, x, into, effort, nested=nested)
+    assert best is not None
+    size = max(abs(float(best.lower[initial])), abs(float(best.upper[initial])), unit)
+    if float(best.upper[initial] - best.lower[initial]) > effort.precision * size and not effort.stopped:
+        return _spread(signed, best, effort, initial)
     return best
+
+
+def _spread(signed: Signed, found: Discounting, effort: Effort, initial: int) -> Discounting:
+    """Return bounds by the discounted sum of what a step from the values found changes, and may be off."""
+    if unknown(found):
+        return found
+    off = (np.abs(found.steps.change) + found.steps.error) * (1.0 + 4.0 * EPS)
+    if not float(off.max()) < float(signed.largest_reward) * 1e-6:  # nothing small to sum up, and no end of it
+        return found
+    errors = signed.about(Rewards(state=off))
+    summed = solve_discounted(errors, replace(effort, precision=0.01, progress=None), initial, fixed=True)
+    room = summed.upper * (1.0 + 4.0 * EPS)
+    low, high = np.nextafter(found.x - room, -np.inf), np.nextafter(found.x + room, np.inf)
+    return replace(found, lower=np.maximum(low, found.lower), upper=np.minimum(high, found.upper))
+
+
+def unknown(found: Discounting) -> bool:
+    """Whether nothing is known at all."""
+    return bool(np.isinf(found.lower).any() or np.isinf(found.upper).any())
 
 
 def _sweeps(width: float, goal: float, discount: float) -> float:

@@ -11,7 +11,8 @@ because probabilities sum to 1. Rounded, that is off by at most `row_error` time
 (`certification.rounding`: each term is rounded a few times more than there, for which the bound has room; an average of
 numbers is at most the largest of them). What nature's share may be off absolutely, and underflow, are added. The order in which
 nature serves successors is that of rounded keys: serving them in the order of the exact ones changes the sum by two roundings
-of the largest key at most, which is within the same bound.
+of the largest key at most, which is within the same bound. Between choices, what counts is how far the best of all may be from
+the one taken: choices that are much worse do no harm, however large their numbers are.
 """
 
 from __future__ import annotations
@@ -92,7 +93,8 @@ def _difference(
         rest = (1.0 - discount) * own
         best = -np.inf if agent_max else np.inf
         taken, worst, mixed, whole = -1, 0.0, 0.0, 0.0
-        mixed_size = 0.0
+        mixed_size, own_off = 0.0, 0.0
+        limit = best
         for c in range(state_ptr[s], state_ptr[s + 1]):
             if not usable[c] or (weight.size > 0 and weight[c] == 0.0):
                 continue
@@ -127,9 +129,12 @@ def _difference(
                 for i in range(size):
                     prob[lo + i] = probe[i]
                 continue
+            # The best choice may be another one than it seems, but not better than this.
+            limit = max(limit, value + off) if agent_max else min(limit, value - off)
             if taken < 0 or ((value > best) if agent_max else (value < best)) or (value == best and c == choice[s]):
                 best = value
                 taken = c
+                own_off = off
                 for i in range(size):
                     prob[lo + i] = probe[i]
         if weight.size > 0:
@@ -137,6 +142,7 @@ def _difference(
             worst += row_error(state_ptr[s + 1] - state_ptr[s]) * mixed_size / whole
         else:
             choice[s] = taken
+            worst = max(own_off, abs(limit - best)) + 4.0 * EPS * (abs(limit) + abs(best))
         out[s] = best
         error[s] = worst
 
@@ -187,7 +193,7 @@ class Signed:
         discount: float = 1.0,
         weight: Array | None = None,
     ) -> None:
-        self.shape, self.discount, self.upper = shape, discount, upper
+        self.shape, self.discount, self.lower, self.upper = shape, discount, lower, upper
         self.agent_max, self.nature_max = agent_max, nature_max
         self.low, self.slack = normal_rows(shape.choice_ptr, lower, upper)
         self.reward, self.size = NOTHING, NOTHING
@@ -206,6 +212,14 @@ class Signed:
         self._key, self._probe = np.empty(widest), np.empty(widest)
         self.every = np.ones(shape.states, dtype=np.bool_)
         self.usable = np.ones(shape.choices, dtype=np.bool_)
+
+    def about(self, rewards: Rewards) -> Signed:
+        """Return the same with other rewards, which both players maximise."""
+        weight = self.weight if self.weight.size else None
+        return Signed(
+            self.shape, self.lower, self.upper, rewards, agent_max=True, nature_max=True, discount=self.discount,
+            weight=weight,
+        )  # fmt: skip
 
     @property
     def largest_reward(self) -> float:
