@@ -141,6 +141,11 @@ STEP = "module m\n  x : [0..2];\n  [] x < 2 -> {0} : (x' = x + 1) + {0} : (x' = 
         (STEP.format("p") + "const rate p = 0.5;", umdp.MDP, 1),
         (STEP.format("0.5").replace("x + 1", "func(min, x + 1, 2)"), umdp.MDP, 1),
         (STEP.format("0.5") + "system m endsystem", umdp.MDP, 1),
+        (
+            STEP.format("0.5") + "module n = m[x=y] endmodule module k = m[x=z] endmodule system (m || k) || n endsystem",
+            umdp.MDP,
+            0,  # where only the others move
+        ),
         (STEP.format("0.5").replace("x < 2 ->", "x < 2 <=> true ->"), umdp.MDP, 1),
         (STEP.format("0.5").replace("x < 2 ->", "(x = 0 <=> x = 1 <=> false) & x < 2 ->"), umdp.MDP, 1),
         (STEP.format("[0,0.5]").replace("+ [0,0.5]", "+ [0.5,1]"), IntervalMDP, 1),
