@@ -141,6 +141,11 @@ STEP = "module m\n  x : [0..2];\n  [] x < 2 -> {0} : (x' = x + 1) + {0} : (x' = 
         (STEP.format("p") + "const rate p = 0.5;", umdp.MDP, 1),
         (STEP.format("0.5").replace("x + 1", "func(min, x + 1, 2)"), umdp.MDP, 1),
         (STEP.format("0.5") + "system m endsystem", umdp.MDP, 1),
+        (
+            STEP.format("0.5") + "module n = m[x=y] endmodule module k = m[x=z] endmodule system (m || k) || n endsystem",
+            umdp.MDP,
+            0,  # where only the others move
+        ),
         (STEP.format("0.5").replace("x < 2 ->", "x < 2 <=> true ->"), umdp.MDP, 1),
         (STEP.format("0.5").replace("x < 2 ->", "(x = 0 <=> x = 1 <=> false) & x < 2 ->"), umdp.MDP, 1),
         (STEP.format("[0,0.5]").replace("+ [0,0.5]", "+ [0.5,1]"), IntervalMDP, 1),
@@ -216,6 +221,23 @@ def test_mistakes(tmp_path, capfd, text, said):
     with pytest.raises(FormatError, match=said):
         model_of(tmp_path, text)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ("0.5 : (x' = 1) + p : (x' = 2)", "true", r"line 6: .* sum to 0.9"),
+        ("(x' = 1)", "(x' = x + 1)", r"line 7: .* out-of-bounds value"),
+        ("[0.1,1.2] : (x' = 1) + [0.1,0.3] : (x' = 2)", "true", r"line 6: .* >1"),
+    ],
+)
+def test_errors_found_when_the_model_is_built(tmp_path, first, second, said):
+    text = (
+        "const double q = p;\nconst double p = 0.4;\nmodule other = m[x = y] endmodule\n"
+        f"module m\n  x : [0..2];\n  [] x = 0 -> {first};\n  [] x > 0 -> {second};\nendmodule\nmdp\n"
+    )
+    with pytest.raises(FormatError, match=said):
+        model_of(tmp_path, text)
 
 
 @pytest.mark.parametrize("parts", [3, 7, 9])

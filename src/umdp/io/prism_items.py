@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from umdp.spec.words import Word, words_of
 
-__all__ = ["PARTS", "TYPES", "Item", "items_of"]
+__all__ = ["PARTS", "TYPES", "Item", "command_places", "items_of"]
 
 TYPES = {
     "dtmc": "dtmc", "probabilistic": "dtmc", "idtmc": "dtmc",
@@ -101,6 +101,25 @@ def items_of(text: str) -> list[Item]:
         items.append(Item(kind, tokens[place : end + 1]))
         place = end + 1
     return items
+
+
+def command_places(text: str) -> dict[str, list[int]]:
+    """Return where the commands of each module begin, those of a renamed module where those of its base do.
+
+    Examples
+    --------
+    >>> command_places("module m x:[0..1]; [] x=0 -> (x'=1); endmodule module n = m[x=y] endmodule")
+    {'m': [19], 'n': [19]}
+    """
+    places: dict[str, list[int]] = {}
+    for item in items_of(text):
+        words = item.tokens
+        if item.kind == "module":
+            begins = [k for k, word in enumerate(words) if word.text == "[" and (k == 2 or words[k - 1].text == ";")]
+            places[item.name] = [words[k].at for k in begins]
+        elif item.kind == "renamed":
+            places[item.name] = places.get(words[3].text, [])
+    return places
 
 
 def _find(tokens: Sequence[Word], begin: int, word: str) -> int | None:

@@ -174,7 +174,7 @@ class _Rewriting:
 
     def _system(self) -> None:
         for item in [item for item in self.items if item.kind == "system"]:
-            words = [token.text for token in item.tokens[1:-1]]
+            words = [token.text for token in item.tokens[1:-1] if token.text not in "()"]
             modules = sorted(each.name for each in self.items if each.kind in ("module", "renamed"))
             bars = words[1::3] + words[2::3]
             if sorted(words[::3]) != modules or any(bar != "|" for bar in bars) or len(words) % 3 != 1:
@@ -194,9 +194,11 @@ class _Rewriting:
 
     def _equivalences(self, tokens: Sequence[Word]) -> None:
         """Replace ``a <=> b`` by ``(a)=(b)``, which is the same for truth values."""
-        places = [place for place, token in enumerate(tokens) if token.text == "<=>"]
-        while places:
-            left, right = _reach(tokens, places[0], -1), _reach(tokens, places[0], 1)
+        done: set[int] = set()
+        for found in [place for place, token in enumerate(tokens) if token.text == "<=>"]:
+            if found in done:
+                continue
+            left, right = _reach(tokens, found, -1), _reach(tokens, found, 1)
             inside, depth = [], 0
             for place in range(left, right + 1):
                 depth += {"(": 1, ")": -1}.get(tokens[place].text, 0)
@@ -206,7 +208,7 @@ class _Rewriting:
             for number, place in enumerate(inside):
                 self.edits.append((tokens[place].at, tokens[place].end, ")=(" if number == 0 else "))=("))
             self.edits.append((tokens[right].end, tokens[right].end, ")"))
-            places = [place for place in places if place not in inside]
+            done.update(inside)
 
     def _label_references(self, item: Item) -> None:
         """Replace labels inside labels, formulas, guards and rewards by what they stand for."""

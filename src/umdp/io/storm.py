@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from umdp.errors import FormatError, MissingExtra
 from umdp.io.constants import Constant, format_constants, parse_constants
 from umdp.io.files import Model, load
+from umdp.io.prism_items import command_places
 from umdp.io.prism_program import Program, program_of
 from umdp.io.tokens import decode_text
 from umdp.io.umb_read import decode
@@ -47,7 +48,10 @@ def read_program(path: Path, constants: str | Mapping[str, Constant] = "") -> Mo
     with parsed_program(path, written) as (stormpy, program):
         _check_constants(program, given, path)
         program = stormpy.instantiate_constants(program, format_constants(given))[0]
-        data = _build(stormpy, program)
+        try:
+            data = _build(stormpy, program)
+        except RuntimeError as error:
+            raise RuntimeError(_located(str(error), program, written)) from None
         values = _jani_constants(text) | given if jani else _constant_values(program, given)
     # Storm takes an interval whose ends are the wrong way round for the empty one, and writes that as [0,0].
     zero = "a command has the interval [0,0] or one whose lower bound is above its upper bound; correct or remove it"
@@ -120,6 +124,21 @@ def _parse(stormpy: Any, written: Program) -> Any:
         file = Path(folder, "model.prism")
         file.write_text(written.text, encoding="utf-8", newline="")
         return stormpy.parse_prism_program(str(file), prism_compatibility=True)
+
+
+def _located(said: str, program: Any, written: Program | None) -> str:
+    """Return an error about a command or an update with its line, where the message quotes one and there is no other like it."""
+    if written is None:
+        return said
+    places = command_places(written.text)
+    found = set()
+    for module in program.modules:
+        for command, place in zip(module.commands, places.get(module.name, ()), strict=False):
+            quoted = [str(command), *(f"update {mark}{update}" for update in command.updates for mark in ("", "'"))]
+            if any(each in said for each in quoted):
+                found.add(written.text.count("\n", 0, place) + 1)
+    text = re.sub(r"^\w*Exception: ", "", said.strip())
+    return f"Error in model, line {found.pop()}: {text}" if len(found) == 1 else said
 
 
 @contextmanager
