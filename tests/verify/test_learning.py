@@ -111,6 +111,7 @@ def test_tied_choices_are_certified_and_changed_ones_refused(name: str) -> None:
     verdict = verify_content(content)
     assert verdict.valid, verdict.reason
     assert verdict.level == pytest.approx(0.9)
+    assert "provided that the choices of every class share one distribution over outcomes; the value" in verdict.claim
     learning, model = content["learning"], content["model"]
 
     def forged(**changes: Any) -> bool:
@@ -119,6 +120,10 @@ def test_tied_choices_are_certified_and_changed_ones_refused(name: str) -> None:
         other["digest"] = digest(other)
         return not verify_content(other).valid
 
+    quiet = copy.deepcopy(content)
+    quiet["learning"]["assumptions"] = []
+    quiet["digest"] = digest(quiet)
+    assert "provided that the choices of every class" in verify_content(quiet).claim
     # A class costs its share once: outcomes of one class that are made two classes are not those of a choice any more.
     assert forged(class_ptr=[0, 1, *learning["class_ptr"][1:]])
     along, lower = learning["transition_outcome"], model["lower"]

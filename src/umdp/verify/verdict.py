@@ -33,6 +33,7 @@ class Verdict:
     level : the probability with which the model holds the truth, None where the model is taken as given
     reason : the part that fails; empty if none does
     said : what is proved, in a sentence, where it is not about the model in the file
+    assumed : what nobody can prove from the file and must be true for the level, a sentence each
     """
 
     valid: bool
@@ -44,6 +45,7 @@ class Verdict:
     reason: str = ""
     agent_max: bool = True
     said: str = ""
+    assumed: tuple[str, ...] = ()
 
     @property
     def claim(self) -> str:
@@ -57,7 +59,9 @@ class Verdict:
             side = f"at least {self.lower!r}" if self.agent_max else f"at most {self.upper!r}"
             text += f", and the policy in the file reaches {side}"
         if self.level is not None:
-            return f"with probability at least {self.level!r} over the data, the process lies in the model of the file; {text}"
+            provided = f", provided that {'; '.join(self.assumed)}" if self.assumed else ""
+            sure = f"with probability at least {self.level!r} over the data, the process lies in the model of the file{provided}"
+            return f"{sure}; {text}"
         return f"{text}, for the model in the file"
 
     def as_dict(self) -> dict[str, Any]:
@@ -69,6 +73,7 @@ class Verdict:
             "property": self.asked,
             **{name: "inf" if math.isinf(value) else value for name, value in shown.items()},
             "level": self.level,
+            "assumed": list(self.assumed),
         }
 
 
@@ -105,7 +110,7 @@ def judge(document: Document) -> Verdict:
     def verdict(reason: str) -> Verdict:
         return Verdict(
             not reason, document.property, double(document.lower, up=False), double(document.upper, up=True),
-            document.policy_claimed, document.level, reason, agent_max,
+            document.policy_claimed, document.level, reason, agent_max, assumed=_assumed(document),
         )  # fmt: skip
 
     try:
@@ -124,6 +129,24 @@ def judge(document: Document) -> Verdict:
     except Refused as refusal:
         return verdict(str(refusal))
     return verdict("")
+
+
+def _assumed(document: Document) -> tuple[str, ...]:
+    """Return what must be true besides what the counts show: what the file says, and what follows from what it has in it."""
+    given = document.learning
+    if given is None:
+        return ()
+    listed = given.get("assumptions")
+    said = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
+    if (
+        "class_ptr" in given
+        and "parameters" not in given
+        and not any("share one distribution" in each for each in said)
+    ):
+        said.append("the choices of every class share one distribution over outcomes")
+    if "parameters" in given and not any("describes the process" in each for each in said):
+        said.append("the functions of the parameters describe the process")
+    return tuple(said)
 
 
 def _claimed(document: Document, asked: Question) -> tuple[Number, Number]:
