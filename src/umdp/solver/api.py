@@ -20,6 +20,7 @@ from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.reduction.analysis import Analysis, analyse
 from umdp.solver.result import Bracket, Solution
 from umdp.solver.task import Effort, Task, has_free_zero
+from umdp.solver.temporal import in_memory, lift, needs_automaton
 from umdp.spec import Spec
 
 __all__ = ["evaluate", "propose", "solve", "task_of"]
@@ -80,6 +81,8 @@ def solve(
     agent_max, nature_max = players(model, spec)
     begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress, cutoff=cutoff)
+    if needs_automaton(spec):
+        return _in_product(model, spec, agent_max, nature_max, effort, begun, start)
     if spec.steps(model) is not None:
         return _bounded(model, spec, agent_max, nature_max, effort, begun, None)
     if start is not None:
@@ -133,6 +136,12 @@ def evaluate(
     _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
     begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress)
+    if needs_automaton(spec):
+        if policy.weight is not None and isinstance(model, IntervalMDP):
+            raise ModelError(
+                "a randomised policy of an interval MDP cannot be evaluated for a temporal formula; give a deterministic one"
+            )
+        return _in_product(policy.induced(model), spec, nature_max, nature_max, effort, begun, None)  # type: ignore[type-var]
     if spec.steps(model) is not None:
         return _bounded(model, spec, nature_max, nature_max, effort, begun, policy)
     if policy.steps is not None:
@@ -182,6 +191,25 @@ def _task(about: Analysis, spec: Spec, agent_max: bool, nature_max: bool) -> Tas
     if not task.joint and bool((np.diff(about.shape.state_ptr) == 1).all()):  # nature decides alone
         task = replace(task, agent_max=nature_max, decided=about.decided(spec.kind, nature_max != safety))
     return task
+
+
+def _in_product(
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    agent_max: bool,
+    nature_max: bool,
+    effort: Effort,
+    begun: float,
+    start: Solution | Policy | None,
+) -> Solution:
+    """Return the solution of a property that needs an automaton: that of the product, where it is reachability."""
+    product = lift(model, spec, agent_max, nature_max)
+    known = start.policy if isinstance(start, Solution) else start
+    if known is not None and not np.array_equal(known.graph.state_ptr, product.model.state_ptr):
+        known = None  # a memory of another shape is no place to start from
+    towards = product.spec
+    inner = _unbounded(product.model, towards, *players(product.model, towards), effort, begun, known)
+    return in_memory(inner, product)
 
 
 def _choices(start: Solution | Policy | None, about: Analysis) -> Array | None:

@@ -12,9 +12,11 @@ from __future__ import annotations
 from umdp.spec.expression import TRUE, Expression, StateSpace
 from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Reachability, Until
 from umdp.spec.spec import Direction, Spec, Threshold
+from umdp.spec.temporal import AutomatonFile, Temporal, TemporalFormula, Window
 
 __all__ = [
     "TRUE",
+    "AutomatonFile",
     "Cumulative",
     "Direction",
     "Expression",
@@ -25,6 +27,9 @@ __all__ = [
     "Reachability",
     "Spec",
     "StateSpace",
+    "Temporal",
+    "TemporalFormula",
     "Threshold",
     "Until",
+    "Window",
 ]

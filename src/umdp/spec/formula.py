@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from umdp.errors import SpecError
 from umdp.spec.expression import TRUE, Expression, Junction, Label, Literal, Name, Scalar, StateSpace, Unary
+
+if TYPE_CHECKING:
+    from umdp.spec.temporal import AutomatonFile, TemporalFormula
 
 StepBound: TypeAlias = int | Expression | None
 """A number of steps; an expression over the constants of the model; None where there is no bound."""
@@ -60,7 +63,7 @@ class Until:
     bound: StepBound = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", _normal(self.bound))
+        object.__setattr__(self, "bound", normal_bound(self.bound))
 
     def describe(self) -> str:
         """Return the event in words."""
@@ -84,7 +87,7 @@ class Globally:
     bound: StepBound = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", _normal(self.bound))
+        object.__setattr__(self, "bound", normal_bound(self.bound))
 
     def describe(self) -> str:
         """Return the event in words."""
@@ -142,7 +145,7 @@ class Cumulative:
     bound: int | Expression
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bound", _normal(self.bound))
+        object.__setattr__(self, "bound", normal_bound(self.bound))
 
     def describe(self) -> str:
         """Return what is summed, in words."""
@@ -156,7 +159,7 @@ class Cumulative:
         return f"C{_shown(self.bound)}"
 
 
-PathFormula: TypeAlias = Until | Globally | Next | Reach | Cumulative
+PathFormula: TypeAlias = Union[Until, Globally, Next, Reach, Cumulative, "TemporalFormula", "AutomatonFile"]
 
 
 def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
@@ -169,6 +172,8 @@ def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
     """
     if isinstance(formula, Cumulative):
         return formula
+    if not isinstance(formula, Until | Globally | Next | Reach):
+        return formula.marked(label, holds=holds)
     if isinstance(formula, Until):
         return replace(formula, right=_marked(formula.right, label, holds))
     return replace(formula, operand=_marked(formula.operand, label, holds))
@@ -181,7 +186,11 @@ def _marked(aim: Expression, label: str, holds: bool) -> Expression:
 
 def steps(formula: PathFormula, model: StateSpace) -> int | None:
     """Return the step bound as a number, with the constants of the model; None where there is no bound."""
-    bound: StepBound = 1 if isinstance(formula, Next) else getattr(formula, "bound", None)
+    return resolved_bound(1 if isinstance(formula, Next) else getattr(formula, "bound", None), model)
+
+
+def resolved_bound(bound: StepBound, model: StateSpace) -> int | None:
+    """Return a step bound as a number, with the constants of the model; None where there is none."""
     if isinstance(bound, Expression):
         _constant_only(bound, model)
         return _number(bound, model.constants, model.formulas)
@@ -194,7 +203,7 @@ def _constant_only(bound: Expression, model: StateSpace) -> None:
             raise node.error(f"the step bound depends on the variable {node.name}", "use numbers and constants only")
 
 
-def _normal(bound: StepBound) -> StepBound:
+def normal_bound(bound: StepBound) -> StepBound:
     """Return the bound as a number where it is one already, so that equal bounds compare equal."""
     if isinstance(bound, Expression):
         label = next((node for node in bound.walk() if isinstance(node, Label)), None)

@@ -1,0 +1,105 @@
+"""Temporal logic: properties that need an automaton, as reachability in the product of model and automaton.
+
+An end component of the product is a set of states in which the agent can stay for ever and visit all of, again and again.
+Which sets these are depends on the graph alone, and nature cannot change the graph. So whether the automaton can be made to
+accept in one is decided by the graph, and what is left is to reach one that accepts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.automata.policy import MemoryPolicy
+from umdp.automata.product import ACCEPTING, Product, Skeleton, multiply
+from umdp.automata.reading import needs_automaton, read_formula
+from umdp.model import MDP, IntervalMDP
+from umdp.solver.graph.arrays import Shape
+from umdp.solver.graph.decided import Edges
+from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Spec, TemporalFormula, Until
+from umdp.spec.expression import Label, Unary
+
+if TYPE_CHECKING:
+    from umdp.model import Policy
+    from umdp.solver.result import Solution
+
+__all__ = ["accepting", "check_temporal", "in_memory", "lift", "needs_automaton"]
+
+Array = NDArray[Any]
+
+
+def lift(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool) -> Product:
+    """Return the product in which a property is a matter of reachability.
+
+    What is to be as small as possible is one minus what its negation is at most, so that the agent always wants its automaton to
+    accept and may choose its jumps. Where the agent has nothing else to choose, nature's direction says which is asked.
+    """
+    assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
+    if model.is_chain:
+        agent_max = nature_max
+    reading = read_formula(spec.formula, model, negated=not agent_max)
+    skeleton = multiply(model, reading)
+    found, stay = accepting(skeleton)
+    goal = Label(ACCEPTING)
+    lowered = replace(
+        spec,
+        agent=Direction.MAX if agent_max else Direction.MIN,
+        nature=Direction.MAX if nature_max else Direction.MIN,
+        formula=Until(TRUE, goal) if agent_max else Globally(Unary("!", goal)),
+        location=None,
+    )
+    return Product.of(skeleton, spec, lowered, found, stay)
+
+
+def accepting(skeleton: Skeleton) -> tuple[NDArray[np.bool_], Array]:
+    """Return the states (P,) of end components in which the automaton accepts, and a choice there by which it does.
+
+    For each pair, these are the maximal end components of what is not to be seen again and again, if they have something that is.
+    In one of them, the choice leads to the nearest such state.
+    """
+    from umdp.solver.graph.attractor import attractor
+    from umdp.solver.graph.end_components import full_end_components
+
+    shape = Shape(skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor)
+    edges = Edges(shape)
+    size = shape.states
+    found, stay = np.zeros(size, dtype=np.bool_), np.full(size, -1, dtype=np.int64)
+    for pair in skeleton.reading.automaton.pairs:
+        inside, wanted = ~pair.avoid[skeleton.memory], pair.repeat[skeleton.memory]
+        if not (inside & wanted).any():
+            continue
+        component, stays, count = full_end_components(
+            shape.state_ptr, shape.choice_ptr, shape.successor, *edges.reverse, inside
+        )
+        good = np.zeros(count + 1, dtype=np.bool_)
+        good[component[wanted & (component >= 0)]] = True
+        good[count] = False
+        members = good[component] & (component >= 0)
+        goal = members & wanted
+        via = np.full(size, -1, dtype=np.int64)
+        usable = stays & members[shape.choice_state]
+        attractor(shape.state_ptr, *edges.reverse, members, usable, goal.copy(), via, False)
+        via = np.where(goal, edges.first_choice(usable), via)
+        new = members & ~found
+        stay[new], found = via[new], found | members
+    return found, stay
+
+
+def in_memory(solution: Solution, product: Product) -> Solution:
+    """Return the solution of a product with the policy that remembers, and knows how to go on where the automaton accepts."""
+
+    def policy() -> Policy:
+        choice = solution.policy.choice
+        assert choice is not None
+        return MemoryPolicy(product.model, np.where(product.stay >= 0, product.stay, choice), product=product)
+
+    return replace(solution, _policy=policy, product=product)
+
+
+def check_temporal(model: MDP | IntervalMDP, spec: Spec) -> None:
+    """Raise `SpecError` where a formula or its automaton does not fit a model."""
+    assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
+    read_formula(spec.formula, model)
