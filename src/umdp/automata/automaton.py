@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ class Automaton:
         """Whether there is one run for every word."""
         return not any(self.jumps)
 
-    @property
+    @cached_property
     def sinks(self) -> NDArray[np.bool_]:
         """The states that are never left, shape (Q,)."""
         still = (self.step == np.arange(self.states)[:, None]).all(axis=1)

@@ -16,14 +16,14 @@ MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @kernel
-def _slot(keys: Array, key: int) -> int:
+def _slot(keys: Array, key: Any) -> Any:
     """Return where a key stands in an open table, or where it would."""
     mask = np.uint64(keys.size - 1)
     # Neighbours stay neighbours but for the highest bits, so that memory is read nearly in order.
     at = (np.uint64(key) ^ (np.uint64(key) * MIX >> np.uint64(40))) & mask
     while keys[at] != key and keys[at] != -1:
         at = (at + np.uint64(1)) & mask
-    return np.int64(at)  # type: ignore[return-value]
+    return np.int64(at)
 
 
 @kernel
@@ -86,8 +86,8 @@ def explore(
             keys, place = np.full(room, -1, np.int64), np.zeros(room, np.int32)
             for k in range(found):
                 old = memories[k] * np.int64(size) + states[k]
-                at = _slot(keys, old)
-                keys[at], place[at] = old, k + 1
+                slot = _slot(keys, old)
+                keys[slot], place[slot] = old, k + 1
         if sink[q]:
             ahead[used] = i
             used += 1

@@ -44,6 +44,8 @@ class MemoryPolicy(Policy):
         """Return the choice of the model taken in a state with a memory, and the memory, which may change before it is taken."""
         product = self.product
         at = product.index(state, memory)
+        if at < 0 and product.reading.automaton.sinks[memory]:  # all is decided, and nothing matters any more
+            return int(product.base.state_ptr[state]), memory
         if at < 0:
             raise ModelError(
                 f"state {product.base.state_name(state)}: the policy has nothing for memory {memory} there, since it is never "

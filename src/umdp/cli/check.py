@@ -217,8 +217,14 @@ def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None)
     """Raise `UmdpError` if a property does not fit the model, or the policy to evaluate does not fit the property."""
     from umdp.model import MDP
     from umdp.solver.objective import objective_of, players
+    from umdp.solver.temporal import check_temporal, needs_automaton
 
     players(model, spec, policy_given=policy is not None and (spec.nature is not None or isinstance(model, MDP)))
+    if needs_automaton(spec):
+        check_temporal(model, spec)
+        if policy is not None and policy.steps is not None:
+            raise ModelError("the policy depends on the step, which a temporal formula does not; evaluate another policy")
+        return
     steps = objective_of(model, spec).steps
     if policy is not None and policy.steps is not None:
         if steps is None:

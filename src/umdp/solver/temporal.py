@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from umdp.automata.policy import MemoryPolicy
 from umdp.automata.product import ACCEPTING, Product, Skeleton, multiply
 from umdp.automata.reading import needs_automaton, read_formula
+from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.graph.decided import Edges
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from umdp.model import Policy
     from umdp.solver.result import Solution
 
-__all__ = ["accepting", "check_temporal", "in_memory", "lift", "needs_automaton"]
+__all__ = ["accepting", "check_temporal", "in_memory", "lift", "needs_automaton", "on_model"]
 
 Array = NDArray[Any]
 
@@ -97,6 +98,21 @@ def in_memory(solution: Solution, product: Product) -> Solution:
         return MemoryPolicy(product.model, np.where(product.stay >= 0, product.stay, choice), product=product)
 
     return replace(solution, _policy=policy, product=product)
+
+
+def on_model(product: Product, mdp: MDP) -> Product:
+    """Return the product of another model with the same automaton: one of those that the first stands for.
+
+    Raises `ModelError` where it has other states, choices or transitions.
+    """
+    base = product.base
+    same = all(
+        np.array_equal(getattr(base, name), getattr(mdp, name)) for name in ("state_ptr", "choice_ptr", "successor")
+    )
+    if not same or mdp.initial != base.initial:
+        raise ModelError("the policy with memory is for a model with other states, choices or transitions")
+    skeleton = multiply(mdp, product.reading)
+    return Product.of(skeleton, product.asked, product.spec, product.model.labels[ACCEPTING], product.stay)
 
 
 def check_temporal(model: MDP | IntervalMDP, spec: Spec) -> None:
