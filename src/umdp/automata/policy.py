@@ -12,6 +12,7 @@ from umdp.automata.product import Product
 from umdp.errors import ModelError
 from umdp.model import Policy
 from umdp.model.interface import Interface, brief
+from umdp.plural import nouns
 
 __all__ = ["MemoryPolicy", "Player"]
 
@@ -39,6 +40,22 @@ class MemoryPolicy(Policy):
     """
 
     product: Product = field(kw_only=True)
+
+    @staticmethod
+    def knows(policy: Policy) -> bool:
+        """Whether a policy was learned for a product with an automaton."""
+        return "_product" in policy.graph.__dict__
+
+    @staticmethod
+    def of(policy: Policy) -> MemoryPolicy:
+        """Return a policy that was learned for a product, as one that knows what its memory stands for."""
+        product = policy.graph.__dict__.get("_product")
+        if product is None:
+            raise ModelError("this policy has no memory: it is for a model itself, not for a product with an automaton")
+        choice = policy.choice
+        if choice is not None:
+            choice = np.where(product.stay >= 0, product.stay, choice)
+        return MemoryPolicy(policy.graph, choice, policy.weight, product=product)
 
     def decide(self, state: int, memory: int, rng: np.random.Generator | None = None) -> tuple[int, int]:
         """Return the choice of the model taken in a state with a memory, and the memory, which may change before it is taken."""
@@ -80,7 +97,7 @@ class MemoryPolicy(Policy):
     def __repr__(self) -> str:
         product = self.product
         size = int(np.unique(product.memory).size)
-        return f"Policy with {size} memories for {product.base.states:,} states"
+        return f"Policy with {size} {nouns(size, 'memory')} for {product.base.states:,} {nouns(product.base.states, 'state')}"
 
 
 class Player:

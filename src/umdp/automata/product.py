@@ -19,6 +19,7 @@ Array = NDArray[Any]
 ACCEPTING = "accepting"
 """The label of the states of a product in which the agent can surely have its automaton accept."""
 JUMP = "change memory"
+NAMED = 100_000  # states up to which each has a name of its own
 DENSE = 2**26  # pairs of states for which a table is kept; its pages cost nothing until they are used
 
 
@@ -76,6 +77,17 @@ def multiply(model: MDP | IntervalMDP, reading: Reading) -> Skeleton:
     )
 
 
+def _naming(skeleton: Skeleton) -> dict[str, Any]:
+    """Return names and variables of a product's states: those of the model, and the memory."""
+    base, state, memory = skeleton.base, skeleton.state, skeleton.memory
+    variables = {name: values[state] for name, values in base.variables.items()} or {"state": state}
+    own = "memory" if "memory" not in variables else "automaton"
+    names = None
+    if base.state_names is not None and state.size <= NAMED:
+        names = [f"{base.state_names[s]}, memory {q}" for s, q in zip(state.tolist(), memory.tolist(), strict=True)]
+    return {"variables": {**variables, own: memory}, "state_names": names}
+
+
 @dataclass(frozen=True, eq=False)
 class Product:
     """A model that remembers what matters of the past: states of the model with states of an automaton.
@@ -118,11 +130,11 @@ class Product:
             names = (*names, JUMP)
         graph = Graph(
             skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor, labels={ACCEPTING: accepting},
-            actions=(shown, names), variables={"state": skeleton.state, "memory": skeleton.memory},
+            actions=(shown, names), **_naming(skeleton),
         )  # fmt: skip
         model: MDP | IntervalMDP
         if graph.transitions != skeleton.successor.size:  # successors that only a reward had kept apart
-            more: dict[str, Any] = {"labels": graph.labels, "actions": graph.actions, "variables": graph.variables}
+            more: dict[str, Any] = {"labels": graph.labels, "actions": graph.actions, **_naming(skeleton)}
             rows = skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor
             if isinstance(base, MDP):
                 model = MDP(*rows, skeleton.lower, **more)

@@ -120,7 +120,10 @@ class _Lowering:
                 self.atoms.append(node)
             return formulas.literal(self.atoms.index(node), not negated)
         if isinstance(node, Junction):
-            parts = [self.lower(each, negated) for each in node.operands]
+            plain = tuple(each for each in node.operands if is_state_formula(each))
+            several = (Junction(node.operator, plain),) if len(plain) > 1 else plain  # one condition, not several
+            mixed = (each for each in node.operands if not is_state_formula(each))
+            parts = [self.lower(each, negated) for each in (*several, *mixed)]
             return formulas.conjunction(parts) if (node.operator == "&") != negated else formulas.disjunction(parts)
         if isinstance(node, Binary) and node.operator == "=>":
             both = self.lower(node.left, not negated), self.lower(node.right, negated)

@@ -45,6 +45,8 @@ class _File(msgspec.Struct, omit_defaults=True):
 
 def write_policy_file(policy: Policy, path: Path, about: Mapping[str, Any] | None = None) -> None:
     """Write a policy as JSON or CSV, by the name's ending."""
+    if not isinstance(policy, MemoryPolicy) and policy.steps is None and MemoryPolicy.knows(policy):
+        policy = MemoryPolicy.of(policy)
     memory = _memory(policy) if isinstance(policy, MemoryPolicy) else None
     decisions = _remembered(policy) if isinstance(policy, MemoryPolicy) else decisions_of(policy)
     columns = COLUMNS if memory is None else REMEMBERED

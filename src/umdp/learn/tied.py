@@ -40,6 +40,8 @@ class Tied(Learner):
     learner : Learner
         Of classes, not yet bound.
     tying : Tying
+    assumed : bool
+        Whether somebody says that the classes are right; false where they are by construction, as in a product.
 
     Attributes
     ----------
@@ -63,16 +65,18 @@ class Tied(Learner):
     own_lower: Floats
     own_upper: Floats
 
-    def __init__(self, learner: Learner, tying: Tying) -> None:
+    def __init__(self, learner: Learner, tying: Tying, *, assumed: bool = True) -> None:
         if isinstance(learner, Tied):
             raise ModelError("choices are tied once; give the learner alone")
-        self.inner, self.tying = learner, tying
+        self.inner, self.tying, self.assumed = learner, tying, assumed
+        if not assumed:  # classes are hardly larger than single choices
+            self.__dict__["growth"] = learner.growth
 
     @property
     def claim(self) -> Guarantee:
         """What the learner of classes claims, provided that the classes are right."""
         claim = self.inner.claim
-        return replace(claim, reasons=(*claim.reasons, TIED)) if claim.holds else claim
+        return replace(claim, reasons=(*claim.reasons, TIED)) if claim.holds and self.assumed else claim
 
     def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:
         """Return a learner with these settings, at its beginning, for the graph of the classes."""

@@ -13,11 +13,13 @@ import numpy as np
 
 from umdp.anytime import Anytime
 from umdp.asked import check_budgets, check_numbers, check_spec, check_until
+from umdp.automata.reading import needs_automaton
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
 from umdp.learn.making import make_learner, settings_of
 from umdp.learn.tied import Tied
+from umdp.learning import remembering
 from umdp.limits import Limits, threshold
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.run.fingerprint import graph_digest
@@ -118,6 +120,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             learner = Tied(learner, tying_of(self, source.graph))
         if self.graph and self.graph != graph_digest(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
+        if needs_automaton(spec):
+            source, spec, learner = remembering(source, spec, learner)
         try:
             return Anytime(source, spec, learner, explorer, self.seed, horizon, self.precision, self.per_solve)
         except SpecError as error:

@@ -32,14 +32,14 @@ __all__ = ["accepting", "check_temporal", "in_memory", "lift", "needs_automaton"
 Array = NDArray[Any]
 
 
-def lift(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool) -> Product:
+def lift(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool, *, chained: bool = False) -> Product:
     """Return the product in which a property is a matter of reachability.
 
     What is to be as small as possible is one minus what its negation is at most, so that the agent always wants its automaton to
     accept and may choose its jumps. Where the agent has nothing else to choose, nature's direction says which is asked.
     """
     assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
-    if model.is_chain:
+    if model.is_chain and not chained:
         agent_max = nature_max
     reading = read_formula(spec.formula, model, negated=not agent_max)
     skeleton = multiply(model, reading)
