@@ -2,13 +2,17 @@
 
 import csv
 import json
+import math
 import pickle
+import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from umdp import MDP, IntervalMDP, ModelError, Policy, SpecError, evaluate, simulate, solve
+from oracles import exact
+from oracles.exact import Choice, Model, Objective
+from umdp import MDP, IntervalMDP, ModelError, Policy, Rewards, SpecError, evaluate, simulate, solve
 from umdp.automata import MemoryPolicy, product
 from umdp.automata.product import multiply
 from umdp.automata.reading import read_formula
@@ -16,6 +20,8 @@ from umdp.errors import FormatError
 from umdp.io import read_policy, write_policy
 from umdp.spec import Spec
 from umdp.verify import verify_content
+
+from .pairs import draw, to_model
 
 TOUR = '(G F "a") & (G F "b")'
 
@@ -193,6 +199,59 @@ def test_a_policy_with_memory_is_written_for_others_to_play(tmp_path: Path) -> N
             read_policy(tmp_path / name, office())
 
 
-def test_rewards_of_temporal_formulas_are_refused() -> None:
-    with pytest.raises(SpecError, match="R takes F phi"):
-        Spec.parse('Rmax=? [ (F "a") & (F "b") ]')
+@pytest.mark.parametrize(
+    "formula", ['(F "a") & (G "b")', '!(F "a")', '("a" W "b") | (F "b")', '(F "a") <=> (F "b")', 'F G "a"']
+)
+def test_rewards_of_what_is_never_settled_are_refused(formula: str) -> None:
+    with pytest.raises(SpecError, match="settled at some time"):
+        Spec.parse(f"Rmax=? [ {formula} ]")
+
+
+SEEN = {
+    '(F "a") & (F "b")': lambda memory, letter: memory | letter,
+    'F ("a" & (F "b"))': lambda memory, letter: memory | (letter & 1) | (letter & 2 if (memory | letter) & 1 else 0),
+    'X F ("a" & (X F "b"))': lambda memory, letter: (
+        4 if memory < 0 else memory | (letter & 1) | (letter & 2 if memory & 1 else 0)
+    ),
+}
+
+
+@pytest.mark.parametrize("formula", SEEN)
+@pytest.mark.parametrize("seed", range(8))
+def test_rewards_until_a_cosafe_formula_is_settled(formula: str, seed: int) -> None:
+    rng = random.Random(seed)
+    choices, letters = draw(rng, zero=False)
+    paid = [[rng.randint(0, 3) for _ in own] for own in choices]
+    along = [[[rng.choice([0, 0, 2]) for _ in row] for row in own] for own in choices]
+    after = SEEN[formula]
+    start = (0, after(-1 if "X F (" in formula else 0, letters[0]))
+    index, queue, rows = {start: 0}, [start], []
+    for state, memory in queue:
+        own = []
+        for number, row in enumerate(choices[state]):
+            made = []
+            for target, low, high in row:
+                ahead = (target, after(memory, letters[target]))
+                if ahead not in index:
+                    index[ahead] = len(queue)
+                    queue.append(ahead)
+                made.append((index[ahead], low, high))
+            own.append(Choice(made, paid[state][number], along[state][number]))
+        rows.append(own)
+    goal = [memory & 3 == 3 for _, memory in queue]
+    plain = to_model(choices, letters)
+    rewards = {
+        "r": Rewards(
+            choice=[p for own in paid for p in own], transition=[p for own in along for row in own for p in row]
+        )
+    }
+    bounds = (plain.probability,) if isinstance(plain, MDP) else (plain.lower, plain.upper)
+    model = type(plain)(
+        plain.state_ptr, plain.choice_ptr, plain.successor, *bounds, labels=plain.labels, rewards=rewards
+    )
+    for agent, nature in (("min", "max"), ("max", "min"), ("min", "min"), ("max", "max")):
+        truth = exact.value(Model(rows), Objective("R", agent, nature, "F"), goal=goal)[0]  # type: ignore[arg-type]
+        bracket = solve(model, f"R{agent}{nature}=? [ {formula} ]").bracket
+        assert bracket.lower <= float(truth) * (1 + 1e-9)
+        assert float(truth) <= bracket.upper * (1 + 1e-9)
+        assert bracket.relative_width < 1e-5 or truth == math.inf

@@ -80,6 +80,16 @@ class Automaton:
         found: NDArray[np.bool_] = still & np.array([not each for each in self.jumps], dtype=np.bool_)
         return found
 
+    @property
+    def settled(self) -> NDArray[np.bool_]:
+        """The states from which every run comes to rest where all is accepted, shape (Q,); of an automaton without jumps."""
+        good = self.sinks & np.any([pair.repeat & ~pair.avoid for pair in self.pairs], axis=0)
+        while True:
+            more: NDArray[np.bool_] = good | good[self.step].all(axis=1)
+            if (more == good).all():
+                return more
+            good = more
+
     def codes(self, letters: Array) -> NDArray[np.int32]:
         """Return the column of `step` for each letter, or raise `SpecError` where one is not known."""
         place = np.minimum(np.searchsorted(self.letters, letters), self.letters.size - 1)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.automata.reading import Reading
-from umdp.model import MDP, Graph, IntervalMDP
+from umdp.model import MDP, Graph, IntervalMDP, Rewards
 from umdp.spec import Spec
 
-__all__ = ["ACCEPTING", "Product", "Skeleton", "multiply"]
+__all__ = ["ACCEPTING", "Product", "Skeleton", "carried", "multiply"]
 
 Array = NDArray[Any]
 ACCEPTING = "accepting"
@@ -88,6 +88,26 @@ def _naming(skeleton: Skeleton) -> dict[str, Any]:
     return {"variables": {**variables, own: memory}, "state_names": names}
 
 
+def carried(skeleton: Skeleton, rewards: Rewards) -> Rewards:
+    """Return what a reward of the model pays in the product; where the automaton rests, nothing."""
+    base, origin = skeleton.base, skeleton.origin
+    rests = skeleton.reading.automaton.sinks[skeleton.memory]
+    owner = np.repeat(np.arange(rests.size), np.diff(skeleton.state_ptr))
+    moves = (origin >= 0) & ~rests[owner]
+    row = np.repeat(np.arange(origin.size), np.diff(skeleton.choice_ptr))
+    source = np.where(moves, base.choice_ptr[np.maximum(origin, 0)] - skeleton.choice_ptr[:-1], 0)[row] + np.arange(
+        row.size
+    )
+    state, choice, transition = rewards.state, rewards.choice, rewards.transition
+    return Rewards(
+        state=None if state is None else np.where(rests, 0.0, state[skeleton.state]),
+        choice=None if choice is None else np.where(moves, choice[np.maximum(origin, 0)], 0.0),
+        transition=None
+        if transition is None
+        else np.where(moves[row], transition[np.where(moves[row], source, 0)], 0.0),
+    ).with_units(rewards.units)
+
+
 @dataclass(frozen=True, eq=False)
 class Product:
     """A model that remembers what matters of the past: states of the model with states of an automaton.
@@ -115,7 +135,14 @@ class Product:
     stay: NDArray[np.int64]
 
     @staticmethod
-    def of(skeleton: Skeleton, asked: Spec, spec: Spec, accepting: NDArray[np.bool_], stay: Array) -> Product:
+    def of(
+        skeleton: Skeleton,
+        asked: Spec,
+        spec: Spec,
+        accepting: NDArray[np.bool_],
+        stay: Array,
+        rewards: dict[str, Rewards] | None = None,
+    ) -> Product:
         """Return the product in which it is known where the automaton accepts, and how to stay there."""
         base = skeleton.base
         jumps = skeleton.origin < 0
@@ -130,11 +157,12 @@ class Product:
             names = (*names, JUMP)
         graph = Graph(
             skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor, labels={ACCEPTING: accepting},
-            actions=(shown, names), **_naming(skeleton),
+            actions=(shown, names), rewards=rewards or {}, **_naming(skeleton),
         )  # fmt: skip
         model: MDP | IntervalMDP
         if graph.transitions != skeleton.successor.size:  # successors that only a reward had kept apart
             more: dict[str, Any] = {"labels": graph.labels, "actions": graph.actions, **_naming(skeleton)}
+            more["rewards"] = rewards or {}
             rows = skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor
             if isinstance(base, MDP):
                 model = MDP(*rows, skeleton.lower, **more)

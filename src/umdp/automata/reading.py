@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Reading", "needs_automaton", "read_formula"]
 
 MOST_ATOMS = 62
+MOST_BITS = 10  # conditions on states, where all letters they can spell are looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +52,13 @@ def needs_automaton(spec: Spec) -> bool:
     return isinstance(spec.formula, TemporalFormula | AutomatonFile)
 
 
-def read_formula(formula: TemporalFormula | AutomatonFile, model: StateSpace, *, negated: bool = False) -> Reading:
+def read_formula(
+    formula: TemporalFormula | AutomatonFile, model: StateSpace, *, negated: bool = False, every: bool = False
+) -> Reading:
     """Return the automaton for a formula on a model, or for its negation.
+
+    With `every`, it is over all letters and not only over those that occur: then what it accepts in a state does not depend on
+    what the model can do.
 
     Examples
     --------
@@ -67,7 +73,12 @@ def read_formula(formula: TemporalFormula | AutomatonFile, model: StateSpace, *,
     lowering = _Lowering(model)
     root = lowering.lower(formula.formula, negated)
     letters = _letters(lowering.atoms, model)
-    automaton = translate(lowering.formulas, root, np.unique(letters).tolist())
+    count = len(lowering.atoms)
+    if every and count > MOST_BITS:
+        raise SpecError(
+            f"a reward is settled by at most {MOST_BITS} different conditions on states; the formula has {count}"
+        )
+    automaton = translate(lowering.formulas, root, range(2**count) if every else np.unique(letters).tolist())
     return Reading(automaton, tuple(lowering.atoms), automaton.codes(letters))
 
 

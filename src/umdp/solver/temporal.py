@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.automata.policy import MemoryPolicy
-from umdp.automata.product import ACCEPTING, Product, Skeleton, multiply
+from umdp.automata.product import ACCEPTING, Product, Skeleton, carried, multiply
 from umdp.automata.reading import needs_automaton, read_formula
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.graph.decided import Edges
-from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Spec, TemporalFormula, Until
+from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Reach, Spec, TemporalFormula, Until
 from umdp.spec.expression import Label, Unary
+from umdp.spec.temporal import lasting
 
 if TYPE_CHECKING:
     from umdp.model import Policy
@@ -41,6 +42,8 @@ def lift(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool
     assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
     if model.is_chain and not chained:
         agent_max = nature_max
+    if spec.kind == "R":
+        return _with_rewards(model, spec, agent_max, nature_max)
     reading = read_formula(spec.formula, model, negated=not agent_max)
     skeleton = multiply(model, reading)
     found, stay = accepting(skeleton)
@@ -53,6 +56,28 @@ def lift(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool
         location=None,
     )
     return Product.of(skeleton, spec, lowered, found, stay)
+
+
+def _with_rewards(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool) -> Product:
+    """Return the product in which the reward of a co-safe formula is that until a state is reached: one where it is settled."""
+    assert isinstance(spec.formula, TemporalFormula)
+    part = lasting(spec.formula.formula)
+    if part is not None:
+        raise part.error(f"the reward of {part} is not supported", "R takes formulas that are settled at some time")
+    name = spec.resolve_reward(list(model.rewards))
+    reading = read_formula(spec.formula, model, every=True)
+    skeleton = multiply(model, reading)
+    found = reading.automaton.settled[skeleton.memory]
+    lowered = replace(
+        spec,
+        agent=Direction.MAX if agent_max else Direction.MIN,
+        nature=Direction.MAX if nature_max else Direction.MIN,
+        formula=Reach(Label(ACCEPTING)),
+        reward=name,
+        location=None,
+    )
+    stay = np.full(found.size, -1, dtype=np.int64)
+    return Product.of(skeleton, spec, lowered, found, stay, {name: carried(skeleton, model.rewards[name])})
 
 
 def accepting(skeleton: Skeleton) -> tuple[NDArray[np.bool_], Array]:
@@ -112,7 +137,8 @@ def on_model(product: Product, mdp: MDP) -> Product:
     if not same or mdp.initial != base.initial:
         raise ModelError("the policy with memory is for a model with other states, choices or transitions")
     skeleton = multiply(mdp, product.reading)
-    return Product.of(skeleton, product.asked, product.spec, product.model.labels[ACCEPTING], product.stay)
+    rewards = {name: carried(skeleton, mdp.rewards[name]) for name in product.model.rewards if name in mdp.rewards}
+    return Product.of(skeleton, product.asked, product.spec, product.model.labels[ACCEPTING], product.stay, rewards)
 
 
 def check_temporal(model: MDP | IntervalMDP, spec: Spec) -> None:

@@ -24,7 +24,7 @@ from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, St
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed
 from umdp.spec.spec import Direction, Spec, Threshold
-from umdp.spec.temporal import AutomatonFile, Temporal, TemporalFormula, Window, is_state_formula
+from umdp.spec.temporal import AutomatonFile, Temporal, TemporalFormula, Window, is_state_formula, lasting
 
 if TYPE_CHECKING:
     from lark import Lark, Token
@@ -294,16 +294,26 @@ class _Builder:
         (kind, reward, players), threshold, inside = parts[-3:]
         token, formula = self.path(inside) if isinstance(inside, Expression) else inside
         if kind[0] == "R":
-            formula = self.rewarded(token, formula)
+            formula = self.rewarded(token, formula, inside)
         elif isinstance(formula, Cumulative):
             raise self.at(token).error("C<=k is a reward", "for a probability ask F, G, X or U, or write R for P")
         agent, nature = (*players, None, None)[:2]
         name = None if reward is None else str(reward[1:-1])
         return Spec(cast("Any", kind[0]), agent, nature, formula, threshold, name, location=self.at(kind))
 
-    def rewarded(self, token: Token, formula: PathFormula) -> PathFormula:
+    def rewarded(self, token: Token, formula: PathFormula, inside: object) -> PathFormula:
         if isinstance(formula, Cumulative):
             return formula
+        if token in ("U", "X") and isinstance(inside, Temporal):
+            return TemporalFormula(inside)
+        if isinstance(formula, TemporalFormula):
+            part = lasting(formula.formula)
+            if part is None:
+                return formula
+            raise part.error(
+                f"the reward of {part} is not supported",
+                "R takes formulas that are settled at some time, such as F phi, and C<=k (the first k steps)",
+            )
         if token == "F" and isinstance(formula, Until):
             if formula.bound is None:
                 return Reach(formula.right)

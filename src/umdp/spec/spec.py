@@ -13,6 +13,7 @@ from umdp.spec.expression import StateSpace
 from umdp.spec.formula import Cumulative, PathFormula, Reach, marked, steps
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed, suggestion
+from umdp.spec.temporal import TemporalFormula
 
 _RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
 _UNNAMED = ("", "default")
@@ -122,7 +123,7 @@ nature choosing the least favourable probabilities'
 
     def __post_init__(self) -> None:
         rewarding = isinstance(self.formula, Reach | Cumulative)
-        if rewarding != (self.kind == "R"):
+        if rewarding != (self.kind == "R") and not isinstance(self.formula, TemporalFormula):
             raise self.error(
                 f"{self.kind} of {type(self.formula).__name__}",
                 "P takes F, G, X or U; R takes F phi without a step bound, or C<=k",
@@ -237,7 +238,8 @@ nature choosing the least favourable probabilities'
         if self.kind == "P":
             quantity, event = "probability", f"of {self.formula.describe()}"
         else:
-            quantity, event = "expected reward", f"accumulated {self.formula.describe()}"
+            until = "until it is settled that " if isinstance(self.formula, TemporalFormula) else ""
+            quantity, event = "expected reward", f"accumulated {until}{self.formula.describe()}"
             if self.reward:
                 quantity += f' "{self.reward}"'
         if self.agent is None:

@@ -11,7 +11,7 @@ from umdp.spec.location import SourceLocation
 if TYPE_CHECKING:
     from umdp.spec.formula import Reachability, StepBound
 
-__all__ = ["AutomatonFile", "Temporal", "TemporalFormula", "Window", "is_state_formula"]
+__all__ = ["AutomatonFile", "Temporal", "TemporalFormula", "Window", "is_state_formula", "lasting"]
 
 _UNARY, _INFIX = -1, -2  # weaker than any operator of a state formula, as in PRISM
 _WORDS = {"F": "eventually", "G": "always", "X": "next"}
@@ -104,6 +104,30 @@ class Temporal(Expression):
 def is_state_formula(formula: Expression) -> bool:
     """Whether no temporal operator occurs."""
     return not any(isinstance(node, Temporal) for node in formula.walk())
+
+
+def lasting(formula: Expression, *, negated: bool = False) -> Expression | None:
+    """Return a part of a formula that asks for something for ever; None in a co-safe one, which is settled at some time.
+
+    Examples
+    --------
+    >>> lasting(Temporal("F", (Label("goal"),))) is None, str(lasting(Unary("!", Temporal("F", (Label("goal"),)))))
+    (True, 'F "goal"')
+    """
+    if is_state_formula(formula):
+        return None
+    if isinstance(formula, Unary):
+        return lasting(formula.operand, negated=not negated)
+    endless = isinstance(formula, Temporal) and formula.operator != "X" and formula.window.upper is None
+    if endless and isinstance(formula, Temporal) and (formula.operator in "FU") == negated:
+        return formula
+    turned = [negated] * len(formula.children)
+    if isinstance(formula, Binary) and formula.operator == "=>":
+        turned[0] = not negated
+    found = [lasting(child, negated=turn) for child, turn in zip(formula.children, turned, strict=True)]
+    if isinstance(formula, Binary) and formula.operator == "<=>":
+        found += [lasting(child, negated=not negated) for child in formula.children]
+    return next((each for each in found if each is not None), None)
 
 
 @dataclass(frozen=True)
