@@ -104,20 +104,33 @@ class Globally:
 
 @dataclass(frozen=True)
 class Next:
-    """Be in ``operand`` after one step."""
+    """Be in ``operand`` after one step, or after exactly ``bound`` of them.
+
+    Examples
+    --------
+    >>> print(Next(Label("goal")), Next(Label("goal"), 3), sep=", ")
+    X "goal", F=3 "goal"
+    """
 
     operand: Expression
+    bound: int | Expression = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bound", normal_bound(self.bound))
 
     def describe(self) -> str:
         """Return the event in words."""
-        return f"being where {self.operand.at_level(5)} holds after one step"
+        after = "one step" if self.bound == 1 else f"{self.bound} steps"
+        return f"being where {self.operand.at_level(5)} holds after {after}"
 
     def reachability(self) -> Reachability:
-        """Return ``operand``, at the first step."""
+        """Return ``operand``, at the last step."""
         return Reachability(self.operand, exact=True)
 
     def __str__(self) -> str:
-        return f"X {self.operand}"
+        if self.bound == 1:
+            return f"X {self.operand}"
+        return f"F{_shown(self.bound).replace('<=', '=', 1)} {_operand(self.operand, self.bound)}"
 
 
 @dataclass(frozen=True)
@@ -186,7 +199,7 @@ def _marked(aim: Expression, label: str, holds: bool) -> Expression:
 
 def steps(formula: PathFormula, model: StateSpace) -> int | None:
     """Return the step bound as a number, with the constants of the model; None where there is no bound."""
-    return resolved_bound(1 if isinstance(formula, Next) else getattr(formula, "bound", None), model)
+    return resolved_bound(getattr(formula, "bound", None), model)
 
 
 def resolved_bound(bound: StepBound, model: StateSpace) -> int | None:

@@ -235,6 +235,8 @@ class _Builder:
                 "a path formula is needed, not only a condition", "write F phi to reach it, or G phi to stay in it"
             )
         single = isinstance(formula, Temporal) and all(map(is_state_formula, formula.operands))
+        if single and isinstance(formula, Temporal) and formula.operator in "FG" and formula.window.is_exact:
+            return self.word(formula), Next(formula.operands[0], formula.window.lower)
         if single and isinstance(formula, Temporal) and formula.window.lower == 0:
             bound, last = formula.window.upper, formula.operands[-1]
             match formula.operator:

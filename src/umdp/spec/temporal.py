@@ -46,6 +46,11 @@ class Window:
         """Whether every step counts."""
         return self.lower == 0 and self.upper is None
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether one step counts, and not the first."""
+        return self.lower == self.upper != 0
+
     def steps(self, model: StateSpace) -> tuple[int, int | None]:
         """Return both ends as numbers, with the constants of the model."""
         from umdp.spec.formula import resolved_bound
