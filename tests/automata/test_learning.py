@@ -85,4 +85,8 @@ def test_a_run_is_kept_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture
     assert run(["learn", "grid", asked, "--trajectories", "60", "--quiet"]) == 0
     again = capsys.readouterr().out
     assert "after 60 trajectories" in both
+    assert run(["show", out]) == 0
+    assert asked in capsys.readouterr().out
+    assert run(["simulate", out, "--episodes", "200"]) == 0
+    assert "played" in capsys.readouterr().out
     assert again.splitlines()[0] in both

@@ -138,6 +138,11 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             return str(BENCHMARKS[self.model].spec)
         return self.question or ""
 
+    @property
+    def remembers(self) -> bool:
+        """Whether the property needs an automaton, so that the run is one of a product."""
+        return bool(self.question) and needs_automaton(Spec.parse(self.wording()))
+
     def limits(self) -> Limits:
         """Return what ends the run."""
         check_budgets(trajectories=self.trajectories, steps=self.steps, seconds=self.seconds, prefix="--")
