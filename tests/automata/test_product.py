@@ -16,8 +16,11 @@ from umdp import MDP, IntervalMDP, ModelError, Policy, Rewards, SpecError, evalu
 from umdp.automata import MemoryPolicy, product
 from umdp.automata.product import multiply
 from umdp.automata.reading import read_formula
+from umdp.cli import run
 from umdp.errors import FormatError
-from umdp.io import read_policy, write_policy
+from umdp.io import read_policy, write, write_policy
+from umdp.io.policy import read_remembered
+from umdp.solver.temporal import recalled
 from umdp.spec import Spec
 from umdp.verify import verify_content
 
@@ -138,6 +141,28 @@ def test_a_given_policy_is_evaluated_on_the_model() -> None:
     assert bracket.lower <= 0.4 <= bracket.upper
 
 
+@pytest.mark.parametrize(
+    "asked",
+    ['Pmaxmin=? [ (F "a") & (F "b") ]', 'Pminmax=? [ F ("a" & (F "b")) ]', 'Pmaxmin=? [ (F G "a") | (F "b") ]'],
+)
+def test_a_policy_with_memory_is_evaluated(asked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    solution = solve(risky(), asked)
+    again = evaluate(risky(), asked, solution.policy).bracket
+    assert again.lower <= solution.policy_bracket.upper
+    assert solution.policy_bracket.lower <= again.upper
+    with pytest.raises(ModelError, match="what matters for"):
+        evaluate(risky(), 'Pmaxmin=? [ (G "a") & (G "b") ]', solution.policy)
+    with pytest.raises(ModelError, match="other states, choices or labels"):
+        evaluate(office(), asked, solution.policy)
+    model, file = str(tmp_path / "risky.tra"), str(tmp_path / "policy.json")
+    write(risky(), model)
+    assert run(["check", model, asked, "--policy", file]) == 0
+    assert run(["check", model, asked, "--evaluate", file, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert said["lower"] <= again.upper
+    assert again.lower <= said["upper"]
+
+
 def test_a_chain_asks_nature_alone() -> None:
     chain = Policy(risky(), [0, 2, 3, 4]).induced(risky())
     for asked, value in (("Pmin", 0.64), ("Pmax", 0.81), ("Pminmax", 0.81), ("Pmaxmin", 0.64)):
@@ -194,6 +219,12 @@ def test_a_policy_with_memory_is_written_for_others_to_play(tmp_path: Path) -> N
     write_policy(policy, tmp_path / "tour.csv")
     rows = list(csv.DictReader((tmp_path / "tour.csv").open()))
     assert {row["action"] for row in rows if row["state"] == "hall"} == {"left", "right"}
+    asked, decisions = read_remembered(tmp_path / "tour.json") or ("", [])
+    again = recalled(office(), Spec.parse(asked), decisions, maximises=True)
+    assert list(again.decisions()) == list(policy.decisions())
+    for wrong in (decisions[1:], [(9, 0, 0, 0)], [(0, 0, 7, 0)]):
+        with pytest.raises(ModelError, match="the policy"):
+            recalled(office(), Spec.parse(asked), wrong, maximises=True)
     for name in ("tour.json", "tour.csv"):
         with pytest.raises(FormatError, match="policy with memory"):
             read_policy(tmp_path / name, office())

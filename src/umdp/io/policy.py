@@ -17,7 +17,7 @@ from umdp.io.files import load, sentence, store
 from umdp.io.tokens import decode_text
 from umdp.model import Graph, Policy
 
-__all__ = ["read_about", "read_policy_file", "write_policy_file"]
+__all__ = ["read_about", "read_policy_file", "read_remembered", "write_policy_file"]
 
 COLUMNS = ("step", "number", "state", "action", "choice", "weight")
 REMEMBERED = ("memory", "number", "state", "action", "choice", "becomes")
@@ -66,6 +66,25 @@ def write_policy_file(policy: Policy, path: Path, about: Mapping[str, Any] | Non
         raise FormatError("a policy is written as .json or .csv", path=path)
 
 
+def read_remembered(path: Path) -> tuple[str, list[tuple[int, int, int, int]]] | None:
+    """Return the property and the decisions of a policy with memory in a JSON file; None where it is no such file.
+
+    A decision is (state, memory, choice within the state, memory when it is taken).
+    """
+    if path.suffix != ".json":
+        return None
+    file = _read_json(path)
+    if file.memory is None:
+        return None
+    found = []
+    for place, each in enumerate(file.decisions):
+        row = (each.number, each.memory, each.choice, each.becomes)
+        if None in row:
+            raise FormatError(f"decision {place} lacks its number, memory, choice or becomes", path=path)
+        found.append(row)
+    return file.memory.asked, found  # type: ignore[return-value]
+
+
 def _memory(policy: MemoryPolicy) -> _Memory:
     reading = policy.product.reading
     automaton = reading.automaton
@@ -93,7 +112,7 @@ def read_policy_file(path: Path, graph: Graph, *, partly: bool = False) -> Fitte
         file = _read_json(path)
         if file.memory is not None:
             raise FormatError(
-                f"this is a policy with memory, for {file.memory.asked}, which cannot be read back yet; solve that again",
+                f"this is a policy with memory, for {file.memory.asked}, which umdp check --evaluate reads and nothing else",
                 path=path,
             )
         states = file.states
@@ -122,9 +141,7 @@ def _read_json(path: Path) -> _File:
 def _read_csv(path: Path) -> Iterator[tuple[str, Decision]]:
     rows = csv.DictReader(io.StringIO(decode_text(load(path), path), newline=""))
     if "memory" in (rows.fieldnames or ()):
-        raise FormatError(
-            "this is a policy with memory, which cannot be read back yet; solve its property again", path=path
-        )
+        raise FormatError("this is a policy with memory, which is read back from .json only", path=path)
     if not {"state", "number"} & set(rows.fieldnames or ()) or not {"action", "choice"} & set(rows.fieldnames or ()):
         raise FormatError(f"the first line should name the columns {','.join(COLUMNS)}", path=path, line=1)
     for line, row in enumerate(rows, 2):

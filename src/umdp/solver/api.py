@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.automata.policy import MemoryPolicy
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of, status_of
@@ -20,7 +21,7 @@ from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.reduction.analysis import Analysis, analyse
 from umdp.solver.result import Bracket, Solution
 from umdp.solver.task import Effort, Task, has_free_zero
-from umdp.solver.temporal import in_memory, lift, needs_automaton
+from umdp.solver.temporal import along, in_memory, lift, needs_automaton
 from umdp.spec import Spec
 
 __all__ = ["evaluate", "propose", "solve", "task_of"]
@@ -131,6 +132,15 @@ def evaluate(
     """
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
     _check_options(precision, method)
+    if isinstance(policy, MemoryPolicy):
+        _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
+        product = along(policy, model, spec, nature_max)
+        own = Policy(product.model, policy.choice, policy.weight)
+        played = evaluate(
+            product.model, product.spec, own, precision=precision, method=method, threads=threads, time_limit=time_limit,
+            progress=progress,
+        )  # fmt: skip
+        return replace(played, _policy=lambda: policy, product=product)
     if not np.array_equal(policy.graph.state_ptr, model.state_ptr):
         raise ModelError("the policy is for a model with other states and choices")
     _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))

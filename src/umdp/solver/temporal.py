@@ -7,6 +7,7 @@ accept in one is decided by the graph, and what is left is to reach one that acc
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from umdp.model import Policy
     from umdp.solver.result import Solution
 
-__all__ = ["accepting", "check_temporal", "in_memory", "lift", "needs_automaton", "on_model"]
+__all__ = ["accepting", "along", "check_temporal", "in_memory", "lift", "needs_automaton", "on_model", "recalled"]
 
 Array = NDArray[Any]
 
@@ -123,6 +124,54 @@ def in_memory(solution: Solution, product: Product) -> Solution:
         return MemoryPolicy(product.model, np.where(product.stay >= 0, product.stay, choice), product=product)
 
     return replace(solution, _policy=policy, product=product)
+
+
+def along(policy: MemoryPolicy, model: MDP | IntervalMDP, spec: Spec, nature_max: bool) -> Product:
+    """Return the product of a model in which a policy with memory is to be evaluated, or raise where it is not one of its."""
+    known = policy.product
+    if known.asked.formula != spec.formula or known.asked.kind != spec.kind:
+        raise ModelError(f"the policy remembers what matters for {known.asked.formula}; ask for that")
+    agent_max = not isinstance(known.spec.formula, Globally)
+    product = lift(model, spec, agent_max, nature_max, chained=True)
+    same = all(
+        np.array_equal(getattr(product.model, name), getattr(policy.graph, name))
+        for name in ("state_ptr", "choice_ptr", "successor")
+    )
+    if not same:
+        raise ModelError("the policy is for a model with other states, choices or labels")
+    return product
+
+
+def recalled(
+    model: MDP | IntervalMDP, spec: Spec, decisions: Iterable[tuple[int, int, int, int]], *, maximises: bool
+) -> MemoryPolicy:
+    """Return the policy with memory that decisions make: (state, memory, choice within the state, memory when it is taken).
+
+    Raises `ModelError` where they are not those of a policy for this model and property.
+    """
+    product = lift(model, spec, maximises, maximises, chained=True)
+    graph, base = product.model, product.base
+    choice = np.full(graph.states, -1, dtype=np.int64)
+    for state, memory, taken, becomes in decisions:
+        at = product.index(state, memory) if 0 <= state < base.states else -1
+        own = np.arange(graph.state_ptr[at], graph.state_ptr[at + 1]) if at >= 0 else np.empty(0, dtype=np.int64)
+        if at < 0:
+            fits = own
+        elif becomes == memory:
+            fits = own[product.origin[own] == base.state_ptr[state] + taken]
+        else:
+            ahead = graph.successor[graph.choice_ptr[own]]
+            fits = own[(product.origin[own] < 0) & (ahead == product.index(state, becomes))]
+        if fits.size == 0:
+            raise ModelError(
+                f"the policy decides for state {state} with memory {memory} what the model does not offer there"
+            )
+        choice[at] = fits[0]
+    missing = np.flatnonzero(choice < 0)
+    if missing.size:
+        where = base.state_name(int(product.state[missing[0]]))
+        raise ModelError(f"the policy has nothing for state {where} with memory {int(product.memory[missing[0]])}")
+    return MemoryPolicy(graph, choice, product=product)
 
 
 def on_model(product: Product, mdp: MDP) -> Product:
