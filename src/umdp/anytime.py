@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.asked import check_numbers, check_spec, readings
+from umdp.asked import check_numbers, check_spec, is_costly, readings
 from umdp.explore import Explorer, Optimism, Uniform, View, reaches
 from umdp.explore.policies import directions
 from umdp.explore.schedule import doubling, least_trajectories
@@ -32,7 +32,7 @@ from umdp.solver.graph.unseen import unseen_support
 from umdp.solver.prepared import keep_start
 from umdp.source import Order, Source
 from umdp.source.listed import without_rest
-from umdp.spec import Direction, Spec
+from umdp.spec import Spec
 
 __all__ = ["Anytime", "Limits", "proceed"]
 
@@ -114,7 +114,7 @@ class Anytime:
         check_spec(self.spec)
         refuse_shifted(self.source.graph, self.spec)
         check_numbers(seed=self.seed, horizon=self.horizon, precision=self.precision, per_solve=self.per_solve)
-        self.costly = self.spec.kind == "R" and self.spec.deciding().agent is Direction.MIN
+        self.costly = is_costly(self.source.graph, self.spec)
         if self.costly or not self.learner.discovers:
             self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
         graph = self.source.graph

@@ -7,9 +7,11 @@ from typing import Any
 
 from umdp.errors import ModelError
 from umdp.model import REST, Graph
+from umdp.solver.objective import objective_of
 from umdp.spec import Direction, Spec, Threshold
+from umdp.spec.nested import nested_in
 
-__all__ = ["LARGEST", "check_budgets", "check_numbers", "check_spec", "check_until", "readings"]
+__all__ = ["LARGEST", "check_budgets", "check_numbers", "check_spec", "check_until", "is_costly", "readings"]
 
 LARGEST = 2**63 - 1  # what 64 bits hold: numbers end up in arrays
 
@@ -26,6 +28,16 @@ def check_spec(spec: Spec) -> None:
     """
     if spec.agent is None:
         raise spec.error("the property does not say what the policy should do", "write Pmax, Pmin, Rmax or Rmin")
+    if spec.filter is not None or next(nested_in(spec.formula), None) is not None:
+        raise spec.error(
+            "learning answers one property of the initial state",
+            "leave out filters, and properties inside the property",
+        )
+    if spec.aim == "total":
+        raise spec.error(
+            "totals are not learned yet",
+            'ask for a discounted sum (Cdiscount=0.95), a number of steps (C<=100), or until an end is reached (F "done")',
+        )
     if spec.nature is not None:
         plain = Spec(spec.kind, spec.agent, None, spec.formula, spec.threshold, spec.reward)
         raise spec.error(
@@ -33,6 +45,19 @@ def check_spec(spec: Spec) -> None:
         )
     if spec.threshold is not None and _wrong_way(spec, spec.threshold):
         raise spec.error(_one_sided(spec, str(spec.threshold)), f"write {_turned(spec, spec.threshold)}, or =?")
+
+
+def is_costly(graph: Graph, spec: Spec) -> bool:
+    """Return whether what a graph does not list may be worse than anything that it does: costs, and losses, have no end.
+
+    Examples
+    --------
+    >>> from umdp.model import Rewards
+    >>> coin = Graph([0, 1], [0, 1], [0], rewards={"gain": Rewards(choice=[-1.0])})
+    >>> is_costly(coin, Spec.parse("Rmax=? [ Cdiscount=0.9 ]"))
+    True
+    """
+    return spec.kind == "R" and (spec.deciding().agent is Direction.MIN or objective_of(graph, spec).signed)
 
 
 def readings(spec: Spec, graph: Graph) -> tuple[Spec, Spec]:
@@ -57,15 +82,16 @@ def check_until(spec: Spec, until: Threshold, name: str = "until") -> None:
     if _wrong_way(spec, until):
         raise ModelError(f"{place}: {_one_sided(spec, str(until))}; write {_turned(spec, until)}")
     always = "the run would stop before it has learned anything; give a number that says something"
-    if until.operator == ">=" and value <= 0 and (spec.kind == "R" or value == 0):
+    positive = spec.kind == "R" and spec.aim == "reach"  # other sums may be of any sign
+    if until.operator == ">=" and value <= 0 and (positive or (spec.kind != "R" and value == 0)):
         raise ModelError(f"{place}: this always holds, so {always}")
-    if spec.kind == "P" and until.operator == "<=" and value == 1:
+    if spec.kind != "R" and until.operator == "<=" and value == 1:
         raise ModelError(f"{place}: this always holds, so {always}")
-    if spec.kind == "R" and (until.operator == ">" and value < 0):
+    if positive and (until.operator == ">" and value < 0):
         raise ModelError(f"{place}: this always holds, so {always}")
-    if spec.kind == "R" and until.operator.startswith("<") and (value < 0 or (value == 0 and until.operator == "<")):
+    if positive and until.operator.startswith("<") and (value < 0 or (value == 0 and until.operator == "<")):
         raise ModelError(f"{place}: a reward is never that small, so nothing would stop the run; give a larger number")
-    if spec.kind == "P":
+    if spec.kind != "R":
         strict = until.operator in ("<", ">")
         if value > 1 or value < 0 or (strict and value == (1 if until.operator == ">" else 0)):
             size = "large" if until.operator.startswith(">") else "small"

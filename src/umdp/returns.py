@@ -20,6 +20,8 @@ def units_of(graph: Graph, spec: Spec) -> Units | None:
     units = graph.rewards[spec.resolve_reward(list(graph.rewards))].units
     if units is None:
         return Units()
+    if spec.aim in ("discounted", "average"):  # rewards are taken as the process pays them
+        return Units(sign=units.sign)
     bounded = isinstance(spec.formula, Cumulative)
     if units.every and not bounded:
         return None
@@ -50,7 +52,7 @@ def return_of(graph: Graph, spec: Spec, lower: float, upper: float) -> tuple[flo
 
 def refuse_shifted(graph: Graph, spec: Spec) -> None:
     """Raise `SpecError` where rewards were shifted in every step, and the sum does not go over a number of them."""
-    if spec.kind != "R" or isinstance(spec.formula, Cumulative) or not graph.rewards:
+    if spec.kind != "R" or spec.aim not in ("reach", "total") or not graph.rewards:
         return
     name = spec.resolve_reward(list(graph.rewards))
     units = graph.rewards[name].units
@@ -58,6 +60,6 @@ def refuse_shifted(graph: Graph, spec: Spec) -> None:
         raise spec.error(
             f'"{name}" cannot be summed until a state is reached (its rewards have both signs, and {units.every:g} is '
             "added to every step)",
-            f'ask for the sum of a number of steps, such as R{{"{name}"}}max=? [ C<=100 ], or give rewards of one sign '
+            f'ask for R{{"{name}"}}max=? [ Cdiscount=0.95 ] or for a number of steps, [ C<=100 ], or give rewards of one sign '
             "with reward_of",
         )

@@ -100,7 +100,7 @@ def _check(
         list[str],
         typer.Argument(
             metavar="PROPERTY...",
-            help="Properties in PRISM's syntax, the policy's direction first and nature's second: "
+            help="Properties in PRISM's syntax, or files of them (.props), the policy's direction first and nature's second: "
             'Pmaxmin=? \\[ F "goal" ], Pmaxmin>=0.3 \\[ F<=9 "goal" ], R{"cost"}minmax=? \\[ F "goal" ].',
             show_default=False,
         ),

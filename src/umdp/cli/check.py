@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 
 if TYPE_CHECKING:
     from umdp.cli.learned import Origin
+    from umdp.io.properties import PropertyFile
     from umdp.model import MDP, IntervalMDP, Policy
     from umdp.solver import Solution
     from umdp.spec import Spec
@@ -43,14 +44,25 @@ class Check:
 
         All that can be wrong with the input is found before anything is solved.
         """
+        from umdp.cli.property_files import expanded
+
+        asked, files, constants = expanded(self.properties, self.constants)
+        if files:
+            whole = replace(self, properties=tuple(text for text, _ in asked), constants=constants)
+            return whole._answered([spec for _, spec in asked], files)
+        specs = [_parse(number, text, len(self.properties)) for number, text in enumerate(self.properties, 1)]
+        return self._answered(specs, ())
+
+    def _answered(self, specs: list[Spec], files: Sequence[PropertyFile]) -> int:
         from umdp.cli.progress import Progress
 
         self._check_options()
         self._check_outputs()
         self._check_order()
-        specs = [_parse(number, text, len(self.properties)) for number, text in enumerate(self.properties, 1)]
         with Progress(f"reading {self.model}"):
             model, origin = self._read()
+        for file in files:
+            model = file.applied(model)
         if origin is not None:
             specs = [origin.reading(model, spec) for spec in specs]
         policy = self._read_policy(model)
@@ -224,9 +236,11 @@ class Check:
 def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None) -> None:
     """Raise `UmdpError` if a property does not fit the model, or the policy to evaluate does not fit the property."""
     from umdp.model import MDP
+    from umdp.solver.nested import outermost
     from umdp.solver.objective import objective_of, players
     from umdp.solver.temporal import check_temporal, needs_automaton
 
+    spec = outermost(spec, lambda inner: validate(model, inner))
     players(model, spec, policy_given=policy is not None and (spec.nature is not None or isinstance(model, MDP)))
     if needs_automaton(spec):
         check_temporal(model, spec)

@@ -49,6 +49,9 @@ def numbers(bracket: Bracket) -> Numbers:
     if lower == upper:
         text = _plain(lower)
         return Numbers(text, text, text, "0")
+    if math.isinf(lower):
+        most = "unknown" if math.isinf(upper) else f"at most {_plain(upper)}"
+        return Numbers(most, "-infinity", "infinity" if math.isinf(upper) else _plain(upper), "infinity")
     if math.isinf(upper):
         return Numbers(f"at least {_plain(lower)}", _plain(lower), "infinity", "infinity")
     width = bracket.relative_width
@@ -86,7 +89,9 @@ def _rounded(x: float, unit: int, way: str) -> str:
 
 def verdict(solution: Solution) -> str:
     """Return whether the threshold holds, in a word; nothing without a threshold."""
-    if solution.spec.threshold is None:
+    if solution.spec.threshold is None or (
+        solution.spec.filter is not None and solution.spec.filter.operator == "count"
+    ):
         return ""
     return {True: "yes", False: "no", None: "undecided"}[solution.satisfied]
 

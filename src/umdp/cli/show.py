@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Report"]
 
+MANY = 50  # states of a filter that are listed
 NARROW = 56  # columns below which a table is no help
 
 
@@ -130,6 +131,16 @@ def _answer(solution: Solution) -> Table:
     return grid
 
 
+def _shown(solution: Solution) -> Iterator[str]:
+    """Yield the states that a filter is about, with their brackets."""
+    states = () if solution.shown is None else solution.shown.tolist()
+    for state in states[:MANY]:
+        own = numbers(solution.at(state))
+        yield f"{solution.model.state_name(state)}: {own.lower} .. {own.upper}"
+    if len(states) > MANY:
+        yield f"and {len(states) - MANY:,} more states"
+
+
 def _written(answer: Answer) -> str:
     return "" if answer.policy is None else f"policy written to {answer.policy}"
 
@@ -145,5 +156,6 @@ def _notes(answer: Answer) -> Iterator[str]:
         yield f"the policy found is worth {own.lower} .. {own.upper}"
     if verdict(solution) == "undecided":
         yield "the bracket contains the threshold; a smaller --precision may decide it"
+    yield from _shown(solution)
     if answer.policy is not None:
         yield _written(answer)

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 from umdp.errors import FormatError
 
 if TYPE_CHECKING:
+    from umdp.io.properties import PropertyFile
     from umdp.model import MDP, Graph, IntervalMDP, Policy
 
-__all__ = ["parse_constants", "read", "read_policy", "write", "write_policy"]
+__all__ = ["parse_constants", "read", "read_policy", "read_properties", "write", "write_policy"]
 
 PathLike = str | os.PathLike[str]
 
@@ -165,6 +166,13 @@ def parse_constants(given: str | Mapping[str, int | float | bool]) -> dict[str, 
     from umdp.io import constants
 
     return constants.parse_constants(given)
+
+
+def read_properties(path: PathLike, constants: Mapping[str, int | float | bool] | None = None) -> PropertyFile:
+    """Return the properties of a .props file, with its labels and constants; `constants` are values for undefined ones."""
+    from umdp.io import properties
+
+    return properties.read_properties(path, constants)
 
 
 def _shown(suffix: str) -> str:

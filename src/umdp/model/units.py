@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model.rewards import Rewards, Units
 
-__all__ = ["TERMINATED", "Structures", "in_units", "reward_structures"]
+if TYPE_CHECKING:
+    from umdp.model.graph import Graph
+
+__all__ = ["TERMINATED", "Structures", "in_units", "own_rewards", "reward_structures"]
 
 TERMINATED = "terminated"  # the label of the states in which episodes end
 
@@ -84,6 +87,34 @@ def reward_structures(
         f"{span}: {shift:g} is added to every step, so that the return of k steps is the sum minus k times {shift:g}; ask for "
         'R{"reward"}max=? [ C<=k ], with a number for k',
     )
+
+
+def own_rewards(graph: Graph, rewards: Rewards) -> tuple[Rewards, float]:
+    """Return rewards of any sign as the process pays them, and by how much each may be off.
+
+    Shifts are undone. What costs were turned around stays so. Nothing is off where all sums are exact, as those of whole
+    numbers are.
+
+    Examples
+    --------
+    >>> from umdp.model import Graph
+    >>> paid = Rewards(transition=[4, 0]).with_units(Units(every=3.0))
+    >>> own_rewards(Graph([0, 1], [0, 2], [0, 0]), paid)[0].transition
+    array([ 1., -3.])
+    """
+    units = rewards.units
+    if units is None or rewards.transition is None or not (units.every or units.once):
+        return rewards, 0.0
+    shift = np.full(graph.transitions, -units.every)
+    if units.once:
+        ends = graph.labels[TERMINATED]
+        source = np.repeat(graph.choice_state, np.diff(graph.choice_ptr))
+        shift = shift + np.where(ends[graph.successor] & ~ends[source], units.sign * units.once, 0.0)
+    paid = rewards.transition + shift
+    exact = units.off == 0 and bool(((paid - shift == rewards.transition) & (paid - rewards.transition == shift)).all())
+    size = np.abs(rewards.transition) + np.abs(shift) + np.abs(paid)
+    off = 0.0 if exact else units.off + 2.0**-51 * float(size.max(initial=0.0))
+    return Rewards(rewards.state, rewards.choice, paid).with_units(Units(sign=units.sign)), off
 
 
 def in_units(units: Units, lower: float, upper: float, steps: int | None) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from umdp.model import Graph, Units
 from umdp.returns import units_of
 from umdp.solver.objective import objective_of
-from umdp.spec import Direction, Spec
+from umdp.spec import Direction, Instantaneous, Spec
 
 __all__ = ["Account", "Played", "account_of"]
 
@@ -109,6 +109,11 @@ def account_of(graph: Graph, spec: Spec) -> Account:
     >>> account.over(np.array([0, 1]), 2), account.over(np.array([0, 1]), 3), account.holds(np.array([0, 1]))
     (array([False,  True]), array([ True,  True]), array([False,  True]))
     """
+    if spec.aim not in ("reach", "bounded") or spec.kind == "S" or isinstance(spec.formula, Instantaneous):
+        raise spec.error(
+            "what has no end, or counts at one time only, cannot be counted in episodes yet",
+            "evaluate the policy on the model (umdp.evaluate), or simulate a number of steps, C<=100",
+        )
     objective, asked = objective_of(graph, spec), spec.formula.reachability()
     paid: Array | None = None
     if objective.rewards is not None:

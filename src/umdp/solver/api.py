@@ -14,12 +14,15 @@ from umdp.automata.policy import MemoryPolicy
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of, status_of
-from umdp.solver.graph.arrays import Shape
+from umdp.solver.bounded import bounded
+from umdp.solver.endless import ENDLESS, endless
+from umdp.solver.filtered import filtered
 from umdp.solver.methods.table import METHODS
+from umdp.solver.nested import settled
 from umdp.solver.objective import bounds_of, objective_of, players
 from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.reduction.analysis import Analysis, analyse
-from umdp.solver.result import Bracket, Solution
+from umdp.solver.result import Solution
 from umdp.solver.task import Effort, Task, has_free_zero
 from umdp.solver.temporal import along, in_memory, lift, needs_automaton
 from umdp.spec import Spec
@@ -27,7 +30,6 @@ from umdp.spec import Spec
 __all__ = ["evaluate", "propose", "solve", "task_of"]
 
 Array = NDArray[Any]
-NOTHING: Array = np.empty(0)
 Progress = Callable[[str, float], None]
 
 
@@ -79,17 +81,31 @@ def solve(
     """
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
     _check_options(precision, method)
+    spec = settled(model, spec, lambda on, inner, width: solve(on, inner, precision=width, method=method), precision)
+    if spec.filter is not None and needs_automaton(spec):
+        raise spec.error(
+            "filters of formulas with several temporal operators are not supported",
+            "the value is that of the initial state; write the property alone",
+        )
+    if spec.filter is not None:
+        plain = solve(
+            model, replace(spec, filter=None), precision=precision, start=start, method=method, threads=threads,
+            time_limit=time_limit, cutoff=cutoff, progress=progress,
+        )  # fmt: skip
+        return filtered(plain, spec, Effort(precision))
     agent_max, nature_max = players(model, spec)
     begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress, cutoff=cutoff)
     if needs_automaton(spec):
         return _in_product(model, spec, agent_max, nature_max, effort, begun, start)
-    if spec.steps(model) is not None:
-        return _bounded(model, spec, agent_max, nature_max, effort, begun, None)
+    if spec.aim == "bounded":
+        return bounded(model, spec, agent_max, nature_max, effort, begun, None)
     if start is not None:
         graph = start.model if isinstance(start, Solution) else start.graph
         if not np.array_equal(graph.state_ptr, model.state_ptr):
             raise ModelError("the solution to start from is for a model with other states and choices")
+    if spec.aim in ENDLESS:
+        return endless(model, spec, agent_max, nature_max, effort, begun, start, None, _reach)
     return _unbounded(model, spec, agent_max, nature_max, effort, begun, start)
 
 
@@ -100,8 +116,10 @@ def propose(
     agent_max, nature_max = players(model, spec)
     begun = time.monotonic()
     effort = Effort(precision, method, prove=False)
-    if spec.steps(model) is not None:
-        solution = _bounded(model, spec, agent_max, nature_max, effort, begun, None)
+    if spec.aim == "bounded":
+        solution = bounded(model, spec, agent_max, nature_max, effort, begun, None)
+    elif spec.aim in ENDLESS:
+        solution = endless(model, spec, agent_max, nature_max, effort, begun, start, None, _reach)
     else:
         solution = _unbounded(model, spec, agent_max, nature_max, effort, begun, start)
     return Proposal(solution.policy, solution.value, lambda: as_good(model, spec, solution.upper))
@@ -132,6 +150,13 @@ def evaluate(
     """
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
     _check_options(precision, method)
+    spec = settled(model, spec, lambda on, inner, width: solve(on, inner, precision=width, method=method), precision)
+    if spec.filter is not None:
+        plain = evaluate(
+            model, replace(spec, filter=None), policy, precision=precision, method=method, threads=threads,
+            time_limit=time_limit, progress=progress,
+        )  # fmt: skip
+        return filtered(plain, spec, Effort(precision))
     if isinstance(policy, MemoryPolicy):
         _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
         product = along(policy, model, spec, nature_max)
@@ -152,10 +177,12 @@ def evaluate(
                 "a randomised policy of an interval MDP cannot be evaluated for a temporal formula; give a deterministic one"
             )
         return _in_product(policy.induced(model), spec, nature_max, nature_max, effort, begun, None)  # type: ignore[type-var]
-    if spec.steps(model) is not None:
-        return _bounded(model, spec, nature_max, nature_max, effort, begun, policy)
+    if spec.aim == "bounded":
+        return bounded(model, spec, nature_max, nature_max, effort, begun, policy)
     if policy.steps is not None:
         raise ModelError("a step-dependent policy can be evaluated for step-bounded properties only")
+    if spec.aim in ENDLESS:
+        return endless(model, spec, nature_max, nature_max, effort, begun, None, policy, _reach)
     chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
     inner = _unbounded(chain, spec, nature_max, nature_max, effort, begun, None)
     size = model.states
@@ -196,11 +223,11 @@ def _task(about: Analysis, spec: Spec, agent_max: bool, nature_max: bool) -> Tas
     task = Task(
         about.edges, about.lower, about.upper, spec.kind, agent_max, nature_max,
         about.decided(spec.kind, agent_max != safety), about.reward, about.goal, about.left, safety, memo=about.memo,
-        reward_error=about.reward_error, cuts=False,
+        reward_error=about.reward_error, cuts=False, total=about.total,
     )  # fmt: skip
     if not task.joint and bool((np.diff(about.shape.state_ptr) == 1).all()):  # nature decides alone
         task = replace(task, agent_max=nature_max, decided=about.decided(spec.kind, nature_max != safety))
-    return task
+    return replace(task, goal=task.decided.one) if about.total else task
 
 
 def _in_product(
@@ -247,7 +274,7 @@ def _unbounded(
 
     about = analyse(model, spec)
     shape, safety = about.shape, about.safety
-    past = start.values if isinstance(start, Solution) and start.spec == spec else None
+    past = start.values if isinstance(start, Solution) and start.spec == spec and not about.total else None
     resumed = None if past is None else resume(past, about, effort)
     first_choices = None if resumed is not None else _choices(start, about)
     task = _task(about, spec, agent_max, nature_max) if resumed is None else resumed.task
@@ -259,6 +286,11 @@ def _unbounded(
             if again is not None:
                 return again
     cuts = resumed is None and has_free_zero(task)
+    if cuts and task.total and task.agent_max:
+        raise spec.error(
+            "nature may set probabilities to 0 (lower bounds of 0), which changes where the process can go on earning for ever",
+            'give transitions lower bounds above 0, or ask for the reward until an end is reached, as in Rmaxmin=? [ F "done" ]',
+        )
     task = replace(task, cuts=cuts)
 
     kept = None
@@ -309,82 +341,9 @@ def _unbounded(
     )  # fmt: skip
 
 
+def _reach(model: IntervalMDP, spec: Spec, effort: Effort, begun: float) -> Solution:
+    return _unbounded(model, spec, *players(model, spec), effort, begun, None)
+
+
 def _single(bounds: tuple[Array, Array]) -> tuple[float, float]:
     return float(bounds[0][0]), float(bounds[1][0])
-
-
-def _tick(effort: Effort, left: int) -> bool:
-    """Report the steps left to go; return whether to stop."""
-    effort.tell(f"{left} steps to go", np.nan)
-    return effort.stopped
-
-
-def _bounded(
-    model: MDP | IntervalMDP,
-    spec: Spec,
-    agent_max: bool,
-    nature_max: bool,
-    effort: Effort,
-    begun: float,
-    policy: Policy | None,
-) -> Solution:
-    from umdp.solver.certification.rounding import above, below
-    from umdp.solver.methods.backward_induction import induct
-    from umdp.solver.methods.nature import respond
-
-    shape = Shape.of(model)
-    lower, upper = bounds_of(model)
-    objective = objective_of(model, spec)
-    steps, x, absorbing, paid = objective.steps, objective.final, objective.absorbing, objective.paid
-    assert steps is not None and x is not None and absorbing is not None  # noqa: PT018 - what a step bound comes with
-    reward = NOTHING
-    if objective.rewards is not None:
-        reward = np.zeros(shape.choices)
-        if objective.rewards.state is not None:
-            reward += objective.rewards.state[shape.choice_state]
-        if objective.rewards.choice is not None:
-            with np.errstate(over="ignore"):
-                reward += objective.rewards.choice
-    weights = None
-    if policy is not None:
-        if policy.steps is not None and policy.steps < steps:
-            raise ModelError(f"the policy is for {policy.steps} steps, the property for {steps}")
-        weights = policy.weights()
-    keep = policy is None
-    if keep and steps * shape.states > 2**28:
-        raise ModelError(
-            f"a policy for {steps} steps and {shape.states} states does not fit into memory; "
-            "evaluate a given policy, or ask for fewer steps"
-        )
-    result = induct(
-        shape, lower, upper, steps, x, absorbing, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
-        nature_max=nature_max, keep=keep, tell=lambda left: _tick(effort, left),
-    )  # fmt: skip
-    effort.iterations += steps
-    rel = np.full(shape.states, result.rel)
-    low = np.maximum(np.nextafter(below(result.x, rel) - result.off, -np.inf), 0.0)
-    high = np.where(result.x > 0, np.nextafter(above(result.x, rel) + result.off, np.inf), 0.0)
-    if result.capped:
-        high = np.where(result.x > 0, np.inf, 0.0)
-    low, high = np.where(absorbing, x, low), np.where(absorbing, x, high)
-    if steps == 0:
-        low = high = x
-    if spec.kind == "P":
-        high = np.minimum(high, 1.0)
-    if effort.stopped:  # what was computed is the value of fewer steps: sound bounds need all of them
-        low = np.zeros(shape.states)
-        high = np.full(shape.states, 1.0 if spec.kind == "P" else np.inf)
-    if policy is None:
-        policy = Policy(model, result.choice if steps else np.array(shape.state_ptr[:-1]))
-    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
-
-    def nature() -> MDP:
-        prob = np.empty(shape.transitions)
-        respond(shape.choice_ptr, shape.successor, lower, upper, result.trace, paid, nature_max, prob)
-        return mdp_of(model, prob)
-
-    taken = policy
-    return Solution(
-        model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun), lambda: (low, high),
-        lambda: taken, nature,
-    )  # fmt: skip

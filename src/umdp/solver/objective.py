@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Rewards
-from umdp.spec import Direction, Spec
+from umdp.model.units import own_rewards
+from umdp.spec import Direction, Discounted, Instantaneous, Spec
 
 if TYPE_CHECKING:
     from umdp.model import Graph
@@ -25,7 +26,11 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """Reachability, safety or an expected reward, over sets of states.
+    """What the solver is asked: one of a few aims, over sets of states, at given prices.
+
+    *reach*: reaching `goal` through `through`, how often, or at what price. *bounded*: values go a number of steps backwards.
+    *total*: all that is ever earned. *discounted*: the same, later steps counting less. *average*: what a step earns in the long
+    run.
 
     Without a step bound, what counts is reaching `goal` through `through`: how often, or at what price. A `safety` objective
     asks for one minus the probability of that. With a step bound, values go backwards from `final`, and `absorbing`
@@ -33,6 +38,7 @@ class Objective:
 
     Attributes
     ----------
+    aim : which of these it is
     kind : "P" for a probability, "R" for an expected reward
     steps : the step bound, None without one
     goal, through : (S,) the states to reach, and those that may be passed on the way
@@ -40,6 +46,8 @@ class Objective:
     final : (S,) the values with no step left to go
     absorbing : (S,) states that keep their value in a step
     rewards : what is paid, None for probabilities
+    discount : what a step later counts, 1 but for discounted sums
+    off : by how much each reward may be off
     """
 
     kind: Literal["P", "R"]
@@ -50,6 +58,18 @@ class Objective:
     final: Array | None = None
     absorbing: Mask | None = None
     rewards: Rewards | None = None
+    aim: str = "reach"
+    discount: float = 1.0
+    off: float = 0.0
+
+    @property
+    def signed(self) -> bool:
+        """Whether some reward is negative, or some value to begin with."""
+        some = self.rewards is not None and any(
+            part is not None and bool((part < 0).any())
+            for part in (self.rewards.state, self.rewards.choice, self.rewards.transition)
+        )
+        return some or (self.final is not None and bool((self.final < 0).any()))
 
     @property
     def paid(self) -> Array:
@@ -59,16 +79,31 @@ class Objective:
 
 
 def objective_of(model: Graph, spec: Spec) -> Objective:
-    """Return the objective a property stands for on a model, or raise `SpecError` where it names what is not there."""
-    asked, steps = spec.formula.reachability(), spec.steps(model)
+    """Return the objective a property stands for on a model, or raise `SpecError` where it names what is not there.
+
+    This is the one place where formulas become what the solver knows.
+    """
+    asked, steps, aim = spec.formula.reachability(), spec.steps(model), spec.aim
     goal, through = asked.goal.evaluate(model), asked.through.evaluate(model)
-    absorbing = np.zeros(model.states, dtype=np.bool_) if asked.exact else goal | ~through
+    none, every = np.zeros(model.states, dtype=np.bool_), np.ones(model.states, dtype=np.bool_)
+    if spec.kind == "S":  # the share of time is what a step earns where earning means being there
+        return Objective("P", None, none, every, rewards=Rewards(state=goal.astype(np.float64)), aim=aim)
+    absorbing = none if asked.exact else goal | ~through
     if spec.kind == "R":
+        rewards = _rewards(model, spec, any_sign=aim in ("bounded", "discounted", "average"))
+        if isinstance(spec.formula, Instantaneous):
+            final = np.zeros(model.states) if rewards.state is None else rewards.state
+            return Objective("R", steps, goal, through, final=final, absorbing=absorbing, aim=aim)
+        off = 0.0
+        if aim in ("discounted", "average"):
+            rewards, off = own_rewards(model, rewards)
+        discount = spec.formula.factor(model) if isinstance(spec.formula, Discounted) else 1.0
         return Objective(
-            "R", steps, goal, through, final=np.zeros(model.states), absorbing=absorbing, rewards=_rewards(model, spec)
-        )
+            "R", steps, goal, through, final=np.zeros(model.states), absorbing=absorbing, rewards=rewards, aim=aim,
+            discount=discount, off=off,
+        )  # fmt: skip
     final = (~goal if asked.safety else goal).astype(np.float64)
-    return Objective("P", steps, goal, through, asked.safety, final, absorbing)
+    return Objective("P", steps, goal, through, asked.safety, final, absorbing, aim=aim)
 
 
 def bounds_of(model: MDP | IntervalMDP) -> tuple[Array, Array]:
@@ -105,16 +140,18 @@ def players(model: MDP | IntervalMDP, spec: Spec, *, policy_given: bool = False)
     return agent, agent
 
 
-def _rewards(model: Graph, spec: Spec) -> Rewards:
-    """Return the reward structure a property means; negative rewards are refused."""
+def _rewards(model: Graph, spec: Spec, *, any_sign: bool) -> Rewards:
+    """Return the reward structure a property means; negative rewards are refused where a sum may go on for ever."""
     name = spec.resolve_reward(list(model.rewards))
     rewards = model.rewards[name]
     for part in ("state", "choice", "transition"):
         array = getattr(rewards, part)
-        if array is not None and (array < 0).any():
+        if array is not None and not any_sign and (array < 0).any():
             where = int(np.flatnonzero(array < 0)[0])
             raise spec.error(
-                f'reward "{name}" is {array[where]} on {part} {where}',
-                "expected rewards are defined here for rewards of at least 0; turn the sign and the direction around",
+                f'reward "{name}" is {array[where]} on {part} {where}, and a sum without a last step need not have a value '
+                "where gains and losses may go on for ever",
+                "give rewards of at least 0 (turn the sign and the direction around), or ask for a number of steps (C<=100), a "
+                "discounted sum (Cdiscount=0.95) or the long-run average (S)",
             )
     return rewards

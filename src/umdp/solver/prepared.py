@@ -48,8 +48,7 @@ class Prepared:
         self.graph = graph.graph
         self.spec = Spec.parse(spec) if isinstance(spec, str) else spec
         self._known: tuple[Repetition, bool] | None = None
-        bounded = self.spec.steps(self.graph) is not None
-        self._looked = bounded or self.spec.nature is None or needs_automaton(self.spec)
+        self._looked = self.spec.aim != "reach" or self.spec.nature is None or needs_automaton(self.spec)
 
     def solve(
         self,

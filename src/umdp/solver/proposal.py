@@ -43,7 +43,10 @@ def as_good(model: MDP | IntervalMDP, spec: Spec, x: NDArray[Any]) -> NDArray[np
     agent_max, nature_max = players(model, spec)
     lower, upper = bounds_of(model)
     asked = objective_of(model, spec)
-    q = respond(model.choice_ptr, model.successor, lower, upper, x, asked.paid, nature_max, np.empty(model.transitions))
+    ahead = asked.discount * x
+    q = respond(
+        model.choice_ptr, model.successor, lower, upper, ahead, asked.paid, nature_max, np.empty(model.transitions)
+    )
     if asked.rewards is not None and asked.rewards.choice is not None:
         q = q + asked.rewards.choice
     q = q if agent_max else -q

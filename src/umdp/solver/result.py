@@ -58,10 +58,11 @@ class Bracket:
 
     @property
     def relative_width(self) -> float:
-        """The width relative to the upper bound; 0 where the bounds coincide."""
+        """The width relative to the bound that is larger in size; 0 where the bounds coincide."""
         if self.lower == self.upper:
             return 0.0
-        return math.inf if math.isinf(self.upper) else self.width / self.upper
+        size = max(abs(self.lower), abs(self.upper))
+        return math.inf if math.isinf(size) else self.width / size
 
     def __contains__(self, value: float) -> bool:
         return self.lower <= value <= self.upper
@@ -125,6 +126,7 @@ class Solution:
     unknowns : the values of what the graph left open, for a solve that starts from here; None where none could use them
     values : all that was found, for the same; likewise
     product : what `model`, `spec`, policy and nature are about where the property needs an automaton; otherwise None
+    shown : with a filter, the states that it is about: those that attain an optimum, that satisfy a threshold, or all to print
     """
 
     model: MDP | IntervalMDP
@@ -139,6 +141,7 @@ class Solution:
     unknowns: NDArray[np.float64] | None = field(default=None, repr=False)
     values: Values | None = field(default=None, repr=False)
     product: Product | None = field(default=None, repr=False)
+    shown: NDArray[np.int64] | None = field(default=None, repr=False)
 
     @cached_property
     def _lower_and_upper(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -180,6 +183,9 @@ class Solution:
         """Whether the threshold holds; None without one, or when the bracket straddles it."""
         if self.spec.threshold is None:
             return None
+        if self.spec.filter is not None:
+            decided = self.spec.filter.operator != "count" and self.bracket.lower == self.bracket.upper
+            return bool(self.bracket.lower) if decided else None
         return self.spec.threshold.holds(self.bracket.lower, self.bracket.upper)
 
     @cached_property
@@ -199,7 +205,7 @@ class Solution:
             nature: MDP | ModelError = self.nature
         except ModelError as refusal:
             nature = refusal
-        public = ("model", "spec", "bracket", "policy_bracket", "status", "statistics", "product")
+        public = ("model", "spec", "bracket", "policy_bracket", "status", "statistics", "shown", "product")
         known = {"_bounds": self._lower_and_upper, "_policy": self.policy, "_nature": nature}
         return {name: getattr(self, name) for name in public} | known
 

@@ -64,6 +64,7 @@ class Task:
 
     `complement` asks for one minus the probability, with the directions of that (complemented) value; `cuts` says
     whether nature may set some probability to 0; `memo` keeps what depends on the graph alone, for the next task.
+    `total` asks for all that is ever earned, so that an end component without reward is no end.
     Rewards are those of the model up to a factor in ``[1 - reward_error, 1 + reward_error]``, bounds up to one in
     ``[1 - blur, 1 + blur]``, a few roundings at most. Bounds and rewards are read-only, as those of a `Shape` are.
     """
@@ -83,6 +84,7 @@ class Task:
     memo: dict[Any, Any] | None = None
     reward_error: float = 0.0
     blur: float = 0.0
+    total: bool = False
 
     def __post_init__(self) -> None:
         plain = self.lower is self.upper

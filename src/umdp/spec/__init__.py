@@ -10,17 +10,23 @@ Until(left=Expression.parse('true'), right=Expression.parse('"goal"'), bound=10)
 from __future__ import annotations
 
 from umdp.spec.expression import TRUE, Expression, StateSpace
-from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Reachability, Until
+from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Until
+from umdp.spec.reached import Reachability
+from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
 from umdp.spec.temporal import AutomatonFile, Temporal, TemporalFormula, Window
 
 __all__ = [
     "TRUE",
     "AutomatonFile",
+    "Average",
     "Cumulative",
     "Direction",
+    "Discounted",
     "Expression",
     "Globally",
+    "Instantaneous",
+    "LongRun",
     "Next",
     "PathFormula",
     "Reach",
@@ -30,6 +36,7 @@ __all__ = [
     "Temporal",
     "TemporalFormula",
     "Threshold",
+    "Total",
     "Until",
     "Window",
 ]

@@ -17,14 +17,11 @@ if TYPE_CHECKING:
     from lark.exceptions import UnexpectedInput
 
 _EXAMPLE = 'for example Pmaxmin=? [ F "goal" ]'
-_HEADS = [kind + a + n for kind in "PR" for a in ("max", "min", "") for n in (("max", "min", "") if a else ("",))]
+_HEADS = [kind + a + n for kind in "PRS" for a in ("max", "min", "") for n in (("max", "min", "") if a else ("",))]
 
 _UNSUPPORTED = {
-    "S": ("steady-state properties S are not supported", "use P or R"),
-    "I": ("instantaneous rewards I=k are not supported", "R takes F phi or C<=k"),
     "A": ("the operator A is not supported", "write P>=1 [ ... ] for almost surely"),
     "E": ("the operator E is not supported", "write Pmax>0 [ ... ] for with positive probability"),
-    "filter": ("filters are not supported", "the value is that of the initial state; write the property alone"),
     "func": ("func(...) is the old way to call functions", "write mod(x, 2) in place of func(mod, x, 2)"),
     "multi": ("multi-objective properties are not supported", "ask one property at a time"),
 }
@@ -48,6 +45,7 @@ _COMPARISONS = {"EQ", "NE", "LT", "LE", "GT", "GE"}
 _OPERATORS = _COMPARISONS | {"PLUS", "TIMES", "DIVIDE", "AND", "OR", "IMPLIES", "IFF", "QUESTION"}
 _PREFIX = {"EVENTUALLY", "GLOBALLY", "NEXT"}
 _INFIX = {"UNTIL", "WEAK"}
+_SUMS = {"CUMULATIVE", "DISCOUNTED", "INSTANTANEOUS"}
 _BOUNDED = [
     [path, relation] for path in ("EVENTUALLY", "GLOBALLY", "UNTIL") for relation in ("LE", "LT", "GE", "GT", "EQ")
 ]
@@ -179,7 +177,7 @@ def _known(found: _Unexpected) -> SpecError | None:
     if before == "LBRACE" and kind in ("NAME", "INTEGER"):
         return location.error(f"the reward name {text} stands without quotes", f'write R{{"{text}"}}')
     if kind == "KIND":
-        return location.error("P and R inside a formula are not supported", "use labels and conditions on variables")
+        return location.error(f"unexpected {_shown(found)}", "put a property inside a formula into parentheses")
     if kind == "RSQB" and before == "LSQB":
         return location.error("the brackets are empty", "write a path formula: F phi, G phi, X phi or phi U psi")
     if kind == "RSQB" and "UNTIL" in found.expected:
@@ -206,7 +204,12 @@ def _after_head(found: _Unexpected) -> SpecError:
 def _in_path(found: _Unexpected) -> SpecError | None:
     kind, before, location = found.kind, found.before, found.location
     if before == "CUMULATIVE":
-        return location.error("C needs a step bound", "write C<=k; for the reward until a target write F phi")
+        return location.error(
+            f"unexpected {_shown(found)} after C", "write C<=k for the first k steps, C for the whole run"
+        )
+    if before in ("DISCOUNTED", "INSTANTANEOUS"):
+        example = "Cdiscount=0.95" if before == "DISCOUNTED" else "I=10"
+        return location.error(f"{found.previous} lacks its number", f"write {example}")
     if kind == "RSQB" and before in _ENDS and "RPAR" in found.expected:
         return location.error("a parenthesis is not closed", "add )")
     if kind in _INFIX and before in ("LSQB", "LPAR", *_OPERATORS, *_PREFIX, *_INFIX, "NOT"):
@@ -231,7 +234,7 @@ def _in_path(found: _Unexpected) -> SpecError | None:
             f"unknown function {found.previous}", f"there are {listed(FUNCTIONS)}{meant}"
         )
     if kind == "LBRACE":
-        return location.error("filters {...} are not supported", "the value is that of the initial state")
+        return location.error("filters {...} are the old way", "write filter(max, ..., states)")
     if kind == "NOT" and before in _OPERATORS:
         return location.error(f"! cannot follow {found.previous} directly", "put it in parentheses: (!a)")
     return None

@@ -26,6 +26,7 @@ from umdp.spec.expression import (
     Unary,
 )
 from umdp.spec.names import listed, suggestion
+from umdp.spec.nested import Known, Nested
 
 Values: TypeAlias = NDArray[Any]
 
@@ -119,6 +120,12 @@ class _Evaluation:
                 return np.where(chosen, yes, no)
             case Call():
                 return self.call(node, active)
+            case Known():
+                return node.holds
+            case Nested():
+                raise node.error(
+                    "a property inside a formula is answered by a solver, not here", "use umdp.solve or umdp check"
+                )
         raise TypeError(f"not an expression: {node!r}")
 
     def label(self, node: Label) -> Values:

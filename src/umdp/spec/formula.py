@@ -12,38 +12,14 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 from umdp.errors import SpecError
 from umdp.spec.expression import TRUE, Expression, Junction, Label, Literal, Name, Scalar, StateSpace, Unary
+from umdp.spec.reached import Reachability
+from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 
 if TYPE_CHECKING:
     from umdp.spec.temporal import AutomatonFile, TemporalFormula
 
 StepBound: TypeAlias = int | Expression | None
 """A number of steps; an expression over the constants of the model; None where there is no bound."""
-
-
-FALSE = Literal(False)
-
-
-@dataclass(frozen=True)
-class Reachability:
-    """Reachability: what a path formula comes to, whatever its operators are.
-
-    Attributes
-    ----------
-    goal : the states to reach; rewards are summed until then
-    through : the states that may be passed on the way
-    safety : whether staying away from `goal` is what is asked for
-    exact : whether `goal` counts at the last step only, and not when it is reached before
-
-    Examples
-    --------
-    >>> Globally(Label("safe")).reachability().goal
-    Expression.parse('!"safe"')
-    """
-
-    goal: Expression = FALSE
-    through: Expression = TRUE
-    safety: bool = False
-    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,7 +148,9 @@ class Cumulative:
         return f"C{_shown(self.bound)}"
 
 
-PathFormula: TypeAlias = Union[Until, Globally, Next, Reach, Cumulative, "TemporalFormula", "AutomatonFile"]
+Rewarding: TypeAlias = Reach | Cumulative | Instantaneous | Total | Discounted | Average
+"""What R asks for."""
+PathFormula: TypeAlias = Union[Until, Globally, Next, LongRun, Rewarding, "TemporalFormula", "AutomatonFile"]
 
 
 def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
@@ -183,9 +161,9 @@ def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
     >>> print(marked(Globally(Expression.parse('x > 0')), "lost", holds=True))
     G x > 0 | "lost"
     """
-    if isinstance(formula, Cumulative):
+    if isinstance(formula, Cumulative | Instantaneous | Total | Discounted | Average):
         return formula
-    if not isinstance(formula, Until | Globally | Next | Reach):
+    if not isinstance(formula, Until | Globally | Next | Reach | LongRun):
         return formula.marked(label, holds=holds)
     if isinstance(formula, Until):
         return replace(formula, right=_marked(formula.right, label, holds))
@@ -195,6 +173,20 @@ def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
 def _marked(aim: Expression, label: str, holds: bool) -> Expression:
     there = Label(label)
     return Junction("|", (aim, there)) if holds else Junction("&", (aim, Unary("!", there)))
+
+
+def aim(formula: PathFormula) -> str:
+    """Return which of the few things that the solver knows a formula comes to.
+
+    Examples
+    --------
+    >>> aim(Reach(Label("goal"))), aim(Cumulative(9)), aim(Discounted(0.9))
+    ('reach', 'bounded', 'discounted')
+    """
+    own: str | None = getattr(formula, "aim", None)
+    if own is not None:
+        return own
+    return "bounded" if isinstance(formula, Next) or getattr(formula, "bound", None) is not None else "reach"
 
 
 def steps(formula: PathFormula, model: StateSpace) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
@@ -20,15 +21,20 @@ from umdp.spec.expression import (
     Name,
     Unary,
 )
-from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, StepBound, Until, normal_bound
+from umdp.spec.filtering import FILTERS, TRUTHS, Filter
+from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Rewarding, StepBound, Until, normal_bound
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed
+from umdp.spec.nested import Nested, nested_in
+from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
 from umdp.spec.temporal import AutomatonFile, Temporal, TemporalFormula, Window, is_state_formula, lasting
 
 if TYPE_CHECKING:
     from lark import Lark, Token
     from lark.exceptions import UnexpectedInput
+
+    from umdp.errors import SpecError
 
 
 def parse_property(text: str) -> Spec:
@@ -75,11 +81,16 @@ def _read(text: str, start: str, origin: str) -> object:
         found = builder.build(_parser().parse(text, start=start))
         if isinstance(found, Expression):
             builder.stateful(found, "a state formula")
-        return found
     except UnexpectedInput as error:
         raise diagnose(error, location, start, _before(text, error)) from None
     except RecursionError:
         raise location.error("the expression is nested too deeply", "split it into formulas of the model") from None
+    for inner in nested_in(found):
+        if inner.spec.threshold is None:
+            raise inner.error(
+                f"{inner.spec.kind} inside a formula needs a threshold", f"write {inner.spec.kind}>=0.3 [ ... ]"
+            )
+    return cast("object", found)
 
 
 def _before(text: str, error: UnexpectedInput) -> list[Token]:
@@ -259,7 +270,19 @@ class _Builder:
     def cumulative(self, token: Token, bound: StepBound) -> tuple[Token, PathFormula]:
         return token, Cumulative(cast("int | Expression", bound))
 
-    # The property
+    def total(self, token: Token) -> tuple[Token, PathFormula]:
+        return token, Total()
+
+    def discounted(self, token: Token, equals: Token, value: Expression) -> tuple[Token, PathFormula]:
+        return token, Discounted(value)
+
+    def instantaneous(self, token: Token, equals: Token, value: Expression) -> tuple[Token, PathFormula]:
+        return token, Instantaneous(value)
+
+    def average(self, token: Token) -> tuple[Token, PathFormula]:
+        if token != "S":
+            raise self.at(token).error("P and R inside a formula need a threshold", "write P>=0.3 [ ... ]")
+        return token, Average()
 
     def title(self, token: Token) -> None:
         return None
@@ -272,7 +295,7 @@ class _Builder:
         players = next((part for part in parts if part.type == "DIRECTION"), None)
         if players is not None and len(kind) > 1:
             raise self.at(players).error(f"{kind} already says who pulls where", f"write {kind[0]}{players} or {kind}")
-        if reward is not None and (kind[0] == "P" or len(kind) > 1):
+        if reward is not None and (kind[0] != "R" or len(kind) > 1):
             remedy = f"write R{{{reward}}}{kind[1:]}" if kind[0] == "R" else "only R takes one"
             raise self.at(reward).error(f"a reward name after {kind}", remedy)
         said = players if players is not None else kind[1:]
@@ -293,18 +316,55 @@ class _Builder:
         return Threshold(cast("Any", str(token)), float(number), location=value.location)
 
     def property(self, *parts: Any) -> Spec:
-        (kind, reward, players), threshold, inside = parts[-3:]
-        token, formula = self.path(inside) if isinstance(inside, Expression) else inside
+        found: Spec = parts[-1]
+        return found
+
+    def filter(self, *parts: Any) -> Spec:
+        _, operator, inner, *rest = [part for part in parts if part is not None]
+        if operator not in FILTERS:
+            raise self.at(operator).error(f"unknown filter {operator}", f"there are {listed(FILTERS)}")
+        if not isinstance(inner, Nested):
+            raise inner.error("a filter takes one property", 'as in filter(max, Pmin=? [ F "goal" ], x > 2)')
+        truth = operator in TRUTHS
+        if truth != (inner.spec.threshold is not None):
+            remedy = "write P>=0.3 [ ... ]" if truth else f"write =? to have {FILTERS[str(operator)]}"
+            raise inner.error(f"{operator} {'needs a threshold' if truth else 'takes no threshold'}", remedy)
+        return replace(inner.spec, filter=Filter(str(operator), *rest))
+
+    def nested(self, spec: Spec) -> Expression:
+        return Nested(spec, location=spec.location)
+
+    def asked(self, *parts: Any) -> Spec:
+        (kind, reward, players), threshold, inside = parts
+        if kind[0] == "S" and isinstance(inside, Expression) and is_state_formula(inside):
+            token, formula = self.word(inside), cast("PathFormula", LongRun(inside))
+        else:
+            token, formula = self.path(inside) if isinstance(inside, Expression) else inside
+        if isinstance(formula, LongRun) != (kind[0] == "S"):
+            raise self.misplaced(token, kind)
         if kind[0] == "R":
             formula = self.rewarded(token, formula, inside)
-        elif isinstance(formula, Cumulative):
-            raise self.at(token).error("C<=k is a reward", "for a probability ask F, G, X or U, or write R for P")
+        elif isinstance(formula, Rewarding):
+            raise self.at(token).error(
+                f"{formula} is a reward" if not isinstance(formula, Cumulative) else "C<=k is a reward",
+                "for a probability ask F, G, X or U, or write R for P",
+            )
         agent, nature = (*players, None, None)[:2]
         name = None if reward is None else str(reward[1:-1])
         return Spec(cast("Any", kind[0]), agent, nature, formula, threshold, name, location=self.at(kind))
 
+    def misplaced(self, token: Any, kind: Token) -> SpecError:
+        if kind[0] == "S":
+            return self.at(token).error(
+                "S takes a state formula", 'write S=? [ "up" ] for the share of time in which "up" holds'
+            )
+        end = self.location.moved(max(self.location.text.rfind("]"), 0))
+        return end.error(
+            "a path formula is needed, not only a condition", "write F phi to reach it, or G phi to stay in it"
+        )
+
     def rewarded(self, token: Token, formula: PathFormula, inside: object) -> PathFormula:
-        if isinstance(formula, Cumulative):
+        if isinstance(formula, Rewarding):
             return formula
         if token in ("U", "X") and isinstance(inside, Temporal):
             return TemporalFormula(inside)
@@ -325,5 +385,6 @@ class _Builder:
             )
         raise self.at(token).error(
             f"the reward of {token} is not supported",
-            "R takes F phi (until phi is reached) or C<=k (the first k steps)",
+            "R takes F phi (until phi is reached), C<=k (the first k steps), C (all of them), I=k (at step k), S (in the "
+            "long run) or Cdiscount=0.95",
         )

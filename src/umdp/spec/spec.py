@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from umdp.errors import SpecError
-from umdp.spec.expression import StateSpace
-from umdp.spec.formula import Cumulative, PathFormula, Reach, marked, steps
+from umdp.spec.expression import TRUE, StateSpace
+from umdp.spec.filtering import Filter
+from umdp.spec.formula import PathFormula, Rewarding, aim, marked, steps
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed, suggestion
+from umdp.spec.rewarded import Instantaneous, LongRun
 from umdp.spec.temporal import TemporalFormula
 
 _RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
@@ -87,19 +89,22 @@ class Spec:
 
     Parameters
     ----------
-    kind : {"P", "R"}
-        A probability or an expected reward.
+    kind : {"P", "R", "S"}
+        A probability, an expected reward, or the share of time in the long run.
     agent : Direction or None
         What the policy pulls towards; None in a bare ``P>=0.3``, which speaks of all policies and all natures,
         and in a bare ``P=?``, which needs a model without choices.
     nature : Direction or None
         What the choice of probabilities within the intervals pulls towards; None where it is not said.
     formula : PathFormula
-        ``Until``, ``Globally`` or ``Next`` for P; ``Reach`` or ``Cumulative`` for R.
+        ``Until``, ``Globally`` or ``Next`` for P; ``Reach``, ``Cumulative``, ``Instantaneous``, ``Total``, ``Discounted`` or
+        ``Average`` for R; ``LongRun`` for S.
     threshold : Threshold or None
         What the value is compared with; None where the value itself is asked for (``=?``).
     reward : str or None
         Name of the reward, where one is given.
+    filter : Filter or None
+        What is wanted of the values of some states; None for the value of the initial one.
 
     Examples
     --------
@@ -113,29 +118,31 @@ nature choosing the least favourable probabilities'
     Threshold(operator='<=', value=9.0)
     """
 
-    kind: Literal["P", "R"]
+    kind: Literal["P", "R", "S"]
     agent: Direction | None
     nature: Direction | None
     formula: PathFormula
     threshold: Threshold | None = None
     reward: str | None = None
+    filter: Filter | None = None
     location: SourceLocation | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        rewarding = isinstance(self.formula, Reach | Cumulative)
-        if rewarding != (self.kind == "R") and not isinstance(self.formula, TemporalFormula):
+        fits = "R" if isinstance(self.formula, Rewarding) else "S" if isinstance(self.formula, LongRun) else "P"
+        if fits != self.kind and not (self.kind == "R" and isinstance(self.formula, TemporalFormula)):
             raise self.error(
                 f"{self.kind} of {type(self.formula).__name__}",
-                "P takes F, G, X or U; R takes F phi without a step bound, or C<=k",
+                "P takes F, G, X or U; S takes a state formula; R takes F phi without a step bound, C<=k, C, I=k, S, or "
+                "Cdiscount=0.95",
             )
         if self.agent is None and self.nature is not None:
             raise self.error("nature has a direction and the agent has none", "give both, as in Pmaxmin")
-        if self.reward is not None and self.kind == "P":
+        if self.reward is not None and self.kind != "R":
             raise self.error("a probability has no reward name", f'write R{{"{self.reward}"}} for an expected reward')
         if self.threshold is not None:
             value = self.threshold.value
-            if not math.isfinite(value) or (self.kind == "P" and not 0 <= value <= 1):
-                domain = "between 0 and 1" if self.kind == "P" else "a finite number"
+            if not math.isfinite(value) or (self.kind != "R" and not 0 <= value <= 1):
+                domain = "between 0 and 1" if self.kind != "R" else "a finite number"
                 location = self.threshold.location or self.location or SourceLocation(str(self), 0)
                 raise location.error(
                     f"the threshold {value:.12g} is not {domain}", "compare with a value that can occur"
@@ -206,6 +213,11 @@ nature choosing the least favourable probabilities'
         """Return the step bound, with the constants of the model; None where there is none (1 for ``X``)."""
         return steps(self.formula, model)
 
+    @property
+    def aim(self) -> str:
+        """Which of the few things that the solver knows is asked for: reach, bounded, total, discounted or average."""
+        return aim(self.formula)
+
     def resolve_reward(self, names: Sequence[str]) -> str:
         """Return which of a model's rewards is meant, or raise an error that lists them.
 
@@ -235,11 +247,14 @@ nature choosing the least favourable probabilities'
 
     def describe(self) -> str:
         """Return the question in one English line that names both players."""
-        if self.kind == "P":
+        if self.filter is not None:
+            return f"{self.filter.describe()}: {replace(self, filter=None).describe()}"
+        if self.kind != "R":
             quantity, event = "probability", f"of {self.formula.describe()}"
         else:
+            earned = "earned" if self.aim == "average" or isinstance(self.formula, Instantaneous) else "accumulated"
             until = "until it is settled that " if isinstance(self.formula, TemporalFormula) else ""
-            quantity, event = "expected reward", f"accumulated {until}{self.formula.describe()}"
+            quantity, event = "expected reward", f"{earned} {until}{self.formula.describe()}"
             if self.reward:
                 quantity += f' "{self.reward}"'
         if self.agent is None:
@@ -274,4 +289,8 @@ nature choosing the least favourable probabilities'
         reward = "" if self.reward is None else f'{{"{self.reward}"}}'
         players = "".join(player.value for player in (self.agent, self.nature) if player)
         query = "=?" if self.threshold is None else str(self.threshold)
-        return f"{self.kind}{reward}{players}{query} [ {self.formula} ]"
+        text = f"{self.kind}{reward}{players}{query} [ {self.formula} ]"
+        if self.filter is None:
+            return text
+        states = "" if self.filter.states == TRUE else f", {self.filter.states}"
+        return f"filter({self.filter.operator}, {text}{states})"

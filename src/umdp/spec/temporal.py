@@ -9,7 +9,8 @@ from umdp.spec.expression import Binary, Expression, Junction, Label, Literal, S
 from umdp.spec.location import SourceLocation
 
 if TYPE_CHECKING:
-    from umdp.spec.formula import Reachability, StepBound
+    from umdp.spec.formula import StepBound
+    from umdp.spec.reached import Reachability
 
 __all__ = ["AutomatonFile", "Temporal", "TemporalFormula", "Window", "is_state_formula", "lasting"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from umdp.solver.graph.arrays import Shape
 
-__all__ = ["Decided", "Edges", "decide"]
+__all__ = ["Decided", "Edges", "decide", "decide_total"]
 
 Mask = NDArray[np.bool_]
 Array = NDArray[Any]
@@ -135,3 +135,39 @@ def decide(edges: Edges, kind: str, agent_max: bool, goal: Mask, left: Mask) -> 
     avoids = edges.first_choice(edges.within(~must))
     misses, via = edges.attract(~must, ~goal, every=False)
     return Decided(goal, none, misses & ~goal, np.where(must, via, avoids), usable)
+
+
+def decide_total(edges: Edges, reward: Array, agent_max: bool) -> Decided:
+    """Return what the graph decides for all that is ever earned: where that is nothing, and where it is infinite.
+
+    A maximal total is infinite where one can come to an end component with a choice that pays, and nothing where none pays any
+    more. A minimal one is nothing where one can go on for ever without paying, and infinite where one cannot surely come there:
+    a total is finite only if payments end. `one` are the states where the total is nothing.
+    """
+    from umdp.solver.graph.end_components import end_components
+
+    graph = edges.graph
+    none, every = np.zeros(graph.states, dtype=np.bool_), np.ones(graph.states, dtype=np.bool_)
+    usable = np.ones(graph.choices, dtype=np.bool_)
+    pays = reward > 0
+    if not agent_max:
+        free = ~pays
+        bound_to = np.logical_and.reduceat(pays, graph.state_ptr[:-1])
+        nothing = ~edges.attract(bound_to, every, free, every=True)[0]
+        stay = edges.first_choice(free & edges.within(nothing))
+        found = decide(edges, "R", False, nothing, every)
+        return Decided(nothing, none, found.infinite, np.where(nothing, stay, found.via), found.usable)
+    earns = np.logical_or.reduceat(pays, graph.state_ptr[:-1])
+    nothing = ~edges.drawn(earns, every, every=False)
+    # With equal bounds nature has nothing to cut: what stays does so by the graph.
+    even = np.ones(graph.transitions)
+    component, stays, _ = end_components(graph.state_ptr, graph.choice_ptr, graph.successor, even, even, every, usable)
+    paying = stays & pays
+    rich = np.isin(component, component[graph.choice_state[paying]]) & np.logical_or.reduceat(
+        stays, graph.state_ptr[:-1]
+    )
+    at_source = np.logical_or.reduceat(paying, graph.state_ptr[:-1])
+    _, around = edges.attract(at_source, rich, stays, every=False)
+    around = np.where(at_source, edges.first_choice(paying), around)
+    infinite, towards = edges.attract(rich, every, every=False)
+    return Decided(nothing, none, infinite, np.where(rich, around, towards), usable)

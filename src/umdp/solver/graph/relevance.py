@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,9 @@ from umdp.solver.graph.arrays import Shape
 from umdp.solver.graph.decided import Edges, decide
 from umdp.solver.objective import Objective, objective_of
 from umdp.spec import Direction, Spec
+
+FAINT = 1e-3  # what a step may count so that no trajectory needs it
+LONGEST = 10_000  # steps of a trajectory, whatever the discount
 
 __all__ = ["Relevant", "relevant", "resting"]
 
@@ -24,7 +28,7 @@ class Relevant:
     ----------
     decided : (S,) states whose value the graph alone decides: nothing seen from there on can matter
     choices : (C,) choices that can be taken before a decided state is reached, and have more than one successor
-    steps : the step bound of the property, None without one
+    steps : the step bound of the property, or so many that what comes after hardly counts; None without either
     favoured : whether the graph decides a state that can be reached, and is not the goal itself, in the agent's favour
     spent : (S,) undecided states from which the goal is reached without any reward, whatever is done
     """
@@ -48,7 +52,9 @@ def relevant(graph: Graph, spec: Spec) -> Relevant:
     objective = objective_of(graph, spec)
     edges = Edges(Shape.of(graph))
     favoured = np.zeros(graph.states, dtype=np.bool_)
-    if objective.absorbing is not None and objective.steps is not None:
+    if objective.aim in ("discounted", "average"):  # where nothing is earned any more both are 0
+        decided = ~_earns(edges, objective)
+    elif objective.absorbing is not None and objective.steps is not None:
         decided = objective.absorbing
     else:
         agent_max = spec.deciding().agent is not Direction.MIN
@@ -61,7 +67,10 @@ def relevant(graph: Graph, spec: Spec) -> Relevant:
     open_choice = (reached & ~decided)[graph.choice_state]
     worth = open_choice & (np.diff(graph.choice_ptr) > 1)
     spent = ~decided & ~_earns(edges, objective)
-    return Relevant(decided, worth, objective.steps, bool((favoured & reached).any()), spent)
+    steps = objective.steps
+    if objective.aim == "discounted":
+        steps = min(max(math.ceil(math.log(FAINT) / math.log(objective.discount)), 1), LONGEST)
+    return Relevant(decided, worth, steps, bool((favoured & reached).any()), spent)
 
 
 def _earns(edges: Edges, objective: Objective) -> NDArray[np.bool_]:
@@ -69,11 +78,11 @@ def _earns(edges: Edges, objective: Objective) -> NDArray[np.bool_]:
     if objective.rewards is None:
         return np.ones(edges.graph.states, dtype=np.bool_)
     graph, given = edges.graph, objective.rewards
-    paid = np.zeros(graph.states, dtype=np.bool_) if given.state is None else given.state > 0
+    paid = np.zeros(graph.states, dtype=np.bool_) if given.state is None else given.state != 0
     if given.choice is not None:
-        paid |= np.logical_or.reduceat(given.choice > 0, graph.state_ptr[:-1])
+        paid |= np.logical_or.reduceat(given.choice != 0, graph.state_ptr[:-1])
     if given.transition is not None:
-        earned = np.logical_or.reduceat(given.transition > 0, graph.choice_ptr[:-1])
+        earned = np.logical_or.reduceat(given.transition != 0, graph.choice_ptr[:-1])
         paid |= np.logical_or.reduceat(earned, graph.state_ptr[:-1])
     return edges.drawn(paid & ~objective.goal, ~objective.goal, every=False)
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import LEAST, MOST, excess, repeated, row_error, underflow
+from umdp.solver.certification.rounding import LEAST, MOST, repeated, row_error, underflow
 from umdp.solver.certification.row import fill, sort_row
+from umdp.solver.methods.signed import normal_rows
 
 __all__ = ["Horizon", "induct"]
 
@@ -143,7 +144,7 @@ def induct(
     keep : whether to return the choices of every step
     tell : called now and then with the steps left; ends the induction by returning True
     """
-    low, slack = _normal(shape.choice_ptr, lower, upper)
+    low, slack = normal_rows(shape.choice_ptr, lower, upper)
     widest = int(np.diff(shape.choice_ptr).max())
     order = (np.arange(shape.transitions) - np.repeat(shape.choice_ptr[:-1], np.diff(shape.choice_ptr))).astype(
         np.int32
@@ -172,20 +173,3 @@ def induct(
     chosen = tie if weights is None else float(row_error(int(np.diff(shape.state_ptr).max())))
     rel = repeated(float(row_error(widest)) + 2.0 * chosen, steps)
     return Horizon(current, rel, off, choices, other, capped)
-
-
-@kernel
-def _normal(ptr: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
-    """Return lower bounds and slack per row; rows without freedom are normalised distributions with slack 0."""
-    low = lower.copy()
-    slack = np.empty(ptr.size - 1)
-    for c in range(ptr.size - 1):
-        begin, end = ptr[c], ptr[c + 1]
-        below, above = excess(begin, end, lower), excess(begin, end, upper)
-        slack[c] = max(-below, 0.0)
-        if below >= 0.0 or above <= 0.0:
-            whole = 1.0 + (below if below >= 0.0 else above)
-            slack[c] = 0.0
-            for t in range(begin, end):
-                low[t] = (lower[t] if below >= 0.0 else upper[t]) / whole
-    return low, slack

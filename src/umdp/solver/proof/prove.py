@@ -8,10 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from umdp.solver.objective import objective_of
 from umdp.solver.proof.certificate import Certificate, skeleton
 from umdp.solver.proof.chain import solve_exactly
 from umdp.solver.proof.game import Game
 from umdp.solver.proof.outward import move_outward
+from umdp.spec import Instantaneous
 from umdp.verify.bounded import induct
 from umdp.verify.document import Bound, Model, digest, make_model
 from umdp.verify.graph import SearchGraph, decide
@@ -31,6 +33,7 @@ LAST_RESORT = 100  # and up to which they are where nothing else works
 
 def prove(solution: Solution) -> Certificate:
     """Return the certificate of a solution; where less can be proved than was found, that is what it claims."""
+    _refuse(solution)
     content = skeleton(solution.model, solution.spec)
     model = make_model(content["model"])
     asked = objective(model, solution.spec)
@@ -48,6 +51,20 @@ def prove(solution: Solution) -> Certificate:
     if asked.steps is None:
         _prove_unbounded(solution, content, model, asked)
     return _settle(content, model, asked)
+
+
+def _refuse(solution: Solution) -> None:
+    """Raise `SpecError` where the checker has no rule for what is asked."""
+    spec = solution.spec
+    if spec.aim not in ("reach", "bounded") or isinstance(spec.formula, Instantaneous):
+        what = "totals, discounted sums, rewards at one time and long-run averages"
+    elif objective_of(solution.model, spec).signed:
+        what = "negative rewards"
+    else:
+        return
+    raise spec.error(
+        f"there is no certificate for {what} yet", "the bracket is certified all the same: ask without one"
+    )
 
 
 def _exact(value: float) -> Number:

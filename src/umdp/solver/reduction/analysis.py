@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Rewards
 from umdp.solver.graph.arrays import Shape
-from umdp.solver.graph.decided import Decided, Edges, decide
+from umdp.solver.graph.decided import Decided, Edges, decide, decide_total
 from umdp.solver.objective import bounds_of, objective_of
 from umdp.spec import Spec
 
@@ -104,12 +104,17 @@ class Analysis:
     safety: bool = False
     reward_error: float = 0.0
     kept: bool = False
+    total: bool = False
 
     def decided(self, kind: str, reach_max: bool) -> Decided:
         """Return what the graph decides when the goal is to be reached more (or less) often."""
         key = ("decided", kind, reach_max)
         if key not in self.memo:
-            self.memo[key] = decide(self.edges, kind, reach_max, self.goal, self.left)
+            self.memo[key] = (
+                decide_total(self.edges, self.reward, reach_max)
+                if self.total
+                else decide(self.edges, kind, reach_max, self.goal, self.left)
+            )
         decided: Decided = self.memo[key]
         return decided
 
@@ -118,7 +123,7 @@ def analyse(model: MDP | IntervalMDP, spec: Spec) -> Analysis:
     """Return what is asked of a model; models that share a graph, as learned ones do, share what it decides."""
     graph = model.__dict__.get("graph")
     shared = graph.__dict__.setdefault("_analyses", {}) if graph is not None else {}
-    key = (spec.kind, str(spec.formula), spec.reward)
+    key = (spec.kind, spec.formula, spec.reward)
     lower, upper = bounds_of(model)
     if key in shared:
         known: Analysis = shared[key]
@@ -135,7 +140,19 @@ def analyse(model: MDP | IntervalMDP, spec: Spec) -> Analysis:
         extra = shape.states - model.states
         goal = np.concatenate([goal, np.zeros(extra, dtype=np.bool_)])
         left = np.concatenate([left, np.ones(extra, dtype=np.bool_)])
-    found = Analysis(shape, Edges(shape), lower, upper, reward, goal, left, {}, objective.safety, error)
-    if keep:
+    found = Analysis(
+        shape,
+        Edges(shape),
+        lower,
+        upper,
+        reward,
+        goal,
+        left,
+        {},
+        objective.safety,
+        error,
+        total=objective.aim == "total",
+    )
+    if keep and not found.total:
         found = shared[key] = replace(found, kept=True)
     return found

@@ -104,13 +104,13 @@ def _plan(task: Task) -> Plan:
     """Put the undecided states in order.
 
     End components are collapsed where the reaching player could stay in one for ever: all of them for a
-    maximal probability, those without reward for a minimal reward.
+    maximal probability, those without reward for a minimal reward or a total.
     """
     graph, decided = task.graph, task.decided
     maybe = decided.maybe
     block = np.full(graph.states, -1, dtype=np.int32)
     stays = np.zeros(graph.choices, dtype=np.bool_)
-    lingers = task.reach_max if task.kind == "P" else not task.agent_max
+    lingers = task.reach_max if task.kind == "P" else task.total or not task.agent_max
     # Models are mostly numbered as they were explored, so that successors come first from behind.
     listed = np.flatnonzero(maybe)[::-1].astype(np.int32)
     edges = (graph.state_ptr, graph.choice_ptr, graph.successor, maybe, decided.usable)

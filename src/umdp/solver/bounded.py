@@ -1,0 +1,104 @@
+"""Step-bounded properties: values go backwards from the last step, and every step keeps its own choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import ModelError
+from umdp.model import MDP, IntervalMDP, Policy
+from umdp.solver.again import mdp_of, statistics_of, status_of
+from umdp.solver.graph.arrays import Shape
+from umdp.solver.objective import bounds_of, objective_of
+from umdp.solver.result import Bracket, Solution
+from umdp.solver.sums import bounded_sum
+from umdp.solver.task import Effort
+from umdp.spec import Spec
+
+__all__ = ["bounded"]
+
+Array = NDArray[Any]
+NOTHING: Array = np.empty(0)
+
+
+def _tick(effort: Effort, left: int) -> bool:
+    """Report the steps left to go; return whether to stop."""
+    effort.tell(f"{left} steps to go", np.nan)
+    return effort.stopped
+
+
+def bounded(
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    agent_max: bool,
+    nature_max: bool,
+    effort: Effort,
+    begun: float,
+    policy: Policy | None,
+) -> Solution:
+    """Return the solution of a step-bounded property; of a given policy where there is one."""
+    from umdp.solver.certification.rounding import above, below
+    from umdp.solver.methods.backward_induction import induct
+    from umdp.solver.methods.nature import respond
+
+    shape = Shape.of(model)
+    lower, upper = bounds_of(model)
+    objective = objective_of(model, spec)
+    steps, x, absorbing, paid = objective.steps, objective.final, objective.absorbing, objective.paid
+    assert steps is not None and x is not None and absorbing is not None  # noqa: PT018 - what a step bound comes with
+    reward = NOTHING
+    if objective.rewards is not None:
+        reward = np.zeros(shape.choices)
+        if objective.rewards.state is not None:
+            reward += objective.rewards.state[shape.choice_state]
+        if objective.rewards.choice is not None:
+            with np.errstate(over="ignore"):
+                reward += objective.rewards.choice
+    weights = None
+    if policy is not None:
+        if policy.steps is not None and policy.steps < steps:
+            raise ModelError(f"the policy is for {policy.steps} steps, the property for {steps}")
+        weights = policy.weights()
+    keep = policy is None
+    if keep and steps * shape.states > 2**28:
+        raise ModelError(
+            f"a policy for {steps} steps and {shape.states} states does not fit into memory; "
+            "evaluate a given policy, or ask for fewer steps"
+        )
+    tell = lambda left: _tick(effort, left)  # noqa: E731
+    if objective.signed:
+        return bounded_sum(model, spec, objective, agent_max, nature_max, effort, begun, policy, weights, tell)
+    result = induct(
+        shape, lower, upper, steps, x, absorbing, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
+        nature_max=nature_max, keep=keep, tell=tell,
+    )  # fmt: skip
+    effort.iterations += steps
+    rel = np.full(shape.states, result.rel)
+    low = np.maximum(np.nextafter(below(result.x, rel) - result.off, -np.inf), 0.0)
+    high = np.where(result.x > 0, np.nextafter(above(result.x, rel) + result.off, np.inf), 0.0)
+    if result.capped:
+        high = np.where(result.x > 0, np.inf, 0.0)
+    low, high = np.where(absorbing, x, low), np.where(absorbing, x, high)
+    if steps == 0:
+        low = high = x
+    if spec.kind == "P":
+        high = np.minimum(high, 1.0)
+    if effort.stopped:  # what was computed is the value of fewer steps: sound bounds need all of them
+        low = np.zeros(shape.states)
+        high = np.full(shape.states, 1.0 if spec.kind == "P" else np.inf)
+    if policy is None:
+        policy = Policy(model, result.choice if steps else np.array(shape.state_ptr[:-1]))
+    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
+
+    def nature() -> MDP:
+        prob = np.empty(shape.transitions)
+        respond(shape.choice_ptr, shape.successor, lower, upper, result.trace, paid, nature_max, prob)
+        return mdp_of(model, prob)
+
+    taken = policy
+    return Solution(
+        model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun), lambda: (low, high),
+        lambda: taken, nature,
+    )  # fmt: skip

@@ -1,0 +1,147 @@
+"""Solutions of long-run averages: gains of end components, and which of them to reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import SpecError
+from umdp.model import MDP, IntervalMDP, Policy, Rewards
+from umdp.solver.again import mdp_of, statistics_of
+from umdp.solver.certification.rounding import EPS
+from umdp.solver.graph.arrays import Shape
+from umdp.solver.graph.end_components import end_components
+from umdp.solver.objective import Objective, bounds_of
+from umdp.solver.reduction.stopping import first_cut, with_stops
+from umdp.solver.result import Bracket, Solution
+from umdp.solver.sums import status_within
+from umdp.spec import Spec
+
+if TYPE_CHECKING:
+    from umdp.solver.task import Effort
+
+__all__ = ["average", "of_policy", "spread_answer"]
+
+Array = NDArray[Any]
+Reach = Callable[[IntervalMDP, Spec], Solution]
+
+
+def average(
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    asked: Objective,
+    agent_max: bool,
+    nature_max: bool,
+    effort: Effort,
+    begun: float,
+    reach: Reach,
+    *,
+    start: Array | None = None,
+) -> Solution:
+    """Return the solution of a long-run average; `reach` solves for the price of reaching an end.
+
+    Whatever is done, the process ends up in an end component, and the agent may stay there or leave. So the value is that of
+    stopping in one of them, at the price of its gain. Prices are what the gain misses of the best one, so that they are at
+    least 0; they are paid once, so that errors of gains are passed on as they are.
+    """
+    from umdp.solver.methods.average import solve_gains
+    from umdp.solver.methods.nature import respond
+    from umdp.solver.methods.signed import Signed
+
+    lower, upper = bounds_of(model)
+    shape = Shape.of(model)
+    cut = first_cut(shape, lower, upper)
+    if cut is not None:
+        raise _refusal(model, spec, cut)
+    every = np.ones(shape.states, dtype=np.bool_), np.ones(shape.choices, dtype=np.bool_)
+    found, stays, _ = end_components(shape.state_ptr, shape.choice_ptr, shape.successor, lower, upper, *every)
+    inside = np.logical_or.reduceat(stays, shape.state_ptr[:-1])
+    names, inner = np.unique(found[inside], return_inverse=True)
+    component = np.full(shape.states, -1, dtype=np.int64)
+    component[inside] = inner
+    signed = Signed(shape, lower, upper, asked.rewards, agent_max=agent_max, nature_max=nature_max)
+    gains = solve_gains(signed, component, names.size, stays, effort, start)
+    middle = 0.5 * gains.lower + 0.5 * gains.upper
+    apart = 0.5 * (gains.upper - gains.lower) + 4.0 * EPS * (np.abs(gains.lower) + np.abs(gains.upper))
+    effort.undecided, effort.components = shape.states, names.size
+    effort.largest = int(np.bincount(inner).max())
+
+    if not np.isfinite(middle).all():  # a component of which nothing is known leaves nothing known
+        low, high = np.full(shape.states, -np.inf), np.full(shape.states, np.inf)
+        choice = gains.choice
+        prob: Callable[[], Array] = lambda: signed.low  # noqa: E731
+    else:
+        best = float(middle.max() if agent_max else middle.min())
+        price = np.full(shape.states, np.nan)
+        price[inside] = np.abs(best - middle)[inner]
+        stopping = with_stops(shape, lower, upper, model.initial, price)
+        pulls = "min" if nature_max == agent_max else "max"  # a price is what nature takes away from the agent
+        solution = reach(stopping.model, Spec.parse(f'Rmin{pulls}=? [ F "stopped" ]'))
+        away_low, away_high = solution.lower[:-1], solution.upper[:-1]
+        # One rounding for the price, one for the difference, of numbers up to the best gain and the price.
+        room = float(apart.max()) + asked.off + 8.0 * EPS * (abs(best) + away_high)
+        low, high = (best - away_high, best - away_low) if agent_max else (best + away_low, best + away_high)
+        low, high = low - room, high + room
+        sure = inside & (away_high == price)  # staying is what there is to do
+        if asked.off == 0.0:
+            low = np.where(sure, np.maximum(low, _of(gains.lower, component)), low)
+            high = np.where(sure, np.minimum(high, _of(gains.upper, component)), high)
+        assert solution.policy.choice is not None
+        choice = stopping.origin[solution.policy.choice[:-1]]
+        settled = np.isin(component, component[choice < 0]) & inside
+        choice = np.where(settled, gains.choice, choice)
+
+        def prob() -> Array:
+            answered = np.empty(shape.transitions)
+            respond(shape.choice_ptr, shape.successor, lower, upper, gains.x, asked.paid, nature_max, answered)
+            outside = np.empty(shape.transitions)
+            worth = -solution.upper[:-1] if agent_max else solution.upper[:-1]
+            respond(shape.choice_ptr, shape.successor, lower, upper, worth, np.empty(0), nature_max, outside)
+            return np.where(np.repeat(stays, np.diff(shape.choice_ptr)), answered, outside)
+
+    if asked.kind == "P":
+        low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
+    return Solution(
+        model, spec, bracket, bracket, status_within(bracket, signed.largest_reward, effort), statistics_of(effort, begun),
+        lambda: (low, high), lambda: Policy(model, choice), lambda: mdp_of(model, prob()),
+    )  # fmt: skip
+
+
+def of_policy(chain: MDP | IntervalMDP, asked: Objective, states: int) -> Objective:
+    """Return what is asked of the chain that a policy makes of a model; a randomised policy takes two steps there for one."""
+    if chain.states == states or asked.rewards is None:
+        return asked
+    given = asked.rewards
+    twice = Rewards(*(None if part is None else 2.0 * part for part in (given.state, given.choice, given.transition)))
+    return replace(asked, rewards=twice if asked.kind == "R" else given)
+
+
+def spread_answer(model: MDP | IntervalMDP, choice: Array, prob: Array) -> Array:
+    """Return nature's probabilities (T,) where those on the choices taken (S,) are known, anything possible elsewhere."""
+    lower, _ = bounds_of(model)
+    sizes = np.diff(model.choice_ptr)
+    whole = np.array(lower / np.repeat(np.maximum(np.add.reduceat(lower, model.choice_ptr[:-1]), 1e-300), sizes))
+    taken = np.zeros(model.choices, dtype=np.bool_)
+    taken[choice] = True
+    whole[np.repeat(taken, sizes)] = prob
+    return whole
+
+
+def _of(values: Array, component: Array) -> Array:
+    """Return the value of each state's component; of the last one where a state is in none."""
+    return values[component]
+
+
+def _refusal(model: MDP | IntervalMDP, spec: Spec, transition: int) -> SpecError:
+    row = int(np.searchsorted(model.choice_ptr, transition, side="right")) - 1
+    source, target = int(model.choice_state[row]), int(model.successor[transition])
+    return spec.error(
+        f"nature may set the probability of going from state {model.state_name(source)} to {model.state_name(target)} to 0, "
+        "which changes where the process can stay for ever, and a long-run average depends on that",
+        "give that transition a lower bound above 0 (with_intervals has floor=), or ask for a discounted sum, Cdiscount=0.99",
+    )

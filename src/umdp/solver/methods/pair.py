@@ -1,0 +1,91 @@
+"""Values of one pair of strategies by a sparse linear system: a proposal, which a step backwards judges afterwards."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    from umdp.solver.methods.signed import Signed, Steps
+
+__all__ = ["chain_of", "solver_of"]
+
+Array = NDArray[Any]
+DIRECT = 1500  # states up to which elimination is quickest
+ROOM = 20_000_000  # numbers that a factorised band may have
+SWEEPS = 100  # iterations of a linear solver worth waiting for
+
+
+def chain_of(signed: Signed, steps: Steps, states: Array) -> csr_matrix:
+    """Return the transition matrix of the choices taken and nature's answer, over some states (n, n)."""
+    from scipy.sparse import csr_matrix
+
+    shape = signed.shape
+    if signed.weight.size:
+        share = signed.weight / np.repeat(
+            np.add.reduceat(signed.weight, shape.state_ptr[:-1]), np.diff(shape.state_ptr)
+        )
+        rows = np.flatnonzero((share > 0) & np.isin(shape.choice_state, states))
+    else:
+        share = np.ones(shape.choices)
+        rows = steps.choice[states]
+    sizes = np.diff(shape.choice_ptr)[rows]
+    ends = np.cumsum(sizes)
+    entries = np.arange(int(ends[-1])) - np.repeat(ends - sizes - shape.choice_ptr[rows], sizes)
+    place = np.full(shape.states, -1, dtype=np.int64)
+    place[states] = np.arange(states.size)
+    source = np.repeat(place[shape.choice_state[rows]], sizes)
+    target = place[shape.successor[entries]]
+    inside = target >= 0
+    data = steps.prob[entries] * np.repeat(share[rows], sizes)
+    return csr_matrix((data[inside], (source[inside], target[inside])), shape=(states.size, states.size))
+
+
+def solver_of(matrix: Any) -> Callable[[Array], Array | None]:
+    """Return a function that solves a sparse linear system as well as it can be done quickly; None where it cannot.
+
+    Small systems, and those whose states have neighbours nearby once they are put in order, are factorised. Others mix fast, so
+    that iterations settle.
+    """
+    from scipy.sparse import diags
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+    from scipy.sparse.linalg import bicgstab, splu
+
+    size = matrix.shape[0]
+    order = np.arange(size)
+    if size > DIRECT:
+        order = reverse_cuthill_mckee(matrix.tocsr(), symmetric_mode=False).astype(np.int64)
+        place = np.empty(size, dtype=np.int64)
+        place[order] = np.arange(size)
+        entries = matrix.tocoo()
+        band = int(np.abs(place[entries.row] - place[entries.col]).max(initial=0))
+    if size <= DIRECT or size * band <= ROOM:
+        try:
+            factor = splu(matrix[order][:, order].tocsc(), permc_spec="COLAMD" if size <= DIRECT else "NATURAL")
+        except RuntimeError:  # exactly singular
+            return lambda right: None
+
+        def direct(right: Array) -> Array | None:
+            found = np.empty(size)
+            with np.errstate(all="ignore"):
+                found[order] = factor.solve(right[order])
+            return found if bool(np.isfinite(found).all()) else None
+
+        return direct
+    diagonal = matrix.diagonal()
+    scale = diags(1.0 / np.where(diagonal != 0, diagonal, 1.0))
+    scaled = (scale @ matrix).tocsr()
+
+    def iterative(right: Array) -> Array | None:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            found, _ = bicgstab(scaled, scale @ right, rtol=1e-4, maxiter=SWEEPS)
+        return found if bool(np.isfinite(found).all()) else None
+
+    return iterative

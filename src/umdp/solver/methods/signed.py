@@ -1,0 +1,294 @@
+"""One step backwards for rewards of any sign, with a bound on its rounding, and the steps of a bounded horizon.
+
+A step by a choice c of state s, with discount g, changes a value by
+
+    d  =  reward_c - (1 - g) x_s + sum_j p_j (paid_j + g (x_j - x_s)),
+
+because probabilities sum to 1. Rounded, that is off by at most `row_error` times
+
+    |reward_c| + (1 - g) |x_s| + max_j (|paid_j| + g |x_j - x_s|)
+
+(`certification.rounding`: each term is rounded a few times more than there, for which the bound has room; an average of
+numbers is at most the largest of them). What nature's share may be off absolutely, and underflow, are added. The order in which
+nature serves successors is that of rounded keys: serving them in the order of the exact ones changes the sum by two roundings
+of the largest key at most, which is within the same bound. Between choices, what counts is how far the best of all may be from
+the one taken: choices that are much worse do no harm, however large their numbers are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.solver.certification.rounding import EPS, excess, row_error, underflow
+from umdp.solver.certification.row import fill, sort_row
+
+if TYPE_CHECKING:
+    from umdp.model import Rewards
+    from umdp.solver.graph.arrays import Shape
+
+__all__ = ["Signed", "Steps", "backward", "normal_rows"]
+
+Array = NDArray[Any]
+NOTHING: Array = np.empty(0)
+
+
+@kernel
+def normal_rows(ptr: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
+    """Return lower bounds and slack per row; rows without freedom are normalised distributions with slack 0."""
+    low = lower.copy()
+    slack = np.empty(ptr.size - 1)
+    for c in range(ptr.size - 1):
+        begin, end = ptr[c], ptr[c + 1]
+        below, above = excess(begin, end, lower), excess(begin, end, upper)
+        slack[c] = max(-below, 0.0)
+        if below >= 0.0 or above <= 0.0:
+            whole = 1.0 + (below if below >= 0.0 else above)
+            slack[c] = 0.0
+            for t in range(begin, end):
+                low[t] = (lower[t] if below >= 0.0 else upper[t]) / whole
+    return low, slack
+
+
+@kernel
+def _difference(
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    lower: Array,
+    upper: Array,
+    slack: Array,
+    reward: Array,
+    size_of_reward: Array,
+    paid: Array,
+    discount: float,
+    order: Array,
+    key: Array,
+    probe: Array,
+    active: Array,
+    usable: Array,
+    weight: Array,
+    agent_max: bool,
+    nature_max: bool,
+    x: Array,
+    out: Array,
+    error: Array,
+    choice: Array,
+    prob: Array,
+) -> None:
+    """Write what a step changes of `x`, and by how much that may be off, for every active state.
+
+    `choice` receives the best choice (kept where it is as good as any), `prob` nature's answer on it. `weight` (C,) is a policy
+    to evaluate, or empty; then `prob` is written on all choices it takes.
+    """
+    for s in range(state_ptr.size - 1):
+        if not active[s]:
+            continue
+        own = x[s]
+        rest = (1.0 - discount) * own
+        best = -np.inf if agent_max else np.inf
+        taken, worst, mixed, whole = -1, 0.0, 0.0, 0.0
+        mixed_size, own_off = 0.0, 0.0
+        limit = best
+        for c in range(state_ptr[s], state_ptr[s + 1]):
+            if not usable[c] or (weight.size > 0 and weight[c] == 0.0):
+                continue
+            lo, hi = choice_ptr[c], choice_ptr[c + 1]
+            size = hi - lo
+            largest = 0.0
+            for i in range(size):
+                step = discount * (x[successor[lo + i]] - own)
+                key[i] = step
+                bulk = abs(step)
+                if paid.size > 0:
+                    key[i] += paid[lo + i]
+                    bulk += abs(paid[lo + i])
+                largest = max(largest, bulk)
+                probe[i] = lower[lo + i]
+            blur = 0.0
+            if slack[c] > 0.0:
+                sort_row(lo, size, key, order, nature_max)
+                blur = fill(lo, size, lower, upper, slack[c], order, probe)
+            value = reward[c] - rest if reward.size > 0 else -rest
+            total = 0.0
+            for i in range(size):
+                total += probe[i] * key[i]
+            value += total
+            scale = abs(rest) + largest + (size_of_reward[c] if reward.size > 0 else 0.0)
+            off = row_error(size) * scale + size * blur * largest + underflow(size) * (1.0 + largest)
+            worst = max(worst, off)
+            if weight.size > 0:
+                mixed += weight[c] * value
+                mixed_size += weight[c] * (abs(value) + off)
+                whole += weight[c]
+                for i in range(size):
+                    prob[lo + i] = probe[i]
+                continue
+            # The best choice may be another one than it seems, but not better than this.
+            limit = max(limit, value + off) if agent_max else min(limit, value - off)
+            if taken < 0 or ((value > best) if agent_max else (value < best)) or (value == best and c == choice[s]):
+                best = value
+                taken = c
+                own_off = off
+                for i in range(size):
+                    prob[lo + i] = probe[i]
+        if weight.size > 0:
+            best = mixed / whole
+            worst += row_error(state_ptr[s + 1] - state_ptr[s]) * mixed_size / whole
+        else:
+            choice[s] = taken
+            worst = max(own_off, abs(limit - best)) + 4.0 * EPS * (abs(limit) + abs(best))
+        out[s] = best
+        error[s] = worst
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What a step backwards changes.
+
+    Attributes
+    ----------
+    change : (S,) computed change of every value
+    error : (S,) by how much each may be off
+    choice : (S,) the choices taken
+    prob : (T,) nature's answer on the choices taken
+    """
+
+    change: Array
+    error: Array
+    choice: Array
+    prob: Array
+
+
+class Signed:
+    """A model with rewards of any sign, ready for steps backwards.
+
+    Parameters
+    ----------
+    shape : Shape
+    lower, upper : (T,) bounds
+    rewards : Rewards or None
+    agent_max, nature_max : bool
+        Which way the players pull.
+    discount : float
+        What the value after a step counts.
+    weight : (C,), optional
+        A policy to evaluate.
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        lower: Array,
+        upper: Array,
+        rewards: Rewards | None,
+        *,
+        agent_max: bool,
+        nature_max: bool,
+        discount: float = 1.0,
+        weight: Array | None = None,
+    ) -> None:
+        self.shape, self.discount, self.lower, self.upper = shape, discount, lower, upper
+        self.agent_max, self.nature_max = agent_max, nature_max
+        self.low, self.slack = normal_rows(shape.choice_ptr, lower, upper)
+        self.reward, self.size = NOTHING, NOTHING
+        self.paid: Array = NOTHING
+        if rewards is not None:
+            state = np.zeros(shape.states) if rewards.state is None else rewards.state
+            choice = np.zeros(shape.choices) if rewards.choice is None else rewards.choice
+            self.reward = state[shape.choice_state] + choice
+            self.size = np.abs(state)[shape.choice_state] + np.abs(choice)
+            if rewards.transition is not None and rewards.transition.any():
+                self.paid = rewards.transition
+        self.weight = NOTHING if weight is None else weight
+        widest = int(np.diff(shape.choice_ptr).max())
+        starts = np.repeat(shape.choice_ptr[:-1], np.diff(shape.choice_ptr))
+        self._order = (np.arange(shape.transitions) - starts).astype(np.int32)
+        self._key, self._probe = np.empty(widest), np.empty(widest)
+        self.every = np.ones(shape.states, dtype=np.bool_)
+        self.usable = np.ones(shape.choices, dtype=np.bool_)
+
+    def about(self, rewards: Rewards) -> Signed:
+        """Return the same with other rewards, which both players maximise."""
+        weight = self.weight if self.weight.size else None
+        return Signed(
+            self.shape, self.lower, self.upper, rewards, agent_max=True, nature_max=True, discount=self.discount,
+            weight=weight,
+        )  # fmt: skip
+
+    @property
+    def largest_reward(self) -> float:
+        """The largest size of what a step may earn."""
+        found = float(self.size.max(initial=0.0))
+        return found + float(np.abs(self.paid).max(initial=0.0))
+
+    def begin(self, choice: Array | None = None) -> Steps:
+        """Return room for steps, with choices (S,) to prefer where others are no better."""
+        first = np.array(self.shape.state_ptr[:-1]) if choice is None else choice.astype(np.int64)
+        size = self.shape.states
+        return Steps(np.zeros(size), np.zeros(size), first.astype(np.int64), self.low.copy())
+
+    def step(
+        self,
+        x: Array,
+        into: Steps,
+        *,
+        active: Array | None = None,
+        usable: Array | None = None,
+        weight: Array | None = None,
+    ) -> Steps:
+        """Work out what a step backwards changes of `x` (S,) in the active states by the usable choices."""
+        shape = self.shape
+        _difference(
+            shape.state_ptr, shape.choice_ptr, shape.successor, self.low, self.upper, self.slack, self.reward, self.size,
+            self.paid, self.discount, self._order, self._key, self._probe, self.every if active is None else active,
+            self.usable if usable is None else usable, self.weight if weight is None else weight, self.agent_max,
+            self.nature_max, x, into.change, into.error, into.choice, into.prob,
+        )  # fmt: skip
+        return into
+
+
+def backward(
+    signed: Signed,
+    x: Array,
+    frozen: Array,
+    steps: int,
+    *,
+    weights: Array | None = None,
+    keep: bool = True,
+    tell: Callable[[int], bool] = lambda left: False,
+) -> tuple[Array, float, Array, Array]:
+    """Go `steps` steps backwards from `x` with rewards of any sign.
+
+    Errors of earlier values are passed on by probabilities, so they add up: no value is off by more than their sum.
+
+    Returns
+    -------
+    x : (S,) values with all steps to go
+    off : by how much each may be off
+    choice : (K, S) the choice of every step, or (0, S)
+    before : (S,) the values with one step less to go
+    """
+    active = ~frozen
+    into = signed.begin()
+    choices = np.empty((steps if keep else 0, signed.shape.states), dtype=np.int32)
+    off, before = 0.0, x
+    for k in range(steps - 1, -1, -1):
+        weight = None if weights is None else (weights if weights.ndim == 1 else weights[k])
+        signed.step(x, into, active=active, weight=weight)
+        before = x
+        x = np.where(active, x + into.change, x)
+        # The sum is rounded once more.
+        lost = float(np.where(active, into.error + 2.0 * EPS * np.abs(x), 0.0).max(initial=0.0))
+        off = (off + lost) * (1.0 + 4.0 * EPS)
+        if keep:
+            choices[k] = into.choice
+        if k % 64 == 63 and tell(k):
+            choices[:k] = into.choice
+            break
+    return x, off, choices, before
