@@ -132,7 +132,7 @@ def evaluate(
     """
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
     _check_options(precision, method)
-    if isinstance(policy, MemoryPolicy):
+    if isinstance(policy, MemoryPolicy) and needs_automaton(spec):
         _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
         product = along(policy, model, spec, nature_max)
         own = Policy(product.model, policy.choice, policy.weight)
