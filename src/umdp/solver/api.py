@@ -157,7 +157,7 @@ def evaluate(
             time_limit=time_limit, progress=progress,
         )  # fmt: skip
         return filtered(plain, spec, Effort(precision))
-    if isinstance(policy, MemoryPolicy):
+    if isinstance(policy, MemoryPolicy) and needs_automaton(spec):
         _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
         product = along(policy, model, spec, nature_max)
         own = Policy(product.model, policy.choice, policy.weight)
