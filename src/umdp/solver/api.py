@@ -82,11 +82,7 @@ def solve(
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
     _check_options(precision, method)
     spec = settled(model, spec, lambda on, inner, width: solve(on, inner, precision=width, method=method), precision)
-    if spec.filter is not None and needs_automaton(spec):
-        raise spec.error(
-            "filters of formulas with several temporal operators are not supported",
-            "the value is that of the initial state; write the property alone",
-        )
+    _check_filter(spec)
     if spec.filter is not None:
         plain = solve(
             model, replace(spec, filter=None), precision=precision, start=start, method=method, threads=threads,
@@ -151,6 +147,7 @@ def evaluate(
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
     _check_options(precision, method)
     spec = settled(model, spec, lambda on, inner, width: solve(on, inner, precision=width, method=method), precision)
+    _check_filter(spec)
     if spec.filter is not None:
         plain = evaluate(
             model, replace(spec, filter=None), policy, precision=precision, method=method, threads=threads,
@@ -203,6 +200,14 @@ def evaluate(
         model, spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
         lambda: (inner.lower[:size], inner.upper[:size]), lambda: policy, nature,
     )  # fmt: skip
+
+
+def _check_filter(spec: Spec) -> None:
+    if spec.filter is not None and needs_automaton(spec):
+        raise spec.error(
+            "filters of formulas with several temporal operators are not supported",
+            "the value is that of the initial state; write the property alone",
+        )
 
 
 def _check_options(precision: float, method: str) -> None:
