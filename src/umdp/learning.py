@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from umdp.anytime import Anytime, proceed
 from umdp.asked import check_budgets, check_gap, check_until
+from umdp.automata.reading import needs_automaton
 from umdp.evidence import DirectEvidence, as_evidence
 from umdp.explore import Explorer, as_explorer
 from umdp.learn import Learner, as_learner
-from umdp.learn.tied import as_tied
+from umdp.learn.parametric import Parametric
+from umdp.learn.tied import Tied, as_tied
 from umdp.limits import Limits, threshold
 from umdp.model import MDP
 from umdp.model.tying import Outcome, Tie, Tying
 from umdp.parametric.model import ParametricMDP
 from umdp.snapshot import Snapshot
 from umdp.source import Source, as_source
-from umdp.spec import Spec, Threshold
+from umdp.spec import Direction, Spec, Threshold
 
-__all__ = ["anytime"]
+__all__ = ["anytime", "remembering"]
 
 
 def anytime(
@@ -92,9 +95,48 @@ def anytime(
     check_gap(gap)
     made = as_source(source)
     learns = as_tied(as_learner(learner), made.graph, tie, outcome)
+    if needs_automaton(asked):
+        made, asked, learns = remembering(made, asked, learns)
     run = Anytime(
         made, asked, learns, as_explorer(explorer), seed, horizon, precision, per_solve, as_evidence(evidence)
     )
     if limits.until is not None:
         check_until(asked, limits.until, graph=made.graph)
     yield from proceed(run, limits, stop, leap=True)
+
+
+def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, Spec, Learner]:
+    """Return source, property and learner for the product of a process with the automaton of a temporal formula.
+
+    The product is of the graph alone. What is learned of a choice counts with every memory.
+    """
+    from umdp.automata.ties import product_ties
+    from umdp.solver.temporal import lift, on_model
+    from umdp.source.simulator import Simulator
+
+    if not isinstance(source, Simulator):
+        raise spec.error(
+            "a formula with several temporal operators is learned from a model that is simulated",
+            "give a model; of other sources ask for one temporal operator",
+        )
+    agent = spec.deciding().agent
+    if agent is None:
+        raise spec.error("the property does not say which way the policy pulls", "write Pmax or Pmin")
+    maximises = agent is Direction.MAX
+    product = lift(source.stages[0], spec, maximises, maximises, chained=True)
+    product.model.graph.__dict__["_product"] = product
+    first, *later = (product.model, *(on_model(product, stage).model for stage in source.stages[1:]))
+    assert isinstance(first, MDP) and all(isinstance(stage, MDP) for stage in later)  # noqa: PT018 - as the stages are
+    made = Simulator(first, later=later[0] if later else None, after=source.after, sampling=source.sampling)  # type: ignore[arg-type]
+    if isinstance(learner, Parametric):
+        raise spec.error(
+            "the constants of a program are learned for one temporal operator",
+            "leave out what is unknown, or ask for F, G or U",
+        )
+    tied = learner if isinstance(learner, Tied) else None
+    inner, ties = (learner, product_ties(product)) if tied is None else (tied.inner, product_ties(product, tied.tying))
+    return (
+        made,
+        replace(product.spec, nature=spec.nature),
+        Tied(inner, ties, 0.01 if tied is None else tied.false_alarms, assumed=tied is not None),
+    )

@@ -237,8 +237,16 @@ class Check:
         if self.evaluate is None:
             return None
         from umdp.io import read_policy
+        from umdp.io.policy import read_remembered
 
-        return read_policy(self.evaluate, model)
+        remembered = read_remembered(Path(self.evaluate)) if Path(self.evaluate).is_file() else None
+        if remembered is None:
+            return read_policy(self.evaluate, model)
+        from umdp.solver.temporal import recalled
+        from umdp.spec import Direction, Spec
+
+        asked = Spec.parse(remembered[0])
+        return recalled(model, asked, remembered[1], maximises=asked.deciding().agent is not Direction.MIN)
 
     def _policy_path(self, number: int) -> str:
         return (self.policy or "").replace("{n}", str(number))
@@ -271,9 +279,17 @@ def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None)
     from umdp.model import MDP
     from umdp.solver.nested import outermost
     from umdp.solver.objective import objective_of, players
+    from umdp.solver.temporal import check_temporal, needs_automaton
 
     spec = outermost(spec, lambda inner: validate(model, inner))
     players(model, spec, policy_given=policy is not None and (spec.nature is not None or isinstance(model, MDP)))
+    if needs_automaton(spec):
+        check_temporal(model, spec)
+        if policy is not None and policy.steps is not None:
+            raise ModelError(
+                "the policy depends on the step, which a temporal formula does not; evaluate another policy"
+            )
+        return
     steps = objective_of(model, spec).steps
     if policy is not None and policy.steps is not None:
         if steps is None:

@@ -106,8 +106,8 @@ def log_options(
     quiet: bool,
 ) -> LogOptions:
     """Return how a log is to be read, from what was typed and from the file that describes it."""
-    from umdp.run.config import is_log_name
     from umdp.run.log_settings import LogSettings, beside, read_description
+    from umdp.run.recorded import is_log_name
     from umdp.source.logs.columns import split
 
     terminal = given["terminal"]

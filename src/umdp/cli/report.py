@@ -12,9 +12,10 @@ from umdp.model import MDP, IntervalMDP
 from umdp.plural import nouns
 
 if TYPE_CHECKING:
+    from umdp.automata import Product
     from umdp.solver import Bracket, Solution
 
-__all__ = ["Numbers", "describe", "kind", "numbers", "record", "sizes", "verdict"]
+__all__ = ["Numbers", "describe", "kind", "numbers", "record", "remembering", "sizes", "verdict"]
 
 FEW = 4  # significant digits of a bracket too wide to have many in common
 MOST = 17  # significant digits that tell any two floats apart
@@ -110,6 +111,12 @@ def sizes(model: MDP | IntervalMDP) -> str:
     return text
 
 
+def remembering(product: Product) -> str:
+    """Return in words how large the product is in which a temporal formula was answered."""
+    memories = product.reading.automaton.states
+    return f"in the product with an automaton of {memories:,} {nouns(memories, 'state')}: {sizes(product.model)}"
+
+
 def describe(solution: Solution, evaluated: str | None = None) -> str:
     """Return the question in words that name both players, as they are in this model.
 
@@ -119,7 +126,7 @@ def describe(solution: Solution, evaluated: str | None = None) -> str:
     evaluated : str, optional
         The file of the policy whose value was asked for instead of the best one.
     """
-    spec, model = solution.spec, solution.model
+    spec, model = solution.asked, solution.model
     text = spec.describe()
     uncertain = isinstance(model, IntervalMDP) and bool((model.lower < model.upper).any())
     if evaluated is not None:

@@ -57,7 +57,8 @@ class Show:
                 print(json.dumps({**shown_run, "last": shown, "notes": notes}))
                 return 0
             config = configuration(store)
-            print(f"{self.path}: {store.question or config.wording()} with {config.learner} on {config.model}")
+            asked = config.wording() if config.remembers else store.question or config.wording()
+            print(f"{self.path}: {asked} with {config.learner} on {config.model}")
             print(f"  seed {config.seed}, {_made(config.versions.get('umdp'))}")
             if config.read_from is not None:
                 print(f"  from the log {config.read_from}")
@@ -188,7 +189,7 @@ def _about(store: Store) -> dict[str, Any]:
         known["promise"] = last["promise"]
     config = configuration(store)
     return {
-        "property": store.question,
+        "property": config.wording() if config.remembers else store.question,
         "model": config.read_from or config.model,
         "parameters": config.parameters,
         **known,

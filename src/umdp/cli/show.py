@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from umdp.cli.report import describe, kind, numbers, record, sizes, verdict
+from umdp.cli.report import describe, kind, numbers, record, remembering, sizes, verdict
 from umdp.plural import nouns
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Report:
         if self._request.json:
             row = record(text, solution, self._request.model)
             if self._origin is not None:
-                row["guarantee"] = self._origin.promised(solution.spec)
+                row["guarantee"] = self._origin.promised(solution.asked)
             if self._about:
                 row["notes"] = list(self._about)
             print(json.dumps(row, ensure_ascii=False), flush=True)
@@ -74,7 +74,7 @@ class Report:
         yield from (f"  {note}" for note in self._about)
         for answer in self.answers:
             yield ""
-            yield str(answer.solution.spec)
+            yield str(answer.solution.asked)
             yield f"  {describe(answer.solution, self._request.evaluate)}"
             shown = numbers(answer.solution.bracket)
             facts = [("value", shown.value), ("bracket", f"{shown.lower} .. {shown.upper}"), ("width", shown.width)]
@@ -87,7 +87,7 @@ class Report:
 
     def _notes(self, answer: Answer) -> Iterator[str]:
         if self._origin is not None:
-            yield f"of the learned model; of the process, {self._origin.promised(answer.solution.spec)['text']}"
+            yield f"of the learned model; of the process, {self._origin.promised(answer.solution.asked)['text']}"
         yield from _notes(answer)
 
     def _table(self) -> str | None:
@@ -104,7 +104,7 @@ class Report:
         table.add_column("property", overflow="fold")
         table.add_column("answer", no_wrap=True)
         for answer in self.answers:
-            cell = Text(str(answer.solution.spec), style="bold")
+            cell = Text(str(answer.solution.asked), style="bold")
             cell.append(f"\n{describe(answer.solution, self._request.evaluate)}", style="not bold dim")
             for note in self._notes(answer):
                 cell.append(f"\n{note}", style="not bold yellow" if note != _written(answer) else "not bold green")
@@ -156,6 +156,8 @@ def _written(answer: Answer) -> str:
 def _notes(answer: Answer) -> Iterator[str]:
     """Yield what else there is to say, one sentence each."""
     solution = answer.solution
+    if solution.product is not None:
+        yield remembering(solution.product)
     if not solution.status.is_precise:
         own = numbers(solution.policy_bracket)
         yield solution.status.value

@@ -115,7 +115,11 @@ class Simulate:
         else:
             home = self._is_home(origin, config.parameters)
             config = self._config(self.model, config.constants if home else "")
-        process = self._process(config, recorded=self.model is None and config.log is not None)
+        process: Any
+        if self.model is None and config.remembers:  # what is played is the product, in which the policy was learned
+            process = config.build().source
+        else:
+            process = self._process(config, recorded=self.model is None and config.log is not None)
         # At home states are known by the graph of the run; elsewhere by what the environment tells of its own.
         process = playable(process) if home else _with_graph(process)
         policy = fitted(learned.policy, process)

@@ -24,7 +24,8 @@ class Decision(msgspec.Struct, omit_defaults=True):
     """One line of a policy: in `state` (at `step`) take `action` with probability `weight`.
 
     `number` is the state's number and `choice` the number of the action within its state; they decide where names
-    are missing or shared.
+    are missing or shared. In a policy with memory, `memory` is what is remembered, and `becomes` what it becomes when the action
+    is taken; the letter of the next state changes it further.
     """
 
     state: str | None = None
@@ -33,6 +34,8 @@ class Decision(msgspec.Struct, omit_defaults=True):
     choice: int | None = None
     step: int | None = None
     weight: float = 1.0
+    memory: int | None = None
+    becomes: int | None = None
 
 
 class Fitted(NamedTuple):

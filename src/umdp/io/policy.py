@@ -10,15 +10,28 @@ from typing import Any
 
 import msgspec
 
+from umdp.automata import MemoryPolicy
 from umdp.errors import FormatError
 from umdp.io.decisions import Decision, Fitted, decisions_of, fit
 from umdp.io.files import load, sentence, store
 from umdp.io.tokens import decode_text
 from umdp.model import Graph, Policy
 
-__all__ = ["read_about", "read_policy_file", "write_policy_file"]
+__all__ = ["read_about", "read_policy_file", "read_remembered", "write_policy_file"]
 
 COLUMNS = ("step", "number", "state", "action", "choice", "weight")
+REMEMBERED = ("memory", "number", "state", "action", "choice", "becomes")
+
+
+class _Memory(msgspec.Struct):
+    """An automaton: the memory after reading the letter of a state; bit `i` of a letter says if condition `i` holds there."""
+
+    asked: str
+    initial: int
+    conditions: list[str]
+    letters: list[int]
+    after: list[list[int]]
+    remaining: list[str]
 
 
 class _File(msgspec.Struct, omit_defaults=True):
@@ -27,24 +40,66 @@ class _File(msgspec.Struct, omit_defaults=True):
     kind: str = "deterministic"
     steps: int | None = None
     about: dict[str, Any] | None = None
+    memory: _Memory | None = None
 
 
 def write_policy_file(policy: Policy, path: Path, about: Mapping[str, Any] | None = None) -> None:
     """Write a policy as JSON or CSV, by the name's ending."""
-    decisions = decisions_of(policy)
+    if not isinstance(policy, MemoryPolicy) and policy.steps is None and MemoryPolicy.knows(policy):
+        policy = MemoryPolicy.of(policy)
+    memory = _memory(policy) if isinstance(policy, MemoryPolicy) else None
+    decisions = _remembered(policy) if isinstance(policy, MemoryPolicy) else decisions_of(policy)
+    columns = COLUMNS if memory is None else REMEMBERED
     if path.suffix == ".json":
-        kind = "randomised" if policy.weight is not None else "deterministic"
+        kind = "randomised" if policy.weight is not None else "deterministic" if memory is None else "with memory"
         given = None if about is None else dict(about)
-        file = _File(policy.graph.states, list(decisions), kind, policy.steps, given)
+        states = policy.product.base.states if isinstance(policy, MemoryPolicy) else policy.graph.states
+        file = _File(states, list(decisions), kind, policy.steps, given, memory)
         store(path, msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
     elif path.suffix == ".csv":
         buffer = io.StringIO(newline="")
         writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows([getattr(each, column) for column in COLUMNS] for each in decisions)
+        writer.writerow(columns)
+        writer.writerows([getattr(each, column) for column in columns] for each in decisions)
         store(path, buffer.getvalue().encode())
     else:
         raise FormatError("a policy is written as .json or .csv", path=path)
+
+
+def read_remembered(path: Path) -> tuple[str, list[tuple[int, int, int, int]]] | None:
+    """Return the property and the decisions of a policy with memory in a JSON file; None where it is no such file.
+
+    A decision is (state, memory, choice within the state, memory when it is taken).
+    """
+    if path.suffix != ".json":
+        return None
+    file = _read_json(path)
+    if file.memory is None:
+        return None
+    found = []
+    for place, each in enumerate(file.decisions):
+        row = (each.number, each.memory, each.choice, each.becomes)
+        if None in row:
+            raise FormatError(f"decision {place} lacks its number, memory, choice or becomes", path=path)
+        found.append(row)
+    return file.memory.asked, found  # type: ignore[return-value]
+
+
+def _memory(policy: MemoryPolicy) -> _Memory:
+    reading = policy.product.reading
+    automaton = reading.automaton
+    return _Memory(
+        str(policy.product.asked), automaton.initial, [str(atom) for atom in reading.atoms], automaton.letters.tolist(),
+        automaton.step.tolist(), list(policy.memories()),
+    )  # fmt: skip
+
+
+def _remembered(policy: MemoryPolicy) -> Iterator[Decision]:
+    """Yield the decisions of a policy with memory, in terms of its model."""
+    base = policy.product.base
+    for state, memory, choice, becomes in policy.decisions():
+        within = choice - int(base.state_ptr[state])
+        yield Decision(base.state_name(state), base.action_name(choice), state, within, memory=memory, becomes=becomes)
 
 
 def read_policy_file(path: Path, graph: Graph, *, partly: bool = False) -> Fitted:
@@ -55,6 +110,11 @@ def read_policy_file(path: Path, graph: Graph, *, partly: bool = False) -> Fitte
     states: int | None = None
     if path.suffix == ".json":
         file = _read_json(path)
+        if file.memory is not None:
+            raise FormatError(
+                f"this is a policy with memory, for {file.memory.asked}, which umdp check --evaluate reads and nothing else",
+                path=path,
+            )
         states = file.states
         placed = [(f"decision {i}", each) for i, each in enumerate(file.decisions)]
         steps, randomised = file.steps, file.kind == "randomised"
@@ -80,6 +140,8 @@ def _read_json(path: Path) -> _File:
 
 def _read_csv(path: Path) -> Iterator[tuple[str, Decision]]:
     rows = csv.DictReader(io.StringIO(decode_text(load(path), path), newline=""))
+    if "memory" in (rows.fieldnames or ()):
+        raise FormatError("this is a policy with memory, which is read back from .json only", path=path)
     if not {"state", "number"} & set(rows.fieldnames or ()) or not {"action", "choice"} & set(rows.fieldnames or ()):
         raise FormatError(f"the first line should name the columns {','.join(COLUMNS)}", path=path, line=1)
     for line, row in enumerate(rows, 2):

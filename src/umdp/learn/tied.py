@@ -50,6 +50,8 @@ class Tied(Learner):
     false_alarms : float
         The probability with which there may ever be an alarm that a choice is not like the others of its class although it is.
         After one nothing is promised any more.
+    assumed : bool
+        Whether somebody says that the classes are right; false where they are by construction, as in a product.
 
     Attributes
     ----------
@@ -80,12 +82,14 @@ class Tied(Learner):
     misfit_samples: Ints
     misfit_steps: Ints
 
-    def __init__(self, learner: Learner, tying: Tying, false_alarms: float = 0.01) -> None:
+    def __init__(self, learner: Learner, tying: Tying, false_alarms: float = 0.01, *, assumed: bool = True) -> None:
         if isinstance(learner, Tied):
             raise ModelError("choices are tied once; give the learner alone")
-        self.inner, self.tying, self.watches = learner, tying, learner.watches
+        self.inner, self.tying, self.watches, self.assumed = learner, tying, learner.watches, assumed
         self.false_alarms = as_rate(false_alarms, "false_alarms")
         self.misfit_samples = np.zeros(0, np.int64)
+        if not assumed:  # classes are hardly larger than single choices
+            self.__dict__["growth"] = learner.growth
 
     @property
     def claim(self) -> Guarantee:
@@ -94,7 +98,7 @@ class Tied(Learner):
         if wrong.size:
             kind, first = self.tying.names[self.tying.choice_class[wrong[0]]], place(self.graph, int(wrong[0]))
             return Guarantee("none", reasons=(MISFIT.format(kind, first), *(() if claim.holds else claim.reasons)))
-        return replace(claim, reasons=(*claim.reasons, TIED)) if claim.holds else claim
+        return replace(claim, reasons=(*claim.reasons, TIED)) if claim.holds and self.assumed else claim
 
     def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:
         """Return a learner with these settings, at its beginning, for the graph of the classes."""

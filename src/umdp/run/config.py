@@ -13,6 +13,7 @@ import numpy as np
 
 from umdp.anytime import Anytime
 from umdp.asked import check_budgets, check_gap, check_numbers, check_spec, check_until
+from umdp.automata.reading import needs_automaton
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 from umdp.evidence import DirectEvidence
 from umdp.explore import EXPLORERS, Explorer, Optimism
@@ -20,11 +21,13 @@ from umdp.learn import Learner, as_learner
 from umdp.learn.making import make_learner, settings_of
 from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
+from umdp.learning import remembering
 from umdp.limits import Limits, threshold
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.run.fingerprint import graph_digest
 from umdp.run.log_settings import LogSettings, check_settings
 from umdp.run.plugin import check_file, is_plugin, plugin, plugin_file, read_plugin, where
+from umdp.run.recorded import is_log_name, recorded
 from umdp.run.tying import check_tie, tying_of
 from umdp.run.unknown import check_unknown, process_of, program_of
 from umdp.source import Source
@@ -133,6 +136,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             learner = Parametric(learner, program_of(self))
         if self.graph and self.graph != graph_digest(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
+        if needs_automaton(spec):
+            source, spec, learner = remembering(source, spec, learner)
         try:
             how = (self.seed, horizon, self.precision, self.per_solve, self.build_evidence())
             return Anytime(source, spec, learner, explorer, *how)
@@ -149,6 +154,11 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         if self.question is None and self.model in BENCHMARKS:
             return str(BENCHMARKS[self.model].spec)
         return self.question or ""
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the property needs an automaton, so that the run is one of a product."""
+        return bool(self.question) and needs_automaton(Spec.parse(self.wording()))
 
     def limits(self) -> Limits:
         """Return what ends the run."""
@@ -268,7 +278,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             check_file(self.model)
         check_settings(self.data, self.read_from)
         if self.read_from is not None:
-            return self._recorded(self.read_from)
+            return recorded(self, self.read_from)
         if self.follow:
             raise ModelError("--follow waits for more of a log; give one with --log")
         made: Any = None
@@ -294,23 +304,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a log is all that says what can happen."""
         return self.log is None and self.data.graph is None and self.read_from is not None
 
-    def _recorded(self, log: str) -> Source:
-        """Return the log or stream, with the graph that is given or its own."""
-        from umdp.source import open_log
-
-        data = self.data
-        if self.log is not None and data.graph is not None:
-            raise ModelError(
-                f"with --log the graph is that of MODEL, {self.model}; leave out --graph, or give the log as MODEL"
-            )
-        name = self.model if self.log is not None else data.graph
-        wanted = {} if name is not None and is_log_name(name) else data.wanted
-        return open_log(
-            log, None if name is None else self._known(name), follow=self.follow, on_error=self.on_error,
-            columns=data.columns, rejected=data.aside, **wanted,
-        )  # fmt: skip
-
-    def _known(self, name: str) -> Graph:
+    def known(self, name: str) -> Graph:
         """Return what somebody knows of a process: the graph of a model, or of a list of what can happen."""
         if is_log_name(name):
             from umdp.source.logs.log import allowed_graph
@@ -393,11 +387,3 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             raise ModelError(f"{name}: {error}") from error
         except Exception as error:
             raise ModelError(f"{name} fails: {where(error)}") from error
-
-
-def is_log_name(name: str) -> bool:
-    """Whether a model's name is that of a log, and of nothing else."""
-    from umdp.benchmark import BENCHMARKS
-    from umdp.source.logs.opening import is_log
-
-    return name not in BENCHMARKS and not is_plugin(name) and not name.startswith("gym:") and is_log(name)

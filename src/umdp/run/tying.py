@@ -46,7 +46,7 @@ def check_tie(config: Config) -> None:
 
 def _columns(config: Config) -> tuple[str, tuple[str, str]]:
     """Return the table whose columns are named, and their names."""
-    from umdp.run.config import is_log_name
+    from umdp.run.recorded import is_log_name
 
     table = config.model if config.log is not None else config.data.graph
     parts = [part.strip() for part in str(config.tie).split(",")]

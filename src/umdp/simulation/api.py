@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from umdp.automata.reading import needs_automaton
 from umdp.errors import ModelError
 from umdp.limits import default_horizon
 from umdp.model import MDP, IntervalMDP, Policy
@@ -66,7 +67,26 @@ def simulate(
     (True, 10000)
     """
     process = playable(process)
+    asked = Spec.parse(spec) if isinstance(spec, str) else spec
+    if needs_automaton(asked):
+        policy, process, spec = _with_memory(policy, process, asked)
     return play(fitted(policy, process), process, spec, episodes, seed, horizon, promised, watch)
+
+
+def _with_memory(policy: Policy, process: Any, spec: Spec) -> tuple[Policy, MDP, Spec]:
+    """Return the policy, the model and the property for the product in which a temporal formula is played."""
+    from umdp.automata import MemoryPolicy
+    from umdp.solver.temporal import on_model
+
+    if not isinstance(process, MDP):
+        raise ModelError("a temporal formula is played on a model only; give one, or ask for one temporal operator")
+    if not isinstance(policy, MemoryPolicy) or policy.product.asked.formula != spec.formula:
+        raise ModelError(
+            f"the policy does not remember what matters for {spec.formula}; play the one that was found for it"
+        )
+    product = on_model(policy.product, process)
+    assert isinstance(product.model, MDP)  # as the process is
+    return Policy(product.model, policy.choice, policy.weight), product.model, product.spec
 
 
 def playable(process: Any) -> Any:

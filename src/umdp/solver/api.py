@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.automata.policy import MemoryPolicy
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of, status_of
@@ -23,6 +24,7 @@ from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.reduction.analysis import Analysis, analyse
 from umdp.solver.result import Solution
 from umdp.solver.task import Effort, Task, has_free_zero
+from umdp.solver.temporal import along, in_memory, lift, needs_automaton
 from umdp.spec import Spec
 
 __all__ = ["evaluate", "propose", "solve", "task_of"]
@@ -80,6 +82,7 @@ def solve(
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
     _check_options(precision, method)
     spec = settled(model, spec, lambda on, inner, width: solve(on, inner, precision=width, method=method), precision)
+    _check_filter(spec)
     if spec.filter is not None:
         plain = solve(
             model, replace(spec, filter=None), precision=precision, start=start, method=method, threads=threads,
@@ -89,6 +92,8 @@ def solve(
     agent_max, nature_max = players(model, spec)
     begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress, cutoff=cutoff)
+    if needs_automaton(spec):
+        return _in_product(model, spec, agent_max, nature_max, effort, begun, start)
     if spec.aim == "bounded":
         return bounded(model, spec, agent_max, nature_max, effort, begun, None)
     if start is not None:
@@ -143,17 +148,33 @@ def evaluate(
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
     _check_options(precision, method)
     spec = settled(model, spec, lambda on, inner, width: solve(on, inner, precision=width, method=method), precision)
+    _check_filter(spec)
     if spec.filter is not None:
         plain = evaluate(
             model, replace(spec, filter=None), policy, precision=precision, method=method, threads=threads,
             time_limit=time_limit, progress=progress,
         )  # fmt: skip
         return filtered(plain, spec, Effort(precision))
+    if isinstance(policy, MemoryPolicy) and needs_automaton(spec):
+        _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
+        product = along(policy, model, spec, nature_max)
+        own = Policy(product.model, policy.choice, policy.weight)
+        played = evaluate(
+            product.model, product.spec, own, precision=precision, method=method, threads=threads, time_limit=time_limit,
+            progress=progress,
+        )  # fmt: skip
+        return replace(played, _policy=lambda: policy, product=product)
     if not np.array_equal(policy.graph.state_ptr, model.state_ptr):
         raise ModelError("the policy is for a model with other states and choices")
     _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
     begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress)
+    if needs_automaton(spec):
+        if policy.weight is not None and isinstance(model, IntervalMDP):
+            raise ModelError(
+                "a randomised policy of an interval MDP cannot be evaluated for a temporal formula; give a deterministic one"
+            )
+        return _in_product(policy.induced(model), spec, nature_max, nature_max, effort, begun, None)  # type: ignore[type-var]
     if spec.aim == "bounded":
         return bounded(model, spec, nature_max, nature_max, effort, begun, policy)
     if policy.steps is not None:
@@ -182,6 +203,14 @@ def evaluate(
     )  # fmt: skip
 
 
+def _check_filter(spec: Spec) -> None:
+    if spec.filter is not None and needs_automaton(spec):
+        raise spec.error(
+            "filters of formulas with several temporal operators are not supported",
+            "the value is that of the initial state; write the property alone",
+        )
+
+
 def _check_options(precision: float, method: str) -> None:
     if not 0 < precision < 1:
         raise ModelError(f"precision must lie strictly between 0 and 1, not {precision}")
@@ -205,6 +234,25 @@ def _task(about: Analysis, spec: Spec, agent_max: bool, nature_max: bool) -> Tas
     if not task.joint and bool((np.diff(about.shape.state_ptr) == 1).all()):  # nature decides alone
         task = replace(task, agent_max=nature_max, decided=about.decided(spec.kind, nature_max != safety))
     return replace(task, goal=task.decided.one) if about.total else task
+
+
+def _in_product(
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    agent_max: bool,
+    nature_max: bool,
+    effort: Effort,
+    begun: float,
+    start: Solution | Policy | None,
+) -> Solution:
+    """Return the solution of a property that needs an automaton: that of the product, where it is reachability."""
+    product = lift(model, spec, agent_max, nature_max)
+    known = start.policy if isinstance(start, Solution) else start
+    if known is not None and not np.array_equal(known.graph.state_ptr, product.model.state_ptr):
+        known = None  # a memory of another shape is no place to start from
+    towards = product.spec
+    inner = _unbounded(product.model, towards, *players(product.model, towards), effort, begun, known)
+    return in_memory(inner, product)
 
 
 def _choices(start: Solution | Policy | None, about: Analysis) -> Array | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.automata.reading import needs_automaton
 from umdp.spec import TRUE, Spec
 from umdp.spec.expression import Expression
 from umdp.spec.nested import Known, Nested, mapped, nested_in
@@ -46,6 +47,11 @@ def _members(
     """Return the states (S,) in which a property holds, or raise `SpecError` where a bracket has its threshold inside."""
     threshold = nested.spec.threshold
     assert threshold is not None
+    if needs_automaton(nested.spec):
+        raise nested.error(
+            "a formula with several temporal operators is not answered inside another property",
+            "ask it alone, or label the states in which it holds",
+        )
     for width in dict.fromkeys((precision, min(precision, PRECISE))):
         solution = solve(model, nested.spec, width)
         found = [threshold.holds(*bounds) for bounds in zip(solution.lower, solution.upper, strict=True)]

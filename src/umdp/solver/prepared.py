@@ -15,6 +15,7 @@ from umdp.solver.objective import players
 from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.result import Solution
 from umdp.solver.task import Effort
+from umdp.solver.temporal import needs_automaton
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Prepared:
         self.graph = graph.graph
         self.spec = Spec.parse(spec) if isinstance(spec, str) else spec
         self._known: tuple[Repetition, bool] | None = None
-        self._looked = self.spec.aim != "reach" or self.spec.nature is None
+        self._looked = self.spec.aim != "reach" or self.spec.nature is None or needs_automaton(self.spec)
 
     def solve(
         self,

@@ -17,6 +17,7 @@ from umdp.model.display import facts_html
 from umdp.model.structure import read_only
 
 if TYPE_CHECKING:
+    from umdp.automata.product import Product
     from umdp.model import MDP, IntervalMDP, Policy
     from umdp.solver.proof.certificate import Certificate
     from umdp.solver.task import Values
@@ -124,6 +125,7 @@ class Solution:
     statistics : what it took
     unknowns : the values of what the graph left open, for a solve that starts from here; None where none could use them
     values : all that was found, for the same; likewise
+    product : what `model`, `spec`, policy and nature are about where the property needs an automaton; otherwise None
     shown : with a filter, the states that it is about: those that attain an optimum, that satisfy a threshold, or all to print
     """
 
@@ -138,6 +140,7 @@ class Solution:
     _nature: Callable[[], MDP] = field(repr=False)
     unknowns: NDArray[np.float64] | None = field(default=None, repr=False)
     values: Values | None = field(default=None, repr=False)
+    product: Product | None = field(default=None, repr=False)
     shown: NDArray[np.int64] | None = field(default=None, repr=False)
 
     @cached_property
@@ -164,6 +167,11 @@ class Solution:
         """Return the bracket of a state, given by number or name."""
         s = self.model.state_index(state)
         return Bracket(float(self.lower[s]), float(self.upper[s]))
+
+    @property
+    def asked(self) -> Spec:
+        """The property as it was asked; `spec` is what it comes to on `model`, which may be a product."""
+        return self.spec if self.product is None else self.product.asked
 
     @property
     def value(self) -> float:
@@ -197,7 +205,7 @@ class Solution:
             nature: MDP | ModelError = self.nature
         except ModelError as refusal:
             nature = refusal
-        public = ("model", "spec", "bracket", "policy_bracket", "status", "statistics", "shown")
+        public = ("model", "spec", "bracket", "policy_bracket", "status", "statistics", "shown", "product")
         known = {"_bounds": self._lower_and_upper, "_policy": self.policy, "_nature": nature}
         return {name: getattr(self, name) for name in public} | known
 
@@ -206,12 +214,12 @@ class Solution:
         self.__dict__.update(state | known)
 
     def __repr__(self) -> str:
-        return f"Solution of {self.spec}: {self.bracket} ({self.status.name.lower()})"
+        return f"Solution of {self.asked}: {self.bracket} ({self.status.name.lower()})"
 
     def _repr_html_(self) -> str:
         from umdp.model.sketch import sketch
 
-        facts = [("property", str(self.spec)), ("bracket", str(self.bracket)), ("status", self.status.value)]
+        facts = [("property", str(self.asked)), ("bracket", str(self.bracket)), ("status", self.status.value)]
         if self.satisfied is not None or self.spec.threshold is not None:
             facts.append(("holds", {True: "yes", False: "no", None: "undecided"}[self.satisfied]))
         facts.append(("model", repr(self.model)))

@@ -14,9 +14,11 @@ from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Un
 from umdp.spec.reached import Reachability
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
+from umdp.spec.temporal import AutomatonFile, Temporal, TemporalFormula, Window
 
 __all__ = [
     "TRUE",
+    "AutomatonFile",
     "Average",
     "Cumulative",
     "Direction",
@@ -31,7 +33,10 @@ __all__ = [
     "Reachability",
     "Spec",
     "StateSpace",
+    "Temporal",
+    "TemporalFormula",
     "Threshold",
     "Total",
     "Until",
+    "Window",
 ]

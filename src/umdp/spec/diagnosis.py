@@ -20,7 +20,6 @@ _EXAMPLE = 'for example Pmaxmin=? [ F "goal" ]'
 _HEADS = [kind + a + n for kind in "PRS" for a in ("max", "min", "") for n in (("max", "min", "") if a else ("",))]
 
 _UNSUPPORTED = {
-    "W": ("weak until W is not supported", "use U, or G where the right side need not be reached"),
     "A": ("the operator A is not supported", "write P>=1 [ ... ] for almost surely"),
     "E": ("the operator E is not supported", "write Pmax>0 [ ... ] for with positive probability"),
     "func": ("func(...) is the old way to call functions", "write mod(x, 2) in place of func(mod, x, 2)"),
@@ -44,8 +43,12 @@ _DOUBLED = {"&&": "&", "||": "|", "==": "="}
 _ENDS = {"LABEL", "NAME", "INTEGER", "DECIMAL", "TRUE", "FALSE", "RPAR"}
 _COMPARISONS = {"EQ", "NE", "LT", "LE", "GT", "GE"}
 _OPERATORS = _COMPARISONS | {"PLUS", "TIMES", "DIVIDE", "AND", "OR", "IMPLIES", "IFF", "QUESTION"}
-_PATHS = {"EVENTUALLY", "GLOBALLY", "NEXT", "UNTIL", "CUMULATIVE", "DISCOUNTED", "INSTANTANEOUS"}
-_BOUNDED = [[path, relation] for path in ("EVENTUALLY", "GLOBALLY", "UNTIL") for relation in ("LE", "LT")]
+_PREFIX = {"EVENTUALLY", "GLOBALLY", "NEXT"}
+_INFIX = {"UNTIL", "WEAK"}
+_SUMS = {"CUMULATIVE", "DISCOUNTED", "INSTANTANEOUS"}
+_BOUNDED = [
+    [path, relation] for path in ("EVENTUALLY", "GLOBALLY", "UNTIL") for relation in ("LE", "LT", "GE", "GT", "EQ")
+]
 _WORDS = {
     "LSQB": "[",
     "RSQB": "]",
@@ -164,15 +167,16 @@ def _known(found: _Unexpected) -> SpecError | None:
         return _after_head(found)
     if kind == "ASK" and before in _ENDS:
         return location.error("a threshold and =? together", "write =? for the value, or the threshold alone")
-    if "LSQB" in found.expected and "UNTIL" not in found.expected and kind != "QUESTION":
+    windows = before in ("EVENTUALLY", "GLOBALLY", "UNTIL")
+    if "LSQB" in found.expected and "UNTIL" not in found.expected and kind != "QUESTION" and not windows:
         return location.error(f"unexpected {_shown(found)}", f"the path formula stands in square brackets, {_EXAMPLE}")
     if kind == "QUESTION" and before in _COMPARISONS:
         return location.error("a threshold needs a number", "write >=0.3, or =? to ask for the value")
+    if before == "LBRACE" and "HOA" in location.text[: location.position]:
+        return location.error("the file of an automaton stands in quotes", 'write HOA: {"file.hoa"}')
     if before == "LBRACE" and kind in ("NAME", "INTEGER"):
         return location.error(f"the reward name {text} stands without quotes", f'write R{{"{text}"}}')
     if kind == "KIND":
-        if text == "R" and before in _ENDS:
-            return location.error("release R is not supported", "use U or G")
         return location.error(f"unexpected {_shown(found)}", "put a property inside a formula into parentheses")
     if kind == "RSQB" and before == "LSQB":
         return location.error("the brackets are empty", "write a path formula: F phi, G phi, X phi or phi U psi")
@@ -199,12 +203,6 @@ def _after_head(found: _Unexpected) -> SpecError:
 
 def _in_path(found: _Unexpected) -> SpecError | None:
     kind, before, location = found.kind, found.before, found.location
-    if before in ("EVENTUALLY", "GLOBALLY", "UNTIL") and kind in ("GE", "GT", "EQ", "LSQB"):
-        return location.error(
-            "only upper step bounds are supported", f"write {found.previous}<=k or {found.previous}<k"
-        )
-    if before == "NEXT" and kind in ("LE", "LT"):
-        return location.error("X takes no step bound", "it looks exactly one step ahead")
     if before == "CUMULATIVE":
         return location.error(
             f"unexpected {_shown(found)} after C", "write C<=k for the first k steps, C for the whole run"
@@ -214,15 +212,21 @@ def _in_path(found: _Unexpected) -> SpecError | None:
         return location.error(f"{found.previous} lacks its number", f"write {example}")
     if kind == "RSQB" and before in _ENDS and "RPAR" in found.expected:
         return location.error("a parenthesis is not closed", "add )")
-    if kind == "UNTIL" and before == "LSQB":
-        return location.error("U needs a condition on its left", "write phi U psi, or F psi to reach psi")
-    if kind in ("AND", "OR", "IMPLIES", "IFF") and found.expected == {"RSQB"}:
-        return location.error("combining path formulas is not supported", "a property has one temporal operator")
-    if kind in _PATHS:
+    if kind in _INFIX and before in ("LSQB", "LPAR", *_OPERATORS, *_PREFIX, *_INFIX, "NOT"):
         return location.error(
-            f"{found.text} inside a formula is not supported",
-            "a property has one temporal operator: F phi, G phi, X phi, phi U psi or, for rewards, C<=k",
+            f"{found.text} needs a condition on its left", f"write phi {found.text} psi, or F psi to reach psi"
         )
+    if kind in _INFIX:
+        return location.error(f"a second {found.text} without parentheses", 'say which comes first: "a" U ("b" U "c")')
+    if kind in _PREFIX:
+        return location.error(
+            f"{found.text} as an operand of {found.previous} needs parentheses",
+            f"write {found.previous} ({found.text} ...): temporal operators bind weaker than all others",
+        )
+    if kind == "CUMULATIVE":
+        return location.error("C<=k stands alone", "it is a reward, and no part of a formula")
+    if kind == "HOA" or before == "HOA":
+        return location.error("HOA stands alone in the brackets", 'write HOA: {"file.hoa", "p0" <- "goal"}')
     if kind == "LPAR" and before == "NAME":
         meant = suggestion(found.previous, FUNCTIONS)
         start = location.text.rfind(found.previous, 0, location.position)
@@ -247,7 +251,7 @@ def _shown(found: _Unexpected) -> str:
 def _expected(found: _Unexpected) -> str:
     """Return what could have stood there, in words."""
     names, words = found.expected, []
-    if _PATHS & names - {"UNTIL"}:
+    if "CUMULATIVE" in names:
         words.append("a path formula (F, G, X, U or C<=k)")
     elif {"NAME", "LPAR"} <= names:
         words.append('a condition or value such as "goal" or x > 3')

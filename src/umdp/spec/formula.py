@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from umdp.errors import SpecError
 from umdp.spec.expression import TRUE, Expression, Junction, Label, Literal, Name, Scalar, StateSpace, Unary
 from umdp.spec.reached import Reachability
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
+
+if TYPE_CHECKING:
+    from umdp.spec.temporal import AutomatonFile, TemporalFormula
 
 StepBound: TypeAlias = int | Expression | None
 """A number of steps; an expression over the constants of the model; None where there is no bound."""
@@ -77,20 +80,33 @@ class Globally:
 
 @dataclass(frozen=True)
 class Next:
-    """Be in ``operand`` after one step."""
+    """Be in ``operand`` after one step, or after exactly ``bound`` of them.
+
+    Examples
+    --------
+    >>> print(Next(Label("goal")), Next(Label("goal"), 3), sep=", ")
+    X "goal", F=3 "goal"
+    """
 
     operand: Expression
+    bound: int | Expression = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bound", normal_bound(self.bound))
 
     def describe(self) -> str:
         """Return the event in words."""
-        return f"being where {self.operand.at_level(5)} holds after one step"
+        after = "one step" if self.bound == 1 else f"{self.bound} steps"
+        return f"being where {self.operand.at_level(5)} holds after {after}"
 
     def reachability(self) -> Reachability:
-        """Return ``operand``, at the first step."""
+        """Return ``operand``, at the last step."""
         return Reachability(self.operand, exact=True)
 
     def __str__(self) -> str:
-        return f"X {self.operand}"
+        if self.bound == 1:
+            return f"X {self.operand}"
+        return f"F{_shown(self.bound).replace('<=', '=', 1)} {_operand(self.operand, self.bound)}"
 
 
 @dataclass(frozen=True)
@@ -134,7 +150,7 @@ class Cumulative:
 
 Rewarding: TypeAlias = Reach | Cumulative | Instantaneous | Total | Discounted | Average
 """What R asks for."""
-PathFormula: TypeAlias = Until | Globally | Next | LongRun | Rewarding
+PathFormula: TypeAlias = Union[Until, Globally, Next, LongRun, Rewarding, "TemporalFormula", "AutomatonFile"]
 
 
 def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
@@ -147,6 +163,8 @@ def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
     """
     if isinstance(formula, Cumulative | Instantaneous | Total | Discounted | Average):
         return formula
+    if not isinstance(formula, Until | Globally | Next | Reach | LongRun):
+        return formula.marked(label, holds=holds)
     if isinstance(formula, Until):
         return replace(formula, right=_marked(formula.right, label, holds))
     return replace(formula, operand=_marked(formula.operand, label, holds))
@@ -173,7 +191,11 @@ def aim(formula: PathFormula) -> str:
 
 def steps(formula: PathFormula, model: StateSpace) -> int | None:
     """Return the step bound as a number, with the constants of the model; None where there is no bound."""
-    bound: StepBound = 1 if isinstance(formula, Next) else getattr(formula, "bound", None)
+    return resolved_bound(getattr(formula, "bound", None), model)
+
+
+def resolved_bound(bound: StepBound, model: StateSpace) -> int | None:
+    """Return a step bound as a number, with the constants of the model; None where there is none."""
     if isinstance(bound, Expression):
         _constant_only(bound, model)
         return _number(bound, model.constants, model.formulas)

@@ -22,12 +22,13 @@ from umdp.spec.expression import (
     Unary,
 )
 from umdp.spec.filtering import FILTERS, TRUTHS, Filter
-from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Rewarding, StepBound, Until
+from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Rewarding, StepBound, Until, normal_bound
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed
 from umdp.spec.nested import Nested, nested_in
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
+from umdp.spec.temporal import AutomatonFile, Temporal, TemporalFormula, Window, is_state_formula, lasting
 
 if TYPE_CHECKING:
     from lark import Lark, Token
@@ -62,12 +63,24 @@ def _parser() -> Lark:
     return Lark(grammar, parser="lalr", lexer="basic", start=["property", "expression", "reserved"])
 
 
+def _less(value: Expression) -> int | Expression:
+    """Return the largest number of steps that is less than a bound."""
+    if isinstance(value, Literal) and type(value.value) is int:
+        if value.value == 0:
+            raise value.error("no number of steps is less than 0", "write <=0 for no step at all")
+        return value.value - 1
+    return Binary("-", value, Literal(1), location=value.location)
+
+
 def _read(text: str, start: str, origin: str) -> object:
     from lark.exceptions import UnexpectedInput
 
     location = SourceLocation(text, 0, origin)
     try:
-        found = _Builder(location).build(_parser().parse(text, start=start))
+        builder = _Builder(location)
+        found = builder.build(_parser().parse(text, start=start))
+        if isinstance(found, Expression):
+            builder.stateful(found, "a state formula")
     except UnexpectedInput as error:
         raise diagnose(error, location, start, _before(text, error)) from None
     except RecursionError:
@@ -134,44 +147,125 @@ class _Builder:
         return Name(str(token), location=self.at(token))
 
     def unary(self, token: Token, operand: Expression) -> Expression:
+        if token == "-":
+            self.stateful(operand, "a number")
         return Unary(str(token), operand, location=self.at(token))
 
     def binary(self, left: Expression, token: Token, right: Expression) -> Expression:
+        if token not in ("=>", "<=>"):
+            for each in (left, right):
+                self.stateful(each, f"an operand of {token}")
         return Binary(str(token), left, right, location=self.at(token))
 
     def junction(self, *parts: Any) -> Expression:
         return Junction(str(parts[1]), tuple(parts[::2]), location=self.at(parts[1]))
 
     def conditional(self, condition: Expression, token: Token, yes: Expression, no: Expression) -> Expression:
+        for each in (condition, yes, no):
+            self.stateful(each, "? :")
         return Conditional(condition, yes, no, location=self.at(token))
 
     def call(self, token: Token, *arguments: Expression) -> Expression:
         if token not in FUNCTIONS:
             raise self.at(token).error(f"unknown function {token}", f"there are {listed(FUNCTIONS)}")
+        for each in arguments:
+            self.stateful(each, f"{token}(...)")
         return Call(str(token), arguments, location=self.at(token))
 
     # Path formulas; those of R are told apart in `property`, which knows the kind
 
     def bound(self, token: Token, value: Expression) -> StepBound:
-        if token == "<=":
-            return value
-        if isinstance(value, Literal) and type(value.value) is int:
-            if value.value == 0:
-                raise value.error("no number of steps is less than 0", "write <=0 for no step at all")
-            return value.value - 1
-        return Binary("-", value, Literal(1), location=value.location)
+        return value if token == "<=" else _less(value)
 
-    def eventually(self, token: Token, *parts: Any) -> tuple[Token, PathFormula]:
-        return token, Until(TRUE, parts[-1], parts[0] if len(parts) == 2 else None)
+    def window(self, token: Token, value: Expression) -> Window:
+        match str(token):
+            case "<=":
+                return self.made(token, 0, value)
+            case "<":
+                return self.made(token, 0, _less(value))
+            case ">=":
+                return self.made(token, value, None)
+            case ">":
+                more = value.value + 1 if isinstance(value, Literal) and type(value.value) is int else None
+                return self.made(
+                    token, Binary("+", value, Literal(1), location=value.location) if more is None else more, None
+                )
+        return self.made(token, value, value)
 
-    def globally(self, token: Token, *parts: Any) -> tuple[Token, PathFormula]:
-        return token, Globally(parts[-1], parts[0] if len(parts) == 2 else None)
+    def between(self, lower: Expression, upper: Expression) -> Window:
+        return self.made(lower, lower, upper)
 
-    def next(self, token: Token, operand: Expression) -> tuple[Token, PathFormula]:
-        return token, Next(operand)
+    def made(self, place: Token | Expression, lower: int | Expression, upper: StepBound) -> Window:
+        for each in (lower, upper):
+            if isinstance(each, Expression):
+                self.stateful(each, "a step bound")
+        low, high = normal_bound(lower), normal_bound(upper)
+        if isinstance(low, int) and isinstance(high, int) and low > high:
+            where = place if isinstance(place, Expression) else Literal(0, location=self.at(place))
+            raise where.error(f"no step is both at least {low} and at most {high}", "turn them around")
+        return Window(0 if low is None else low, high)
 
-    def until(self, left: Expression, token: Token, *parts: Any) -> tuple[Token, PathFormula]:
-        return token, Until(left, parts[-1], parts[0] if len(parts) == 2 else None)
+    def stateful(self, formula: Expression, where: str) -> None:
+        inner = next((node for node in formula.walk() if isinstance(node, Temporal)), None)
+        if inner is not None:
+            raise inner.error(f"{inner.operator} inside {where}", "only conditions on states and numbers stand there")
+
+    def prefix(self, token: Token, *parts: Any) -> Expression:
+        window = parts[0] if len(parts) == 2 else Window()
+        if token == "X" and len(parts) == 2:
+            after = self.location.text
+            place = (token.end_pos or 0) + len(after[token.end_pos or 0 :]) - len(after[token.end_pos or 0 :].lstrip())
+            raise self.location.moved(place).error("X takes no step bound", "it looks exactly one step ahead")
+        return Temporal(str(token), (parts[-1],), window, location=self.at(token))
+
+    def infix(self, left: Expression, token: Token, *parts: Any) -> Expression:
+        if token not in ("U", "W", "R"):
+            raise self.at(token).error(f"unexpected '{token}'", "the operators between two formulas are U, W and R")
+        window = parts[0] if len(parts) == 2 else Window()
+        if token != "U" and len(parts) == 2:
+            raise self.at(token).error(
+                f"{token} takes no step bound", "F, G and U do; a W<=k b is (a U<=k b) | (G<=k a)"
+            )
+        return Temporal(str(token), (left, parts[-1]), window, location=self.at(token))
+
+    def proposition(self, name: Token, *parts: Any) -> tuple[str, Expression]:
+        self.stateful(parts[-1], "a proposition of an automaton")
+        return str(name[1:-1]), parts[-1]
+
+    def automaton(self, token: Token, path: Token, *propositions: tuple[str, Expression]) -> tuple[Token, PathFormula]:
+        names = [name for name, _ in propositions]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise self.at(token).error(f'the proposition "{twice}" is given twice', "give each a single meaning")
+        return token, AutomatonFile(str(path[1:-1]), propositions, location=self.at(path))
+
+    def path(self, formula: Expression) -> tuple[Token, PathFormula]:
+        """Return what stands in the brackets: one operator over state formulas as such, anything else as a temporal formula."""
+        if is_state_formula(formula):
+            raise self.location.moved(max(self.location.text.rfind("]"), 0)).error(
+                "a path formula is needed, not only a condition", "write F phi to reach it, or G phi to stay in it"
+            )
+        single = isinstance(formula, Temporal) and all(map(is_state_formula, formula.operands))
+        if single and isinstance(formula, Temporal) and formula.operator in "FG" and formula.window.is_exact:
+            return self.word(formula), Next(formula.operands[0], formula.window.lower)
+        if single and isinstance(formula, Temporal) and formula.window.lower == 0:
+            bound, last = formula.window.upper, formula.operands[-1]
+            match formula.operator:
+                case "F":
+                    return self.word(formula), Until(TRUE, last, bound)
+                case "U":
+                    return self.word(formula), Until(formula.operands[0], last, bound)
+                case "G":
+                    return self.word(formula), Globally(last, bound)
+                case "X":
+                    return self.word(formula), Next(last)
+        return self.word(formula), TemporalFormula(formula)
+
+    def word(self, formula: Expression) -> Token:
+        from lark import Token
+
+        place = formula.location.position if formula.location is not None else 0
+        return Token("WORD", getattr(formula, "operator", "this formula"), start_pos=place)
 
     def cumulative(self, token: Token, bound: StepBound) -> tuple[Token, PathFormula]:
         return token, Cumulative(cast("int | Expression", bound))
@@ -189,11 +283,6 @@ class _Builder:
         if token != "S":
             raise self.at(token).error("P and R inside a formula need a threshold", "write P>=0.3 [ ... ]")
         return token, Average()
-
-    def share(self, operand: Expression) -> tuple[Expression, PathFormula]:
-        return operand, LongRun(operand)
-
-    # The property
 
     def title(self, token: Token) -> None:
         return None
@@ -215,6 +304,7 @@ class _Builder:
     def query(self, token: Token, value: Expression | None = None) -> Threshold | None:
         if value is None:
             return None
+        self.stateful(value, "a threshold")
         name = next((node for node in value.walk() if isinstance(node, Name | Label)), None)
         if name is not None:
             raise name.error(f"the threshold depends on {name}", "a threshold is a number, such as 0.3")
@@ -245,11 +335,15 @@ class _Builder:
         return Nested(spec, location=spec.location)
 
     def asked(self, *parts: Any) -> Spec:
-        (kind, reward, players), threshold, (token, formula) = parts
+        (kind, reward, players), threshold, inside = parts
+        if kind[0] == "S" and isinstance(inside, Expression) and is_state_formula(inside):
+            token, formula = self.word(inside), cast("PathFormula", LongRun(inside))
+        else:
+            token, formula = self.path(inside) if isinstance(inside, Expression) else inside
         if isinstance(formula, LongRun) != (kind[0] == "S"):
             raise self.misplaced(token, kind)
         if kind[0] == "R":
-            formula = self.rewarded(token, formula)
+            formula = self.rewarded(token, formula, inside)
         elif isinstance(formula, Rewarding):
             raise self.at(token).error(
                 f"{formula} is a reward" if not isinstance(formula, Cumulative) else "C<=k is a reward",
@@ -269,9 +363,19 @@ class _Builder:
             "a path formula is needed, not only a condition", "write F phi to reach it, or G phi to stay in it"
         )
 
-    def rewarded(self, token: Token, formula: PathFormula) -> PathFormula:
+    def rewarded(self, token: Token, formula: PathFormula, inside: object) -> PathFormula:
         if isinstance(formula, Rewarding):
             return formula
+        if token in ("U", "X") and isinstance(inside, Temporal):
+            return TemporalFormula(inside)
+        if isinstance(formula, TemporalFormula):
+            part = lasting(formula.formula)
+            if part is None:
+                return formula
+            raise part.error(
+                f"the reward of {part} is not supported",
+                "R takes formulas that are settled at some time, such as F phi, and C<=k (the first k steps)",
+            )
         if token == "F" and isinstance(formula, Until):
             if formula.bound is None:
                 return Reach(formula.right)

@@ -15,6 +15,7 @@ from umdp.spec.formula import PathFormula, Rewarding, aim, marked, steps
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed, suggestion
 from umdp.spec.rewarded import Instantaneous, LongRun
+from umdp.spec.temporal import TemporalFormula
 
 _RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
 _UNNAMED = ("", "default")
@@ -128,7 +129,7 @@ nature choosing the least favourable probabilities'
 
     def __post_init__(self) -> None:
         fits = "R" if isinstance(self.formula, Rewarding) else "S" if isinstance(self.formula, LongRun) else "P"
-        if fits != self.kind:
+        if fits != self.kind and not (self.kind == "R" and isinstance(self.formula, TemporalFormula)):
             raise self.error(
                 f"{self.kind} of {type(self.formula).__name__}",
                 "P takes F, G, X or U; S takes a state formula; R takes F phi without a step bound, C<=k, C, I=k, S, or "
@@ -252,7 +253,8 @@ nature choosing the least favourable probabilities'
             quantity, event = "probability", f"of {self.formula.describe()}"
         else:
             earned = "earned" if self.aim == "average" or isinstance(self.formula, Instantaneous) else "accumulated"
-            quantity, event = "expected reward", f"{earned} {self.formula.describe()}"
+            until = "until it is settled that " if isinstance(self.formula, TemporalFormula) else ""
+            quantity, event = "expected reward", f"{earned} {until}{self.formula.describe()}"
             if self.reward:
                 quantity += f' "{self.reward}"'
         if self.agent is None:

@@ -50,10 +50,11 @@ class Edges:
         self.graph = graph
 
     @cached_property
-    def _reverse(self) -> tuple[Array, Array, Array]:
-        from umdp.solver.graph.attractor import reverse
+    def reverse(self) -> tuple[Array, Array, Array]:
+        """The edges reversed: (owner of each choice, pointers over states, choices that enter a state)."""
+        from umdp.solver.graph import attractor
 
-        return reverse(self.graph.state_ptr, self.graph.choice_ptr, self.graph.successor)
+        return attractor.reverse(self.graph.state_ptr, self.graph.choice_ptr, self.graph.successor)
 
     def attract(self, target: Mask, through: Mask, usable: Mask | None = None, *, every: bool) -> tuple[Mask, Array]:
         """Return the states drawn to `target` by some choice (or every choice), and the choice that drew them."""
@@ -62,7 +63,7 @@ class Edges:
         reached = target.copy()
         via = np.full(self.graph.states, -1, dtype=np.int64)
         allowed = np.ones(self.graph.choices, dtype=np.bool_) if usable is None else usable
-        attractor(self.graph.state_ptr, *self._reverse, through, allowed, reached, via, every)
+        attractor(self.graph.state_ptr, *self.reverse, through, allowed, reached, via, every)
         return reached, via
 
     def drawn(self, target: Mask, through: Mask, *, every: bool) -> Mask:
@@ -73,7 +74,7 @@ class Edges:
         usable = np.ones(graph.choices, dtype=np.bool_)
         if not stream(graph.state_ptr, graph.choice_ptr, graph.successor, through, usable, reached, every):
             via = np.empty(graph.states, dtype=np.int64)
-            attractor(graph.state_ptr, *self._reverse, through, usable, reached, via, every)
+            attractor(graph.state_ptr, *self.reverse, through, usable, reached, via, every)
         return reached
 
     def outwards(self, source: Mask, through: Mask) -> Array:
@@ -83,7 +84,7 @@ class Edges:
         reached = source.copy()
         via = np.empty(self.graph.states, dtype=np.int64)
         allowed = np.ones(self.graph.choices, dtype=np.bool_)
-        found = attractor(self.graph.state_ptr, *self._reverse, through, allowed, reached, via, False)
+        found = attractor(self.graph.state_ptr, *self.reverse, through, allowed, reached, via, False)
         return np.concatenate([found, np.flatnonzero(through & ~reached).astype(np.int32)])
 
     def sure(self, goal: Mask, through: Mask) -> tuple[Mask, Array]:
@@ -92,7 +93,7 @@ class Edges:
 
         via = np.full(self.graph.states, -1, dtype=np.int64)
         g = self.graph
-        return sure_reach(g.state_ptr, g.choice_ptr, g.successor, *self._reverse, through, goal, via), via
+        return sure_reach(g.state_ptr, g.choice_ptr, g.successor, *self.reverse, through, goal, via), via
 
     def within(self, inside: Mask) -> Mask:
         """Return the choices all of whose successors lie `inside`, shape (C,)."""

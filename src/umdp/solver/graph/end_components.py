@@ -14,7 +14,7 @@ from umdp.kernel import kernel
 from umdp.solver.certification.rounding import excess_within
 from umdp.solver.graph.attractor import components
 
-__all__ = ["confined", "end_components", "sure_against_nature", "trap"]
+__all__ = ["confined", "end_components", "full_end_components", "sure_against_nature", "trap"]
 
 Array = NDArray[Any]
 
@@ -74,6 +74,70 @@ def end_components(
             break
     for s in range(states):
         if not inside[s]:
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                stays[c] = False
+    return component, stays, count
+
+
+@kernel
+def full_end_components(
+    state_ptr: Array, choice_ptr: Array, successor: Array, owner: Array, rev_ptr: Array, entering: Array, inside: Array
+) -> tuple[Array, Array, int]:
+    """Return what `end_components` does where no edge can be cut; edges reversed make it take few searches.
+
+    A choice that can leave is dropped with all that hangs on it, before components are searched again.
+    """
+    states = state_ptr.size - 1
+    inside = inside.copy()
+    stays = np.ones(choice_ptr.size - 1, np.bool_)
+    left = np.empty(states, np.int32)
+    queue = np.empty(states, np.int32)
+    end = 0
+    for s in range(states):
+        left[s] = state_ptr[s + 1] - state_ptr[s]
+        if not inside[s]:
+            queue[end] = s
+            end += 1
+    component = np.full(states, -1, np.int32)
+    count = 0
+    none = np.empty(0, np.int32)
+    searching = True
+    while searching:
+        begin = 0
+        while begin < end:
+            j = queue[begin]
+            begin += 1
+            for i in range(rev_ptr[j], rev_ptr[j + 1]):
+                c = entering[i]
+                if stays[c]:
+                    stays[c] = False
+                    s = owner[c]
+                    left[s] -= 1
+                    if left[s] == 0 and inside[s]:
+                        inside[s] = False
+                        queue[end] = s
+                        end += 1
+        component, _, count, _ = components(state_ptr, choice_ptr, successor, inside, stays, none)
+        end = 0
+        searching = False
+        for s in range(states):
+            if not inside[s]:
+                continue
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                if stays[c]:
+                    for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                        if component[successor[t]] != component[s]:
+                            stays[c] = False
+                            left[s] -= 1
+                            searching = True
+                            break
+            if left[s] == 0:
+                inside[s] = False
+                queue[end] = s
+                end += 1
+    for s in range(states):
+        if not inside[s]:
+            component[s] = -1
             for c in range(state_ptr[s], state_ptr[s + 1]):
                 stays[c] = False
     return component, stays, count

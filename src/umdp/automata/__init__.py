@@ -1,0 +1,13 @@
+"""Automata: formulas of linear temporal logic as machines that read a trajectory, and their products with models.
+
+`reading.py` goes from a property and a model to an automaton, `product.py` from there to a model that carries it along.
+"""
+
+from __future__ import annotations
+
+from umdp.automata.automaton import Automaton, Pair
+from umdp.automata.policy import MemoryPolicy, Player
+from umdp.automata.product import Product
+from umdp.automata.reading import needs_automaton
+
+__all__ = ["Automaton", "MemoryPolicy", "Pair", "Player", "Product", "needs_automaton"]

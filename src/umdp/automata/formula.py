@@ -1,0 +1,292 @@
+"""Formulas of linear temporal logic in negation normal form, each kept once, and what is left of them after a letter.
+
+There are literals, `&`, `|`, the next operator with a number of steps, until and release with or without an upper step bound;
+everything else is written with these (`a W b` is `b R (a | b)`, ``F[2,9] a`` is ``X^2 F<=7 a``). A formula is a number; equal
+formulas have equal numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+from umdp.errors import SpecError
+
+__all__ = ["FALSE", "FF", "TRUE", "TT", "Clauses", "Formulas", "Node"]
+
+Node: TypeAlias = tuple[object, ...]
+Clauses: TypeAlias = frozenset[frozenset[int]]
+"""A disjunction of conjunctions of formulas that are neither: no clause follows from another."""
+
+TRUE, FALSE = 0, 1
+TT: Clauses = frozenset([frozenset()])
+FF: Clauses = frozenset()
+MOST_CLAUSES = 20_000
+
+
+class Formulas:
+    """A table of formulas over numbered atoms; the methods that make one simplify what is obvious.
+
+    Examples
+    --------
+    >>> table = Formulas()
+    >>> again = table.release(FALSE, table.until(TRUE, table.literal(0, True)))
+    >>> table.text(again)
+    'G F p0'
+    >>> table.shown(table.after(table.clauses(again), 0))  # the letter in which p0 does not hold
+    'G F p0'
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = [("true",), ("false",)]
+        self._numbers: dict[Node, int] = {node: number for number, node in enumerate(self.nodes)}
+        self._after: dict[tuple[int, int], Clauses] = {}
+        self._clauses: dict[int, Clauses] = {}
+
+    def _make(self, *node: object) -> int:
+        number = self._numbers.setdefault(node, len(self.nodes))
+        if number == len(self.nodes):
+            self.nodes.append(node)
+        return number
+
+    # Making formulas
+
+    def literal(self, atom: int, holds: bool) -> int:
+        """Return the formula that an atom holds, or does not, in the first letter."""
+        return self._make("literal", atom, holds)
+
+    def conjunction(self, parts: Iterable[int]) -> int:
+        """Return the conjunction of formulas."""
+        return self._junction("&", parts, TRUE, FALSE)
+
+    def disjunction(self, parts: Iterable[int]) -> int:
+        """Return the disjunction of formulas."""
+        return self._junction("|", parts, FALSE, TRUE)
+
+    def _junction(self, operator: str, parts: Iterable[int], neutral: int, absorbing: int) -> int:
+        flat: set[int] = set()
+        for part in parts:
+            flat.update(self._parts(part) if self.nodes[part][0] == operator else (part,))
+        flat.discard(neutral)
+        if absorbing in flat:
+            return absorbing
+        if len(flat) < 2:
+            return flat.pop() if flat else neutral
+        return self._make(operator, *sorted(flat))
+
+    def _parts(self, formula: int) -> tuple[int, ...]:
+        return tuple(part for part in self.nodes[formula][1:] if isinstance(part, int))
+
+    def next(self, formula: int, steps: int = 1) -> int:
+        """Return that a formula holds after a number of steps."""
+        if steps == 0 or formula in (TRUE, FALSE):
+            return formula
+        node = self.nodes[formula]
+        if node[0] == "X":
+            return self.next(node[1], steps + node[2])  # type: ignore[arg-type,operator]
+        return self._make("X", formula, steps)
+
+    def until(self, left: int, right: int, steps: int | None = None) -> int:
+        """Return that `right` holds, after `steps` at most where given, and `left` before."""
+        if right in (TRUE, FALSE) or left == FALSE or steps == 0:
+            return right
+        if steps is None and left == TRUE and self._is("U", right, TRUE):
+            return right  # F F a
+        return self._make("U", left, right, steps)
+
+    def release(self, left: int, right: int, steps: int | None = None) -> int:
+        """Return that `right` holds, through `steps` where given, up to and with the moment where `left` does."""
+        if right in (TRUE, FALSE) or left == TRUE or steps == 0:
+            return right
+        if steps is None and left == FALSE and self._is("R", right, FALSE):
+            return right  # G G a
+        return self._make("R", left, right, steps)
+
+    def _is(self, operator: str, formula: int, left: int) -> bool:
+        node = self.nodes[formula]
+        return node[0] == operator and node[1] == left and node[3] is None
+
+    def eventually(self, formula: int, steps: int | None = None) -> int:
+        """Return that a formula holds at some time."""
+        return self.until(TRUE, formula, steps)
+
+    def always(self, formula: int, steps: int | None = None) -> int:
+        """Return that a formula holds at all times."""
+        return self.release(FALSE, formula, steps)
+
+    # Looking into formulas
+
+    def unbounded(self, formula: int, operator: str) -> bool:
+        """Whether a formula is an until (``"U"``) or release (``"R"``) without step bound."""
+        node = self.nodes[formula]
+        return node[0] == operator and node[3] is None
+
+    def is_always(self, formula: int) -> bool:
+        """Whether a formula is ``G`` of another, without step bound."""
+        return self._is("R", formula, FALSE)
+
+    def children(self, formula: int) -> tuple[int, ...]:
+        """Return the formulas directly inside one."""
+        node = self.nodes[formula]
+        if node[0] in ("&", "|"):
+            return self._parts(formula)
+        return {"X": node[1:2], "U": node[1:3], "R": node[1:3]}.get(str(node[0]), ())  # type: ignore[return-value]
+
+    def walk(self, formulas: Iterable[int]) -> Iterator[int]:
+        """Iterate over formulas and all inside them, each once."""
+        seen: set[int] = set()
+        stack = list(formulas)
+        while stack:
+            formula = stack.pop()
+            if formula not in seen:
+                seen.add(formula)
+                yield formula
+                stack.extend(self.children(formula))
+
+    def replaced(self, formula: int, replace: Callable[[int], int | None], memo: dict[int, int]) -> int:
+        """Return a formula in which every part is replaced for which `replace` returns another, outermost first."""
+        if formula not in memo:
+            found = replace(formula)
+            if found is None:
+                node = self.nodes[formula]
+                inner = [self.replaced(child, replace, memo) for child in self.children(formula)]
+                found = self._rebuilt(node, inner)
+            memo[formula] = found
+        return memo[formula]
+
+    def _rebuilt(self, node: Node, inner: list[int]) -> int:
+        steps: int | None = node[-1]  # type: ignore[assignment]
+        match node[0]:
+            case "&":
+                return self.conjunction(inner)
+            case "|":
+                return self.disjunction(inner)
+            case "X":
+                return self.next(inner[0], steps or 0)
+            case "U":
+                return self.until(inner[0], inner[1], steps)
+            case "R":
+                return self.release(inner[0], inner[1], steps)
+        return self._make(*node)
+
+    # Clauses, and what is left after a letter
+
+    def clauses(self, formula: int) -> Clauses:
+        """Return a formula as a disjunction of conjunctions; equal for formulas that are equal as such."""
+        if formula not in self._clauses:
+            node = self.nodes[formula]
+            if node[0] in ("true", "false"):
+                made = TT if node[0] == "true" else FF
+            elif node[0] == "&":
+                made = self.both(*map(self.clauses, self.children(formula)))
+            elif node[0] == "|":
+                made = self.either(*map(self.clauses, self.children(formula)))
+            else:
+                made = frozenset([frozenset([formula])])
+            self._clauses[formula] = made
+        return self._clauses[formula]
+
+    def either(self, *parts: Clauses) -> Clauses:
+        """Return the disjunction of clauses, without those that others follow from."""
+        every = {clause for part in parts for clause in part}
+        kept: list[frozenset[int]] = []
+        for clause in sorted(every, key=len):
+            if not any(self.follows(clause, other) for other in kept):
+                kept = [other for other in kept if not self.follows(other, clause)]
+                kept.append(clause)
+        return frozenset(kept)
+
+    def both(self, *parts: Clauses) -> Clauses:
+        """Return the conjunction of clauses."""
+        found = TT
+        for part in parts:
+            if len(found) * len(part) > MOST_CLAUSES:
+                raise SpecError("the formula is too large for an automaton; ask for less at a time")
+            found = self.either(frozenset(self._lean(one | other) for one in found for other in part))
+        return found
+
+    def follows(self, clause: frozenset[int], other: frozenset[int]) -> bool:
+        """Whether a conjunction implies another: it says the same and more, or the same within narrower step bounds."""
+        if other <= clause:
+            return True
+        return all(part in clause or any(self._implies(one, part) for one in clause) for part in other)
+
+    def _implies(self, one: int, other: int) -> bool:
+        a, b = self.nodes[one], self.nodes[other]
+        if a[0] != b[0] or a[0] not in ("U", "R") or a[1:3] != b[1:3]:
+            return False
+        if a[0] == "U":  # what is to be reached without a bound is told apart, since guesses are made about it
+            return a[3] is not None and b[3] is not None and a[3] <= b[3]  # type: ignore[operator]
+        return b[3] is not None and (a[3] is None or b[3] <= a[3])  # type: ignore[operator]
+
+    def _lean(self, clause: frozenset[int]) -> frozenset[int]:
+        """Return a conjunction without the parts that others imply: by narrower step bounds, or because they hold always."""
+        if len(clause) < 2:
+            return clause
+        bounded = [part for part in clause if self.nodes[part][0] in ("U", "R")]
+        weak = {b for b in bounded if any(a != b and self._implies(a, b) for a in bounded)}
+        for part in bounded:
+            if self.is_always(part):
+                inner = self.children(part)[1]
+                weak.update(self._parts(inner) if self.nodes[inner][0] == "&" else (inner,))
+        return clause - weak if weak else clause
+
+    def after(self, state: Clauses, letter: int) -> Clauses:
+        """Return what must hold of the rest of a word if clauses are to hold of all of it; bit `i` of the letter is atom `i`."""
+        return self.either(*(self.both(*(self._rest(part, letter) for part in clause)) for clause in state))
+
+    def _rest(self, formula: int, letter: int) -> Clauses:
+        key = (formula, letter)
+        if key not in self._after:
+            self._after[key] = self._progress(formula, letter)
+        return self._after[key]
+
+    def _progress(self, formula: int, letter: int) -> Clauses:
+        node = self.nodes[formula]
+        match node:
+            case ("literal", int(atom), holds):
+                return TT if (letter >> atom & 1) == holds else FF
+            case ("X", int(inner), int(steps)):
+                return self.clauses(self.next(inner, steps - 1))
+            case ("U", int(left), int(right), steps):
+                later = self.until(left, right, None if steps is None else steps - 1)  # type: ignore[operator]
+                on = self.both(self.after(self.clauses(left), letter), self.clauses(later))
+                return self.either(self.after(self.clauses(right), letter), on)
+            case ("R", int(left), int(right), steps):
+                later = self.release(left, right, None if steps is None else steps - 1)  # type: ignore[operator]
+                on = self.either(self.after(self.clauses(left), letter), self.clauses(later))
+                return self.both(self.after(self.clauses(right), letter), on)
+        raise AssertionError(f"clauses have no {node[0]}")
+
+    # Showing formulas
+
+    def text(self, formula: int) -> str:
+        """Return a formula as text, with atoms ``p0``, ``p1``."""
+        node = self.nodes[formula]
+        inner = [self._operand(child) for child in self.children(formula)]
+        match node[0]:
+            case "literal":
+                return f"{'' if node[2] else '!'}p{node[1]}"
+            case "&" | "|":
+                return f" {node[0]} ".join(inner)
+            case "X":
+                return f"X{'' if node[2] == 1 else f'^{node[2]}'} {inner[0]}"
+            case "U" | "R":
+                bound = "" if node[3] is None else f"<={node[3]}"
+                short = {("U", TRUE): "F", ("R", FALSE): "G"}.get((str(node[0]), node[1]))  # type: ignore[arg-type]
+                return f"{short}{bound} {inner[1]}" if short else f"{inner[0]} {node[0]}{bound} {inner[1]}"
+        return str(node[0])
+
+    def _operand(self, formula: int) -> str:
+        text = self.text(formula)
+        binary = self.nodes[formula][0] in ("&", "|") or (self.nodes[formula][0] in ("U", "R") and text[0] not in "FG")
+        return f"({text})" if binary else text
+
+    def shown(self, state: Clauses) -> str:
+        """Return clauses as text."""
+        if state == TT:
+            return "true"
+        every = [" & ".join(sorted(self._operand(part) for part in clause)) for clause in state]
+        return (
+            " | ".join(sorted(f"({each})" if len(every) > 1 and " & " in each else each for each in every)) or "false"
+        )

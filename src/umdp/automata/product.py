@@ -1,0 +1,208 @@
+"""Products: a model that carries the state of an automaton along, built as far as it can be reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.automata.reading import Reading
+from umdp.model import MDP, Graph, IntervalMDP, Rewards
+from umdp.spec import Spec
+
+__all__ = ["ACCEPTING", "Product", "Skeleton", "carried", "multiply"]
+
+Array = NDArray[Any]
+ACCEPTING = "accepting"
+"""The label of the states of a product in which the agent can surely have its automaton accept."""
+JUMP = "change memory"
+NAMED = 100_000  # states up to which each has a name of its own
+DENSE = 2**26  # pairs of states for which a table is kept; its pages cost nothing until they are used
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """The arrays of a product, before anyone knows which of its states accept.
+
+    Attributes
+    ----------
+    base : the model
+    reading : the automaton and what it reads
+    state, memory : (P,) the state of the model and of the automaton
+    origin : (C,) the choice of the model that each choice stands for, -1 for jumps of the automaton
+    state_ptr, choice_ptr, successor, lower, upper : as in a model; the bounds are one array for an MDP
+    """
+
+    base: MDP | IntervalMDP
+    reading: Reading
+    state: NDArray[np.int32]
+    memory: NDArray[np.int32]
+    origin: NDArray[np.int64]
+    state_ptr: NDArray[np.int64]
+    choice_ptr: NDArray[np.int64]
+    successor: NDArray[np.int32]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
+def multiply(model: MDP | IntervalMDP, reading: Reading) -> Skeleton:
+    """Return the product of a model and an automaton, as far as it can be reached from the initial state.
+
+    A state of the model with a state of the automaton goes where the model goes, with the same bounds, and reads the letter of
+    where it arrives. A jump of the automaton is a choice of one transition, to the same state of the model.
+    """
+    from umdp.automata.kernels import explore, fill
+
+    automaton, code = reading.automaton, reading.code
+    jump_ptr = np.concatenate([[0], np.cumsum([len(each) for each in automaton.jumps])]).astype(np.int64)
+    jump_to = np.array([jump for each in automaton.jumps for jump in each], dtype=np.int32)
+    sink = automaton.sinks
+    memory = int(automaton.step[automaton.initial, code[model.initial]])
+    every = automaton.states * model.states
+    dense = np.zeros(every if every <= DENSE else 0, dtype=np.int32)
+    state, memories, successor = explore(
+        model.state_ptr, model.choice_ptr, model.successor, code, automaton.step, jump_ptr, jump_to, sink,
+        model.initial, memory, dense,
+    )  # fmt: skip
+    plain = isinstance(model, MDP)
+    lower, upper = (model.probability, np.empty(0)) if isinstance(model, MDP) else (model.lower, model.upper)
+    state_ptr, choice_ptr, origin, low, high = fill(
+        model.state_ptr, model.choice_ptr, lower, upper, jump_ptr, sink, state, memories, successor.size
+    )
+    return Skeleton(
+        model, reading, state, memories, origin, state_ptr, choice_ptr, successor, low, low if plain else high
+    )
+
+
+def _naming(skeleton: Skeleton) -> dict[str, Any]:
+    """Return names and variables of a product's states: those of the model, and the memory."""
+    base, state, memory = skeleton.base, skeleton.state, skeleton.memory
+    variables = {name: values[state] for name, values in base.variables.items()} or {"state": state}
+    own = "memory" if "memory" not in variables else "automaton"
+    names = None
+    if base.state_names is not None and state.size <= NAMED:
+        names = [f"{base.state_names[s]}, memory {q}" for s, q in zip(state.tolist(), memory.tolist(), strict=True)]
+    return {"variables": {**variables, own: memory}, "state_names": names}
+
+
+def carried(skeleton: Skeleton, rewards: Rewards) -> Rewards:
+    """Return what a reward of the model pays in the product; where the automaton rests, nothing."""
+    base, origin = skeleton.base, skeleton.origin
+    rests = skeleton.reading.automaton.sinks[skeleton.memory]
+    owner = np.repeat(np.arange(rests.size), np.diff(skeleton.state_ptr))
+    moves = (origin >= 0) & ~rests[owner]
+    row = np.repeat(np.arange(origin.size), np.diff(skeleton.choice_ptr))
+    source = np.where(moves, base.choice_ptr[np.maximum(origin, 0)] - skeleton.choice_ptr[:-1], 0)[row] + np.arange(
+        row.size
+    )
+    state, choice, transition = rewards.state, rewards.choice, rewards.transition
+    return Rewards(
+        state=None if state is None else np.where(rests, 0.0, state[skeleton.state]),
+        choice=None if choice is None else np.where(moves, choice[np.maximum(origin, 0)], 0.0),
+        transition=None
+        if transition is None
+        else np.where(moves[row], transition[np.where(moves[row], source, 0)], 0.0),
+    ).with_units(rewards.units)
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """A model that remembers what matters of the past: states of the model with states of an automaton.
+
+    Attributes
+    ----------
+    asked : the property that was asked of the model
+    spec : the same as a property of the product: to reach, or to avoid, the states labelled "accepting"
+    model : the product, an `MDP` or `IntervalMDP`
+    base : the graph of the model
+    reading : the automaton and what it reads in each state of the model
+    state, memory : (P,) the state of the model and of the automaton in each state of the product
+    origin : (C,) the choice of the model that each choice of the product stands for, -1 where the memory changes alone
+    stay : (P,) in accepting states the choice by which the automaton accepts, -1 elsewhere
+    """
+
+    asked: Spec
+    spec: Spec
+    model: MDP | IntervalMDP
+    base: Graph
+    reading: Reading
+    state: NDArray[np.int32]
+    memory: NDArray[np.int32]
+    origin: NDArray[np.int64]
+    stay: NDArray[np.int64]
+
+    @staticmethod
+    def of(
+        skeleton: Skeleton,
+        asked: Spec,
+        spec: Spec,
+        accepting: NDArray[np.bool_],
+        stay: Array,
+        rewards: dict[str, Rewards] | None = None,
+    ) -> Product:
+        """Return the product in which it is known where the automaton accepts, and how to stay there."""
+        base = skeleton.base
+        jumps = skeleton.origin < 0
+        codes, names = base.action_codes, base.action_names
+        if codes is None:  # numbers within a state
+            first = base.state_ptr[:-1]
+            within = np.arange(base.choices) - np.repeat(first, np.diff(base.state_ptr))
+            names = tuple(map(str, range(int(within.max()) + 1)))
+            codes = within.astype(np.int32)
+        shown = np.where(jumps, len(names), codes[np.maximum(skeleton.origin, 0)]).astype(np.int32)
+        if jumps.any():
+            names = (*names, JUMP)
+        graph = Graph(
+            skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor, labels={ACCEPTING: accepting},
+            actions=(shown, names), rewards=rewards or {}, **_naming(skeleton),
+        )  # fmt: skip
+        model: MDP | IntervalMDP
+        if graph.transitions != skeleton.successor.size:  # successors that only a reward had kept apart
+            more: dict[str, Any] = {"labels": graph.labels, "actions": graph.actions, **_naming(skeleton)}
+            more["rewards"] = rewards or {}
+            rows = skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor
+            if isinstance(base, MDP):
+                model = MDP(*rows, skeleton.lower, **more)
+            else:
+                model = IntervalMDP(*rows, skeleton.lower, skeleton.upper, **more)
+        elif isinstance(base, MDP):
+            model = graph.with_probability(skeleton.lower)
+        else:
+            model = graph.with_trusted(skeleton.lower, skeleton.upper)
+        return Product(
+            asked, spec, model, base.graph, skeleton.reading, skeleton.state, skeleton.memory, skeleton.origin,
+            np.asarray(stay),
+        )  # fmt: skip
+
+    @cached_property
+    def _sorted(self) -> tuple[Array, Array]:
+        key = self.state.astype(np.int64) * self.reading.automaton.states + self.memory
+        order = np.argsort(key)
+        return key[order], order
+
+    def index(self, state: int, memory: int) -> int:
+        """Return the number of a state of the product, -1 where it cannot be reached."""
+        keys, order = self._sorted
+        key = state * self.reading.automaton.states + memory
+        at = int(np.searchsorted(keys, key))
+        return int(order[at]) if at < keys.size and keys[at] == key else -1
+
+    def first(self, state: int) -> int:
+        """Return the memory with which a state is begun in."""
+        automaton = self.reading.automaton
+        return int(automaton.step[automaton.initial, self.reading.code[state]])
+
+    def next(self, memory: int, state: int) -> int:
+        """Return the memory after going to a state."""
+        return int(self.reading.automaton.step[memory, self.reading.code[state]])
+
+    def name(self, memory: int) -> str:
+        """Return what a memory stands for: what is still to be seen to."""
+        names = self.reading.names
+        return names[memory] if names else str(memory)
+
+    def __repr__(self) -> str:
+        return f"Product of {self.base.states:,} states and {self.reading.automaton!r}: {self.model!r}"

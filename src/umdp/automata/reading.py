@@ -1,0 +1,176 @@
+"""From a property and a model to an automaton over the letters that the model's states spell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.automata.formula import FALSE, TRUE, Formulas
+from umdp.automata.translation import translate
+from umdp.errors import SpecError
+from umdp.spec.expression import Binary, Expression, Junction, Label, Literal, StateSpace, Unary
+from umdp.spec.temporal import AutomatonFile, Temporal, TemporalFormula, is_state_formula
+
+if TYPE_CHECKING:
+    from umdp.automata.automaton import Automaton
+    from umdp.spec import Spec
+
+__all__ = ["Reading", "needs_automaton", "read_formula"]
+
+MOST_ATOMS = 62
+MOST_BITS = 10  # conditions on states, where all letters they can spell are looked at
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """An automaton and what it reads in each state of a model.
+
+    Attributes
+    ----------
+    automaton : over the letters that occur
+    atoms : the state formulas its letters are made of
+    code : (S,) the column of the automaton's table for the letter of each state
+    """
+
+    automaton: Automaton
+    atoms: tuple[Expression, ...]
+    code: NDArray[np.int32]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each state of the automaton stands for, with the atoms in it as they were written."""
+        return tuple(_spelled(name, self.atoms) for name in self.automaton.names)
+
+
+def needs_automaton(spec: Spec) -> bool:
+    """Whether a property is answered in the product with an automaton."""
+    return isinstance(spec.formula, TemporalFormula | AutomatonFile)
+
+
+def read_formula(
+    formula: TemporalFormula | AutomatonFile, model: StateSpace, *, negated: bool = False, every: bool = False
+) -> Reading:
+    """Return the automaton for a formula on a model, or for its negation.
+
+    With `every`, it is over all letters and not only over those that occur: then what it accepts in a state does not depend on
+    what the model can do.
+
+    Examples
+    --------
+    >>> from umdp import Graph, Spec
+    >>> graph = Graph([0, 1, 2], [0, 1, 2], [1, 0], labels={"a": [0], "b": [1]})
+    >>> reading = read_formula(Spec.parse('Pmax=? [ (G F "a") & (G F "b") ]').formula, graph)
+    >>> reading.automaton, reading.names[0]
+    (Deterministic automaton with 3 states over 2 letters, 'F "a", 1 of 2')
+    """
+    if isinstance(formula, AutomatonFile):
+        return _from_file(formula, model, negated=negated)
+    lowering = _Lowering(model)
+    root = lowering.lower(formula.formula, negated)
+    letters = _letters(lowering.atoms, model)
+    count = len(lowering.atoms)
+    if every and count > MOST_BITS:
+        raise SpecError(
+            f"a reward is settled by at most {MOST_BITS} different conditions on states; the formula has {count}"
+        )
+    automaton = translate(lowering.formulas, root, range(2**count) if every else np.unique(letters).tolist())
+    return Reading(automaton, tuple(lowering.atoms), automaton.codes(letters))
+
+
+def _from_file(formula: AutomatonFile, model: StateSpace, *, negated: bool) -> Reading:
+    from umdp.automata.hoa import read_hoa
+
+    file = read_hoa(Path(formula.path))
+    given = dict(formula.propositions)
+    place = Literal(True, location=formula.location)
+    unknown = next((name for name in given if name not in file.propositions), None)
+    if unknown is not None:
+        has = ", ".join(f'"{name}"' for name in file.propositions)
+        raise place.error(f'the automaton has no proposition "{unknown}"', f"it has: {has}" if has else "it has none")
+    atoms: list[Expression] = []
+    for name in file.propositions:
+        atoms.append(given.get(name) or Label(name, location=formula.location))
+    letters = _letters(atoms, model)
+    automaton = file.automaton(np.unique(letters).tolist(), negated=negated)
+    return Reading(automaton, tuple(atoms), automaton.codes(letters))
+
+
+def _letters(atoms: list[Expression], model: StateSpace) -> NDArray[np.int64]:
+    """Return the letter of each state, shape (S,)."""
+    if len(atoms) > MOST_ATOMS:
+        raise SpecError(
+            f"the formula has {len(atoms)} different conditions on states; at most {MOST_ATOMS} are supported"
+        )
+    letters = np.zeros(model.states, dtype=np.int64)
+    for bit, atom in enumerate(atoms):
+        letters |= atom.evaluate(model).astype(np.int64) << bit
+    return letters
+
+
+class _Lowering:
+    """Turns a formula as it was written into one in negation normal form, and collects the conditions on states."""
+
+    def __init__(self, model: StateSpace) -> None:
+        self.model = model
+        self.formulas = Formulas()
+        self.atoms: list[Expression] = []
+
+    def lower(self, node: Expression, negated: bool) -> int:
+        formulas = self.formulas
+        if isinstance(node, Unary) and node.operator == "!":
+            return self.lower(node.operand, not negated)
+        if isinstance(node, Literal) and isinstance(node.value, bool):
+            return TRUE if node.value != negated else FALSE
+        if is_state_formula(node):
+            if node not in self.atoms:
+                self.atoms.append(node)
+            return formulas.literal(self.atoms.index(node), not negated)
+        if isinstance(node, Junction):
+            plain = tuple(each for each in node.operands if is_state_formula(each))
+            several = (Junction(node.operator, plain),) if len(plain) > 1 else plain  # one condition, not several
+            mixed = (each for each in node.operands if not is_state_formula(each))
+            parts = [self.lower(each, negated) for each in (*several, *mixed)]
+            return formulas.conjunction(parts) if (node.operator == "&") != negated else formulas.disjunction(parts)
+        if isinstance(node, Binary) and node.operator == "=>":
+            both = self.lower(node.left, not negated), self.lower(node.right, negated)
+            return formulas.conjunction(both) if negated else formulas.disjunction(both)
+        if isinstance(node, Binary) and node.operator == "<=>":
+            yes = formulas.conjunction([self.lower(node.left, False), self.lower(node.right, negated)])
+            no = formulas.conjunction([self.lower(node.left, True), self.lower(node.right, not negated)])
+            return formulas.disjunction([yes, no])
+        if isinstance(node, Temporal):
+            return self.temporal(node, negated)
+        raise node.error(f"{node} has a temporal operator where none can be", "combine formulas by ! & | => <=>")
+
+    def temporal(self, node: Temporal, negated: bool) -> int:
+        formulas = self.formulas
+        first, last = (self.lower(each, negated) for each in (node.operands[0], node.operands[-1]))
+        lower, upper = node.window.steps(self.model)
+        span = None if upper is None else upper - lower
+        match node.operator:
+            case "X":
+                return formulas.next(first)
+            case "F" | "G":
+                strong = (node.operator == "F") != negated
+                inner = formulas.eventually(first, span) if strong else formulas.always(first, span)
+                return formulas.next(inner, lower)
+            case "W":  # a W b is b R (a | b), and its negation (!b) U (!a & !b)
+                if negated:
+                    return formulas.until(last, formulas.conjunction([first, last]))
+                return formulas.release(last, formulas.disjunction([first, last]))
+            case "R":
+                return formulas.until(first, last) if negated else formulas.release(first, last)
+        if negated:
+            rest = formulas.next(formulas.release(first, last, span), lower)
+            return formulas.disjunction([formulas.eventually(first, lower - 1), rest]) if lower else rest
+        rest = formulas.next(formulas.until(first, last, span), lower)
+        return formulas.conjunction([formulas.always(first, lower - 1), rest]) if lower else rest
+
+
+def _spelled(name: str, atoms: tuple[Expression, ...]) -> str:
+    return re.sub(r"\bp(\d+)\b", lambda found: atoms[int(found[1])].at_level(11), name)

@@ -1,0 +1,196 @@
+"""Temporal logic: properties that need an automaton, as reachability in the product of model and automaton.
+
+An end component of the product is a set of states in which the agent can stay for ever and visit all of, again and again.
+Which sets these are depends on the graph alone, and nature cannot change the graph. So whether the automaton can be made to
+accept in one is decided by the graph, and what is left is to reach one that accepts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.automata.policy import MemoryPolicy
+from umdp.automata.product import ACCEPTING, Product, Skeleton, carried, multiply
+from umdp.automata.reading import needs_automaton, read_formula
+from umdp.errors import ModelError
+from umdp.model import MDP, IntervalMDP
+from umdp.solver.graph.arrays import Shape
+from umdp.solver.graph.decided import Edges
+from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Reach, Spec, TemporalFormula, Until
+from umdp.spec.expression import Label, Unary
+from umdp.spec.temporal import lasting
+
+if TYPE_CHECKING:
+    from umdp.model import Policy
+    from umdp.solver.result import Solution
+
+__all__ = ["accepting", "along", "check_temporal", "in_memory", "lift", "needs_automaton", "on_model", "recalled"]
+
+Array = NDArray[Any]
+
+
+def lift(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool, *, chained: bool = False) -> Product:
+    """Return the product in which a property is a matter of reachability.
+
+    What is to be as small as possible is one minus what its negation is at most, so that the agent always wants its automaton to
+    accept and may choose its jumps. Where the agent has nothing else to choose, nature's direction says which is asked.
+    """
+    assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
+    if model.is_chain and not chained:
+        agent_max = nature_max
+    if spec.kind == "R":
+        return _with_rewards(model, spec, agent_max, nature_max)
+    reading = read_formula(spec.formula, model, negated=not agent_max)
+    skeleton = multiply(model, reading)
+    found, stay = accepting(skeleton)
+    goal = Label(ACCEPTING)
+    lowered = replace(
+        spec,
+        agent=Direction.MAX if agent_max else Direction.MIN,
+        nature=Direction.MAX if nature_max else Direction.MIN,
+        formula=Until(TRUE, goal) if agent_max else Globally(Unary("!", goal)),
+        location=None,
+    )
+    return Product.of(skeleton, spec, lowered, found, stay)
+
+
+def _with_rewards(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool) -> Product:
+    """Return the product in which the reward of a co-safe formula is that until a state is reached: one where it is settled."""
+    assert isinstance(spec.formula, TemporalFormula)
+    part = lasting(spec.formula.formula)
+    if part is not None:
+        raise part.error(f"the reward of {part} is not supported", "R takes formulas that are settled at some time")
+    name = spec.resolve_reward(list(model.rewards))
+    reading = read_formula(spec.formula, model, every=True)
+    skeleton = multiply(model, reading)
+    found = reading.automaton.settled[skeleton.memory]
+    lowered = replace(
+        spec,
+        agent=Direction.MAX if agent_max else Direction.MIN,
+        nature=Direction.MAX if nature_max else Direction.MIN,
+        formula=Reach(Label(ACCEPTING)),
+        reward=name,
+        location=None,
+    )
+    stay = np.full(found.size, -1, dtype=np.int64)
+    return Product.of(skeleton, spec, lowered, found, stay, {name: carried(skeleton, model.rewards[name])})
+
+
+def accepting(skeleton: Skeleton) -> tuple[NDArray[np.bool_], Array]:
+    """Return the states (P,) of end components in which the automaton accepts, and a choice there by which it does.
+
+    For each pair, these are the maximal end components of what is not to be seen again and again, if they have something that is.
+    In one of them, the choice leads to the nearest such state.
+    """
+    from umdp.solver.graph.attractor import attractor
+    from umdp.solver.graph.end_components import full_end_components
+
+    shape = Shape(skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor)
+    edges = Edges(shape)
+    size = shape.states
+    found, stay = np.zeros(size, dtype=np.bool_), np.full(size, -1, dtype=np.int64)
+    for pair in skeleton.reading.automaton.pairs:
+        inside, wanted = ~pair.avoid[skeleton.memory], pair.repeat[skeleton.memory]
+        if not (inside & wanted).any():
+            continue
+        component, stays, count = full_end_components(
+            shape.state_ptr, shape.choice_ptr, shape.successor, *edges.reverse, inside
+        )
+        good = np.zeros(count + 1, dtype=np.bool_)
+        good[component[wanted & (component >= 0)]] = True
+        good[count] = False
+        members = good[component] & (component >= 0)
+        goal = members & wanted
+        via = np.full(size, -1, dtype=np.int64)
+        usable = stays & members[shape.choice_state]
+        attractor(shape.state_ptr, *edges.reverse, members, usable, goal.copy(), via, False)
+        via = np.where(goal, edges.first_choice(usable), via)
+        new = members & ~found
+        stay[new], found = via[new], found | members
+    return found, stay
+
+
+def in_memory(solution: Solution, product: Product) -> Solution:
+    """Return the solution of a product with the policy that remembers, and knows how to go on where the automaton accepts."""
+
+    def policy() -> Policy:
+        choice = solution.policy.choice
+        assert choice is not None
+        return MemoryPolicy(product.model, np.where(product.stay >= 0, product.stay, choice), product=product)
+
+    return replace(solution, _policy=policy, product=product)
+
+
+def along(policy: MemoryPolicy, model: MDP | IntervalMDP, spec: Spec, nature_max: bool) -> Product:
+    """Return the product of a model in which a policy with memory is to be evaluated, or raise where it is not one of its."""
+    known = policy.product
+    if known.asked.formula != spec.formula or known.asked.kind != spec.kind:
+        raise ModelError(f"the policy remembers what matters for {known.asked.formula}; ask for that")
+    agent_max = not isinstance(known.spec.formula, Globally)
+    product = lift(model, spec, agent_max, nature_max, chained=True)
+    same = all(
+        np.array_equal(getattr(product.model, name), getattr(policy.graph, name))
+        for name in ("state_ptr", "choice_ptr", "successor")
+    )
+    if not same:
+        raise ModelError("the policy is for a model with other states, choices or labels")
+    return product
+
+
+def recalled(
+    model: MDP | IntervalMDP, spec: Spec, decisions: Iterable[tuple[int, int, int, int]], *, maximises: bool
+) -> MemoryPolicy:
+    """Return the policy with memory that decisions make: (state, memory, choice within the state, memory when it is taken).
+
+    Raises `ModelError` where they are not those of a policy for this model and property.
+    """
+    product = lift(model, spec, maximises, maximises, chained=True)
+    graph, base = product.model, product.base
+    choice = np.full(graph.states, -1, dtype=np.int64)
+    for state, memory, taken, becomes in decisions:
+        at = product.index(state, memory) if 0 <= state < base.states else -1
+        own = np.arange(graph.state_ptr[at], graph.state_ptr[at + 1]) if at >= 0 else np.empty(0, dtype=np.int64)
+        if at < 0:
+            fits = own
+        elif becomes == memory:
+            fits = own[product.origin[own] == base.state_ptr[state] + taken]
+        else:
+            ahead = graph.successor[graph.choice_ptr[own]]
+            fits = own[(product.origin[own] < 0) & (ahead == product.index(state, becomes))]
+        if fits.size == 0:
+            raise ModelError(
+                f"the policy decides for state {state} with memory {memory} what the model does not offer there"
+            )
+        choice[at] = fits[0]
+    missing = np.flatnonzero(choice < 0)
+    if missing.size:
+        where = base.state_name(int(product.state[missing[0]]))
+        raise ModelError(f"the policy has nothing for state {where} with memory {int(product.memory[missing[0]])}")
+    return MemoryPolicy(graph, choice, product=product)
+
+
+def on_model(product: Product, mdp: MDP) -> Product:
+    """Return the product of another model with the same automaton: one of those that the first stands for.
+
+    Raises `ModelError` where it has other states, choices or transitions.
+    """
+    base = product.base
+    same = all(
+        np.array_equal(getattr(base, name), getattr(mdp, name)) for name in ("state_ptr", "choice_ptr", "successor")
+    )
+    if not same or mdp.initial != base.initial:
+        raise ModelError("the policy with memory is for a model with other states, choices or transitions")
+    skeleton = multiply(mdp, product.reading)
+    rewards = {name: carried(skeleton, mdp.rewards[name]) for name in product.model.rewards if name in mdp.rewards}
+    return Product.of(skeleton, product.asked, product.spec, product.model.labels[ACCEPTING], product.stay, rewards)
+
+
+def check_temporal(model: MDP | IntervalMDP, spec: Spec) -> None:
+    """Raise `SpecError` where a formula or its automaton does not fit a model."""
+    assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
+    read_formula(spec.formula, model)
