@@ -275,9 +275,9 @@ def test_missing_files(tmp_path):
         umdp.io.read(tmp_path / "nowhere" / "model.umb")
     with pytest.raises(FormatError, match=r"this is a folder"):
         umdp.io.read(tmp_path)
-    (tmp_path / "model.txt").write_text("x")
-    with pytest.raises(FormatError, match=r"files ending in \.txt are not known; a model has one of \.prism, \.nm"):
-        umdp.io.read(tmp_path / "model.txt")
+    (tmp_path / "model.xyz").write_text("x")
+    with pytest.raises(FormatError, match=r"files ending in \.xyz are not known; a model has one of \.prism, \.nm"):
+        umdp.io.read(tmp_path / "model.xyz")
     (tmp_path / "model").write_text("x")
     with pytest.raises(FormatError, match=r"the name has no ending"):
         umdp.io.read(tmp_path / "model")
