@@ -60,6 +60,7 @@ def test_it_is_looked_at_after_every_trajectory() -> None:
     assert false_promises(run(ConfidenceSequence(0.05), 1, EveryTrajectory), 40)[2] == 41
 
 
+@pytest.mark.slow
 def test_bounds_for_one_look_miss_when_looked_at_often_and_sequences_do_not() -> None:
     """The same runs, the same error rate: what is proved for one look fails at many, and the test can tell."""
     runs = 25

@@ -22,6 +22,7 @@ class Rule:
         return int(own < (17 if strong else 12 + (face < 4)))
 
 
+@pytest.mark.slow
 def test_blackjack_by_playing_it() -> None:
     import gymnasium
 
@@ -61,6 +62,7 @@ def test_the_inventory_by_solving_what_its_days_are() -> None:
     assert umdp.solve(shop, "Rmax=? [ C<=20 ]").value - 2000 == pytest.approx(inventory_optimum(), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_row_of_the_table() -> None:
     task = next(task for task in TASKS if task.name == "inventory")
     row, last = learned(task, umdp.LUI(), None, 0, trajectories=500)

@@ -31,6 +31,7 @@ def test_frozen_lake_is_tied_as_it_slips() -> None:
     assert isinstance(some, Policy)
 
 
+@pytest.mark.slow
 def test_a_run_that_gets_there_and_one_that_does_not() -> None:
     near = measure(("bandit", "LUI without a promise", 0, 5000, 20.0))
     far = measure(("grid", "confidence sequence", 0, 50, 20.0))

@@ -119,6 +119,7 @@ def test_at_one_time_exact_intervals_cover_what_the_binomial_distribution_says()
     assert share(made, "model", "always") <= share(made, "model", "then")
 
 
+@pytest.mark.slow
 def test_lui_covers_less_the_more_it_has_seen() -> None:
     """THEORY: per transition at p = 0.5, 89 % after 16 samples, 45 % after 128, 17 % after 1024."""
     made = calibrate(LUI(), COIN, HEADS, seeds=300, trajectories=1024, times=[16, 128, 1024])

@@ -53,6 +53,7 @@ def test_json_and_picture(umdp):
     assert "there already" in err
 
 
+@pytest.mark.slow
 def test_a_learner_of_ones_own_in_two_processes(umdp):
     Path("mine.py").write_text(OWN, encoding="utf-8")
     code, out, _ = umdp("calibrate", "mine.py:Bold", "chain", "--jobs", "2", "--json", *SHORT)

@@ -24,6 +24,7 @@ def test_the_documents_show_the_example_as_it_is() -> None:
     assert len(code.splitlines()) <= 40
 
 
+@pytest.mark.slow
 def test_an_environment_and_a_learner_of_ones_own(umdp, folder) -> None:
     result = umdp("reproduce", OWN, "--seeds", "2", "--trajectories", "50", "--jobs", "1", "--csv")
     assert result.code == 0, result.err
