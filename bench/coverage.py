@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.adversary import Adversary, EveryTrajectory
-from bench.problems import PROBLEMS, Problem, problem
-from umdp import LUI, ClopperPearson, ConfidenceSequence, Learner, Tied
+from bench.problems import ERROR_RATE, PROBLEMS, Problem, problem
+from umdp import LUI, ClopperPearson, Learner
 from umdp.anytime import Anytime, Limits, proceed
 from umdp.calibration.course import Judge
 from umdp.calibration.frequency import Frequency
@@ -34,7 +34,6 @@ from umdp.source.simulator import Simulator
 
 __all__ = ["EXPLORATION", "KNOWLEDGE", "Case", "cases", "false_promises", "table"]
 
-ERROR_RATE = 0.05
 RUNS, TRAJECTORIES, PIECE = 50, 1000, 25
 RESULTS = Path(__file__).parent / "results" / "coverage.jsonl"
 
@@ -48,34 +47,17 @@ class Knowledge(NamedTuple):
     share: float | None = None  # of the trajectories, that candidates play
 
 
-def _sequence(given: Problem) -> Learner:
-    return ConfidenceSequence(ERROR_RATE)
-
-
-def _tied(given: Problem) -> Learner | None:
-    return None if given.tying is None else Tied(ConfidenceSequence(ERROR_RATE), given.tying)
-
-
-def _parametric(given: Problem) -> Learner | None:
-    if given.program is None:
-        return None
-    from umdp import Parametric  # type: ignore[attr-defined]
-
-    made: Learner = Parametric(ConfidenceSequence(ERROR_RATE), given.program)
-    return made
-
-
 def _if_playable(learner: Learns) -> Learns:
     return lambda given: learner(given) if given.playable else None
 
 
 KNOWLEDGE: dict[str, Knowledge] = {
-    "untied": Knowledge(_sequence),
-    "tied": Knowledge(_tied),
-    "parameters": Knowledge(_parametric),
-    "played": Knowledge(_if_playable(_sequence), 0.5),
-    "tied + played": Knowledge(_if_playable(_tied), 0.5),
-    "parameters + played": Knowledge(_if_playable(_parametric), 0.5),
+    "untied": Knowledge(Problem.by_sequence),
+    "tied": Knowledge(Problem.by_ties),
+    "parameters": Knowledge(Problem.by_parameters),
+    "played": Knowledge(_if_playable(Problem.by_sequence), 0.5),
+    "tied + played": Knowledge(_if_playable(Problem.by_ties), 0.5),
+    "parameters + played": Knowledge(_if_playable(Problem.by_parameters), 0.5),
     "lui + played": Knowledge(_if_playable(lambda given: LUI()), 0.5),
 }
 # Learners that promise less or nothing, to see that the test can tell: bounds for one look, and none.
@@ -96,9 +78,8 @@ class Exploration(NamedTuple):
 EXPLORATION: dict[str, Exploration] = {
     "optimism": Exploration(lambda given: Optimism(0.9, given.environment or None)),
     "adversary": Exploration(lambda given: Adversary(given.truth), EveryTrajectory),
+    "gap": Exploration(lambda given: EXPLORERS["gap"]()),
 }
-if "gap" in EXPLORERS:
-    EXPLORATION["gap"] = Exploration(lambda given: EXPLORERS["gap"]())
 
 
 class Case(NamedTuple):

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.problems import PROBLEMS, Problem, problem
-from umdp import LUI, ConfidenceSequence, Learner, Tied
+from bench.problems import ERROR_RATE, PROBLEMS, Problem, problem
+from umdp import LUI, Learner
 from umdp.anytime import Anytime, Limits, proceed
 from umdp.calibration.course import Judge
 from umdp.evidence import DirectEvidence
@@ -32,32 +32,14 @@ from umdp.source.simulator import Simulator
 
 __all__ = ["WAYS", "Way", "measure", "table"]
 
-ERROR_RATE = 0.05
 WITHIN = (0.05, 0.01)  # of the optimum
 SEEDS, CAP, SECONDS = 5, 10_000_000, 60.0
 RESULTS = Path(__file__).parent / "results" / "price.md"
 
 
-def _sequence(given: Problem) -> Learner:
-    return ConfidenceSequence(ERROR_RATE)
-
-
-def _tied(given: Problem) -> Learner | None:
-    return None if given.tying is None else Tied(ConfidenceSequence(ERROR_RATE), given.tying)
-
-
-def _parametric(given: Problem) -> Learner | None:
-    if given.program is None:
-        return None
-    from umdp import Parametric  # type: ignore[attr-defined]
-
-    made: Learner = Parametric(ConfidenceSequence(ERROR_RATE), given.program)
-    return made
-
-
 def _best(given: Problem) -> Learner:
     """Return the learner that uses all that is known of the process."""
-    return _parametric(given) or _tied(given) or _sequence(given)
+    return given.by_parameters() or given.by_ties() or given.by_sequence()
 
 
 def _optimism(given: Problem) -> Explorer:
@@ -77,16 +59,16 @@ class Way(NamedTuple):
 
 
 WAYS: dict[str, Way] = {
-    "confidence sequence": Way(_sequence),
-    "tied": Way(_tied),
-    "parameters": Way(_parametric),
-    "played": Way(_sequence, share=0.5),
+    "confidence sequence": Way(Problem.by_sequence),
+    "tied": Way(Problem.by_ties),
+    "parameters": Way(Problem.by_parameters),
+    "played": Way(Problem.by_sequence, share=0.5),
     "LUI + played": Way(lambda given: LUI(), share=0.5),
+    "gap": Way(Problem.by_sequence, _gap),
+    "all known + gap": Way(_best, _gap),
+    "all together": Way(_best, _gap, 0.5),
+    "LUI without a promise": Way(lambda given: LUI()),
 }
-if "gap" in EXPLORERS:
-    WAYS |= {"gap": Way(_sequence, _gap), "all known + gap": Way(_best, _gap)}
-WAYS["all together"] = Way(_best, _gap if "gap" in EXPLORERS else _optimism, 0.5)
-WAYS["LUI without a promise"] = Way(lambda given: LUI())
 """Columns by name. What is played is left out where nothing can be proved by it: `Problem.playable`."""
 
 

@@ -7,13 +7,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import umdp
-from umdp import MDP, Graph, Spec, Tying, benchmark, solve
+from umdp import (
+    MDP,
+    ConfidenceSequence,
+    Graph,
+    Learner,
+    Parametric,
+    ParametricMDP,
+    Spec,
+    Tied,
+    Tying,
+    benchmark,
+    read_parametric,
+    solve,
+)
 from umdp.spec import Direction
 
-__all__ = ["PROBLEMS", "Problem", "problem"]
+__all__ = ["ERROR_RATE", "PROBLEMS", "Problem", "problem"]
+
+ERROR_RATE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +46,24 @@ class Problem:
     optimum: float
     most: float | None = None
     environment: bool = False
-    program: Any = None  # an umdp.ParametricMDP
+    program: ParametricMDP | None = None
 
     @property
     def playable(self) -> bool:
         """Whether playing a policy can prove something: a probability, or a reward that cannot be more than so much."""
         return self.spec.kind == "P" or self.most is not None
+
+    def by_sequence(self) -> Learner:
+        """Return the learner that knows the graph alone."""
+        return ConfidenceSequence(ERROR_RATE)
+
+    def by_ties(self) -> Learner | None:
+        """Return the learner that knows which choices are alike; None where nobody does."""
+        return None if self.tying is None else Tied(ConfidenceSequence(ERROR_RATE), self.tying)
+
+    def by_parameters(self) -> Learner | None:
+        """Return the learner that knows the program; None where there is none."""
+        return None if self.program is None else Parametric(ConfidenceSequence(ERROR_RATE), self.program)
 
     @property
     def rises(self) -> bool:
@@ -77,8 +102,6 @@ def _program(name: str, question: str, unknown: str, constants: str, **values: f
     """Return what makes a problem of a program in `examples`, played with these values of its unknown constants."""
 
     def make() -> Problem:
-        from umdp import read_parametric  # type: ignore[attr-defined]
-
         program = read_parametric(EXAMPLES / f"{name}.prism", unknown=unknown, constants=constants)
         truth, spec = program.at(**values), Spec.parse(question)
         optimum = solve(truth, spec, precision=1e-9).value
@@ -116,7 +139,7 @@ PROGRAMS = {
     "zeroconf": _program("zeroconf", 'Pmax=? [ F "configured" ]', "used,lost", "K=4", used=0.4, lost=0.2),
     "consensus": _program("consensus", 'Pmax=? [ F "heads" ]', "p,q", "B=3", p=0.55, q=0.4),
 }
-_READABLE = hasattr(umdp, "read_parametric") and importlib.util.find_spec("stormpy") is not None
+_READABLE = importlib.util.find_spec("stormpy") is not None
 
 PROBLEMS: Mapping[str, Callable[[], Problem]] = {
     **{

@@ -51,17 +51,7 @@ def read_parametric(
     unknown: str | Iterable[str] | Mapping[str, tuple[float, float]],
     constants: str | Mapping[str, int | float | bool] = "",
 ) -> ParametricMDP:
-    """Return the model of a program some of whose constants are unknown: its probabilities are functions of them.
-
-    Parameters
-    ----------
-    path : str or path
-        PRISM language (.prism, .nm, .pm) or JANI (.jani), with the extra ``storm``.
-    unknown : str, names or mapping
-        The unknown constants, and the ends between which each lies: ``"p=0.5:1,q"``. Without ends they are 0 and 1.
-    constants : str or mapping
-        Values for the other constants that the program leaves undefined, such as ``"N=16,MAX=2"``.
-    """
+    """Return the model of a program some of whose constants are unknown; see `umdp.io.read_parametric`."""
     from umdp import io
 
     return io.read_parametric(path, unknown, constants)

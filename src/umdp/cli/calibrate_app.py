@@ -10,12 +10,12 @@ import typer
 from umdp.cli.calibrate import Calibrate
 from umdp.cli.env_args import ENV_ARG, arguments_of
 from umdp.cli.evidence import EVIDENCE, MOST, check_evidence, evidence_rate
-from umdp.cli.numbers import integer, number, share
+from umdp.cli.loop_options import CONST, EXPLORE, PROPERTY, XI
+from umdp.cli.numbers import integer, share
 from umdp.cli.outputs import FORCE_HELP
 from umdp.cli.setting import setting
 from umdp.cli.used import typed, unused
-from umdp.cli.words import explorers, learners, models, settings
-from umdp.explore import EXPLORERS
+from umdp.cli.words import learners, models, settings
 from umdp.learn import LEARNERS
 
 __all__ = ["declare_calibrate"]
@@ -50,14 +50,7 @@ def _calibrate(
             autocompletion=models,
         ),
     ],
-    property: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[PROPERTY]",
-            help='What for, such as Pmax=? \\[ F "goal" ]; benchmarks have their own.',
-            show_default=False,
-        ),
-    ] = None,
+    property: PROPERTY = None,
     seeds: Annotated[int, typer.Option(parser=integer, metavar="N", help="How many runs.")] = 200,
     trajectories: Annotated[
         int, typer.Option(parser=integer, metavar="N", help="How many trajectories each run sees.")
@@ -91,22 +84,14 @@ def _calibrate(
     ] = None,
     evidence: EVIDENCE = None,
     most: MOST = None,
-    explore: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help=f"How to move: {', '.join(EXPLORERS)}, or FILE.py:NAME.", autocompletion=explorers
-        ),
-    ] = "optimism",
-    xi: Annotated[float, typer.Option(parser=number, metavar="NUMBER", help="Weight on the optimistic action.")] = 1.0,
+    explore: EXPLORE = "optimism",
+    xi: XI = 1.0,
     horizon: Annotated[
         int | None,
         typer.Option(parser=integer, metavar="N", help="The longest a trajectory may be.", show_default=False),
     ] = None,
     seed: Annotated[int, typer.Option(parser=integer, metavar="N", help="Of the first run.")] = 0,
-    const: Annotated[
-        list[str] | None,
-        typer.Option("--const", metavar="K=2,err=.2", help="Values for a program's constants.", show_default=False),
-    ] = None,
+    const: CONST = None,
     unknown: Annotated[
         list[str] | None,
         typer.Option(

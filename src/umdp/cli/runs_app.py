@@ -13,13 +13,13 @@ from umdp.cli.afterwards import Afterwards
 from umdp.cli.env_args import ENV_ARG, arguments_of
 from umdp.cli.evidence import EVIDENCE, MOST, check_evidence, evidence_rate
 from umdp.cli.learn import Learn, Resume
+from umdp.cli.loop_options import CONST, EXPLORE, PROPERTY, XI
 from umdp.cli.numbers import integer, number, share
 from umdp.cli.outputs import FORCE_HELP
 from umdp.cli.runs import Export, Show
 from umdp.cli.setting import setting
 from umdp.cli.used import confident, typed, unused
-from umdp.cli.words import explorers, learners, models, settings, settings_in_words
-from umdp.explore import EXPLORERS
+from umdp.cli.words import learners, models, settings, settings_in_words
 from umdp.learn import LEARNERS
 
 __all__ = ["declare_runs"]
@@ -78,14 +78,7 @@ def _learn(
             autocompletion=models,
         ),
     ],
-    property: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[PROPERTY]",
-            help='What for, such as Pmax=? \\[ F "goal" ]; benchmarks have their own.',
-            show_default=False,
-        ),
-    ] = None,
+    property: PROPERTY = None,
     learner: Annotated[
         str,
         typer.Option(
@@ -130,13 +123,8 @@ def _learn(
     seconds: _SECONDS = None,
     until: _UNTIL = None,
     gap: _GAP = None,
-    explore: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help=f"How to move: {', '.join(EXPLORERS)}, or FILE.py:NAME.", autocompletion=explorers
-        ),
-    ] = "optimism",
-    xi: Annotated[float, typer.Option(parser=number, metavar="NUMBER", help="Weight on the optimistic action.")] = 1.0,
+    explore: EXPLORE = "optimism",
+    xi: XI = 1.0,
     horizon: Annotated[int | None, _maybe("N", "The longest a trajectory may be.")] = None,
     seed: Annotated[int, typer.Option(parser=integer, metavar="N", help="Equal seeds give equal runs.")] = 0,
     per_solve: Annotated[
@@ -153,10 +141,7 @@ def _learn(
     ] = "steps",
     evidence: EVIDENCE = None,
     most: MOST = None,
-    const: Annotated[
-        list[str] | None,
-        typer.Option("--const", metavar="K=2,err=.2", help="Values for a program's constants.", show_default=False),
-    ] = None,
+    const: CONST = None,
     unknown: Annotated[
         list[str] | None,
         typer.Option(
