@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.certification.rounding import EPS, LEAST, MOST, below, compose, floor, repeated
-from umdp.solver.methods.table import EXACT, METHODS
+from umdp.solver.methods.table import EXACT, METHODS, TINY
 from umdp.solver.task import Effort, Task, Values
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def solve_problem(
                 first += 1
                 continue
             workspace.slow[first] = True
-            loose = sizes[first] <= EXACT or not _prove_large(workspace, first, swept=True)
+            loose = sizes[first] <= TINY or not _prove_large(workspace, first, swept=True)
         else:
             swept = slow or problem.faint or (sweeps and size <= LARGE)
             loose = not _prove_large(workspace, first, swept=swept)

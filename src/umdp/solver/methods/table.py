@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["EXACT", "METHODS", "Method"]
+__all__ = ["EXACT", "METHODS", "TINY", "Method"]
 
 EXACT = 64  # states up to which a component that rounding leaves loose is solved in rationals, whatever the method
+TINY = 24  # states up to which rationals take milliseconds, so that nothing else is tried before them
 
 
 @dataclass(frozen=True)
