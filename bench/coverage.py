@@ -1,9 +1,10 @@
-"""How often promises are false: `python -m bench.coverage [RUNS] [--only WORD,...] [--jobs N]`, 50 runs of each kind by default.
+"""How often promises are false: `python -m bench.coverage [RUNS] [--spread] [--only WORD,...] [--jobs N]`, 50 runs by default.
 
 Seeded runs at error rate 0.05 on every environment, looked at after every iteration. A promise is false if the policy is worth
 less, on the process itself, than the bound that stood beside it, at any look; an interval misses if the true probability was ever
 outside it. Runs differ in what is known of the process (`KNOWLEDGE`) and in how it is explored and how often it is looked at
 (`EXPLORATION`). Learners that promise less stand beside them (`COMPARED`): there, "false" is what it would be if they did.
+So many runs are made of each kind; with `--spread`, of each environment, spread over its kinds of runs that promise something.
 What is done is kept in a file, and the same command goes on with more.
 """
 
@@ -107,6 +108,12 @@ def _applies(case: Case) -> bool:
     return KNOWLEDGE[case.knowledge].learner(problem(case.environment)) is not None
 
 
+def _spread(runs: int, environment: str) -> int:
+    """Return how many runs of each kind are at least so many of an environment."""
+    kinds = [case for case in cases(environment) if case.knowledge not in COMPARED]
+    return -(-runs // len(kinds))
+
+
 def make(case: Case, seed: int) -> Anytime:
     """Return a run at its beginning."""
     given, known = problem(case.environment), KNOWLEDGE[case.knowledge]
@@ -194,20 +201,42 @@ def _case(row: Mapping[str, Any]) -> Case:
 
 def table(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the table, a line each: how many runs were false, with exact 95 % intervals."""
-    yield "| environment | known | explored | runs | looks a run | false promises | at most | missed intervals | at most |"
+    yield f"| environment | known | explored | {HEADS} | missed intervals | at most |"
     yield "|---|---|---|--:|--:|--:|--:|--:|--:|"
-    found: dict[Case, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        found[_case(row)].append(row)
-    for case in sorted(found, key=_place):
-        pieces = found[case]
-        runs, looks = (sum(each[name] for each in pieces) for name in ("runs", "looks"))
-        cells = []
-        for name in ("false", "missed"):
-            count = sum(len(each[name]) for each in pieces)
-            most = Frequency.of(np.arange(runs) < count).upper
-            cells += [f"{count:,} ({count / runs:.2%})", f"{most:.2%}"]
-        yield f"| {' | '.join(case)} | {runs:,} | {looks / runs:,.0f} | {' | '.join(cells)} |"
+    for case, pieces in sorted(_grouped(rows, _case).items(), key=lambda item: _place(item[0])):
+        yield f"| {' | '.join(case)} | {_summary(pieces, 'false', 'missed')} |"
+
+
+def totals(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the same by environment, and by what is known and how it is explored, of the runs that promise something."""
+    promising = [row for row in rows if row["knowledge"] not in COMPARED]
+    yield f"| | {HEADS} |"
+    yield "|---|--:|--:|--:|--:|"
+    for name in Case._fields:
+        for each, pieces in _grouped(promising, lambda row, name=name: row[name]).items():
+            yield f"| {each} | {_summary(pieces, 'false')} |"
+    if promising:
+        yield f"| all | {_summary(promising, 'false')} |"
+
+
+HEADS = "runs | looks a run | false promises | at most"
+
+
+def _grouped(rows: list[dict[str, Any]], by: Callable[[dict[str, Any]], Any]) -> dict[Any, list[dict[str, Any]]]:
+    found: dict[Any, list[dict[str, Any]]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: _place(_case(row))):
+        found[by(row)].append(row)
+    return found
+
+
+def _summary(pieces: list[dict[str, Any]], *names: str) -> str:
+    runs, looks = (sum(each[name] for each in pieces) for name in ("runs", "looks"))
+    cells = [f"{runs:,}", f"{looks / runs:,.0f}"]
+    for name in names:
+        count = sum(len(each[name]) for each in pieces)
+        most = Frequency.of(np.arange(runs) < count).upper
+        cells += [f"{count:,} ({count / runs:.2%})", f"{most:.2%}"]
+    return " | ".join(cells)
 
 
 def _place(case: Case) -> tuple[int, ...]:
@@ -221,20 +250,24 @@ def main() -> None:
     parser.add_argument(
         "runs", nargs="?", type=int, default=RUNS, help="of every kind; 2000 for the statement in the docs"
     )
+    parser.add_argument(
+        "--spread", action="store_true", help="so many runs of each environment, over all kinds that promise"
+    )
     parser.add_argument("--only", default="", help="words that must all occur: grid,tied,adversary")
     parser.add_argument("--trajectories", type=int, default=TRAJECTORIES)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--file", type=Path, default=RESULTS, help="where what is done is kept")
     parser.add_argument("--table", action="store_true", help="print the table of what is done, and nothing else")
     given = parser.parse_args()
-    asked = cases(given.only)
+    asked = [case for case in cases(given.only) if not (given.spread and case.knowledge in COMPARED)]
+    runs = {case: _spread(given.runs, case.environment) if given.spread else given.runs for case in asked}
     rows = known(given.file, given.trajectories)
     done = {(_case(row), row["first"]) for row in rows}
     todo = [
-        (case, first, min(PIECE, given.runs - first), given.trajectories)
+        (case, first, min(PIECE, runs[case] - first), given.trajectories)
         for first in range(0, given.runs, PIECE)
         for case in asked
-        if (case, first) not in done
+        if first < runs[case] and (case, first) not in done
     ]
     if todo and not given.table:
         with get_context("spawn").Pool(given.jobs, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
@@ -247,7 +280,8 @@ def main() -> None:
             except KeyboardInterrupt:
                 pool.terminate()
     print(f"{given.trajectories:,} trajectories a run, error rate {ERROR_RATE:.0%}\n")
-    print("\n".join(table([row for row in rows if _case(row) in asked])))
+    shown = [row for row in rows if _case(row) in runs]
+    print("\n".join([*table(shown), "", *totals(shown)]))
 
 
 if __name__ == "__main__":
