@@ -31,7 +31,7 @@ from umdp.outlook import distance, outlook_of
 from umdp.returns import refuse_shifted
 from umdp.saved import restore, state_of
 from umdp.snapshot import Snapshot
-from umdp.solver import Proposal, Solution, prepare, relevant
+from umdp.solver import Bracket, Proposal, Solution, prepare, relevant
 from umdp.solver.graph.relevance import resting
 from umdp.solver.graph.unseen import unseen_support
 from umdp.solver.prepared import keep_start
@@ -158,7 +158,7 @@ class Anytime:
         self._best: Proposal | None = None
         self._weight: NDArray[np.float64] | None = None
         self._quota: Array | None = None
-        self._gap: float | None = None
+        self._ceiling: Bracket | None = None
         self._found: dict[str, Array] = dict(self._starts)
 
     # -- step 1: robust policy computation -------------------------------------------------------------------
@@ -186,16 +186,16 @@ class Anytime:
             discovers=self.learner.discovers, watches=self.learner.watches, costly=self.costly, decided_unseen=unseen,
         )  # fmt: skip
 
-    def gap(self) -> float:
+    def gap(self, snapshot: Snapshot) -> float:
         """Return by how much any policy can be better than what is promised of this one, as far as is known; both ends proved.
 
-        It is the distance from the promise to the value in the best case: if the process is one of those that were not ruled
-        out, the optimum is no better than that.
+        It is the distance from the promise, by the model or by playing, to the value in the best case: if the process is one of
+        those that were not ruled out, the optimum is no better than that.
         """
-        if self._gap is None:
+        if self._ceiling is None:
             best = self._optimist.solve_model(self._model(), cutoff=CUTOFF, **self._options("optimistic"))
-            self._gap = distance(self._robust().bracket, best.bracket)
-        return self._gap
+            self._ceiling = best.bracket
+        return distance(snapshot.promised, self._ceiling)
 
     # -- step 2: where to look -------------------------------------------------------------------------------
 

@@ -113,17 +113,13 @@ def closed(run: Anytime, snapshot: Snapshot, tolerance: float | None) -> str | N
     """
     if tolerance is None or snapshot.partial:
         return None
-    rough = snapshot.optimistic
-    if rough is not None and not any(abs(rough - end) <= 2 * tolerance for end in _ends(snapshot)):
+    rough, ends = snapshot.optimistic, snapshot.promised
+    if rough is not None and not any(abs(rough - end) <= 2 * tolerance for end in (ends.lower, ends.upper)):
         return None
-    if not run.gap() <= tolerance:
+    if not run.gap(snapshot) <= tolerance:
         return None
     proved = "is certified to be" if snapshot.guarantee.holds else "is, on the learned model,"
     return f"the policy {proved} within {tolerance:g} of the optimum"
-
-
-def _ends(snapshot: Snapshot) -> tuple[float, float]:
-    return snapshot.bracket.lower, snapshot.bracket.upper
 
 
 def _unread(run: Anytime) -> bool:

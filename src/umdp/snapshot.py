@@ -101,6 +101,17 @@ class Snapshot:
         return played if played is not None and played.holds and played.beats(found) else found
 
     @property
+    def promised(self) -> Bracket:
+        """What is proved of the policy: the bracket on the learned model, or the bound by playing where that is better.
+
+        Playing counts only beside a model that promises something itself: what is compared with it rests on both.
+        """
+        promise = self.promise
+        if promise is None or promise.by != "evidence" or not self.guarantee.holds:
+            return self.bracket
+        return Bracket(promise.bound, promise.bound)
+
+    @property
     def policy(self) -> Policy:
         """The policy that the promise is about; the robust policy, where there is none."""
         return self.robust.policy if self.promise is None else self.promise.policy

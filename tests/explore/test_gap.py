@@ -162,6 +162,21 @@ def test_a_gap_that_ends_a_run_is_proved(mdp: MDP, asked: str, explorer: Explore
     assert abs(optimum - last.performance) <= 0.3
 
 
+def test_what_playing_proves_counts_for_the_gap() -> None:
+    """The best case is the model's; the promise is the better of both, and nearer to it than what the model alone promises."""
+    bench = benchmark.BENCHMARKS["grid"]
+    *_, last = anytime(
+        bench.build(), bench.spec, ConfidenceSequence(0.05), gap=0.75, evidence=0.5, trajectories=30_000,
+        horizon=bench.horizon,
+    )  # fmt: skip
+    assert last.reason == "the policy is certified to be within 0.75 of the optimum"
+    assert last.promise is not None
+    assert last.promise.by == "evidence"
+    best = solve(last.model, bench.spec.optimistic()).bracket
+    assert best.upper - last.promise.bound <= 0.75 < best.upper - last.bracket.lower
+    assert bench.optimum - last.performance <= 0.75
+
+
 def test_without_a_guarantee_the_gap_is_that_of_the_learned_model() -> None:
     *_, last = anytime(COIN, 'Pmax=? [ F "heads" ]', LUI(), gap=0.3, trajectories=1000)
     assert last.reason == "the policy is, on the learned model, within 0.3 of the optimum"
