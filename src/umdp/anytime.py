@@ -121,6 +121,7 @@ class Anytime:
 
     def __post_init__(self) -> None:
         check_spec(self.spec)
+        self.spec = self.spec.counted(self.source.graph)
         refuse_shifted(self.source.graph, self.spec)
         check_numbers(seed=self.seed, horizon=self.horizon, precision=self.precision, per_solve=self.per_solve)
         self.learner, budget = divide(self.learner, self.evidence)

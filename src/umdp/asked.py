@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from umdp.errors import ModelError
@@ -120,7 +121,7 @@ def _one_sided(spec: Spec, threshold: str) -> str:
 
 def _turned(spec: Spec, threshold: Threshold) -> str:
     other = "<" if threshold.operator.startswith(">") else ">"
-    return str(Threshold(other + threshold.operator[1:], threshold.value))  # type: ignore[arg-type]
+    return str(replace(threshold, operator=other + threshold.operator[1:]))  # type: ignore[arg-type]
 
 
 def check_budgets(*, trajectories: Any = None, steps: Any = None, seconds: Any = None, prefix: str = "") -> None:

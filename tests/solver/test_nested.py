@@ -7,7 +7,7 @@ import pytest
 
 from properties.bridge import PLAYERS, to_model
 from properties.generate import random_model
-from umdp import IntervalMDP, Policy, Spec, evaluate, solve
+from umdp import MDP, IntervalMDP, Policy, Spec, evaluate, solve
 from umdp.errors import SpecError
 
 
@@ -116,3 +116,21 @@ def test_what_filters_and_inner_properties_must_be(text: str, message: str) -> N
 def test_they_are_printed_as_they_are_read(text: str) -> None:
     assert Spec.parse(str(Spec.parse(text))) == Spec.parse(text)
     assert Spec.parse(text).describe()
+
+
+def test_a_threshold_may_be_written_with_constants() -> None:
+    """Of the model, in a property and in those inside; the answer names the number."""
+    coin = MDP(
+        [0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1], labels={"goal": [1]}, constants={"least": 0.25}
+    )
+    assert solve(coin, 'Pmax>=least [ F "goal" ]').satisfied is True
+    above = solve(coin, 'Pmax>3*least [ F "goal" ]')
+    assert above.satisfied is False
+    assert str(above.spec) == 'Pmax>0.75 [ F "goal" ]'
+    inside = solve(coin, 'Pmax=? [ F Pmax>=3*least [ X "goal" ] ]')
+    assert 0.5 in inside.bracket
+    asked = Spec.parse('Pmax>=least+0.1 [ F "goal" ]')
+    assert Spec.parse(str(asked)) == asked
+    for wrong, said in (("most", "unknown name most"), ("5*least", "threshold 1.25 is not between 0 and 1")):
+        with pytest.raises(SpecError, match=said):
+            solve(coin, f'Pmax>={wrong} [ F "goal" ]')

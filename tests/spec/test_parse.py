@@ -119,7 +119,7 @@ BAD = [
     ("^\x00", "U+0000"),
     ('P>=^1.5 [ F "g" ]', "not between 0 and 1"),
     ('P>=^-0.5 [ F "g" ]', "not between 0 and 1"),
-    ('P>=^p [ F "g" ]', "a threshold is a number"),
+    ('P>=^"p" [ F "g" ]', "a threshold is a number"),
     ('P>=^true [ F "g" ]', "a threshold is a number"),
     ('P>=1^/0 [ F "g" ]', "division by zero"),
     ('P>=^? [ F "g" ]', "needs a number"),

@@ -25,13 +25,14 @@ PRECISE = 1e-12  # the width to try where the one asked for does not decide
 
 
 def settled(model: M, spec: Spec, solve: Callable[[M, Spec, float], Solution], precision: float) -> Spec:
-    """Return a property in which those inside are replaced by the states in which they hold.
+    """Return a property in which those inside are replaced by the states in which they hold, and the threshold is a number.
 
     Parameters
     ----------
     solve : callable
         Returns the solution of a property on the model, to a precision.
     """
+    spec = spec.counted(model)
     if next(nested_in((spec.formula, spec.filter)), None) is None:
         return spec
 
@@ -45,7 +46,7 @@ def _members(
     model: M, nested: Nested, solve: Callable[[M, Spec, float], Solution], precision: float
 ) -> NDArray[np.bool_]:
     """Return the states (S,) in which a property holds, or raise `SpecError` where a bracket has its threshold inside."""
-    threshold = nested.spec.threshold
+    threshold = nested.spec.counted(model).threshold
     assert threshold is not None
     if needs_automaton(nested.spec):
         raise nested.error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -305,15 +306,18 @@ class _Builder:
         if value is None:
             return None
         self.stateful(value, "a threshold")
-        name = next((node for node in value.walk() if isinstance(node, Name | Label)), None)
-        if name is not None:
-            raise name.error(f"the threshold depends on {name}", "a threshold is a number, such as 0.3")
+        label = next((node for node in value.walk() if isinstance(node, Label)), None)
+        if label is not None:
+            raise label.error(f"the threshold depends on {label}", "a threshold is a number, such as 0.3")
+        operator = cast("Any", str(token))
+        if any(isinstance(node, Name) for node in value.walk()):
+            return Threshold(operator, math.nan, said=value, location=value.location)
         from umdp.spec.evaluate import constant
 
         number = constant(value, {}, {})
         if isinstance(number, bool):
             raise value.error("the threshold is a truth value", "a threshold is a number, such as 0.3")
-        return Threshold(cast("Any", str(token)), float(number), location=value.location)
+        return Threshold(operator, float(number), location=value.location)
 
     def property(self, *parts: Any) -> Spec:
         found: Spec = parts[-1]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from umdp.errors import SpecError
-from umdp.spec.expression import TRUE, StateSpace
+from umdp.spec.expression import TRUE, Expression, Name, StateSpace
 from umdp.spec.filtering import Filter
 from umdp.spec.formula import PathFormula, Rewarding, aim, marked, steps
 from umdp.spec.location import SourceLocation
@@ -42,7 +42,9 @@ class Threshold:
     operator : {"<", "<=", ">", ">="}
         How the value is compared.
     value : float
-        The number on the right.
+        The number on the right; not a number while it is not known.
+    said : Expression or None
+        What it was written as, where that has constants of the model in it: `Spec.counted` makes it a number.
 
     Examples
     --------
@@ -54,11 +56,12 @@ class Threshold:
 
     operator: Literal["<", "<=", ">", ">="]
     value: float
+    said: Expression | None = field(default=None, repr=False, kw_only=True)
     location: SourceLocation | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        # A zero has no sign, or equal thresholds would read differently.
-        object.__setattr__(self, "value", self.value + 0.0)
+        # A zero has no sign, or equal thresholds would read differently; and what is no number is one and the same.
+        object.__setattr__(self, "value", math.nan if math.isnan(self.value) else self.value + 0.0)
 
     def holds(self, lower: float, upper: float) -> bool | None:
         """Return whether every value in [lower, upper] passes, none does (False), or only some do (None)."""
@@ -76,9 +79,11 @@ class Threshold:
 
     def describe(self) -> str:
         """Return the comparison in words."""
-        return f"{_RELATIONS[self.operator]} {self.value:.12g}"
+        return f"{_RELATIONS[self.operator]} {f'{self.value:.12g}' if self.said is None else self.said}"
 
     def __str__(self) -> str:
+        if self.said is not None:
+            return f"{self.operator}{self.said.at_level(11)}"
         whole = abs(self.value) < 1e15 and self.value == int(self.value)
         return f"{self.operator}{int(self.value) if whole else self.value!r}"
 
@@ -139,7 +144,7 @@ nature choosing the least favourable probabilities'
             raise self.error("nature has a direction and the agent has none", "give both, as in Pmaxmin")
         if self.reward is not None and self.kind != "R":
             raise self.error("a probability has no reward name", f'write R{{"{self.reward}"}} for an expected reward')
-        if self.threshold is not None:
+        if self.threshold is not None and self.threshold.said is None:
             value = self.threshold.value
             if not math.isfinite(value) or (self.kind != "R" and not 0 <= value <= 1):
                 domain = "between 0 and 1" if self.kind != "R" else "a finite number"
@@ -217,6 +222,29 @@ nature choosing the least favourable probabilities'
     def aim(self) -> str:
         """Which of the few things that the solver knows is asked for: reach, bounded, total, discounted or average."""
         return aim(self.formula)
+
+    def counted(self, model: StateSpace) -> Spec:
+        """Return the property with a number for a threshold that was written with constants of the model.
+
+        Examples
+        --------
+        >>> from umdp import Graph
+        >>> coin = Graph([0, 1], [0, 1], [0], constants={"least": 0.25})
+        >>> print(Spec.parse("Pmax>=2*least [ F goal ]").counted(coin))
+        Pmax>=0.5 [ F goal ]
+        """
+        threshold = self.threshold
+        if threshold is None or threshold.said is None:
+            return self
+        from umdp.spec.evaluate import constant
+
+        for node in threshold.said.walk():
+            if isinstance(node, Name) and node.name in model.variables:
+                raise node.error(f"the threshold depends on the variable {node.name}", "use numbers and constants only")
+        number = constant(threshold.said, model.constants, model.formulas)
+        if isinstance(number, bool):
+            raise threshold.said.error("the threshold is a truth value", "a threshold is a number, such as 0.3")
+        return replace(self, threshold=Threshold(threshold.operator, float(number), location=threshold.location))
 
     def resolve_reward(self, names: Sequence[str]) -> str:
         """Return which of a model's rewards is meant, or raise an error that lists them.
