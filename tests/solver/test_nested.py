@@ -134,3 +134,18 @@ def test_a_threshold_may_be_written_with_constants() -> None:
     for wrong, said in (("most", "unknown name most"), ("5*least", "threshold 1.25 is not between 0 and 1")):
         with pytest.raises(SpecError, match=said):
             solve(coin, f'Pmax>={wrong} [ F "goal" ]')
+
+
+@pytest.mark.parametrize("formula", ['X "goal"', 'F<=2 "goal"', 'G<=3 "goal"', '"goal" U<=2 "goal"'])
+def test_what_is_sure_within_some_steps_is_exactly_sure(formula: str) -> None:
+    """Thirds do not sum to 1 in floating-point numbers; that all three lead to the goal is known without rounding."""
+    thirds = IntervalMDP(
+        [0, 1, 2, 3, 4, 5], [0, 3, 4, 5, 6, 8], [1, 2, 3, 1, 2, 3, 0, 4], [1 / 3, 1 / 3, 1 / 3, 1, 1, 1, 0.1, 0.8],
+        [1 / 3, 1 / 3, 1 / 3, 1, 1, 1, 0.2, 0.9], labels={"goal": [0, 1, 2, 3]},
+    )  # fmt: skip
+    for players in PLAYERS:
+        found = solve(thirds, f"P{players[0]}{players[1]}=? [ {formula} ]")
+        assert found.lower[:4].tolist() == found.upper[:4].tolist() == [1.0] * 4
+        assert found.upper[4] < 1.0
+        inside = solve(thirds, f"Pmaxmin=? [ F P{players[0]}{players[1]}>=1 [ {formula} ] ]")
+        assert inside.bracket.lower == 1.0

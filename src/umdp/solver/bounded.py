@@ -21,6 +21,7 @@ __all__ = ["bounded"]
 
 Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
+QUICK = 10_000_000  # transitions times steps up to which a second induction is no matter
 
 
 def _tick(effort: Effort, left: int) -> bool:
@@ -85,6 +86,13 @@ def bounded(
         low = high = x
     if spec.kind == "P":
         high = np.minimum(high, 1.0)
+        if high.max() == 1.0 and steps * shape.transitions <= QUICK:
+            # What is positive never becomes 0: where the opposite is 0, this is 1, without any error.
+            opposite = induct(
+                shape, lower, upper, steps, 1.0 - x, absorbing, reward=NOTHING, paid=NOTHING, weights=weights,
+                agent_max=not agent_max, nature_max=not nature_max, keep=False, tell=tell,
+            )  # fmt: skip
+            low = np.where(opposite.x == 0.0, 1.0, low)
     if effort.stopped:  # what was computed is the value of fewer steps: sound bounds need all of them
         low = np.zeros(shape.states)
         high = np.full(shape.states, 1.0 if spec.kind == "P" else np.inf)
