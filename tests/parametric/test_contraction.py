@@ -17,7 +17,7 @@ from umdp.parametric.function import Function
 from umdp.parametric.linear import narrow_linear
 from umdp.parametric.polynomial import Polynomial
 from umdp.parametric.ranges import above, below, range_of
-from umdp.parametric.tabulated import Tabulated
+from umdp.parametric.tabulated import Tables
 
 UNIT = [(Fraction(0), Fraction(1))]
 
@@ -107,9 +107,7 @@ def test_bernstein_coefficients_are_values_in_corners_and_average_to_the_polynom
 def test_a_range_in_floats_holds_the_exact_one(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 3))
     function, box = data.draw(functions(size)), data.draw(boxes(size))
-    found = Tabulated(function, box).range(*floats(box))
-    if found is None:
-        return
+    found = tuple(float(each[0]) for each in Tables([function], box).bounds(*floats(box)))
     for actual in (value(function, data.draw(points(box))) for _ in range(5)):
         assert actual is None or found[0] <= actual <= found[1]
     exact = range_of(function, box)
@@ -172,26 +170,6 @@ def test_products_together_come_near_the_hull() -> None:
     for low, high in zip(*box, strict=True):
         assert 0.46 <= low <= 0.48
         assert 0.52 <= high <= 0.54
-
-
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data())
-def test_floats_bound_the_exact_coefficients(data: st.DataObject) -> None:
-    size = data.draw(st.integers(1, 3))
-    function, box = data.draw(functions(size, 3)), data.draw(boxes(size))
-    least, most = data.draw(st.floats(-1, 1)), data.draw(st.floats(-1, 1))
-    table = Tabulated(function, box)
-    sides = table.sides(*floats(box), least, most)
-    if sides is None:
-        return
-    under, over = (coefficients(each, box, table.degrees) for each in (function.denominator, function.numerator))
-    sign = 1 if (under >= 0).all() else -1
-    for table, slack, exact in (
-        (sides.above, sides.slack[0], sign * (over - Fraction(least) * under)),
-        (sides.below, sides.slack[1], sign * (Fraction(most) * under - over)),
-    ):
-        for bound, less, coefficient in zip(table.flat, slack.flat, exact.flat, strict=True):
-            assert Fraction(bound) - Fraction(less) <= coefficient <= Fraction(bound)
 
 
 @settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])

@@ -19,7 +19,6 @@ __all__ = ["Gap", "estimate", "expected_visits"]
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 AHEAD = 1000  # the most steps that are looked ahead: directions need no more
-TAIL = 1e-4  # what may still come is not looked at where it is less than this, relative to what came
 WILD = 10.0  # worst-case costs beyond so many times the best case say that next to nothing is known, not how much
 
 
@@ -88,21 +87,12 @@ def expected_visits(graph: Graph, prob: Array, choice: Array, halt: Array, horiz
     >>> visits.round(2).tolist()
     [2.0, 0.0]
     """
-    sizes = np.where(halt, 0, np.diff(graph.choice_ptr)[choice])
-    ends = np.cumsum(sizes)
-    entry = np.arange(int(ends[-1])) - np.repeat(ends - sizes - graph.choice_ptr[choice], sizes)
-    origin, chance, successor = np.repeat(np.arange(graph.states), sizes), prob[entry], graph.successor[entry]
-    now: Array = np.zeros(graph.states)
-    now[graph.initial] = 1.0
-    total = now.copy()
-    for _ in range(min(horizon, AHEAD) - 1):
-        now = np.bincount(successor, chance * now[origin], graph.states)
-        total += now
-        if now[~halt].sum() <= TAIL:
-            break
-    visits = np.zeros(graph.choices)
-    visits[choice] = np.where(halt, 0.0, total)
-    return visits
+    from umdp.explore.ahead import visits
+
+    total = visits(graph.choice_ptr, graph.successor, prob, choice, halt, graph.initial, min(horizon, AHEAD))
+    found = np.zeros(graph.choices)
+    found[choice] = np.where(halt, 0.0, total)
+    return found
 
 
 def _held_back(view: View, outlook: Outlook, guess: Array) -> Floats:
@@ -134,16 +124,12 @@ def _left_open(view: View, outlook: Outlook, guess: Array, case: Case, most: flo
 
 def _earning_most(graph: Graph, prob: Array, earned: Array, outlook: Outlook, otherwise: Array) -> Floats:
     """Return the weights of the policy that earns most within the horizon: value iteration, as far as it moves."""
-    first, sizes = graph.state_ptr[:-1], np.diff(graph.state_ptr)
-    ahead = np.zeros(graph.states)
-    worth = earned
-    for _ in range(min(outlook.horizon, AHEAD)):
-        worth = earned + np.add.reduceat(prob * ahead[graph.successor], graph.choice_ptr[:-1])
-        new = np.where(outlook.halt, 0.0, np.maximum.reduceat(worth, first))
-        moved, ahead = float(np.abs(new - ahead).max()), new
-        if moved <= TAIL * float(ahead.max()):
-            break
-    top = np.repeat(np.maximum.reduceat(worth, first), sizes)
+    from umdp.explore.ahead import earnings
+
+    worth = earnings(
+        graph.state_ptr, graph.choice_ptr, graph.successor, prob, earned, outlook.halt, min(outlook.horizon, AHEAD)
+    )
+    top = np.repeat(np.maximum.reduceat(worth, graph.state_ptr[:-1]), np.diff(graph.state_ptr))
     own = np.zeros(graph.choices, np.bool_)
     own[otherwise] = True
     return even(graph, np.where(top > 0, worth >= top, own))

@@ -17,7 +17,7 @@ from umdp.learn.binomial import ULP, tighten
 from umdp.learn.confidence_sequence import ConfidenceSequence
 from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.learn.tied import Tied
-from umdp.parametric.contraction import Constraint, contract
+from umdp.parametric.contraction import Constraints, contract
 from umdp.parametric.linear import linear_weights
 from umdp.parametric.model import ParametricMDP
 from umdp.parametric.ranges import ends_of
@@ -220,30 +220,25 @@ class Parametric(Tied):
         np.minimum.at(most, of, upper)
         start = (self.box_lower, self.box_upper) if self.lasting else (program.lower, program.upper)
         low, high = program.ranges(*start)
-        asked = [
-            f
-            for f, function in enumerate(program.functions)
-            if not function.is_constant and (least[f] > low[f] or most[f] < high[f])
-        ]
-        crossed = [f for f in asked if least[f] > most[f]]
-        if crossed:
-            self._contradict(self._outcome(crossed[0]))
+        asked = np.flatnonzero(~program.known & ((least > low) | (most < high)))
+        crossed = asked[least[asked] > most[asked]]
+        if crossed.size:
+            self._contradict(self._outcome(int(crossed[0])))
         middle, half = (least + most) / 2, np.maximum((most - least) / 2, 0.0)
-        for attempt in range(1 if crossed == [] and self.inner.claim.holds else WIDER):
+        for attempt in range(1 if crossed.size == 0 and self.inner.claim.holds else WIDER):
             ends = (
                 (least, most)
                 if attempt == 0
                 else (middle - 4.0**attempt * half - 1e-9, middle + 4.0**attempt * half + 1e-9)
             )
-            constraints = [Constraint(program.tables[f], float(ends[0][f]), float(ends[1][f])) for f in asked]
-            found = contract(start, constraints)
+            found = contract(start, Constraints(program.tables, asked, ends[0][asked], ends[1][asked]))
             if found.box is not None:
                 if attempt == 0:
                     return found.box
                 self.box_lower, self.box_upper = found.box  # to be shown, and no more
                 return None
             if attempt == 0 and found.culprit is not None:
-                self._contradict(self._outcome(asked[found.culprit]))
+                self._contradict(self._outcome(int(asked[found.culprit])))
         return None
 
     def _outcome(self, function: int) -> int:

@@ -17,7 +17,7 @@ from umdp.model.tying import Tying
 from umdp.parametric.contraction import constrained, contract
 from umdp.parametric.function import Function
 from umdp.parametric.ranges import above, below, ends_of
-from umdp.parametric.tabulated import Tabulated
+from umdp.parametric.tabulated import Tables
 
 __all__ = ["ParametricMDP"]
 
@@ -94,7 +94,7 @@ class ParametricMDP:
         asked = constrained(box, *((each, 0.0, 1.0) for each in index if not each.is_constant))
         found = contract(box, asked)
         if found.box is None:
-            culprit = asked[found.culprit or 0].function.text(names)
+            culprit = asked.function(found.culprit or 0).text(names)
             raise ModelError(f"{culprit} is no probability anywhere in the box of the parameters; give another box")
         lower, upper = map(read_only, found.box)
         return cls(graph.graph, tuple(names), tuple(index), read_only(which), lower, upper, origin)
@@ -136,13 +136,16 @@ class ParametricMDP:
 
     def ranges(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
         """Return bounds (F,) on every function over a box, rounded outwards; a probability is in [0, 1] anyhow."""
-        first, last = np.array(lower, np.float64), np.array(upper, np.float64)
-        low, high = self.numbers[0].copy(), self.numbers[1].copy()
-        for number, table in enumerate(self.tables):
-            found = None if table.function.is_constant else table.range(first, last)
-            if found is not None:
-                low[number], high[number] = min(max(found[0], 0.0), 1.0), max(min(found[1], 1.0), 0.0)
-        return low, high
+        fixed, (least, most) = self.numbers, self.tables.bounds(lower, upper)
+        return (
+            np.where(self.known, fixed[0], np.clip(least, 0.0, 1.0)),
+            np.where(self.known, fixed[1], np.clip(most, 0.0, 1.0)),
+        )
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether a function is a number, (F,)."""
+        return np.array([each.is_constant for each in self.functions], np.bool_)
 
     @cached_property
     def numbers(self) -> tuple[Floats, Floats]:
@@ -159,10 +162,9 @@ class ParametricMDP:
         return self.graph.with_bounds(low[self.function_of], high[self.function_of])
 
     @cached_property
-    def tables(self) -> tuple[Tabulated, ...]:
-        """The functions, prepared for constraints, (F,)."""
-        box = ends_of(self.lower, self.upper)
-        return tuple(Tabulated(each, box) for each in self.functions)
+    def tables(self) -> Tables:
+        """The functions, prepared for constraints and ranges."""
+        return Tables(self.functions, ends_of(self.lower, self.upper))
 
     # -- classes ---------------------------------------------------------------------------------------------
 
@@ -204,8 +206,7 @@ class ParametricMDP:
     @cached_property
     def constant(self) -> NDArray[np.bool_]:
         """Whether a class has no unknown probability, (K,): all of its functions are numbers."""
-        fixed = np.array([each.is_constant for each in self.functions], np.bool_)
-        return np.logical_and.reduceat(fixed[self.outcome_function], self.tying.outcome_ptr[:-1])
+        return np.logical_and.reduceat(self.known[self.outcome_function], self.tying.outcome_ptr[:-1])
 
     # -- display ---------------------------------------------------------------------------------------------
 

@@ -1,0 +1,68 @@
+"""Compiled looks ahead, along the trajectories of a policy and towards what earns most; `reference` has them in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.explore.reference import TAIL
+from umdp.kernel import kernel
+
+__all__ = ["earnings", "visits"]
+
+Array = NDArray[Any]
+
+
+@kernel
+def visits(
+    choice_ptr: Array, successor: Array, prob: Array, choice: Array, halt: Array, initial: int, steps: int
+) -> Array:
+    """Return how often a policy of choices (S,) is in each state (S,) within some steps, until hardly anything is on its way."""
+    now, following = np.zeros(halt.size), np.empty(halt.size)
+    now[initial] = 1.0
+    total = now.copy()
+    for _ in range(steps - 1):
+        following[:] = 0.0
+        for s in range(halt.size):
+            if halt[s] or now[s] == 0.0:
+                continue
+            for t in range(choice_ptr[choice[s]], choice_ptr[choice[s] + 1]):
+                following[successor[t]] += prob[t] * now[s]
+        now, following = following, now
+        left = 0.0
+        for s in range(halt.size):
+            total[s] += now[s]
+            if not halt[s]:
+                left += now[s]
+        if left <= TAIL:
+            break
+    return total
+
+
+@kernel
+def earnings(
+    state_ptr: Array, choice_ptr: Array, successor: Array, prob: Array, earned: Array, halt: Array, steps: int
+) -> Array:
+    """Return what each choice (C,) earns with the best ones behind it, within some steps, as far as these still move it."""
+    ahead, worth = np.zeros(halt.size), earned.copy()
+    for _ in range(steps):
+        for c in range(worth.size):
+            # The first and the sum of the others, as NumPy does it: choices that are alike there are alike here.
+            begin, others = choice_ptr[c], 0.0
+            for t in range(begin + 1, choice_ptr[c + 1]):
+                others += prob[t] * ahead[successor[t]]
+            worth[c] = earned[c] + (prob[begin] * ahead[successor[begin]] + others)
+        moved = most = 0.0
+        for s in range(halt.size):
+            new = 0.0
+            if not halt[s]:
+                new = worth[state_ptr[s]]
+                for c in range(state_ptr[s] + 1, state_ptr[s + 1]):
+                    new = max(new, worth[c])
+            moved, most = max(moved, abs(new - ahead[s])), max(most, new)
+            ahead[s] = new
+        if moved <= TAIL * most:
+            break
+    return worth
