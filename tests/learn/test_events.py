@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from learn.test_homogeneity import drawn
 from learn.test_tied import corridor, moves
 from umdp import LUI, ClopperPearson, ConfidenceSequence, Graph, RestartingSequence, anytime, benchmark
+from umdp.benchmark.ties import tie_aircraft
 from umdp.errors import FormatError
 from umdp.explanation import ledger
 from umdp.learn.binomial import Binomial
 from umdp.learn.by_event import implied
+from umdp.learn.homogeneity import misfits
 from umdp.learn.tied import Tied
 from umdp.model.tying import Tying
 from umdp.verify.document import digest
@@ -296,15 +298,17 @@ def test_who_learns_events() -> None:
 
 
 def test_a_run_that_was_fed_by_class_goes_on_by_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    truth, tying = walls()
+    truth = benchmark.aircraft()
+    tying = tie_aircraft(truth.graph)
     rng = np.random.default_rng(0)
-    first, second = (drawn(truth, np.full(4, 50), rng) for _ in range(2))
+    first, second = (drawn(truth, np.full(truth.choices, 50), rng) for _ in range(2))
     with monkeypatch.context() as patch:
         patch.setattr(Tied, "by_event", False)
         old = Tied(ConfidenceSequence(), tying).bind(truth.graph).learn(first)
     kept = old.state()
     back = Tied(ConfidenceSequence(), tying).bind(truth.graph).restore(kept)
     assert back.events is None
+    assert (back.ledger() or {})["levels"].tolist() == (old.ledger() or {})["levels"].tolist()
     back.learn(second)
     old.learn(second)
     assert all(np.array_equal(value, old.state()[name]) for name, value in back.state().items())
@@ -359,3 +363,13 @@ def test_a_transition_is_bounded_by_its_own_event() -> None:
     own = learner.own_upper - learner.own_lower
     parts = [own[list(tying.transition_outcome[a:b])].sum() for a, b in pairwise(tying.transition_ptr[8:11])]
     assert max(parts) > 0.3
+
+
+def test_choices_that_merge_the_same_are_compared_with_each_other() -> None:
+    """Nobody went where all outcomes are told apart; two walls that differ are found all the same."""
+    tying = divided([[0, 1, 2], [0, 0, 1], [0, 0, 1]])
+    alike, different = (np.zeros(tying.graph.transitions, np.int64) for _ in range(2))
+    alike[3:7] = [300, 300, 280, 320]
+    different[3:7] = [300, 300, 500, 100]
+    assert not misfits(tying, alike, 0.01).any()
+    assert misfits(tying, different, 0.01)[:3].tolist() == [False, True, True]

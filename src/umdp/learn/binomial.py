@@ -67,6 +67,7 @@ class Binomial(Learner):
 
     def begin(self) -> None:
         """Claim nothing."""
+        self.weights = None
         self.counts = np.zeros(self.graph.transitions, np.int64)
         self.lower = np.where(self.uncertain, 0.0, 1.0)
         self.upper = np.ones(self.graph.transitions)
