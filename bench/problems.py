@@ -33,7 +33,8 @@ ERROR_RATE = 0.05
 class Problem:
     """A process that is to be learned: the truth, the property, how long trajectories are, and which choices are alike.
 
-    `program` is the model with unknown constants that the process is known to be an instance of. `most` is what a trajectory can
+    `program` is the model with unknown constants that the process is known to be an instance of; alike are then the choices with
+    the same functions. `most` is what a trajectory can
     earn at most, where that is known and a reward is asked for. `environment` says that it stands for one of Gymnasium, where
     optimism takes turns among equally good choices.
     """
@@ -105,7 +106,7 @@ def _program(name: str, question: str, unknown: str, constants: str, **values: f
         program = read_parametric(EXAMPLES / f"{name}.prism", unknown=unknown, constants=constants)
         truth, spec = program.at(**values), Spec.parse(question)
         optimum = solve(truth, spec, precision=1e-9).value
-        return Problem(name, truth, spec, None, None, optimum, program=program)
+        return Problem(name, truth, spec, None, program.tying, optimum, program=program)
 
     return make
 

@@ -78,13 +78,14 @@ def _class_notes(run: Anytime, snapshot: Snapshot) -> list[str]:
     if not isinstance(learner, Tied) or snapshot.counts is None:
         return []
     tying, lower, upper = learner.tying, learner.own_lower, learner.own_upper
-    samples = tying.pool(snapshot.counts)
+    visits = np.where(learner.feeds, learner.per_choice(snapshot.counts), 0)
+    samples = np.bincount(tying.choice_class, visits, tying.classes)
     several = np.flatnonzero(tying.sizes > 1)
     notes = []
     for k in several[np.argsort(-tying.sizes[several], kind="stable")][:SHOWN]:
         own = range(tying.outcome_ptr[k], tying.outcome_ptr[k + 1])
         bounds = ", ".join(f"{tying.outcome_names[o]} in [{lower[o]:.4f}, {upper[o]:.4f}]" for o in own)
-        seen = f"{int(samples[own.start : own.stop].sum()):,} samples"
+        seen = f"{int(samples[k]):,} samples"
         notes.append(f"class {tying.names[k]}, {tying.sizes[k]:,} choices, after {seen}: {bounds}")
     if several.size > SHOWN:
         notes.append(f"{several.size - SHOWN:,} more classes of several choices")

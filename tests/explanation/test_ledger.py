@@ -63,7 +63,10 @@ def test_a_class_costs_once_and_decided_parts_cost_nothing() -> None:
     assert bench.tie is not None
     *_, tied = anytime(mdp, bench.spec, ConfidenceSequence(0.05), tie=bench.tie(mdp.graph), trajectories=50, horizon=50)
     *_, alone = anytime(mdp, bench.spec, ConfidenceSequence(0.05), trajectories=50, horizon=50)
-    assert ledger(tied).bounds == 4  # as told, left, right, back
+    assert (
+        ledger(tied).bounds == 6
+    )  # as told, left, right, back; and of what corners merge, one pair with its opposite each
+    assert len(ledger(tied).entries) == 1
     assert [e.name for e in ledger(tied).entries] == ["move"]
     assert ledger(alone).bounds > 1000
     decided = {"(9,0)", *(f"({x},{y})" for x, y in ((2, 1), (3, 1)))}

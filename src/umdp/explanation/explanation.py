@@ -12,6 +12,7 @@ from umdp.explanation.forecast import Forecast, forecast
 from umdp.explanation.parameters import HeldParameter, held_parameters
 from umdp.explanation.worst_case import WorstCase
 from umdp.guarantee import Guarantee
+from umdp.learn.tied import Tied
 from umdp.model import IntervalMDP
 from umdp.spec import Spec, Threshold
 
@@ -195,19 +196,19 @@ def explained(
     """Return the explanation of a worst case; see `umdp.explain`."""
     model = worst.solution.model
     assert isinstance(model, IntervalMDP)
-    tying = getattr(learner, "tying", None)
     seen = None if counts is None else np.add.reduceat(counts, model.choice_ptr[:-1])
-    pooled = seen
-    if seen is not None and tying is not None:
-        fed = np.bincount(tying.choice_class, np.where(tying.feeds, seen, 0), tying.classes).astype(np.int64)
-        pooled = fed[tying.choice_class]
+    pooled, fed = seen, None
+    if seen is not None and isinstance(learner, Tied):
+        kinds, visits = learner.tying.choice_class, np.where(learner.feeds, seen, 0)
+        fed = np.bincount(kinds, visits, learner.tying.classes).astype(np.int64)
+        pooled = fed[kinds]
     score = worst.sensitivity.gain * (model.upper - model.lower)
     wanted = None
     if target is not None and counts is not None:
         wanted = forecast(worst, target, counts, trajectories, learner)
     return Explanation(
         worst.solution.spec, worst.promise, worst.estimate, worst.basis, _transitions(worst, model, score, pooled, top),
-        _choices(worst, model, seen, top), () if tying is None else _classes(worst, learner, fed, top), wanted,
+        _choices(worst, model, seen, top), () if fed is None else _classes(worst, learner, fed, top), wanted,
         worst.rises, guarantee, played, held_parameters(worst, learner)[:top],
     )  # fmt: skip
 

@@ -115,6 +115,8 @@ def ledger_of(
     kind = found["graph"]
     if kind == "observed":
         entries = tuple(_observed(found, graph))
+    elif kind == "events":
+        entries = tuple(_by_event(found, names or ()))
     else:
         pointers = found.get("class_ptr", graph.choice_ptr)
         entries = tuple(_listed(found, graph, np.asarray(pointers), names if "class_ptr" in found else None))
@@ -149,6 +151,16 @@ def _listed(found: Mapping[str, Any], graph: Graph, ptr: Any, names: tuple[str, 
             whole = sum((Fraction(int(epoch[k]) ** 2, j**2) for j in range(1, int(epoch[k]) + 1)), Fraction(0))
             paid = [level * whole for level in paid]
         yield Spent(_name(graph, k) if names is None else names[k], len(paid), float(max(paid)), sum(paid, Fraction(0)))
+
+
+def _by_event(found: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Spent]:
+    """Yield what is spent on the events of every class: one bound each, for it and what is left without it."""
+    levels, claimed = np.asarray(found["levels"])[::2], np.asarray(found["claimed"])[::2]
+    first = np.asarray(found["event_outcome"])[np.asarray(found["event_ptr"])[:-1]]
+    kinds = np.searchsorted(np.asarray(found["class_ptr"]), first, side="right") - 1
+    for k in np.unique(kinds[claimed]).tolist():
+        paid = [Fraction(float(level)) for level in levels[(kinds == k) & claimed]]
+        yield Spent(names[k], len(paid), float(max(paid)), sum(paid, Fraction(0)))
 
 
 def _observed(found: Mapping[str, Any], graph: Graph) -> Iterator[Spent]:

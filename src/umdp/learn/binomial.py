@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -23,17 +24,19 @@ ULP = 2.0**-52
 class Binomial(Learner):
     """Bounds every probability by how often its transition was seen among the samples of its choice.
 
-    The error rate is split evenly over the bounds that are needed: one for a choice of two successors, whose intervals
-    mirror each other, and m for one of m >= 3; only for choices that matter. Transitions of the others are not claimed,
-    and stay [0, 1].
+    The error rate is split over the bounds that are needed: one for a choice of two successors, whose intervals mirror each
+    other, and m for one of m >= 3; only for choices that matter. Transitions of the others are not claimed, and stay [0, 1].
+    It is split evenly, unless somebody has set `weights` before any data.
 
     Attributes
     ----------
     counts : (T,) how often each transition was seen in all
+    weights : (C,) how much of the error rate each bound of a choice gets, in proportion; None if all get the same
     """
 
     kept: ClassVar[tuple[str, ...]] = ("counts",)
     counts: Ints
+    weights: Floats | None = None
 
     def __init__(self, error_rate: float) -> None:
         self.error_rate = as_rate(error_rate)
@@ -49,12 +52,22 @@ class Binomial(Learner):
         """The share of the error rate that each bound gets; rounded down, so that all of them together are not more."""
         return self.error_rate / max(self.bounds, 1) * (1 - ULP)
 
+    @property
+    def levels(self) -> Floats:
+        """The share of the error rate that the bound of each transition gets, (T,); rounded down, too."""
+        if self.weights is None:
+            return np.full(self.graph.transitions, self.level)
+        bounds = np.where(self.sizes > 2, self.sizes, self.sizes - 1) * self.matters
+        total = math.fsum((bounds * self.weights).tolist())
+        return self.per_transition(self.error_rate * self.weights / max(total, ULP) * (1 - 4 * ULP))
+
     @abstractmethod
     def end(self, hits: Floats, misses: Floats, level: Level) -> Floats:
         """Return the lower end of the interval after so many hits (at least 1) and misses, at a level; rather too low."""
 
     def begin(self) -> None:
         """Claim nothing."""
+        self.weights = None
         self.counts = np.zeros(self.graph.transitions, np.int64)
         self.lower = np.where(self.uncertain, 0.0, 1.0)
         self.upper = np.ones(self.graph.transitions)
@@ -66,7 +79,8 @@ class Binomial(Learner):
         if fresh.any():
             choice = np.flatnonzero(fresh)
             transition = np.flatnonzero(self.per_transition(fresh))
-            self.adopt(choice, transition, *self._intervals(self.counts[transition], self.sizes[choice]))
+            level = self.level if self.weights is None else self.levels[transition]
+            self.adopt(choice, transition, *self._intervals(self.counts[transition], self.sizes[choice], level))
 
     def adopt(self, choice: Ints, transition: Ints, lower: Floats, upper: Floats) -> None:
         """Take over new bounds for some choices and their transitions, tightened by what the other successors leave."""
@@ -95,24 +109,24 @@ class Binomial(Learner):
         """
         if not self.claim.holds:
             return None
-        level = np.where(self.claimed, self.level, 0.0)
+        level = np.where(self.claimed, self.levels, 0.0)
         return {
             "method": self.name, "error_rate": self.error_rate, "prior": getattr(self, "prior", None), "graph": "listed",
             "levels": level, "lower_levels": level, "upper_levels": level, "claimed": self.claimed,
             **{name: counts.copy() for name, counts in self.witnesses().items()},
         }  # fmt: skip
 
-    def _intervals(self, counts: Ints, sizes: Ints) -> tuple[Floats, Floats]:
+    def _intervals(self, counts: Ints, sizes: Ints, level: Level) -> tuple[Floats, Floats]:
         start = np.cumsum(sizes) - sizes
         hits = counts.astype(np.float64)
         misses = (np.repeat(np.add.reduceat(counts, start), sizes) - counts).astype(np.float64)
-        lower = self.ends(hits, misses, self.level)
+        lower = self.ends(hits, misses, level)
         # The probability of a miss has the same kind of interval; among two successors it is the other's.
         missed = np.empty_like(lower)
         first = start[sizes == 2]
         missed[first], missed[first + 1] = lower[first + 1], lower[first]
         many = np.repeat(sizes > 2, sizes)
-        missed[many] = self.ends(misses[many], hits[many], self.level)
+        missed[many] = self.ends(misses[many], hits[many], level if isinstance(level, float) else level[many])
         return lower, np.minimum(1 - missed + ULP, 1.0)
 
     def ends(self, hits: Floats, misses: Floats, level: Level) -> Floats:

@@ -19,7 +19,7 @@ Mask = NDArray[np.bool_]
 def compared(tying: Tying, matters: Mask | None = None) -> Mask:
     """Return the transitions (T,) whose counts are compared with those of the other choices of their class.
 
-    They are those of choices with several successors that matter and are tied to others which feed their class; of two
+    They are those of choices with several successors that matter, where others of the class tell the same event apart; of two
     successors the first alone, since they mirror each other.
 
     Examples
@@ -30,12 +30,13 @@ def compared(tying: Tying, matters: Mask | None = None) -> Mask:
     >>> int(compared(tie_grid(grid)).sum()), grid.transitions
     (1376, 1450)
     """
-    sizes = np.diff(tying.graph.choice_ptr)
-    feeding = np.bincount(tying.choice_class, weights=tying.feeds, minlength=tying.classes)
-    others = feeding[tying.choice_class] - tying.feeds > 0
-    chosen = others & (sizes > 1) & (True if matters is None else matters)
-    found = np.repeat(chosen, sizes)
-    found[tying.graph.choice_ptr[:-1][chosen & (sizes == 2)] + 1] = False
+    events, sizes = tying.events, np.diff(tying.graph.choice_ptr)
+    found = np.repeat(np.ones(sizes.size, np.bool_) if matters is None else matters, sizes)
+    told = np.bincount(events.seen_event, minlength=events.size)
+    several = events.entry >= 0
+    found[~several] = False
+    found[several] &= told[events.entry[several] // 2] > 1
+    found[tying.graph.choice_ptr[:-1][sizes == 2] + 1] = False
     return found
 
 
@@ -48,8 +49,8 @@ def misfits(
 ) -> Mask:
     r"""Return the choices (C,) that contradict that they have the distribution of the others of their class.
 
-    Each transition of a choice is compared with the pooled counts of all *other* choices of its class at which outcomes can
-    be told apart: how often the choice took the transition, and how often the others had one of the outcomes that lead along
+    Each transition of a choice is compared with the pooled counts of all *other* choices of its class that tell its event apart
+    (`Tying.events`): how often the choice took the transition, and how often the others had one of the outcomes that lead along
     it. So choices that merge outcomes, as at a wall, are tested by the sums that they show. The test is
     `two_samples.contradiction`, at the same level for all transitions that are `compared`, which together have `false_alarms`.
 
@@ -62,7 +63,7 @@ def misfits(
     ----------
     tying : Tying
     counts : (T,)
-        How often each transition was seen in all, of choices that do not feed their class, too.
+        How often each transition was seen in all.
     false_alarms : float
         The probability with which there may ever be an alarm although all classes are right.
     matters : (C,), optional
@@ -87,11 +88,9 @@ def misfits(
         return found
     sizes = np.diff(tying.graph.choice_ptr)
     choice = np.repeat(np.arange(sizes.size), sizes)[chosen]
-    pooled = tying.pool(counts)
-    in_class = np.add.reduceat(pooled, tying.outcome_ptr[:-1])[tying.choice_class[choice]]
+    pooled, entry = tying.events.pool(counts), tying.events.entry[chosen]
     own, taken = counts[chosen], np.add.reduceat(counts, tying.graph.choice_ptr[:-1])[choice]
-    feeds = tying.feeds[choice]
-    others, samples = tying.along(pooled)[chosen] - own * feeds, in_class - taken * feeds
+    others, samples = pooled[entry] - own, pooled[entry] + pooled[entry ^ 1] - taken
     level = false_alarms / chosen.size * (1 - ULP) * np.broadcast_to(share, tying.classes)[tying.choice_class[choice]]
     excess = contradiction(
         own.astype(np.float64), (taken - own).astype(np.float64),

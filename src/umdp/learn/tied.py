@@ -14,12 +14,14 @@ from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
 from umdp.learn.alarm import Alarm, Misfit
 from umdp.learn.base import Learner
-from umdp.learn.binomial import ULP, Ints, tighten
+from umdp.learn.binomial import ULP, Binomial, Ints, tighten
+from umdp.learn.by_event import implied, learns_events, sighted
 from umdp.learn.homogeneity import misfits
 from umdp.learn.observed_sequence import SHARE
 from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.learn.settings import as_rate, place
 from umdp.model import Graph
+from umdp.model.events import Events
 from umdp.model.tying import Outcome, Tie, Tying
 from umdp.parametric.model import ParametricMDP
 
@@ -28,6 +30,10 @@ __all__ = ["TIED", "Tied", "as_tied"]
 Floats = NDArray[np.float64]
 TIED = "the choices of every class share one distribution over outcomes"
 MISFIT = "the choices of class {} do not share one distribution: {} is not like the others"
+CONTRADICTED = (
+    "bounds of outcomes of class {} contradict each other: its choices do not share one distribution, the process changed, or "
+    "the promised event failed"
+)
 OF_CLASS = "class "  # before the names of what the learner of classes keeps
 
 
@@ -38,6 +44,10 @@ class Tied(Learner):
     them, as if each class were one choice. A transition has the sum of the bounds of its outcomes, cut by what the others leave.
     At any time the next outcome of a class has the same distribution, whatever was seen and wherever it is taken; so what a
     learner claims of a choice holds for a class, and costs its share of the error rate once.
+
+    Where some choices merge outcomes, `ConfidenceSequence` and `ClopperPearson` learn `Events` instead: every event, be it one
+    outcome or several that are merged somewhere, has the samples of all choices that tell it apart, and bounds of its own. The
+    events of a class share what the class may spend, by how many choices see each of them as one transition.
 
     Settings of the learner that are arrays have one entry for each outcome. For `UCRL2` the number of states is that of classes
     (or of the outcomes of one, if that is more), and every class is the only action of its state.
@@ -55,8 +65,10 @@ class Tied(Learner):
 
     Attributes
     ----------
-    inner : the learner, bound to the classes
+    inner : the learner, bound to the classes, or to their events
     tying : the classes
+    events : their events, where these are learned; else None
+    contradicted : (K,) how often bounds of events of a class left no distribution
     own_lower, own_upper : (O,) bounds of the outcomes, as they are spread
     walked : (1,) how many steps there were
     member_counts : (T,) how often each transition was seen, since its class started anew if it ever did
@@ -81,13 +93,15 @@ class Tied(Learner):
     member_counts: Ints
     misfit_samples: Ints
     misfit_steps: Ints
+    contradicted: Ints
+    events: Events | None = None
 
     def __init__(self, learner: Learner, tying: Tying, false_alarms: float = 0.01, *, assumed: bool = True) -> None:
         if isinstance(learner, Tied):
             raise ModelError("choices are tied once; give the learner alone")
         self.inner, self.tying, self.watches, self.assumed = learner, tying, learner.watches, assumed
         self.false_alarms = as_rate(false_alarms, "false_alarms")
-        self.misfit_samples = np.zeros(0, np.int64)
+        self.misfit_samples, self.contradicted = np.zeros((2, 0), np.int64)
         if not assumed:  # classes are hardly larger than single choices
             self.__dict__["growth"] = learner.growth
 
@@ -98,6 +112,8 @@ class Tied(Learner):
         if wrong.size:
             kind, first = self.tying.names[self.tying.choice_class[wrong[0]]], place(self.graph, int(wrong[0]))
             return Guarantee("none", reasons=(MISFIT.format(kind, first), *(() if claim.holds else claim.reasons)))
+        if claim.holds and self.contradicted.any():
+            return Guarantee("none", reasons=(CONTRADICTED.format(self.tying.names[np.argmax(self.contradicted > 0)]),))
         return replace(claim, reasons=(*claim.reasons, TIED)) if claim.holds and self.assumed else claim
 
     def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:
@@ -113,11 +129,25 @@ class Tied(Learner):
         fresh.graph = graph.graph
         given = np.ones(graph.choices, np.bool_) if matters is None else np.asarray(matters, dtype=np.bool_)
         fresh.matters = given
-        fresh.inner = self.inner.bind(self.tying.class_graph, fresh.classes_that_matter(), settled=settled)
+        fresh.events = self.tying.events if self.by_event else None
+        if fresh.events is None:
+            fresh.inner = self.inner.bind(self.tying.class_graph, fresh.classes_that_matter(), settled=settled)
+        else:
+            fresh.inner = _bound_to_events(self.inner, fresh.events, given & (fresh.sizes > 1))
         if isinstance(fresh.inner, RestartingSequence):
             fresh.inner.noun = "class"
         fresh.begin()
         return fresh
+
+    @property
+    def by_event(self) -> bool:
+        """Whether events are learned: some choices merge outcomes, and the learner can be told of each event apart."""
+        return learns_events(self.inner) and not bool(self.tying.feeds.all())
+
+    @property
+    def feeds(self) -> NDArray[np.bool_]:
+        """Whether samples of a choice say something of its class, (C,)."""
+        return self.tying.feeds if self.events is None else self.tying.feeds | (self.sizes > 1)
 
     def classes_that_matter(self) -> NDArray[np.bool_]:
         """Return whether a class (and what fills up the graph of classes) has a choice whose probabilities matter."""
@@ -130,13 +160,15 @@ class Tied(Learner):
         """Spread what is believed of the classes."""
         self.misfit_samples, self.misfit_steps = np.zeros((2, self.graph.choices), np.int64)
         self.member_counts, self.walked = np.zeros(self.graph.transitions, np.int64), np.zeros(1, np.int64)
+        self.contradicted = np.zeros(self.tying.classes, np.int64)
         self._spread()
 
     def update(self, counts: NDArray[np.int64]) -> None:
         """Pool counts by class, where outcomes can be told apart, and learn from them."""
         inner = self.inner.clone()
-        pooled = np.zeros(self.tying.class_graph.transitions, np.int64)
-        pooled[: self.tying.outcomes] = self.tying.pool(counts)
+        pooled = np.zeros(inner.graph.transitions, np.int64)
+        found = self.tying.pool(counts) if self.events is None else self.events.pool(counts)
+        pooled[: found.size] = found
         inner.update(pooled)
         self._compare(counts, self.inner, inner)
         self.inner = inner
@@ -180,6 +212,13 @@ class Tied(Learner):
 
     def _spread(self) -> None:
         outcomes, tying = self.tying.outcomes, self.tying
+        if self.events is not None:
+            entries = slice(2 * self.events.size)
+            found = implied(self.events, self.inner.lower[entries], self.inner.upper[entries])
+            (self.own_lower, self.own_upper), (self.lower, self.upper) = found.outcomes, found.transitions
+            lasting = self.inner.claim.kind == "any-time"  # what was excluded once stays so
+            self.contradicted = self.contradicted * lasting + found.contradicted
+            return
         own = self.refine(self.inner.lower[:outcomes], self.inner.upper[:outcomes])
         self.own_lower, self.own_upper = own
         merged = np.diff(tying.transition_ptr)
@@ -197,6 +236,8 @@ class Tied(Learner):
 
     def sightings(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how often an outcome of each transition was seen, anywhere in its class, (T,)."""
+        if self.events is not None:
+            return sighted(self.events, counts)
         pooled: NDArray[np.int64] = self.tying.along(self.tying.pool(counts))
         return np.maximum(counts, pooled)
 
@@ -204,7 +245,9 @@ class Tied(Learner):
 
     def arrays(self) -> list[str]:
         """Return the names of the arrays that make up what has been learned, those of classes behind `OF_CLASS`."""
-        own = ("lower", "upper", "own_lower", "own_upper", "walked", "member_counts", "misfit_samples", "misfit_steps")
+        own = ["lower", "upper", "own_lower", "own_upper", "walked", "member_counts", "misfit_samples", "misfit_steps"]
+        if self.events is not None:
+            own.append("contradicted")
         return sorted([*own, *(OF_CLASS + name for name in self.inner.arrays())])
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -213,7 +256,13 @@ class Tied(Learner):
         return {**own, **{OF_CLASS + name: value for name, value in self.inner.state().items()}}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> Self:
-        """Go back to a state; the learner must be bound to the same graph and classes."""
+        """Go back to a state; the learner must be bound to the same graph and classes.
+
+        One of a learner that was fed by class goes on by class.
+        """
+        if self.events is not None and "contradicted" not in state:
+            self.events = None
+            self.inner = self.inner.bind(self.tying.class_graph, self.classes_that_matter())
         if set(state) != set(self.arrays()):
             raise ModelError(f"the state has {sorted(state)}, the learner {self.arrays()}")
         self.inner.restore({name.removeprefix(OF_CLASS): v for name, v in state.items() if name.startswith(OF_CLASS)})
@@ -236,17 +285,34 @@ class Tied(Learner):
         found = self.inner.ledger()
         if found is None:
             return None
-        tying = self.tying
-        outcomes = {
-            name: value[: tying.outcomes] if isinstance(value, np.ndarray) else value for name, value in found.items()
-        }
-        return {
-            **outcomes, "graph": "tied", "class_ptr": tying.outcome_ptr, "transition_ptr": tying.transition_ptr,
+        if not self.claim.holds and self.events is not None:
+            return None
+        tying, events = self.tying, self.events
+        size = tying.outcomes if events is None else 2 * events.size
+        entries = {name: value[:size] if isinstance(value, np.ndarray) else value for name, value in found.items()}
+        classes = {
+            **entries, "graph": "tied", "class_ptr": tying.outcome_ptr, "transition_ptr": tying.transition_ptr,
             "transition_outcome": tying.transition_outcome,
+        }  # fmt: skip
+        if events is None:
+            return classes
+        return {
+            **classes, "graph": "events", "event_ptr": events.event_ptr, "event_outcome": events.event_outcome,
+            "own_lower": self.inner.lower[:size], "own_upper": self.inner.upper[:size],
         }  # fmt: skip
 
     def __repr__(self) -> str:
         return f"Tied({self.inner!r}; {self.tying!r})"
+
+
+def _bound_to_events(learner: Learner, events: Events, matters: NDArray[np.bool_]) -> Learner:
+    """Return a learner bound to events, of which each has its share of what its class may spend."""
+    weights = np.zeros(events.graph.choices)
+    weights[: events.size] = events.weights(matters)
+    inner = learner.bind(events.graph, weights > 0)
+    assert isinstance(inner, Binomial)
+    inner.weights = weights
+    return inner
 
 
 def as_tied(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -9,9 +11,53 @@ from umdp.errors import FormatError
 from umdp.verify.document import Model
 from umdp.verify.inductive import Refused
 
-__all__ = ["Bounds", "outcome_bounds"]
+__all__ = ["Bounds", "bounds_of", "event_bounds", "numbers_of", "outcome_bounds"]
 
 Bounds = tuple[list[float], list[float]]
+Block = frozenset[int]
+Ends = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Which outcomes there are, and which of them lead along which transition.
+
+    Attributes
+    ----------
+    class_ptr : class k has the outcomes ``class_ptr[k] .. class_ptr[k+1]``
+    kind : the class of every choice
+    blocks : the outcomes that lead along each transition
+    """
+
+    class_ptr: list[int]
+    kind: list[int]
+    blocks: list[Block]
+
+    @classmethod
+    def of(cls, given: dict[str, Any], model: Model) -> Classes:
+        """Return the classes of a certificate, in which every choice has the outcomes of its class, each once."""
+        size = len(model.successor)
+        class_ptr = _pointer(given, "class_ptr", None)
+        along = _pointer(given, "transition_ptr", size)
+        outcome = _outcomes(given, "transition_outcome", along[-1], class_ptr[-1])
+        owner = [k for k in range(len(class_ptr) - 1) for _ in range(class_ptr[k], class_ptr[k + 1])]
+        kind = []
+        for choice in range(model.choices):
+            own = range(model.choice_ptr[choice], model.choice_ptr[choice + 1])
+            found = [o for t in own for o in outcome[along[t] : along[t + 1]]]
+            kinds = {owner[o] for o in found}
+            if len(kinds) != 1:
+                raise Refused(f"learning, choice {choice}: its outcomes are of different classes")
+            kind.append(kinds.pop())
+            if sorted(found) != list(range(class_ptr[kind[-1]], class_ptr[kind[-1] + 1])):
+                raise Refused(f"learning, choice {choice}: its outcomes are not those of its class, each once")
+            if any(along[t] == along[t + 1] for t in own):
+                raise Refused(f"learning, choice {choice}: no outcome leads along one of its transitions")
+        return cls(class_ptr, kind, [frozenset(outcome[along[t] : along[t + 1]]) for t in range(size)])
+
+    def whole(self, kind: int) -> range:
+        """Return the outcomes of a class."""
+        return range(self.class_ptr[kind], self.class_ptr[kind + 1])
 
 
 def outcome_bounds(given: dict[str, Any], model: Model) -> tuple[list[int], Bounds]:
@@ -21,45 +67,113 @@ def outcome_bounds(given: dict[str, Any], model: Model) -> tuple[list[int], Boun
     one outcome are to be proved by counts; those of a transition with several must follow from these: no more than they add up
     to, or than the other outcomes of the class leave.
     """
-    size = len(model.successor)
-    class_ptr = _pointer(given, "class_ptr", None)
-    along = _pointer(given, "transition_ptr", size)
-    outcome = given.get("transition_outcome")
-    outcomes = class_ptr[-1]
-    if (
-        not isinstance(outcome, list)
-        or len(outcome) != along[-1]
-        or any(type(o) is not int or not 0 <= o < outcomes for o in outcome)
-    ):
-        raise FormatError(f"learning, transition_outcome: not a list of {along[-1]} outcomes")
-    owner = [k for k in range(len(class_ptr) - 1) for _ in range(class_ptr[k], class_ptr[k + 1])]
+    classes = Classes.of(given, model)
+    outcomes = classes.class_ptr[-1]
     lower, upper = [0.0] * outcomes, [1.0] * outcomes
-    several: list[tuple[int, list[int], int]] = []
+    several: list[tuple[int, int]] = []
     for choice in range(model.choices):
         own = range(model.choice_ptr[choice], model.choice_ptr[choice + 1])
-        found = [o for t in own for o in outcome[along[t] : along[t + 1]]]
-        kinds = {owner[o] for o in found}
-        if len(kinds) != 1:
-            raise Refused(f"learning, choice {choice}: its outcomes are of different classes")
-        kind = kinds.pop()
-        if sorted(found) != list(range(class_ptr[kind], class_ptr[kind + 1])):
-            raise Refused(f"learning, choice {choice}: its outcomes are not those of its class, each once")
-        if any(along[t] == along[t + 1] for t in own):
-            raise Refused(f"learning, choice {choice}: no outcome leads along one of its transitions")
         for t in own:
-            some = outcome[along[t] : along[t + 1]]
-            if len(some) > 1:
-                several.append((t, some, kind))
+            if len(classes.blocks[t]) > 1:
+                several.append((t, classes.kind[choice]))
             elif len(own) > 1:
-                lower[some[0]] = max(lower[some[0]], model.bounds[0][t])
-                upper[some[0]] = min(upper[some[0]], model.bounds[1][t])
-    for t, some, kind in several:
-        others = [o for o in range(class_ptr[kind], class_ptr[kind + 1]) if o not in some]
-        least = max(sum((Fraction(lower[o]) for o in some), Fraction(0)), 1 - sum(Fraction(upper[o]) for o in others))
-        most = min(sum((Fraction(upper[o]) for o in some), Fraction(0)), 1 - sum(Fraction(lower[o]) for o in others))
-        if Fraction(model.bounds[0][t]) > least or Fraction(model.bounds[1][t]) < min(most, Fraction(1)):
-            raise Refused(f"learning, transition {t}: its bounds do not follow from those of its outcomes")
-    return class_ptr, (lower, upper)
+                (only,) = classes.blocks[t]
+                lower[only] = max(lower[only], model.bounds[0][t])
+                upper[only] = min(upper[only], model.bounds[1][t])
+    exact = [(Fraction(low), Fraction(high)) for low, high in zip(lower, upper, strict=True)]
+    for t, kind in several:
+        _check(model, t, _together(classes.blocks[t], classes.whole(kind), exact), "its outcomes")
+    return classes.class_ptr, (lower, upper)
+
+
+def event_bounds(given: dict[str, Any], model: Model) -> tuple[list[int], Bounds]:
+    """Return a pointer to pairs, each event and what is left without it, and bounds on them from which those of the model follow.
+
+    An event is a set of outcomes of a class; its bounds are to be proved by counts. An outcome has the bounds of its event, cut
+    by what the others of its class leave. The bounds of a transition must follow from those of its event, of its outcomes
+    together, of the other outcomes of its class, or of the other transitions of its choice.
+    """
+    classes = Classes.of(given, model)
+    pointer = _pointer(given, "event_ptr", None)
+    listed = _outcomes(given, "event_outcome", pointer[-1], classes.class_ptr[-1])
+    size = len(pointer) - 1
+    lower, upper = bounds_of(given, 2 * size)
+    owner = [k for k in range(len(classes.class_ptr) - 1) for _ in classes.whole(k)]
+    known: dict[Block, Ends] = {}
+    for e in range(size):
+        event = frozenset(listed[pointer[e] : pointer[e + 1]])
+        kinds = {owner[o] for o in event}
+        if len(kinds) != 1 or len(event) != pointer[e + 1] - pointer[e]:
+            raise Refused(f"learning, event {e}: it is no set of outcomes of one class")
+        rest = frozenset(classes.whole(kinds.pop())) - event
+        for side, block in enumerate((event, rest)):
+            low, high = known.get(block, (Fraction(0), Fraction(1)))
+            ends = Fraction(lower[2 * e + side]), Fraction(upper[2 * e + side])
+            known[block] = max(low, ends[0]), min(high, ends[1])
+    outcome: list[Ends] = []
+    for k in range(len(classes.class_ptr) - 1):
+        alone = [known.get(frozenset((o,)), (Fraction(0), Fraction(1))) for o in classes.whole(k)]
+        outcome += _cut(alone)
+    found: dict[Block, Ends] = {}
+    for choice in range(model.choices):
+        own = range(model.choice_ptr[choice], model.choice_ptr[choice + 1])
+        for block in (classes.blocks[t] for t in own if classes.blocks[t] not in found):
+            low, high = _together(block, classes.whole(classes.kind[choice]), outcome)
+            least, most = known.get(block, (Fraction(0), Fraction(1)))
+            found[block] = max(low, least), min(high, most)
+        for t, ends in zip(own, _cut([found[classes.blocks[t]] for t in own]), strict=True):
+            if len(own) > 1:
+                _check(model, t, ends, "events")
+    return list(range(0, 2 * size + 1, 2)), (lower, upper)
+
+
+def bounds_of(given: dict[str, Any], size: int) -> Bounds:
+    """Return the bounds that the counts are to prove."""
+    lower, upper = (numbers_of(given, name, size) for name in ("own_lower", "own_upper"))
+    if any(not 0 <= low <= high <= 1 for low, high in zip(lower, upper, strict=True)):
+        raise FormatError("learning, own_lower, own_upper: not bounds on probabilities")
+    return lower, upper
+
+
+def numbers_of(given: dict[str, Any], name: str, size: int) -> list[float]:
+    """Return a list of so many numbers."""
+    found = given.get(name)
+    if not isinstance(found, list):
+        raise FormatError(f"learning, {name}: not a list")
+    if len(found) != size or any(type(x) not in (int, float) or not math.isfinite(x) for x in found):
+        raise FormatError(f"learning, {name}: not a list of {size} numbers")
+    return [float(x) for x in found]
+
+
+def _together(block: Block, whole: range, outcome: list[Ends]) -> Ends:
+    """Return what outcomes add up to, cut by what the others of their class leave."""
+    inside, outside = [outcome[o] for o in block], [outcome[o] for o in whole if o not in block]
+    least, most = (sum((each[end] for each in inside), Fraction(0)) for end in (0, 1))
+    over, under = (1 - sum((each[end] for each in outside), Fraction(0)) for end in (1, 0))
+    return max(least, over), min(most, under)
+
+
+def _cut(ends: list[Ends]) -> list[Ends]:
+    """Return the bounds of parts of a whole, each cut by what the others leave."""
+    least, most = (sum((each[end] for each in ends), Fraction(0)) for end in (0, 1))
+    return [(max(low, 1 - (most - high)), min(high, 1 - (least - low))) for low, high in ends]
+
+
+def _check(model: Model, t: int, ends: Ends, what: str) -> None:
+    """Refuse bounds of a transition that are narrower."""
+    if Fraction(model.bounds[0][t]) > ends[0] or Fraction(model.bounds[1][t]) < min(ends[1], Fraction(1)):
+        raise Refused(f"learning, transition {t}: its bounds do not follow from those of {what}")
+
+
+def _outcomes(given: dict[str, Any], name: str, size: int, outcomes: int) -> list[int]:
+    found = given.get(name)
+    if (
+        not isinstance(found, list)
+        or len(found) != size
+        or any(type(o) is not int or not 0 <= o < outcomes for o in found)
+    ):
+        raise FormatError(f"learning, {name}: not a list of {size} outcomes")
+    return found
 
 
 def _pointer(given: dict[str, Any], name: str, size: int | None) -> list[int]:

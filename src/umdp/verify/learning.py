@@ -7,15 +7,16 @@ from itertools import pairwise
 from typing import Any
 
 from umdp.errors import FormatError
-from umdp.verify.classes import Bounds, outcome_bounds
+from umdp.verify.classes import Bounds, bounds_of, event_bounds, outcome_bounds
 from umdp.verify.document import Document
 from umdp.verify.inductive import Refused
-from umdp.verify.parameters import check_parameters, class_bounds
+from umdp.verify.parameters import check_parameters
 from umdp.verify.statistics import lower_end, ruled_out
 
 __all__ = ["check_learning"]
 
 METHODS = ("confidence-sequence", "clopper-pearson")
+KINDS = ("listed", "tied", "events", "parametric")
 SIDES = ("lower", "upper")
 COUNTS = ("lower_hits", "lower_samples", "upper_hits", "upper_samples")
 
@@ -25,7 +26,7 @@ def check_learning(document: Document) -> None:
 
     One bound is spent on a choice of two successors, whose intervals mirror each other, and one on each successor of a wider
     choice. Of choices that are not claimed nothing may be assumed. Where choices are tied, a class is what a choice is
-    otherwise, and its outcomes are what successors are.
+    otherwise, and its outcomes are what successors are; or each event of a class is, which happens or not.
     """
     given, model = document.learning, document.model
     if document.level is None:
@@ -34,11 +35,14 @@ def check_learning(document: Document) -> None:
         raise Refused("claim, level: there are no counts to prove it")
     method, prior = given.get("method"), _fraction(given, "prior", None)
     kind = given.get("graph", "listed")
-    if method not in METHODS or kind not in ("listed", "tied", "parametric"):
+    if method not in METHODS or kind not in KINDS:
         raise FormatError("learning: only bounds of listed transitions by the methods " + ", ".join(METHODS))
-    pointer, bounds = (model.choice_ptr, model.bounds) if kind == "listed" else outcome_bounds(given, model)
+    if kind == "events":
+        pointer, bounds = event_bounds(given, model)
+    else:
+        pointer, bounds = (model.choice_ptr, model.bounds) if kind == "listed" else outcome_bounds(given, model)
     if kind == "parametric":  # the counts prove the bounds of classes, these the box, and the box those of the model
-        by_class = class_bounds(given, pointer[-1])
+        by_class = bounds_of(given, pointer[-1])
         check_parameters(given, pointer, by_class, bounds)
         bounds = by_class
     if prior is None or prior <= 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -14,22 +13,14 @@ from umdp.parametric.function import Function
 from umdp.parametric.polynomial import Polynomial
 from umdp.parametric.ranges import range_of
 from umdp.verify.box import Limit, leaves_only
-from umdp.verify.classes import Bounds
+from umdp.verify.classes import Bounds, numbers_of
 from umdp.verify.inductive import Refused
 
-__all__ = ["check_parameters", "class_bounds"]
+__all__ = ["check_parameters"]
 
 MOST, DEGREE = 16, 64  # parameters, and the degree of a function in one of them
 SPLITS = 64
 LONGEST = 1000  # letters of a coefficient
-
-
-def class_bounds(given: dict[str, Any], size: int) -> Bounds:
-    """Return the bounds of outcomes that the counts are to prove."""
-    lower, upper = (_numbers(given, name, size) for name in ("own_lower", "own_upper"))
-    if any(not 0 <= low <= high <= 1 for low, high in zip(lower, upper, strict=True)):
-        raise FormatError("learning, own_lower, own_upper: not bounds on probabilities")
-    return lower, upper
 
 
 def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wanted: Bounds) -> None:
@@ -76,15 +67,8 @@ def _listed(given: dict[str, Any], name: str) -> list[Any]:
     return found
 
 
-def _numbers(given: dict[str, Any], name: str, size: int) -> list[float]:
-    found = _listed(given, name)
-    if len(found) != size or any(type(x) not in (int, float) or not math.isfinite(x) for x in found):
-        raise FormatError(f"learning, {name}: not a list of {size} numbers")
-    return [float(x) for x in found]
-
-
 def _box(given: dict[str, Any], name: str, size: int) -> Ends:
-    lower, upper = (_numbers(given, f"{name}_{end}", size) for end in ("lower", "upper"))
+    lower, upper = (numbers_of(given, f"{name}_{end}", size) for end in ("lower", "upper"))
     if any(low > high for low, high in zip(lower, upper, strict=True)):
         raise FormatError(f"learning, {name}: a lower end is above the upper one")
     return [(Fraction(low), Fraction(high)) for low, high in zip(lower, upper, strict=True)]
@@ -96,7 +80,7 @@ def _weights(given: dict[str, Any], size: int, functions: int) -> Iterator[tuple
             raise FormatError("learning, weights: not a parameter, a sign and numbers")
         if each[1] not in (1, -1):
             raise FormatError("learning, weights: a sign is 1 or -1")
-        yield each[0], each[1], [Fraction(y) for y in _numbers({"weights": each[2]}, "weights", functions)]
+        yield each[0], each[1], [Fraction(y) for y in numbers_of({"weights": each[2]}, "weights", functions)]
 
 
 def _function(given: Any, size: int) -> Function:

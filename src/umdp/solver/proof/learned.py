@@ -23,6 +23,7 @@ __all__ = ["prove_learned"]
 LESS = 1 - 2.0**-50  # levels are written a little smaller, so that they add up to no more than the error rate
 ARRAYS = ("lower_hits", "lower_samples", "upper_hits", "upper_samples", "lower_levels", "upper_levels")
 BOX = ("own_lower", "own_upper", "prior_lower", "prior_upper", "box_lower", "box_upper", "outcome_function")
+EVENTS = ("event_ptr", "event_outcome", "own_lower", "own_upper")
 CLASSES = ("class_ptr", "transition_ptr", "transition_outcome")
 
 
@@ -33,7 +34,7 @@ def prove_learned(
     if ledger is None:
         raise ModelError("nothing is promised of what was learned, so there is no level to prove")
     kind = ledger.get("graph", "listed")
-    if kind not in ("listed", "tied", "parametric"):
+    if kind not in ("listed", "tied", "events", "parametric"):
         raise ModelError("certificates are for graphs that were given; this one was found in the data")
     base = prove(solution)
     content = dict(base.content)
@@ -44,6 +45,8 @@ def prove_learned(
     if kind != "listed":
         learning["graph"] = kind
         learning |= {name: np.asarray(ledger[name]).tolist() for name in CLASSES}
+    if kind == "events":
+        learning |= {name: np.asarray(ledger[name]).tolist() for name in EVENTS}
     if kind == "parametric":
         learning |= {name: np.asarray(ledger[name]).tolist() for name in BOX}
         learning |= {name: ledger[name] for name in ("parameters", "functions", "weights")}
