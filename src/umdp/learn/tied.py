@@ -88,8 +88,8 @@ class Tied(Learner):
         self.inner, self.tying, self.watches, self.assumed = learner, tying, learner.watches, assumed
         self.false_alarms = as_rate(false_alarms, "false_alarms")
         self.misfit_samples = np.zeros(0, np.int64)
-        if not assumed:  # classes are hardly larger than single choices
-            self.__dict__["growth"] = learner.growth
+        if not assumed:  # classes are hardly larger than single choices, and find what these would
+            self.__dict__["growth"], self.__dict__["discovers"] = learner.growth, learner.discovers
 
     @property
     def claim(self) -> Guarantee:
@@ -237,6 +237,8 @@ class Tied(Learner):
         if found is None:
             return None
         tying = self.tying
+        if found["graph"] == "observed":  # it speaks of classes, and is no part of certificates
+            return {**found, "class_ptr": self.inner.graph.choice_ptr}
         outcomes = {
             name: value[: tying.outcomes] if isinstance(value, np.ndarray) else value for name, value in found.items()
         }
