@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from umdp.anytime import Anytime, proceed
 from umdp.asked import check_budgets, check_gap, check_until
 from umdp.automata.reading import needs_automaton
@@ -131,9 +129,7 @@ def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, S
             "derive it from umdp.source.Environment, which plays an object with reset and step; or ask for one temporal operator",
         )
     graph, maximises = source.graph, agent is Direction.MAX
-    sure = np.repeat(graph.sizes == 1, graph.sizes).astype(np.float64)
-    anything = graph.with_trusted(sure, np.ones(graph.transitions))
-    product = lift(anything, spec, maximises, maximises, chained=True, rest=graph.rest).attached()
+    product = lift(graph.with_any(), spec, maximises, maximises, chained=True, rest=graph.rest).attached()
     made: Source
     if isinstance(source, Simulator):
         first, *later = (

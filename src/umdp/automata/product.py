@@ -201,6 +201,14 @@ class Product:
         )
         return found
 
+    def of_process(self, model: IntervalMDP) -> IntervalMDP:
+        """Return the process's own model, from a model with the graph of this product; of what it does not have, anything."""
+        own = self.base.with_any()
+        lower, upper = own.lower.copy(), own.upper.copy()
+        known = self.along >= 0
+        lower[self.along[known]], upper[self.along[known]] = model.lower[known], model.upper[known]
+        return self.base.with_bounds(lower, upper)
+
     @cached_property
     def _sorted(self) -> tuple[Array, Array]:
         key = self.state.astype(np.int64) * self.reading.automaton.states + self.memory

@@ -156,15 +156,26 @@ def along(policy: MemoryPolicy, model: MDP | IntervalMDP, spec: Spec, nature_max
 
 
 def recalled(
-    model: MDP | IntervalMDP, spec: Spec, decisions: Iterable[tuple[int, int, int, int]], *, maximises: bool
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    decisions: Iterable[tuple[int, int, int, int]],
+    *,
+    after: Iterable[Iterable[int]] | None = None,
+    rest: int | None = None,
 ) -> MemoryPolicy:
     """Return the policy with memory that decisions make: (state, memory, choice within the state, memory when it is taken).
 
-    Raises `ModelError` where they are not those of a policy for this model and property.
+    `after` is the table of the automaton that they are about. The state `rest` stands for what nobody has listed. Raises
+    `ModelError` where they are not those of a policy for this model and property.
     """
-    product = lift(model, spec, maximises, maximises, chained=True)
+    maximises = spec.deciding().agent is not Direction.MIN
+    product = lift(model, spec, maximises, maximises, chained=True, rest=rest)
     graph, base = product.model, product.base
-    choice = np.full(graph.states, -1, dtype=np.int64)
+    table = [list(row) for row in (() if after is None else after)]
+    own_table = product.reading.automaton.step
+    if table and not np.array_equal(own_table[: len(table), : len(table[0])], table):
+        raise ModelError("the policy remembers by another automaton: its model has other labels")
+    choice = np.where(np.diff(graph.state_ptr) == 1, graph.state_ptr[:-1], -1)
     for state, memory, taken, becomes in decisions:
         at = product.index(state, memory) if 0 <= state < base.states else -1
         own = np.arange(graph.state_ptr[at], graph.state_ptr[at + 1]) if at >= 0 else np.empty(0, dtype=np.int64)
