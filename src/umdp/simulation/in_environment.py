@@ -139,7 +139,8 @@ class _Player:
         if account.paid is not None:
             return earned
         # Where the policy has nothing to say, anything may happen: it counts as the worst.
-        return float(not account.maximises) if strange else float(account.holds(place))
+        after = np.inf if last is not None and last.terminated and not decided else at
+        return float(not account.maximises) if strange else float(account.holds(place, after))
 
     def _next(self, graph: Graph, observation: Any, _: float) -> int:
         return self.interface.state(graph, observation)

@@ -46,8 +46,8 @@ def bounded(
     shape = Shape.of(model)
     lower, upper = bounds_of(model)
     objective = objective_of(model, spec)
-    steps, x, absorbing, paid = objective.steps, objective.final, objective.absorbing, objective.paid
-    assert steps is not None and x is not None and absorbing is not None  # noqa: PT018 - what a step bound comes with
+    steps, x, paid = objective.steps, objective.final, objective.paid
+    assert steps is not None and x is not None  # noqa: PT018 - what a step bound comes with
     reward = NOTHING
     if objective.rewards is not None:
         reward = np.zeros(shape.choices)
@@ -71,7 +71,7 @@ def bounded(
     if objective.signed:
         return bounded_sum(model, spec, objective, agent_max, nature_max, effort, begun, policy, weights, tell)
     result = induct(
-        shape, lower, upper, steps, x, absorbing, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
+        shape, lower, upper, steps, x, objective.kept, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
         nature_max=nature_max, keep=keep, tell=tell,
     )  # fmt: skip
     effort.iterations += steps
@@ -80,7 +80,8 @@ def bounded(
     high = np.where(result.x > 0, np.nextafter(above(result.x, rel) + result.off, np.inf), 0.0)
     if result.capped:
         high = np.where(result.x > 0, np.inf, 0.0)
-    low, high = np.where(absorbing, x, low), np.where(absorbing, x, high)
+    decided, worth = objective.kept(0)
+    low, high = np.where(decided, worth, low), np.where(decided, worth, high)
     if steps == 0:
         low = high = x
     if spec.kind == "P":
