@@ -18,7 +18,7 @@ from umdp.automata.product import Product, product_of
 from umdp.cli import run
 from umdp.model import REST
 from umdp.snapshot import Snapshot
-from umdp.source import Batch, Environment, Gymnasium, Log, Order, Source
+from umdp.source import Batch, Environment, Gymnasium, Log, Order, Source, open_log
 
 from .lassos import drawn, text
 from .pairs import draw, exact, to_model
@@ -153,6 +153,16 @@ def test_promises_are_kept(source: str, tmp_path: Path) -> None:
     # Were promises kept with probability 0.8 only, this few would be kept less than once in a thousand times.
     assert kept >= 24
     assert worth / runs > 0.1
+
+
+def test_a_stream_is_worth_what_its_log_is(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    record(rooms(), log, 200)
+    *_, whole = anytime(Log(log, rooms().graph), BOTH, ConfidenceSequence(0.05))
+    *_, followed = anytime(open_log(log, rooms().graph, follow=True), BOTH, ConfidenceSequence(0.05), trajectories=200)
+    assert followed.steps == whole.steps == 1200
+    assert np.array_equal(followed.counts, whole.counts)  # type: ignore[arg-type]
+    assert 0 < followed.bracket.lower <= 0.51
 
 
 def test_one_operator_is_worth_the_same_with_and_without_an_automaton(tmp_path: Path) -> None:
