@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.asked import check_numbers, check_spec, is_costly, readings
+from umdp.automata.product import product_of
 from umdp.evidence import DirectEvidence
 from umdp.evidence.playing import Playing
 from umdp.evidence.settings import divide
@@ -33,7 +34,7 @@ from umdp.saved import restore, state_of
 from umdp.snapshot import Snapshot
 from umdp.solver import Bracket, Proposal, Solution, prepare, relevant
 from umdp.solver.graph.relevance import resting
-from umdp.solver.graph.unseen import unseen_support
+from umdp.solver.graph.unseen import unseen_staying, unseen_support
 from umdp.solver.prepared import keep_start
 from umdp.source import Order, Source
 from umdp.source.listed import without_rest
@@ -179,9 +180,12 @@ class Anytime:
     def guarantee(self) -> Guarantee:
         """Return what is promised: what the learner claims, as far as what is known of the data lets it stand."""
         claim, unseen = self.learner.claim if self.playing is None else self.playing.shared(self.learner.claim), 0
-        if self._favoured and claim.holds:
-            seen = self.learner.sightings(self.counts)
-            unseen = unseen_support(self.source.graph, self.reading, self._robust().policy, seen)
+        graph = self.source.graph
+        product = product_of(graph)
+        if claim.holds and (self._favoured or product is not None):
+            seen, policy = self.learner.sightings(self.counts), self._robust().policy
+            unseen = unseen_support(graph, self.reading, policy, seen) if self._favoured else 0
+            unseen += 0 if product is None else unseen_staying(graph, product.stay, policy, seen)
         return promise(
             claim, self.source.knowledge(), looks=self.iteration, whole=self.ended and not self.source.interactive,
             discovers=self.learner.discovers, watches=self.learner.watches, costly=self.costly, decided_unseen=unseen,

@@ -111,32 +111,37 @@ def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, S
     The product is of the graph alone. What is learned of a choice counts with every memory.
     """
     from umdp.automata.ties import product_ties
-    from umdp.solver.temporal import lift, on_model
+    from umdp.solver.temporal import lift, probability_in
+    from umdp.source.environments.environment import Environment
+    from umdp.source.listed import without_rest
+    from umdp.source.remembering import Remembering, process_of
     from umdp.source.simulator import Simulator
 
-    if not isinstance(source, Simulator):
-        raise spec.error(
-            "a formula with several temporal operators is learned from a model that is simulated",
-            "give a model; of other sources ask for one temporal operator",
-        )
     agent = spec.deciding().agent
     if agent is None:
         raise spec.error("the property does not say which way the policy pulls", "write Pmax or Pmin")
-    maximises = agent is Direction.MAX
-    product = lift(source.stages[0], spec, maximises, maximises, chained=True)
-    product.model.graph.__dict__["_product"] = product
-    first, *later = (product.model, *(on_model(product, stage).model for stage in source.stages[1:]))
-    assert isinstance(first, MDP) and all(isinstance(stage, MDP) for stage in later)  # noqa: PT018 - as the stages are
-    made = Simulator(first, later=later[0] if later else None, after=source.after, sampling=source.sampling)  # type: ignore[arg-type]
-    if isinstance(learner, Parametric):
+    if not learner.discovers or (spec.kind == "R" and agent is Direction.MIN):
+        source = without_rest(source)  # nothing would be known of it, or follow from what is
+    if source.interactive and not isinstance(process_of(source), Simulator | Environment):
         raise spec.error(
-            "the constants of a program are learned for one temporal operator",
-            "leave out what is unknown, or ask for F, G or U",
+            "a formula with several temporal operators needs to be told where trajectories went, one after another, and this "
+            "source tells counts alone",
+            "derive it from umdp.source.Environment, which plays an object with reset and step; or ask for one temporal operator",
         )
+    graph, maximises = source.graph, agent is Direction.MAX
+    product = lift(graph.with_any(), spec, maximises, maximises, chained=True, rest=graph.rest).attached()
+    made: Source
+    if isinstance(source, Simulator):
+        first, *later = (
+            product.model.graph.with_probability(probability_in(product, stage)) for stage in source.stages
+        )
+        made = Simulator(first, later=later[0] if later else None, after=source.after, sampling=source.sampling)
+    else:
+        made = Remembering(source, product)
+    lowered = replace(product.spec, nature=spec.nature)
+    if isinstance(learner, Parametric):
+        program = learner.program.along(product.model.graph, product.along)
+        return made, lowered, Parametric(learner.inner, program, learner.false_alarms)
     tied = learner if isinstance(learner, Tied) else None
     inner, ties = (learner, product_ties(product)) if tied is None else (tied.inner, product_ties(product, tied.tying))
-    return (
-        made,
-        replace(product.spec, nature=spec.nature),
-        Tied(inner, ties, 0.01 if tied is None else tied.false_alarms, assumed=tied is not None),
-    )
+    return made, lowered, Tied(inner, ties, 0.01 if tied is None else tied.false_alarms, assumed=tied is not None)

@@ -19,6 +19,7 @@ from umdp.source.environments.environment import Environment
 from umdp.source.environments.time_limit import cut_note
 from umdp.source.listed import Listed
 from umdp.source.observed_graph import STAY, UNKNOWN
+from umdp.source.remembering import Remembering, process_of
 
 if TYPE_CHECKING:
     from umdp.anytime import Anytime
@@ -34,13 +35,13 @@ FEW = 10  # times that a choice should be seen before what was seen of it is tak
 
 def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
     """Return what the user should know about a run as it is shown by a snapshot, a line each."""
-    source = run.source.inner if isinstance(run.source, Listed) else run.source
+    source = process_of(run.source)
     notes = [*in_lines(snapshot.alarms), *run.source.report(), *_reset_note(run)]
     if isinstance(source, Environment):
         entry = source.graph.interface is not None and source.graph.interface.entry
-        cut = cut_note(source.env, source.name, run.spec, entry=entry)
+        cut = cut_note(source.env, source.name, run.spec, entry=entry, remembers=isinstance(run.source, Remembering))
         notes += [] if cut is None else [cut]
-    if isinstance(run.source, Listed):
+    if isinstance(run.source, Listed) or (isinstance(run.source, Remembering) and isinstance(run.source.inner, Listed)):
         notes.append(_seldom_seen(run, snapshot))
     if isinstance(run.learner, Parametric):
         return [*notes, *parameters_in_words(snapshot.parameters or {})]

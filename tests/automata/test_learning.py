@@ -10,7 +10,6 @@ from umdp.automata import MemoryPolicy
 from umdp.automata.ties import product_ties
 from umdp.benchmark.ties import tie_grid
 from umdp.cli import run
-from umdp.source import Log
 
 BOTH = 'Pmax=? [ (F "a") & (F "b") ]'
 
@@ -66,11 +65,7 @@ def test_what_is_to_be_avoided_is_learned_too() -> None:
     assert last.bracket.upper <= 0.51
 
 
-def test_only_what_is_simulated_is_learned_with_memory(tmp_path: Path) -> None:
-    log = tmp_path / "log.csv"
-    log.write_text("state,action,next\n0,left,1\n1,back,0\n")
-    with pytest.raises(SpecError, match="from a model that is simulated"):
-        next(iter(anytime(Log(log, labels={"a": ["1"], "b": ["0"]}), BOTH, ConfidenceSequence(0.05))))
+def test_what_makes_no_sense_is_refused() -> None:
     with pytest.raises(SpecError, match="which way the policy pulls"):
         next(iter(anytime(rooms(), BOTH.replace("Pmax", "P"), ConfidenceSequence(0.05))))
     with pytest.raises(ModelError, match="no memory"):

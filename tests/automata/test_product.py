@@ -219,12 +219,15 @@ def test_a_policy_with_memory_is_written_for_others_to_play(tmp_path: Path) -> N
     write_policy(policy, tmp_path / "tour.csv")
     rows = list(csv.DictReader((tmp_path / "tour.csv").open()))
     assert {row["action"] for row in rows if row["state"] == "hall"} == {"left", "right"}
-    asked, decisions = read_remembered(tmp_path / "tour.json") or ("", [])
-    again = recalled(office(), Spec.parse(asked), decisions, maximises=True)
+    found = read_remembered(tmp_path / "tour.json")
+    assert found is not None
+    again = recalled(office(), Spec.parse(found.asked), found.decisions, after=found.after)
     assert list(again.decisions()) == list(policy.decisions())
-    for wrong in (decisions[1:], [(9, 0, 0, 0)], [(0, 0, 7, 0)]):
+    for wrong in (found.decisions[1:], [(9, 0, 0, 0)], [(0, 0, 7, 0)]):
         with pytest.raises(ModelError, match="the policy"):
-            recalled(office(), Spec.parse(asked), wrong, maximises=True)
+            recalled(office(), Spec.parse(found.asked), wrong)
+    with pytest.raises(ModelError, match="by another automaton"):
+        recalled(office(), Spec.parse(found.asked), found.decisions, after=[row[::-1] for row in found.after])
     for name in ("tour.json", "tour.csv"):
         with pytest.raises(FormatError, match="policy with memory"):
             read_policy(tmp_path / name, office())

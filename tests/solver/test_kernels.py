@@ -352,8 +352,9 @@ def test_backward_induction_repeats_the_reference_step(agent_max: bool, nature_m
         steps = int(rng.integers(1, 5))
         empty = np.empty(0)
         result = induct(
-            shape, arrays.lower, arrays.upper, steps, x, frozen, reward=empty if reward is None else reward,
-            paid=empty if paid is None else paid, weights=weight, agent_max=agent_max, nature_max=nature_max,
+            shape, arrays.lower, arrays.upper, steps, x, lambda step, same=(frozen, x): same,
+            reward=empty if reward is None else reward, paid=empty if paid is None else paid, weights=weight,
+            agent_max=agent_max, nature_max=nature_max,
         )  # fmt: skip
         wanted, before = x, x
         for _ in range(steps):

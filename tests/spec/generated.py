@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from umdp.spec import Cumulative, Direction, Expression, Globally, Next, Reach, Spec, Threshold, Until
+from umdp.spec import Cumulative, Direction, Expression, Globally, Next, Reach, Spec, Threshold, Until, Window, Windowed
 from umdp.spec.expression import Binary, Call, Conditional, Junction, Label, Literal, Name, Unary
 
 
@@ -55,11 +55,17 @@ def specs() -> st.SearchStrategy[Spec]:
         st.integers(0, 10**6), st.builds(Name, st.just("k")), numbers(("k", "n"), ("+", "*"), 1).filter(_open)
     )
     bound = st.one_of(st.none(), step)
+    window = st.one_of(
+        st.tuples(st.integers(1, 99), st.integers(0, 99)).map(lambda pair: Window(pair[0], sum(pair))),
+        st.builds(Window, st.builds(Name, st.just("k")), st.builds(Name, st.just("n"))),
+    )
     probability = st.one_of(
         st.builds(Until, condition, condition, bound),
         st.builds(Until, st.just(Literal(True)), condition, bound),
         st.builds(Globally, condition, bound),
         st.builds(Next, condition),
+        st.builds(Windowed, condition, condition, window),
+        st.builds(Windowed, st.just(Literal(True)), condition, window, st.booleans()).filter(_not_next),
     )
     reward = st.one_of(st.builds(Reach, condition), st.builds(Cumulative, step))
     direction = st.sampled_from(Direction)
@@ -72,6 +78,11 @@ def specs() -> st.SearchStrategy[Spec]:
         st.builds(lambda p, f, t: Spec("P", *p, f, t), players, probability, unit),
         st.builds(lambda p, f, t, n: Spec("R", *p, f, t, n), players, reward, finite, name),
     )
+
+
+def _not_next(formula: Windowed) -> bool:
+    """Tell whether a window is more than one step, which would be read as `Next`."""
+    return not formula.window.is_exact
 
 
 def _open(expression: Expression) -> bool:

@@ -90,6 +90,15 @@ class Automaton:
                 return more
             good = more
 
+    def with_loss(self, letter: int) -> Automaton:
+        """Return this with one more letter, larger than all others, after which nothing is accepted that was not before."""
+        lost = self.states
+        after = np.where(self.sinks, np.arange(lost), lost)[:, None]
+        step = np.vstack([np.hstack([self.step, after]), np.full((1, self.letters.size + 1), lost)]).astype(np.int32)
+        pairs = tuple(Pair(np.append(pair.avoid, True), np.append(pair.repeat, False)) for pair in self.pairs)
+        names = (*self.names, "lost") if self.names else ()
+        return Automaton(self.initial, np.append(self.letters, letter), step, (*self.jumps, ()), pairs, names)
+
     def codes(self, letters: Array) -> NDArray[np.int32]:
         """Return the column of `step` for each letter, or raise `SpecError` where one is not known."""
         place = np.minimum(np.searchsorted(self.letters, letters), self.letters.size - 1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from umdp.automata.product import Product
+from umdp.automata.product import Product, product_of
 from umdp.errors import ModelError
 from umdp.model import Policy
 from umdp.model.interface import Interface, brief
@@ -44,12 +44,12 @@ class MemoryPolicy(Policy):
     @staticmethod
     def knows(policy: Policy) -> bool:
         """Whether a policy was learned for a product with an automaton."""
-        return "_product" in policy.graph.__dict__
+        return product_of(policy.graph) is not None
 
     @staticmethod
     def of(policy: Policy) -> MemoryPolicy:
         """Return a policy that was learned for a product, as one that knows what its memory stands for."""
-        product = policy.graph.__dict__.get("_product")
+        product = product_of(policy.graph)
         if product is None:
             raise ModelError("this policy has no memory: it is for a model itself, not for a product with an automaton")
         choice = policy.choice

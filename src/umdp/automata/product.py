@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.automata.reading import Reading
-from umdp.model import MDP, Graph, IntervalMDP, Rewards
+from umdp.errors import ModelError
+from umdp.model import MDP, REST, Graph, IntervalMDP, Rewards
 from umdp.spec import Spec
 
-__all__ = ["ACCEPTING", "Product", "Skeleton", "carried", "multiply"]
+__all__ = ["ACCEPTING", "Product", "Skeleton", "carried", "multiply", "product_of"]
 
 Array = NDArray[Any]
 ACCEPTING = "accepting"
@@ -155,9 +156,12 @@ class Product:
         shown = np.where(jumps, len(names), codes[np.maximum(skeleton.origin, 0)]).astype(np.int32)
         if jumps.any():
             names = (*names, JUMP)
+        labels = {ACCEPTING: accepting}
+        if skeleton.reading.rest is not None:
+            labels[REST] = skeleton.state == skeleton.reading.rest
         graph = Graph(
-            skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor, labels={ACCEPTING: accepting},
-            actions=(shown, names), rewards=rewards or {}, **_naming(skeleton),
+            skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor, labels=labels, actions=(shown, names),
+            rewards=rewards or {}, **_naming(skeleton),
         )  # fmt: skip
         model: MDP | IntervalMDP
         if graph.transitions != skeleton.successor.size:  # successors that only a reward had kept apart
@@ -176,6 +180,34 @@ class Product:
             asked, spec, model, base.graph, skeleton.reading, skeleton.state, skeleton.memory, skeleton.origin,
             np.asarray(stay),
         )  # fmt: skip
+
+    @cached_property
+    def along(self) -> NDArray[np.int64]:
+        """The transition of the model that each transition of the product stands for, (T,); -1 where only the memory changes.
+
+        Where the memory will never change again the product stays where it is, whatever the model does: -1, too.
+        """
+        graph, base, origin = self.model, self.base, np.maximum(self.origin, 0)
+        sizes = np.diff(graph.choice_ptr)
+        moves = (self.origin >= 0) & ~self.reading.automaton.sinks[self.memory][graph.choice_state]
+        if (sizes != np.diff(base.choice_ptr)[origin])[moves].any():
+            raise ModelError(
+                "a choice of the model leads to one state by several transitions, which only a reward tells apart: give the "
+                "model without that reward"
+            )
+        within = np.arange(graph.transitions) - np.repeat(graph.choice_ptr[:-1], sizes)
+        found: NDArray[np.int64] = np.where(
+            np.repeat(moves, sizes), np.repeat(base.choice_ptr[origin], sizes) + within, -1
+        )
+        return found
+
+    def of_process(self, model: IntervalMDP) -> IntervalMDP:
+        """Return the process's own model, from a model with the graph of this product; of what it does not have, anything."""
+        own = self.base.with_any()
+        lower, upper = own.lower.copy(), own.upper.copy()
+        known = self.along >= 0
+        lower[self.along[known]], upper[self.along[known]] = model.lower[known], model.upper[known]
+        return self.base.with_bounds(lower, upper)
 
     @cached_property
     def _sorted(self) -> tuple[Array, Array]:
@@ -206,3 +238,14 @@ class Product:
 
     def __repr__(self) -> str:
         return f"Product of {self.base.states:,} states and {self.reading.automaton!r}: {self.model!r}"
+
+    def attached(self) -> Product:
+        """Return this product, known from now on to whoever has the graph of its model, such as a policy."""
+        self.model.graph.__dict__["_product"] = self
+        return self
+
+
+def product_of(graph: Graph) -> Product | None:
+    """Return the product that a graph is that of, where it is known; otherwise None."""
+    found: Product | None = graph.graph.__dict__.get("_product")
+    return found

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from umdp.automata.formula import FALSE, TRUE, Formulas
 from umdp.automata.translation import translate
 from umdp.errors import SpecError
+from umdp.model import REST
 from umdp.spec.expression import Binary, Expression, Junction, Label, Literal, StateSpace, Unary
 from umdp.spec.temporal import AutomatonFile, Temporal, TemporalFormula, is_state_formula
 
@@ -35,16 +36,29 @@ class Reading:
     automaton : over the letters that occur
     atoms : the state formulas its letters are made of
     code : (S,) the column of the automaton's table for the letter of each state
+    rest : the state that stands for what nobody has listed, where all is lost in it; None without
     """
 
     automaton: Automaton
     atoms: tuple[Expression, ...]
     code: NDArray[np.int32]
+    rest: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """What each state of the automaton stands for, with the atoms in it as they were written."""
         return tuple(_spelled(name, self.atoms) for name in self.automaton.names)
+
+    def losing(self, rest: int) -> Reading:
+        """Return this with one more memory, in which all is lost: that after the state that stands for what nobody has listed.
+
+        What was settled before stays settled. So a product has one such state, as a graph has.
+        """
+        letter = 1 << len(self.atoms)
+        automaton = self.automaton.with_loss(letter)
+        code = self.code.copy()
+        code[rest] = automaton.letters.size - 1
+        return Reading(automaton, (*self.atoms, Label(REST)), code, rest)
 
 
 def needs_automaton(spec: Spec) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.automata.product import Product
+from umdp.errors import ModelError
 from umdp.model.tying import Tying
 
 __all__ = ["product_ties"]
@@ -25,15 +26,11 @@ def product_ties(product: Product, tying: Tying | None = None) -> Tying:
     """
     base, graph = product.base, product.model.graph
     if tying is None:
-        tying = Tying.of(base, lambda state, action, successor: None)
-    moves = (product.origin >= 0) & (
-        np.diff(graph.choice_ptr) == np.diff(base.choice_ptr)[np.maximum(product.origin, 0)]
-    )
-    moves &= ~product.reading.automaton.sinks[product.memory][graph.choice_state]
-    # Transitions of the product in the order of those of the model; jumps and sinks have one, which is no news.
-    row = np.repeat(np.arange(graph.choices), np.diff(graph.choice_ptr))
-    within = np.arange(graph.transitions) - graph.choice_ptr[row]
-    source = np.where(moves[row], base.choice_ptr[np.maximum(product.origin, 0)][row] + within, -1)
+        tying = Tying.untied(base)
+    elif not all(np.array_equal(getattr(tying.graph, n), getattr(base, n)) for n in ("choice_ptr", "successor")):
+        raise ModelError("the classes are those of another graph; make them for the one that is learned")
+    source = product.along  # jumps and sinks have one transition, which is no news
+    moves = source[graph.choice_ptr[:-1]] >= 0
     used = np.unique(tying.choice_class[product.origin[moves]])
     sizes = np.diff(tying.outcome_ptr)
     number = np.full(tying.classes, -1, dtype=np.int64)

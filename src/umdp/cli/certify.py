@@ -34,7 +34,7 @@ class Certify:
         given = self.played
         wanted = None if self.until is None else threshold(self.until)
         subject = given.subject()
-        asked = Spec.parse(subject.question)
+        asked = Spec.parse(subject.counted)
         try:
             if wanted is not None:
                 check_until(asked, wanted, "--until")

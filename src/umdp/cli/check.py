@@ -243,10 +243,9 @@ class Check:
         if remembered is None:
             return read_policy(self.evaluate, model)
         from umdp.solver.temporal import recalled
-        from umdp.spec import Direction, Spec
+        from umdp.spec import Spec
 
-        asked = Spec.parse(remembered[0])
-        return recalled(model, asked, remembered[1], maximises=asked.deciding().agent is not Direction.MIN)
+        return recalled(model, Spec.parse(remembered.asked), remembered.decisions, after=remembered.after)
 
     def _policy_path(self, number: int) -> str:
         return (self.policy or "").replace("{n}", str(number))

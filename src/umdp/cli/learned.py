@@ -50,6 +50,7 @@ class Origin:
 
 def read_run(path: str) -> tuple[IntervalMDP, Origin] | None:
     """Return the learned model of a run; None if the file is no run. Nothing in it is executed or changed."""
+    from umdp.automata.product import product_of
     from umdp.run import Store, format_of
 
     if format_of(Path(path)) is None:
@@ -57,4 +58,7 @@ def read_run(path: str) -> tuple[IntervalMDP, Origin] | None:
     with Store.open(path) as store:
         learned, last = store.learned(), store.last()
         assert last is not None
-        return learned.model, Origin(store.question or "", last["trajectories"], last["guarantee"])
+        model, question, product = learned.model, store.question or "", product_of(learned.model.graph)
+        if product is not None:  # what was learned is about the process, whatever was remembered
+            model, question = product.of_process(model), str(product.asked)
+        return model, Origin(question, last["trajectories"], last["guarantee"])

@@ -17,10 +17,12 @@ from umdp.errors import FormatError, MissingExtra, ModelError
 from umdp.plural import nouns
 
 if TYPE_CHECKING:
+    from umdp.automata import MemoryPolicy
     from umdp.run import Store
 
 __all__ = ["Export", "Show"]
 
+MEMORIES = 8  # that are spelled out
 WHAT = {
     ".csv": "snapshots",
     ".parquet": "snapshots",
@@ -106,12 +108,16 @@ def _show(last: dict[str, Any]) -> None:
 
 def _show_learned(store: Store, name: str) -> None:
     """Print what the source said, and the policy as a picture where its states have a place."""
+    from umdp.automata import MemoryPolicy
     from umdp.benchmark import draw_chain, draw_grid
     from umdp.model.sketch import sketch
 
     learned = store.learned()
     for line in learned.report:
         print(f"  {line}")
+    if learned.policy is not None and MemoryPolicy.knows(learned.policy):
+        for line in _memories(MemoryPolicy.of(learned.policy)):
+            print(f"  {line}")
     draw = {"grid": draw_grid, "chain": draw_chain, "chain-switched": draw_chain}.get(name)
     if learned.policy is None:
         return
@@ -121,6 +127,18 @@ def _show_learned(store: Store, name: str) -> None:
         picture = sketch(learned.policy)
     if picture:
         print(f"\n{picture}")
+
+
+def _memories(policy: MemoryPolicy) -> Iterator[str]:
+    """Yield what a policy remembers, and what each memory stands for."""
+    product = policy.product
+    used = sorted(set(product.memory.tolist()))
+    states = f"{product.base.states:,} {nouns(product.base.states, 'state')}"
+    yield f"the policy has {len(used):,} {nouns(len(used), 'memory')} for {states}"
+    for memory in used[:MEMORIES]:
+        yield f"  memory {memory}: {product.name(memory)}"
+    if len(used) > MEMORIES:
+        yield f"  and {len(used) - MEMORIES:,} more"
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from umdp.errors import FormatError, ModelError
 
 if TYPE_CHECKING:
     from umdp.io.decisions import Fitted
+    from umdp.io.policy import Remembered
     from umdp.run import Config
 
 __all__ = ["PlayedPolicy", "Simulate"]
@@ -50,7 +51,7 @@ class Simulate:
             played = play(
                 subject.policy,
                 subject.process,
-                subject.question,
+                subject.counted,
                 self.episodes,
                 self.seed,
                 self.horizon,
@@ -96,16 +97,22 @@ class Simulate:
 
     def _of_run(self) -> PlayedPolicy:
         """Return the policy of a run, where it was learned or where it is told to, and what was promised."""
+        from umdp.automata import MemoryPolicy
         from umdp.cli.learn import configuration
         from umdp.run import Store
         from umdp.run.trust import require
-        from umdp.simulation.api import fitted, playable
+        from umdp.simulation.api import fitted, in_product, playable
 
         with Store.open(self.policy) as store:
             learned, last, question = store.learned(), store.last(), store.question or ""
             config = configuration(store)
         if learned.policy is None:
             raise FormatError("the policy depends on the step and was too large to be kept", path=self.policy)
+        remembers = MemoryPolicy.knows(learned.policy)
+        if remembers:
+            question = config.wording()
+            if self.property not in (None, question):
+                raise ModelError(f"the policy remembers what matters for {question}; leave out --property")
         origin, home = config.read_from or config.model, True
         about = _shown(origin, config.parameters)
         if self.model is None:
@@ -115,14 +122,14 @@ class Simulate:
         else:
             home = self._is_home(origin, config.parameters)
             config = self._config(self.model, config.constants if home else "")
-        process: Any
-        if self.model is None and config.remembers:  # what is played is the product, in which the policy was learned
-            process = config.build().source
-        else:
-            process = self._process(config, recorded=self.model is None and config.log is not None)
+        process = self._process(config, recorded=self.model is None and config.log is not None)
         # At home states are known by the graph of the run; elsewhere by what the environment tells of its own.
         process = playable(process) if home else _with_graph(process)
-        policy = fitted(learned.policy, process)
+        found, counted = learned.policy, None
+        if remembers:
+            found, process, spec = in_product(MemoryPolicy.of(learned.policy), process)
+            counted = str(spec)
+        policy = fitted(found, process)
         same = self.property is None or self.property == question
         promised, guarantee, elsewhere = None, None, None
         if same and last is not None:
@@ -130,12 +137,13 @@ class Simulate:
             if not home:
                 promised, guarantee, elsewhere = None, None, about
         name = _shown(config.model, config.parameters)
-        return PlayedPolicy(policy, process, self.property or question, name, promised, guarantee, elsewhere)
+        asked = self.property or question
+        return PlayedPolicy(policy, process, asked, name, promised, guarantee, elsewhere, counted or asked)
 
     def _of_file(self) -> PlayedPolicy:
         """Return the policy of a file, which says what it was found for, and where it is played."""
         from umdp.io import policy_about
-        from umdp.io.policy import read_policy_file
+        from umdp.io.policy import read_policy_file, read_remembered
         from umdp.model import MDP
         from umdp.simulation.api import known
 
@@ -150,7 +158,11 @@ class Simulate:
                 f"{self.policy} does not say what it is for; add --property, such as 'Pmax=? [ F \"goal\" ]'"
             )
         process = _with_graph(self._process(self._config(self.model)))
-        if isinstance(process, MDP):
+        counted = question
+        if (remembered := read_remembered(Path(self.policy))) is not None:
+            policy, process, counted = self._recalled(remembered, process)
+            question = remembered.asked
+        elif isinstance(process, MDP):
             policy = read_policy_file(Path(self.policy), process)
         else:
             policy = known(read_policy_file(Path(self.policy), process.graph, partly=True))
@@ -165,7 +177,27 @@ class Simulate:
             promised, guarantee = None, None
             elsewhere = _shown(origin, arguments) if isinstance(origin, str) else "where it was learned"
         name = _shown(self.model, self.parameters)
-        return PlayedPolicy(policy, process, question, name, promised, guarantee, elsewhere)
+        return PlayedPolicy(policy, process, question, name, promised, guarantee, elsewhere, counted)
+
+    def _recalled(self, remembered: Remembered, process: Any) -> tuple[Fitted, Any, str]:
+        """Return a policy with memory, where it is played, and what is counted there, in terms of a product."""
+        from umdp.simulation.api import fitted, in_product
+        from umdp.solver.temporal import recalled
+        from umdp.spec import Spec
+
+        if self.property not in (None, remembered.asked):
+            raise ModelError(f"the policy remembers what matters for {remembered.asked}; leave out --property")
+        graph = process.graph
+        remembered.check(graph, Path(self.policy))
+        found = recalled(
+            graph.with_any(),
+            Spec.parse(remembered.asked),
+            remembered.decisions,
+            after=remembered.after,
+            rest=graph.rest,
+        )
+        policy, process, spec = in_product(found, process)
+        return fitted(policy, process), process, str(spec)
 
     def _is_home(self, origin: str, parameters: dict[str, Any]) -> bool:
         """Whether MODEL is where a policy was learned."""
@@ -240,6 +272,7 @@ class PlayedPolicy:
     promised: tuple[float, float] | None = None
     guarantee: dict[str, Any] | None = None
     elsewhere: str | None = None  # where it was promised, if not here
+    counted: str = ""  # the property, or what it comes to in a product
 
     def close(self) -> None:
         """Let go of the environment."""
@@ -256,5 +289,6 @@ def _cut_short(subject: PlayedPolicy) -> list[str]:
     interface = subject.policy.policy.graph.interface
     entry = interface is not None and interface.entry
     env = getattr(subject.process, "env", subject.process) if hasattr(subject.process, "graph") else subject.process
-    note = cut_note(env, subject.name, Spec.parse(subject.question), entry=entry)
+    remembers = subject.counted != subject.question
+    note = cut_note(env, subject.name, Spec.parse(subject.counted), entry=entry, remembers=remembers)
     return [] if note is None else [note]

@@ -63,6 +63,11 @@ class Tally:
         self.graph, self._spec = graph, spec
         self._objective = objective = objective_of(graph, spec)
         asked = spec.formula.reachability()
+        if objective.wait:
+            raise spec.error(
+                "what counts only after some steps cannot be shown by playing yet",
+                "leave evidence out, or ask for F<=k",
+            )
         self.at_least = spec.deciding().agent is not Direction.MIN
         self.wants_goal = self.at_least != objective.safety and objective.rewards is None
         self._exact = asked.exact

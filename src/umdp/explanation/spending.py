@@ -114,7 +114,7 @@ def ledger_of(
         return _balanced(Ledger("evidence", Fraction(rate), evidence, graph.choices))
     kind = found["graph"]
     if kind == "observed":
-        entries = tuple(_observed(found, graph))
+        entries = tuple(_observed(found, graph, names if "class_ptr" in found else None))
     elif kind == "events":
         entries = tuple(_by_event(found, names or ()))
     else:
@@ -163,7 +163,7 @@ def _by_event(found: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Spen
         yield Spent(names[k], len(paid), float(max(paid)), sum(paid, Fraction(0)))
 
 
-def _observed(found: Mapping[str, Any], graph: Graph) -> Iterator[Spent]:
+def _observed(found: Mapping[str, Any], graph: Graph, names: tuple[str, ...] | None) -> Iterator[Spent]:
     """Yield what is spent where outcomes were found in the data.
 
     Each that was found has a bound, and all that were not have one together, every time that it started anew.
@@ -171,11 +171,12 @@ def _observed(found: Mapping[str, Any], graph: Graph) -> Iterator[Spent]:
     from umdp.learn.observed_sequence import SHARE
 
     rank, order, restarts = (np.asarray(found[name]) for name in ("rank", "order", "restarts"))
-    share, rate = Fraction(SHARE), Fraction(float(found["error_rate"]))
+    share, rate, ptr = Fraction(SHARE), Fraction(float(found["error_rate"])), found.get("class_ptr", graph.choice_ptr)
     for c in np.flatnonzero(rank > 0).tolist():
         half = rate * share / int(rank[c]) ** 2 / 2
-        ranks = order[graph.choice_ptr[c] : graph.choice_ptr[c + 1]]
+        ranks = order[ptr[c] : ptr[c + 1]]
         numbers = [int(j) for j in ranks[ranks > 0]] + list(range(1, int(restarts[c]) + 1))
         paid = [half * share / j**2 for j in numbers]
         if paid:
-            yield Spent(_name(graph, c), len(paid), float(max(paid)), sum(paid, Fraction(0)))
+            name = _name(graph, c) if names is None else names[c]
+            yield Spent(name, len(paid), float(max(paid)), sum(paid, Fraction(0)))

@@ -35,8 +35,7 @@ def course_of(
     from umdp.solver.methods.nature import respond
 
     steps, paid = choice.shape[0], asked.paid
-    frozen = asked.absorbing
-    assert asked.final is not None and frozen is not None  # noqa: PT018 - what a step bound comes with
+    assert asked.final is not None  # what a step bound comes with
     reward = _reward(model, asked)
     prob = np.empty(model.transitions)
 
@@ -56,12 +55,14 @@ def course_of(
     for k in range(steps - 1, -1, -1):
         ahead = values[k + 1]
         gained = np.add.reduceat(guess * worth(ahead), model.choice_ptr[:-1]) if suggested else answer(ahead)
-        values[k] = np.where(frozen, ahead, (gained + reward)[choice[k]])
+        frozen, decided = asked.kept(k)
+        values[k] = np.where(frozen, decided, (gained + reward)[choice[k]])
     here, there = np.zeros((2, model.states))
     here[model.initial] = there[model.initial] = 1.0
     total, visits, loss = np.zeros((3, model.choices))
     lower, upper, moved = np.zeros((3, model.transitions))
     for k in range(steps):
+        frozen, _ = asked.kept(k)
         answer(values[k + 1])
         taken = _taken(model, choice[k], np.where(frozen, 0.0, here))
         expected = _taken(model, choice[k], np.where(frozen, 0.0, there))

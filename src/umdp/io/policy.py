@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,10 @@ REMEMBERED = ("memory", "number", "state", "action", "choice", "becomes")
 
 
 class _Memory(msgspec.Struct):
-    """An automaton: the memory after reading the letter of a state; bit `i` of a letter says if condition `i` holds there."""
+    """An automaton: the memory after reading the letter of a state; bit `i` of a letter says if condition `i` holds there.
+
+    `reads` is the column of `after`, and the place in `letters`, for each state of the model.
+    """
 
     asked: str
     initial: int
@@ -32,6 +36,7 @@ class _Memory(msgspec.Struct):
     letters: list[int]
     after: list[list[int]]
     remaining: list[str]
+    reads: list[int] = []
 
 
 class _File(msgspec.Struct, omit_defaults=True):
@@ -66,11 +71,34 @@ def write_policy_file(policy: Policy, path: Path, about: Mapping[str, Any] | Non
         raise FormatError("a policy is written as .json or .csv", path=path)
 
 
-def read_remembered(path: Path) -> tuple[str, list[tuple[int, int, int, int]]] | None:
-    """Return the property and the decisions of a policy with memory in a JSON file; None where it is no such file.
+@dataclass(frozen=True)
+class Remembered:
+    """A policy with memory as a file has it.
 
-    A decision is (state, memory, choice within the state, memory when it is taken).
+    Attributes
+    ----------
+    asked : the property
+    decisions : (state, memory, choice within the state, memory when it is taken) each
+    after : the automaton: the memory after each letter
+    states : the names of states, where the file has them
     """
+
+    asked: str
+    decisions: tuple[tuple[int, int, int, int], ...]
+    after: tuple[tuple[int, ...], ...]
+    states: Mapping[int, str]
+
+    def check(self, graph: Graph, path: Path) -> None:
+        """Raise `FormatError` where a graph calls states by other names."""
+        for number, name in self.states.items():
+            own = graph.state_name(number) if 0 <= number < graph.states else None
+            if own != name:
+                there = "there is no such state" if own is None else f"that is {own}"
+                raise FormatError(f"state {number} is {name} in this policy, and in the model {there}", path=path)
+
+
+def read_remembered(path: Path) -> Remembered | None:
+    """Return the policy with memory in a JSON file; None where it is no such file."""
     if path.suffix != ".json":
         return None
     file = _read_json(path)
@@ -82,7 +110,8 @@ def read_remembered(path: Path) -> tuple[str, list[tuple[int, int, int, int]]] |
         if None in row:
             raise FormatError(f"decision {place} lacks its number, memory, choice or becomes", path=path)
         found.append(row)
-    return file.memory.asked, found  # type: ignore[return-value]
+    names = {each.number: each.state for each in file.decisions if each.number is not None and each.state is not None}
+    return Remembered(file.memory.asked, tuple(found), tuple(map(tuple, file.memory.after)), names)  # type: ignore[arg-type]
 
 
 def _memory(policy: MemoryPolicy) -> _Memory:
@@ -90,7 +119,7 @@ def _memory(policy: MemoryPolicy) -> _Memory:
     automaton = reading.automaton
     return _Memory(
         str(policy.product.asked), automaton.initial, [str(atom) for atom in reading.atoms], automaton.letters.tolist(),
-        automaton.step.tolist(), list(policy.memories()),
+        automaton.step.tolist(), list(policy.memories()), reading.code.tolist(),
     )  # fmt: skip
 
 
@@ -112,7 +141,7 @@ def read_policy_file(path: Path, graph: Graph, *, partly: bool = False) -> Fitte
         file = _read_json(path)
         if file.memory is not None:
             raise FormatError(
-                f"this is a policy with memory, for {file.memory.asked}, which umdp check --evaluate reads and nothing else",
+                f"this is a policy with memory, for {file.memory.asked}; umdp check --evaluate and umdp simulate read it",
                 path=path,
             )
         states = file.states

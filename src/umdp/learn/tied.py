@@ -102,8 +102,8 @@ class Tied(Learner):
         self.inner, self.tying, self.watches, self.assumed = learner, tying, learner.watches, assumed
         self.false_alarms = as_rate(false_alarms, "false_alarms")
         self.misfit_samples, self.contradicted = np.zeros((2, 0), np.int64)
-        if not assumed:  # classes are hardly larger than single choices
-            self.__dict__["growth"] = learner.growth
+        if not assumed:  # classes are hardly larger than single choices, and find what these would
+            self.__dict__["growth"], self.__dict__["discovers"] = learner.growth, learner.discovers
 
     @property
     def claim(self) -> Guarantee:
@@ -285,6 +285,8 @@ class Tied(Learner):
         found = self.inner.ledger()
         if found is None:
             return None
+        if found["graph"] == "observed":  # it speaks of classes, and is no part of certificates
+            return {**found, "class_ptr": self.inner.graph.choice_ptr}
         if not self.claim.holds and self.events is not None:
             return None
         tying, events = self.tying, self.events

@@ -211,6 +211,11 @@ class Graph:
 
         return self._derive(IntervalMDP, lower=read_only(lower), upper=read_only(upper))
 
+    def with_any(self) -> IntervalMDP:
+        """Return the interval MDP of all processes with this graph."""
+        sure = np.repeat(self.sizes == 1, self.sizes).astype(np.float64)
+        return self.with_trusted(sure, np.ones(self.transitions))
+
     def _derive(self, kind: type[G], **own: Any) -> G:
         # The graph has been checked already, so only what is new is looked at again.
         model = object.__new__(kind)

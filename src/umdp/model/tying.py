@@ -150,6 +150,18 @@ class Tying:
             read_only(np.array([each for some in along for each in some], np.int64)),
         )  # fmt: skip
 
+    @classmethod
+    def untied(cls, graph: Graph) -> Tying:
+        """Return the classes of choices of which none is like another: each has its own."""
+        names = [
+            f"{graph.state_name(int(graph.choice_state[c]))}, {graph.action_name(c)}" for c in range(graph.choices)
+        ]
+        return cls(
+            graph, tuple(names), graph.choice_ptr, tuple(graph.state_name(int(s)) for s in graph.successor),
+            read_only(np.arange(graph.choices)), read_only(np.arange(graph.transitions + 1)),
+            read_only(np.arange(graph.transitions)),
+        )  # fmt: skip
+
     @property
     def classes(self) -> int:
         """The number of classes, choices alone included."""
@@ -197,16 +209,19 @@ class Tying:
 
         Its states mean nothing: what a learner needs of a graph is which transitions belong to one choice.
         """
-        sizes = np.diff(self.outcome_ptr)
-        states = int(max(self.classes, sizes.max(initial=1)))
+        sizes, rest = np.diff(self.outcome_ptr), self.graph.rest
+        states = int(max(self.classes, sizes.max(initial=1))) + (rest is not None)
         spare = states - self.classes
         place = np.arange(self.outcomes) - self.outcome_ptr[owner(self.outcome_ptr)]
+        if rest is not None:  # what nobody has listed is that of classes, too
+            place[self.transition_outcome[self.transition_ptr[:-1][self.graph.successor == rest]]] = states - 1
         return Graph(
             np.arange(states + 1),
             np.concatenate((self.outcome_ptr, self.outcomes + 1 + np.arange(spare))),
             np.concatenate((place, np.arange(self.classes, states))),
             actions=["outcome"] * states,
             state_names=[*self.names, *(f"({number})" for number in range(spare))],
+            labels={} if rest is None else {REST: np.arange(states) == states - 1},
         )
 
     def __repr__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from umdp.model.structure import owner, read_only
 from umdp.model.tying import Tying
 from umdp.parametric.contraction import constrained, contract
 from umdp.parametric.function import Function
+from umdp.parametric.polynomial import Polynomial
 from umdp.parametric.ranges import above, below, ends_of
 from umdp.parametric.tabulated import Tables
 
@@ -160,6 +161,13 @@ class ParametricMDP:
         """Return the interval MDP of all processes whose parameters lie in a box; and of more, as functions vary together."""
         low, high = self.ranges(lower, upper)
         return self.graph.with_bounds(low[self.function_of], high[self.function_of])
+
+    def along(self, graph: Graph, transition: NDArray[np.int64]) -> ParametricMDP:
+        """Return the model of another graph, each of whose transitions (T,) is one of this graph's, or is certain (-1)."""
+        certain = Function.of(Polynomial.constant(1, len(self.names)))
+        functions = self.functions if certain in self.functions else (*self.functions, certain)
+        which = np.where(transition < 0, functions.index(certain), self.function_of[np.maximum(transition, 0)])
+        return replace(self, graph=graph, functions=functions, function_of=read_only(which))
 
     @cached_property
     def tables(self) -> Tables:

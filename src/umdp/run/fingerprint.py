@@ -49,7 +49,7 @@ LATER = (
     "evidence",
 )  # parts that runs of this format did not have from the beginning
 # How the answer reads and is used, not what it is: runs from before they were kept go on.
-SHOWN = ("units", "interface")
+SHOWN = ("units", "interface", "product")
 PLURAL = ("the states", "the labels", "the rewards", "the names", "the probabilities")
 
 

@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from umdp.errors import FormatError, ModelError
+from umdp.automata.automaton import Automaton, Pair
+from umdp.automata.product import Product, product_of
+from umdp.automata.reading import Reading
+from umdp.errors import FormatError, ModelError, SpecError
 from umdp.model import Graph, Rewards, Units
 from umdp.model.interface import Interface
+from umdp.spec import Expression, Spec
 
 __all__ = ["graph_from_data", "graph_to_data"]
 
@@ -46,6 +50,7 @@ def graph_to_data(graph: Graph) -> dict[str, Any]:
             if each.units is not None
         },
         "interface": _plain_interface(graph.interface),
+        "product": _product_to_data(product_of(graph)),
     }
 
 
@@ -71,8 +76,11 @@ def graph_from_data(data: Mapping[str, Any]) -> Graph:
             constants=data["constants"],
             formulas=data["formulas"],
         )
-        return _with_interface(graph, data.get("interface"))
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ModelError) as error:
+        graph = _with_interface(graph, data.get("interface"))
+        if data.get("product") is not None:
+            _product_from_data(data["product"], graph)
+        return graph
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ModelError, SpecError) as error:
         raise FormatError(f"the graph in this run does not fit together ({error})") from None
 
 
@@ -94,6 +102,55 @@ def _with_interface(graph: Graph, data: Mapping[str, Any] | None) -> Graph:
     if len(actions) != graph.choices or not all(action is None or type(action) in (int, str) for action in actions):
         raise ModelError("the actions of the environment do not fit the graph")
     return graph.with_interface(Interface(actions, bool(data["entry"]), paid=float if data["paid"] else None))
+
+
+def _product_to_data(product: Product | None) -> dict[str, Any] | None:
+    """Return what makes a graph a product: the process's own graph, the automaton with what it reads, and where they meet."""
+    if product is None:
+        return None
+    reading = product.reading
+    automaton = reading.automaton
+    return {
+        "base": graph_to_data(product.base), "asked": str(product.asked), "spec": str(product.spec),
+        "initial": automaton.initial, "letters": automaton.letters, "step": automaton.step,
+        "jumps": [list(each) for each in automaton.jumps],
+        "pairs": [[pair.avoid, pair.repeat] for pair in automaton.pairs], "names": list(automaton.names),
+        "atoms": [str(atom) for atom in reading.atoms], "code": reading.code, "rest": reading.rest,
+        "state": product.state, "memory": product.memory, "origin": product.origin, "stay": product.stay,
+    }  # fmt: skip
+
+
+def _product_from_data(data: Mapping[str, Any], graph: Graph) -> None:
+    """Have a graph know the product that it is that of."""
+    base, step = graph_from_data(data["base"]), np.asarray(data["step"])
+    automaton = Automaton(
+        int(data["initial"]), data["letters"], step, tuple(tuple(map(int, each)) for each in data["jumps"]),
+        tuple(Pair(np.asarray(avoid), np.asarray(repeat)) for avoid, repeat in data["pairs"]),
+        tuple(map(str, data["names"])),
+    )  # fmt: skip
+    states, choices, memories = graph.states, graph.choices, len(step)
+    sound = (
+        data["code"].shape == (base.states,) and step.shape == (memories, data["letters"].size)
+        and all(data[name].shape == (states,) for name in ("state", "memory", "stay"))
+        and data["origin"].shape == (choices,) and len(automaton.jumps) == memories
+        and _below(data["code"], step.shape[1]) and _below(step, memories) and _below(data["state"], base.states)
+        and _below(data["memory"], memories) and _below(data["origin"] + 1, base.choices + 1)
+        and _below(data["stay"] + 1, choices + 1)
+        and all(_below(np.array(each), memories) for each in automaton.jumps) and 0 <= automaton.initial < memories
+        and all(each.shape == (memories,) for pair in automaton.pairs for each in (pair.avoid, pair.repeat))
+        and (data["rest"] is None or 0 <= int(data["rest"]) < base.states)
+    )  # fmt: skip
+    if not sound:
+        raise ModelError("the automaton does not fit the process")
+    reading = Reading(automaton, tuple(map(Expression.parse, data["atoms"])), data["code"], data["rest"])
+    Product(
+        Spec.parse(data["asked"]), Spec.parse(data["spec"]), graph.with_any(), base, reading, data["state"], data["memory"],
+        data["origin"], data["stay"],
+    ).attached()  # fmt: skip
+
+
+def _below(values: Any, end: int) -> bool:
+    return values.size == 0 or bool(values.min() >= 0 and values.max() < end)
 
 
 def _joined(names: Sequence[str]) -> dict[str, Any]:

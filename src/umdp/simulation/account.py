@@ -61,6 +61,7 @@ class Account:
     maximises : whether the policy wants much
     paid : (T,) what the reward structure pays on each transition; None for a probability
     units : how a value of the structure reads as a return; None where it is none
+    wait : so many steps from the beginning the goal does not count, and whoever is `outside` (S,) has failed
     """
 
     steps: int | None
@@ -71,6 +72,8 @@ class Account:
     maximises: bool
     paid: Array | None
     units: Units | None
+    wait: int
+    outside: Array
 
     def over(self, state: Array | int, step: int) -> Array:
         """Return where it is decided, after so many steps, what paths that are in these states count for."""
@@ -78,12 +81,15 @@ class Account:
             return np.ones_like(state, dtype=np.bool_)
         if self.exact:
             return np.zeros_like(state, dtype=np.bool_)
+        if step < self.wait:
+            outside: Array = self.outside[state]
+            return outside
         decided: Array = self.goal[state] if self.paid is not None else self.goal[state] | self.fails[state]
         return decided
 
-    def holds(self, state: Array | int) -> Array:
-        """Return where the property holds for paths that end in these states."""
-        held: Array = self.goal[state] ^ self.safety
+    def holds(self, state: Array | int, step: Array | float) -> Array:
+        """Return where the property holds for paths that end in these states, after so many steps."""
+        held: Array = (self.goal[state] & (np.asarray(step) >= self.wait)) ^ self.safety
         return held
 
     def promise(self, bracket: tuple[float, float], quantity: str) -> tuple[float, bool]:
@@ -106,7 +112,7 @@ def account_of(graph: Graph, spec: Spec) -> Account:
     --------
     >>> graph = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1], labels={"goal": [1]})
     >>> account = account_of(graph, Spec.parse('Pmax=? [ F<=3 "goal" ]'))
-    >>> account.over(np.array([0, 1]), 2), account.over(np.array([0, 1]), 3), account.holds(np.array([0, 1]))
+    >>> account.over(np.array([0, 1]), 2), account.over(np.array([0, 1]), 3), account.holds(np.array([0, 1]), 3)
     (array([False,  True]), array([ True,  True]), array([False,  True]))
     """
     if spec.aim not in ("reach", "bounded") or spec.kind == "S" or isinstance(spec.formula, Instantaneous):
@@ -134,4 +140,6 @@ def account_of(graph: Graph, spec: Spec) -> Account:
         spec.deciding().agent is not Direction.MIN,
         paid,
         units_of(graph, spec),
+        objective.wait,
+        ~objective.through,
     )

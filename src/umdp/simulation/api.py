@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from umdp.automata import MemoryPolicy
+from umdp.automata.product import product_of
 from umdp.automata.reading import needs_automaton
 from umdp.errors import ModelError
 from umdp.limits import default_horizon
@@ -20,7 +22,7 @@ from umdp.spec import Spec
 if TYPE_CHECKING:
     from umdp.io.decisions import Fitted
 
-__all__ = ["fitted", "known", "play", "play_some", "playable", "simulate"]
+__all__ = ["fitted", "in_product", "known", "play", "play_some", "playable", "simulate", "with_memory"]
 
 
 def simulate(
@@ -69,24 +71,42 @@ def simulate(
     process = playable(process)
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
     if needs_automaton(asked):
-        policy, process, spec = _with_memory(policy, process, asked)
+        policy, process, spec = with_memory(policy, process, asked)
     return play(fitted(policy, process), process, spec, episodes, seed, horizon, promised, watch)
 
 
-def _with_memory(policy: Policy, process: Any, spec: Spec) -> tuple[Policy, MDP, Spec]:
-    """Return the policy, the model and the property for the product in which a temporal formula is played."""
-    from umdp.automata import MemoryPolicy
-    from umdp.solver.temporal import on_model
+def with_memory(policy: Policy, process: Any, spec: Spec) -> tuple[Policy, Any, Spec]:
+    """Return the policy, the process and the property in terms of the product in which a temporal formula is played.
 
-    if not isinstance(process, MDP):
-        raise ModelError("a temporal formula is played on a model only; give one, or ask for one temporal operator")
+    A model is multiplied by the automaton; in an environment, whoever plays remembers.
+    """
+    if not isinstance(policy, MemoryPolicy) and MemoryPolicy.knows(policy):
+        policy = MemoryPolicy.of(policy)
     if not isinstance(policy, MemoryPolicy) or policy.product.asked.formula != spec.formula:
         raise ModelError(
             f"the policy does not remember what matters for {spec.formula}; play the one that was found for it"
         )
-    product = on_model(policy.product, process)
-    assert isinstance(product.model, MDP)  # as the process is
-    return Policy(product.model, policy.choice, policy.weight), product.model, product.spec
+    return in_product(policy, process)
+
+
+def in_product(policy: MemoryPolicy, process: Any) -> tuple[Policy, Any, Spec]:
+    """Return a policy with memory, where it is played, and what is counted, in terms of the product.
+
+    Raises `ModelError` where the policy is for another process.
+    """
+    from umdp.solver.temporal import on_model
+
+    product = policy.product
+    if isinstance(process, MDP):
+        product = on_model(product, process)
+        assert isinstance(product.model, MDP)  # as the process is
+        return Policy(product.model, policy.choice, policy.weight), product.model, product.spec
+    base, graph = product.attached().base, getattr(process, "graph", None)
+    if graph is not None and [base.state_name(s) for s in range(base.states)] != [
+        graph.state_name(s) for s in range(graph.states)
+    ]:
+        raise ModelError("the policy with memory is for an environment with other states")
+    return Policy(product.model.graph, policy.choice, policy.weight), process, product.spec
 
 
 def playable(process: Any) -> Any:
@@ -107,7 +127,7 @@ def fitted(policy: Policy, process: Any) -> Fitted:
 
     if isinstance(process, MDP):
         return fit_policy(policy, process)
-    if isinstance(process, Environment):
+    if product_of(policy.graph) is None and isinstance(process, Environment):
         return known(fit_policy(policy, process.graph, partly=True))
     return Fitted(policy, np.zeros(policy.graph.states, dtype=np.bool_))
 

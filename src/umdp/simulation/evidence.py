@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.asked import check_numbers
+from umdp.automata.reading import needs_automaton
 from umdp.errors import ModelError
 from umdp.evidence.playing import ALIKE
 from umdp.guarantee import Guarantee
 from umdp.model import MDP, Policy
 from umdp.plural import nouns
 from umdp.simulation.account import Account, Played, account_of
-from umdp.simulation.api import fitted, play_some, playable
+from umdp.simulation.api import fitted, play_some, playable, with_memory
 from umdp.spec import Spec, Threshold
 
 if TYPE_CHECKING:
@@ -139,6 +140,8 @@ def certify(
     """
     process = playable(process)
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
+    if needs_automaton(asked):
+        policy, process, asked = with_memory(policy, process, asked)
     return certify_fitted(
         fitted(policy, process), process, asked, error_rate, episodes, until, seconds, most, seed, horizon
     )

@@ -34,9 +34,9 @@ def play_model(
     stuck[own[mdp.successor != own]] = False
     state = np.full(episodes, mdp.initial, dtype=np.int64)
     earned, active, steps = np.zeros(episodes), np.arange(episodes), 0
-    undecided = np.zeros(episodes, dtype=np.bool_)
+    undecided, when = np.zeros(episodes, dtype=np.bool_), np.zeros(episodes, dtype=np.int64)
     for step in range(longest + 1):
-        here = state[active]
+        here, when[active] = state[active], step
         over = account.over(here, step)
         if account.steps is None:
             # Nothing more happens in a state that is never left: the sum, which goes until the goal, is infinite there.
@@ -64,7 +64,7 @@ def play_model(
             watch(f"{step + 1}: {names[0]}, {names[1]} -> {names[2]}")
     nothing = np.zeros(episodes, dtype=np.bool_)  # a policy for the model's graph knows all of its states
     if account.paid is None:
-        return Played("probability", account.holds(state).astype(np.float64), steps, undecided, nothing)
+        return Played("probability", account.holds(state, when).astype(np.float64), steps, undecided, nothing)
     if account.units is None:
         return Played("reward", earned, steps, undecided, nothing)
     return Played("return", account.returned(earned), steps, undecided, nothing)

@@ -30,6 +30,11 @@ def _tick(effort: Effort, left: int) -> bool:
     return effort.stopped
 
 
+def _turned(decided: Array, worth: Array) -> tuple[Array, Array]:
+    """Return where values are decided, and how likely the opposite is there."""
+    return decided, 1.0 - worth
+
+
 def bounded(
     model: MDP | IntervalMDP,
     spec: Spec,
@@ -47,8 +52,8 @@ def bounded(
     shape = Shape.of(model)
     lower, upper = bounds_of(model)
     objective = objective_of(model, spec)
-    steps, x, absorbing, paid = objective.steps, objective.final, objective.absorbing, objective.paid
-    assert steps is not None and x is not None and absorbing is not None  # noqa: PT018 - what a step bound comes with
+    steps, x, paid = objective.steps, objective.final, objective.paid
+    assert steps is not None and x is not None  # noqa: PT018 - what a step bound comes with
     reward = NOTHING
     if objective.rewards is not None:
         reward = np.zeros(shape.choices)
@@ -72,7 +77,7 @@ def bounded(
     if objective.signed:
         return bounded_sum(model, spec, objective, agent_max, nature_max, effort, begun, policy, weights, tell)
     result = induct(
-        shape, lower, upper, steps, x, absorbing, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
+        shape, lower, upper, steps, x, objective.kept, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
         nature_max=nature_max, keep=keep, tell=tell,
     )  # fmt: skip
     effort.iterations += steps
@@ -81,7 +86,8 @@ def bounded(
     high = np.where(result.x > 0, np.nextafter(above(result.x, rel) + result.off, np.inf), 0.0)
     if result.capped:
         high = np.where(result.x > 0, np.inf, 0.0)
-    low, high = np.where(absorbing, x, low), np.where(absorbing, x, high)
+    decided, worth = objective.kept(0)
+    low, high = np.where(decided, worth, low), np.where(decided, worth, high)
     if steps == 0:
         low = high = x
     if spec.kind == "P":
@@ -89,8 +95,8 @@ def bounded(
         if high.max() == 1.0 and steps * shape.transitions <= QUICK:
             # What is positive never becomes 0: where the opposite is 0, this is 1, without any error.
             opposite = induct(
-                shape, lower, upper, steps, 1.0 - x, absorbing, reward=NOTHING, paid=NOTHING, weights=weights,
-                agent_max=not agent_max, nature_max=not nature_max, keep=False, tell=tell,
+                shape, lower, upper, steps, 1.0 - x, lambda k: _turned(*objective.kept(k)), reward=NOTHING, paid=NOTHING,
+                weights=weights, agent_max=not agent_max, nature_max=not nature_max, keep=False, tell=tell,
             )  # fmt: skip
             low = np.where(opposite.x == 0.0, 1.0, low)
     if effort.stopped:  # what was computed is the value of fewer steps: sound bounds need all of them

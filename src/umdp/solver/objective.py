@@ -6,6 +6,7 @@ A formula says of itself how it is a matter of reachability; whatever comes late
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -46,6 +47,7 @@ class Objective:
     final : (S,) the values with no step left to go
     absorbing : (S,) states that keep their value in a step
     rewards : what is paid, None for probabilities
+    wait : so many steps from the beginning nothing is reached yet; whoever leaves `through` then has failed
     discount : what a step later counts, 1 but for discounted sums
     off : by how much each reward may be off
     """
@@ -61,6 +63,16 @@ class Objective:
     aim: str = "reach"
     discount: float = 1.0
     off: float = 0.0
+    wait: int = 0
+
+    def kept(self, step: int) -> tuple[Mask, Array]:
+        """Return the states (S,) that are decided at a step whatever comes, and what (S,) they are worth then."""
+        assert self.absorbing is not None and self.final is not None  # noqa: PT018 - what a step bound comes with
+        return (self.absorbing, self.final) if step >= self.wait else self._failed
+
+    @cached_property
+    def _failed(self) -> tuple[Mask, Array]:
+        return ~self.through, np.full(self.through.size, float(self.safety))
 
     @property
     def signed(self) -> bool:
@@ -103,7 +115,8 @@ def objective_of(model: Graph, spec: Spec) -> Objective:
             discount=discount, off=off,
         )  # fmt: skip
     final = (~goal if asked.safety else goal).astype(np.float64)
-    return Objective("P", steps, goal, through, asked.safety, final, absorbing, aim=aim)
+    wait = 0 if asked.wait is None else asked.wait.steps(model)[0]
+    return Objective("P", steps, goal, through, asked.safety, final, absorbing, aim=aim, wait=wait)
 
 
 def bounds_of(model: MDP | IntervalMDP) -> tuple[Array, Array]:

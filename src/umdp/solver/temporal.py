@@ -29,24 +29,35 @@ if TYPE_CHECKING:
     from umdp.model import Policy
     from umdp.solver.result import Solution
 
-__all__ = ["accepting", "along", "check_temporal", "in_memory", "lift", "needs_automaton", "on_model", "recalled"]
+__all__ = [
+    "accepting", "along", "check_temporal", "in_memory", "lift", "needs_automaton", "on_model", "probability_in", "recalled",
+]  # fmt: skip
 
 Array = NDArray[Any]
 
 
-def lift(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool, *, chained: bool = False) -> Product:
+def lift(
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    agent_max: bool,
+    nature_max: bool,
+    *,
+    chained: bool = False,
+    rest: int | None = None,
+) -> Product:
     """Return the product in which a property is a matter of reachability.
 
     What is to be as small as possible is one minus what its negation is at most, so that the agent always wants its automaton to
-    accept and may choose its jumps. Where the agent has nothing else to choose, nature's direction says which is asked.
+    accept and may choose its jumps. Where the agent has nothing else to choose, nature's direction says which is asked. The state
+    `rest` stands for what nobody has listed: there the product has one state, and no memory matters.
     """
     assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
     if model.is_chain and not chained:
         agent_max = nature_max
     if spec.kind == "R":
-        return _with_rewards(model, spec, agent_max, nature_max)
+        return _with_rewards(model, spec, agent_max, nature_max, rest)
     reading = read_formula(spec.formula, model, negated=not agent_max)
-    skeleton = multiply(model, reading)
+    skeleton = multiply(model, reading if rest is None else reading.losing(rest))
     found, stay = accepting(skeleton)
     goal = Label(ACCEPTING)
     lowered = replace(
@@ -59,7 +70,9 @@ def lift(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool
     return Product.of(skeleton, spec, lowered, found, stay)
 
 
-def _with_rewards(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool) -> Product:
+def _with_rewards(
+    model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool, rest: int | None = None
+) -> Product:
     """Return the product in which the reward of a co-safe formula is that until a state is reached: one where it is settled."""
     assert isinstance(spec.formula, TemporalFormula)
     part = lasting(spec.formula.formula)
@@ -67,8 +80,8 @@ def _with_rewards(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_
         raise part.error(f"the reward of {part} is not supported", "R takes formulas that are settled at some time")
     name = spec.resolve_reward(list(model.rewards))
     reading = read_formula(spec.formula, model, every=True)
-    skeleton = multiply(model, reading)
-    found = reading.automaton.settled[skeleton.memory]
+    skeleton = multiply(model, reading if rest is None else reading.losing(rest))
+    found = np.append(reading.automaton.settled, False)[skeleton.memory]  # the last is for where all is lost
     lowered = replace(
         spec,
         agent=Direction.MAX if agent_max else Direction.MIN,
@@ -143,15 +156,26 @@ def along(policy: MemoryPolicy, model: MDP | IntervalMDP, spec: Spec, nature_max
 
 
 def recalled(
-    model: MDP | IntervalMDP, spec: Spec, decisions: Iterable[tuple[int, int, int, int]], *, maximises: bool
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    decisions: Iterable[tuple[int, int, int, int]],
+    *,
+    after: Iterable[Iterable[int]] | None = None,
+    rest: int | None = None,
 ) -> MemoryPolicy:
     """Return the policy with memory that decisions make: (state, memory, choice within the state, memory when it is taken).
 
-    Raises `ModelError` where they are not those of a policy for this model and property.
+    `after` is the table of the automaton that they are about. The state `rest` stands for what nobody has listed. Raises
+    `ModelError` where they are not those of a policy for this model and property.
     """
-    product = lift(model, spec, maximises, maximises, chained=True)
+    maximises = spec.deciding().agent is not Direction.MIN
+    product = lift(model, spec, maximises, maximises, chained=True, rest=rest)
     graph, base = product.model, product.base
-    choice = np.full(graph.states, -1, dtype=np.int64)
+    table = [list(row) for row in (() if after is None else after)]
+    own_table = product.reading.automaton.step
+    if table and not np.array_equal(own_table[: len(table), : len(table[0])], table):
+        raise ModelError("the policy remembers by another automaton: its model has other labels")
+    choice = np.where(np.diff(graph.state_ptr) == 1, graph.state_ptr[:-1], -1)
     for state, memory, taken, becomes in decisions:
         at = product.index(state, memory) if 0 <= state < base.states else -1
         own = np.arange(graph.state_ptr[at], graph.state_ptr[at + 1]) if at >= 0 else np.empty(0, dtype=np.int64)
@@ -179,15 +203,24 @@ def on_model(product: Product, mdp: MDP) -> Product:
 
     Raises `ModelError` where it has other states, choices or transitions.
     """
+    skeleton = _again(product, mdp)
+    rewards = {name: carried(skeleton, mdp.rewards[name]) for name in product.model.rewards if name in mdp.rewards}
+    return Product.of(skeleton, product.asked, product.spec, product.model.labels[ACCEPTING], product.stay, rewards)
+
+
+def probability_in(product: Product, mdp: MDP) -> Array:
+    """Return the probabilities of a product's transitions (T,) where its model is a certain one of those it stands for."""
+    return _again(product, mdp).lower
+
+
+def _again(product: Product, mdp: MDP) -> Skeleton:
     base = product.base
     same = all(
         np.array_equal(getattr(base, name), getattr(mdp, name)) for name in ("state_ptr", "choice_ptr", "successor")
     )
     if not same or mdp.initial != base.initial:
         raise ModelError("the policy with memory is for a model with other states, choices or transitions")
-    skeleton = multiply(mdp, product.reading)
-    rewards = {name: carried(skeleton, mdp.rewards[name]) for name in product.model.rewards if name in mdp.rewards}
-    return Product.of(skeleton, product.asked, product.spec, product.model.labels[ACCEPTING], product.stay, rewards)
+    return multiply(mdp, product.reading)
 
 
 def check_temporal(model: MDP | IntervalMDP, spec: Spec) -> None:

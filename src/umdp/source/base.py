@@ -5,12 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, REST, Graph
+
+if TYPE_CHECKING:
+    from umdp.source.walk import Walk
 
 __all__ = ["COUNTED", "INSTEAD", "MARKOV", "UNLISTED", "Batch", "Knowledge", "Order", "Source"]
 
@@ -32,6 +35,8 @@ class Order:
     horizon : steps after which a trajectory ends in any case
     quota : (C,) the batch ends after the trajectory in which some choice has been taken this often; negative: never
     trajectories : the most trajectories to collect, at least 1
+    walk : for an environment: the product with an automaton that reads along; all of these, and the counts of the batch, are
+        then the product's. None without
     """
 
     weight: NDArray[np.float64]
@@ -39,6 +44,7 @@ class Order:
     horizon: int
     quota: NDArray[np.int64]
     trajectories: int
+    walk: Walk | None = None
 
 
 @dataclass(frozen=True, eq=False)

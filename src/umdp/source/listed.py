@@ -20,6 +20,11 @@ class Listed(Source):
     For learners that promise nothing, whose bounds on what was never seen would be made up. States and choices stay; a choice
     that leads nowhere else still leads there, to a state like others.
 
+    Attributes
+    ----------
+    inner : the other source
+    kept : (T,) which of its transitions are left
+
     Examples
     --------
     >>> from umdp.model import REST
@@ -29,7 +34,7 @@ class Listed(Source):
 
     def __init__(self, source: Source) -> None:
         self.inner = source
-        self.graph, self._kept = listed(source.graph)
+        self.graph, self.kept = listed(source.graph)
         self.interactive = source.interactive  # type: ignore[misc]
         self.eager, self.pace = source.eager, source.pace
         self.settled, self.stepwise = source.settled, source.stepwise
@@ -41,7 +46,7 @@ class Listed(Source):
     def collect(self, order: Order) -> Batch:
         """Collect what the source collects."""
         batch = self.inner.collect(order)
-        return replace(batch, counts=batch.counts[self._kept])
+        return replace(batch, counts=batch.counts[self.kept])
 
     def knowledge(self) -> Knowledge:
         """Return what the source knows."""

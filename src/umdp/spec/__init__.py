@@ -10,7 +10,7 @@ Until(left=Expression.parse('true'), right=Expression.parse('"goal"'), bound=10)
 from __future__ import annotations
 
 from umdp.spec.expression import TRUE, Expression, StateSpace
-from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Until
+from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Until, Windowed
 from umdp.spec.reached import Reachability
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
@@ -39,4 +39,5 @@ __all__ = [
     "Total",
     "Until",
     "Window",
+    "Windowed",
 ]

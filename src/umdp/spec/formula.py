@@ -6,20 +6,17 @@ class, so that a new one touches the grammar, the parser and this module.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, Union
 
-from umdp.errors import SpecError
-from umdp.spec.expression import TRUE, Expression, Junction, Label, Literal, Name, Scalar, StateSpace, Unary
+from umdp.spec.bound import StepBound, normal_bound, resolved_bound
+from umdp.spec.expression import TRUE, Expression, Junction, Label, StateSpace, Unary
 from umdp.spec.reached import Reachability
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
+from umdp.spec.temporal import Window
 
 if TYPE_CHECKING:
     from umdp.spec.temporal import AutomatonFile, TemporalFormula
-
-StepBound: TypeAlias = int | Expression | None
-"""A number of steps; an expression over the constants of the model; None where there is no bound."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +107,48 @@ class Next:
 
 
 @dataclass(frozen=True)
+class Windowed:
+    """Reach ``right`` at a step of a window, staying in ``left`` until then; with ``always``, be in ``right`` at each of them.
+
+    The window has an end. A property whose window starts with the first step is an `Until` or a `Globally`.
+
+    Examples
+    --------
+    >>> print(Windowed(TRUE, Label("goal"), Window(2, 9)), Windowed(TRUE, Label("safe"), Window(2, 9), always=True), sep=", ")
+    F[2,9] "goal", G[2,9] "safe"
+    """
+
+    left: Expression
+    right: Expression
+    window: Window
+    always: bool = False
+
+    @property
+    def bound(self) -> StepBound:
+        """The last step of the window."""
+        return self.window.upper
+
+    def describe(self) -> str:
+        """Return the event in words."""
+        shown = f"{self.window.lower} to {self.window.upper} steps"
+        if self.window.lower == self.window.upper:
+            shown = f"{self.window.upper} steps"
+        if self.always:
+            return f"being where {self.right.at_level(5)} holds after each of {shown}"
+        staying = "" if self.left == TRUE else f" while {self.left.at_level(5)} holds until then"
+        return f"being where {self.right.at_level(5)} holds after {shown}{staying}"
+
+    def reachability(self) -> Reachability:
+        """Return what counts once the window has begun."""
+        goal = Unary("!", self.right) if self.always else self.right
+        return Reachability(goal, self.left, safety=self.always, wait=self.window)
+
+    def __str__(self) -> str:
+        prefix = "G" if self.always else "F" if self.left == TRUE else f"{self.left} U"
+        return f"{prefix}{self.window} {_operand(self.right, self.bound)}"
+
+
+@dataclass(frozen=True)
 class Reach:
     """Sum the reward until ``operand`` is reached; infinite on runs that never reach it, as in PRISM."""
 
@@ -150,7 +189,7 @@ class Cumulative:
 
 Rewarding: TypeAlias = Reach | Cumulative | Instantaneous | Total | Discounted | Average
 """What R asks for."""
-PathFormula: TypeAlias = Union[Until, Globally, Next, LongRun, Rewarding, "TemporalFormula", "AutomatonFile"]
+PathFormula: TypeAlias = Union[Until, Globally, Next, Windowed, LongRun, Rewarding, "TemporalFormula", "AutomatonFile"]
 
 
 def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
@@ -163,9 +202,11 @@ def marked(formula: PathFormula, label: str, *, holds: bool) -> PathFormula:
     """
     if isinstance(formula, Cumulative | Instantaneous | Total | Discounted | Average):
         return formula
-    if not isinstance(formula, Until | Globally | Next | Reach | LongRun):
+    if not isinstance(formula, Until | Globally | Next | Windowed | Reach | LongRun):
         return formula.marked(label, holds=holds)
-    if isinstance(formula, Until):
+    if isinstance(formula, Windowed) and holds and formula.left != TRUE:  # who is there before it counts has not left
+        formula = replace(formula, left=_marked(formula.left, label, holds))
+    if isinstance(formula, Until | Windowed):
         return replace(formula, right=_marked(formula.right, label, holds))
     return replace(formula, operand=_marked(formula.operand, label, holds))
 
@@ -192,50 +233,6 @@ def aim(formula: PathFormula) -> str:
 def steps(formula: PathFormula, model: StateSpace) -> int | None:
     """Return the step bound as a number, with the constants of the model; None where there is no bound."""
     return resolved_bound(getattr(formula, "bound", None), model)
-
-
-def resolved_bound(bound: StepBound, model: StateSpace) -> int | None:
-    """Return a step bound as a number, with the constants of the model; None where there is none."""
-    if isinstance(bound, Expression):
-        _constant_only(bound, model)
-        return _number(bound, model.constants, model.formulas)
-    return bound
-
-
-def _constant_only(bound: Expression, model: StateSpace) -> None:
-    for node in bound.walk():
-        if isinstance(node, Name) and node.name in model.variables:
-            raise node.error(f"the step bound depends on the variable {node.name}", "use numbers and constants only")
-
-
-def normal_bound(bound: StepBound) -> StepBound:
-    """Return the bound as a number where it is one already, so that equal bounds compare equal."""
-    if isinstance(bound, Expression):
-        label = next((node for node in bound.walk() if isinstance(node, Label)), None)
-        if label is not None:
-            raise label.error("a label in a step bound", "a step bound is an integer: numbers and constants only")
-        if not any(isinstance(node, Name) for node in bound.walk()):
-            return _number(bound, {}, {})
-    elif bound is not None and bound < 0:
-        raise SpecError(f"the step bound {bound} is negative; it must be 0 or more")
-    return bound
-
-
-def _number(bound: Expression, constants: Mapping[str, Scalar], formulas: Mapping[str, str]) -> int:
-    # NumPy is needed to evaluate, not to read: a literal is the common case.
-    if isinstance(bound, Literal):
-        value = bound.value
-    else:
-        from umdp.spec.evaluate import constant
-
-        value = constant(bound, constants, formulas)
-    plain = str(value).lower()
-    shown = plain if str(bound) == plain else f"{bound}, which is {plain},"
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise bound.error(f"the step bound {shown} is not an integer", "round it with floor or ceil")
-    if value < 0:
-        raise bound.error(f"the step bound {shown} is negative", "it must be 0 or more")
-    return value
 
 
 def _shown(bound: StepBound) -> str:

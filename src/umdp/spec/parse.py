@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
+from umdp.spec.bound import StepBound, normal_bound
 from umdp.spec.diagnosis import diagnose
 from umdp.spec.expression import (
     FUNCTIONS,
@@ -23,7 +24,7 @@ from umdp.spec.expression import (
     Unary,
 )
 from umdp.spec.filtering import FILTERS, TRUTHS, Filter
-from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Rewarding, StepBound, Until, normal_bound
+from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Rewarding, Until, Windowed
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed
 from umdp.spec.nested import Nested, nested_in
@@ -260,6 +261,9 @@ class _Builder:
                     return self.word(formula), Globally(last, bound)
                 case "X":
                     return self.word(formula), Next(last)
+        if single and isinstance(formula, Temporal) and formula.window.upper is not None:
+            left = formula.operands[0] if formula.operator == "U" else TRUE
+            return self.word(formula), Windowed(left, formula.operands[-1], formula.window, formula.operator == "G")
         return self.word(formula), TemporalFormula(formula)
 
     def word(self, formula: Expression) -> Token:
@@ -370,7 +374,7 @@ class _Builder:
     def rewarded(self, token: Token, formula: PathFormula, inside: object) -> PathFormula:
         if isinstance(formula, Rewarding):
             return formula
-        if token in ("U", "X") and isinstance(inside, Temporal):
+        if isinstance(inside, Temporal) and (token in ("U", "X") or isinstance(formula, Windowed)):
             return TemporalFormula(inside)
         if isinstance(formula, TemporalFormula):
             part = lasting(formula.formula)

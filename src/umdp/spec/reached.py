@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from umdp.spec.expression import TRUE, Expression, Literal
+from umdp.spec.temporal import Window
 
 __all__ = ["FALSE", "Reachability"]
 
@@ -21,6 +22,7 @@ class Reachability:
     through : the states that may be passed on the way
     safety : whether staying away from `goal` is what is asked for
     exact : whether `goal` counts at the last step only, and not when it is reached before
+    wait : the steps at which `goal` counts, where that is not from the beginning; until then whoever leaves `through` has failed
 
     Examples
     --------
@@ -33,3 +35,4 @@ class Reachability:
     through: Expression = TRUE
     safety: bool = False
     exact: bool = False
+    wait: Window | None = None

@@ -140,7 +140,7 @@ class Instantaneous:
     aim: ClassVar[str] = "bounded"
 
     def __post_init__(self) -> None:
-        from umdp.spec.formula import normal_bound
+        from umdp.spec.bound import normal_bound
 
         object.__setattr__(self, "bound", normal_bound(self.bound))
 

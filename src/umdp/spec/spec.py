@@ -102,8 +102,8 @@ class Spec:
     nature : Direction or None
         What the choice of probabilities within the intervals pulls towards; None where it is not said.
     formula : PathFormula
-        ``Until``, ``Globally`` or ``Next`` for P; ``Reach``, ``Cumulative``, ``Instantaneous``, ``Total``, ``Discounted`` or
-        ``Average`` for R; ``LongRun`` for S.
+        ``Until``, ``Globally``, ``Next`` or ``Windowed`` for P; ``Reach``, ``Cumulative``, ``Instantaneous``, ``Total``,
+        ``Discounted`` or ``Average`` for R; ``LongRun`` for S; ``TemporalFormula`` or ``AutomatonFile``, with an automaton.
     threshold : Threshold or None
         What the value is compared with; None where the value itself is asked for (``=?``).
     reward : str or None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
+from umdp.spec.bound import StepBound, normal_bound, resolved_bound
 from umdp.spec.expression import Binary, Expression, Junction, Label, Literal, StateSpace, Unary
 from umdp.spec.location import SourceLocation
 
 if TYPE_CHECKING:
-    from umdp.spec.formula import StepBound
     from umdp.spec.reached import Reachability
 
 __all__ = ["AutomatonFile", "Temporal", "TemporalFormula", "Window", "is_state_formula", "lasting"]
@@ -33,8 +33,6 @@ class Window:
     upper: StepBound = None
 
     def __post_init__(self) -> None:
-        from umdp.spec.formula import normal_bound
-
         for name in ("lower", "upper"):
             object.__setattr__(self, name, normal_bound(getattr(self, name)))
         if isinstance(self.lower, int) and isinstance(self.upper, int) and self.lower > self.upper:
@@ -54,8 +52,6 @@ class Window:
 
     def steps(self, model: StateSpace) -> tuple[int, int | None]:
         """Return both ends as numbers, with the constants of the model."""
-        from umdp.spec.formula import resolved_bound
-
         lower, upper = resolved_bound(self.lower, model) or 0, resolved_bound(self.upper, model)
         if upper is not None and lower > upper:
             where = self.upper if isinstance(self.upper, Expression) else self.lower

@@ -36,7 +36,11 @@ def induct(model: Model, objective: Question, *, up: bool, policy: Any, bits: in
         now = policy[step] if nested else policy
         new = list(x)
         for s in range(model.states):
-            if frozen[s]:
+            if step < objective.wait:
+                if not objective.left[s]:
+                    new[s] = 0
+                    continue
+            elif frozen[s]:
                 continue
             found = []
             for c in model.of(s) if now is None else (now[s],):

@@ -22,6 +22,7 @@ class Question:
     complement : whether what is computed is one minus what was asked (G phi is one minus F !phi)
     steps : the step bound, None without one
     frozen : whether states of the goal, and outside `left`, keep their value (not so for X)
+    wait : so many steps from the beginning nothing is reached yet; whoever is outside `left` then has failed
     """
 
     kind: str
@@ -32,6 +33,7 @@ class Question:
     complement: bool = False
     steps: int | None = None
     frozen: bool = True
+    wait: int = 0
 
 
 def objective(model: Model, spec: Spec) -> Question:
@@ -44,7 +46,8 @@ def objective(model: Model, spec: Spec) -> Question:
     goal, left = asked.goal.evaluate(model).tolist(), asked.through.evaluate(model).tolist()
     if asked.safety:
         agent_max, nature_max = not agent_max, not nature_max
-    return Question(spec.kind, agent_max, nature_max, goal, left, asked.safety, steps, not asked.exact)
+    wait = 0 if asked.wait is None else asked.wait.steps(model)[0]
+    return Question(spec.kind, agent_max, nature_max, goal, left, asked.safety, steps, not asked.exact, wait)
 
 
 def _players(model: Model, spec: Spec) -> tuple[bool, bool]:

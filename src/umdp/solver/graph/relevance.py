@@ -55,7 +55,7 @@ def relevant(graph: Graph, spec: Spec) -> Relevant:
     if objective.aim in ("discounted", "average"):  # where nothing is earned any more both are 0
         decided = ~_earns(edges, objective)
     elif objective.absorbing is not None and objective.steps is not None:
-        decided = objective.absorbing
+        decided = objective.kept(0)[0]  # before it counts, nothing is decided by what is reached
     else:
         agent_max = spec.deciding().agent is not Direction.MIN
         reach_max = agent_max != objective.safety

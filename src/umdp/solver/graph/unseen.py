@@ -13,7 +13,7 @@ from umdp.solver.graph.decided import Edges
 from umdp.solver.objective import objective_of
 from umdp.spec import Direction, Spec
 
-__all__ = ["unseen_support"]
+__all__ = ["unseen_staying", "unseen_support"]
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -59,6 +59,29 @@ def unseen_support(graph: Graph, spec: Spec, policy: Policy, counts: Array) -> i
         return 0
     open_states &= chain.reached(graph.initial, goal | ~left)
     return int(np.count_nonzero(chain.unseen & open_states[chain.owner]))
+
+
+def unseen_staying(graph: Graph, stay: Array, policy: Policy, counts: Array) -> int:
+    """Return how many listed transitions were never seen where the policy gets to and then goes on for ever.
+
+    Where a set of states is never left again, it is taken from the graph that all of it is visited again and again.
+
+    Parameters
+    ----------
+    stay : (S,) the choice taken there, -1 elsewhere
+    counts : (T,) how often each transition was seen
+
+    Examples
+    --------
+    >>> graph = Graph([0, 1, 2], [0, 2, 3], [0, 1, 0])
+    >>> unseen_staying(graph, np.array([0, 1]), Policy(graph, [0, 1]), np.array([9, 0, 0]))
+    1
+    """
+    if policy.choice is None or policy.choice.ndim != 1 or not (stay >= 0).any():
+        return 0
+    chain = _Chain(graph, np.where(stay >= 0, stay, policy.choice), counts)
+    reached = chain.reached(graph.initial, np.zeros(graph.states, dtype=np.bool_))
+    return int(np.count_nonzero(chain.unseen & (reached & (stay >= 0))[chain.owner]))
 
 
 class _Chain:

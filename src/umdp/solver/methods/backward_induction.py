@@ -121,7 +121,7 @@ def induct(
     upper: Array,
     steps: int,
     x: Array,
-    frozen: Array,
+    kept: Callable[[int], tuple[Array, Array]],
     *,
     reward: Array,
     paid: Array,
@@ -138,7 +138,7 @@ def induct(
     Parameters
     ----------
     x : (S,) values at the end
-    frozen : (S,) states that keep their value
+    kept : of each step, the states (S,) that are decided then, and what they are worth (S,)
     reward, paid : (C,) and (T,) or empty, what choices and transitions earn
     weights : (C,) or (K, C), a policy to evaluate; None to optimise
     keep : whether to return the choices of every step
@@ -153,9 +153,10 @@ def induct(
     current, other = x.copy(), np.empty_like(x)
     choices = np.empty((steps if keep else 0, shape.states), dtype=np.int32)
     choice = np.array(shape.state_ptr[:-1])
-    nothing, off, capped = np.empty(0), 0.0, False
+    nothing, off, capped, before = np.empty(0), 0.0, False, None
     tie = float(row_error(widest))
     for k in range(steps - 1, -1, -1):
+        frozen, worth = kept(k)
         weight = nothing if weights is None else (weights if weights.ndim == 1 else weights[k])
         top, lost = _step(
             0, shape.states, shape.state_ptr, shape.choice_ptr, shape.successor, low, upper, slack, reward, paid,
@@ -163,6 +164,9 @@ def induct(
         )  # fmt: skip
         off, capped = 1.0000001 * (off + lost), capped or top > MOST
         current, other = other, current
+        if frozen is not before:  # what is decided may be decided otherwise than a step later
+            np.copyto(current, worth, where=frozen)
+            before = frozen
         if keep:
             choices[k] = choice
         if k % 64 == 63 and tell(k):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from itertools import accumulate
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +14,7 @@ from umdp.model.interface import Interface, freeze
 from umdp.plural import nouns, were
 from umdp.source.base import COUNTED, MARKOV, Batch, Knowledge, Order, Source
 from umdp.source.environments.protocol import Protocol, Step, name_of
+from umdp.source.environments.way import Way
 from umdp.source.logs.rejected import OnError
 from umdp.source.lookup import Lookup
 
@@ -96,7 +95,6 @@ class Environment(Source):
             self.graph = self.graph.with_interface(Interface(tuple(own), entry, state_of))
         self._protocol = Protocol(env)
         self._lookup = Lookup(self.graph)
-        self._choice_of: list[int] = self._lookup.choice_of.tolist()  # of each transition; lists are faster, one by one
         self._state_of, self._truth, self._fatal, self._entry = state_of, truth, on_error == "fail", entry
         self._actions = _actions(self.graph) if actions is None else list(actions)
         if len(self._actions) != self.graph.choices:
@@ -105,7 +103,6 @@ class Environment(Source):
         if entry and last - first != 1:
             raise ModelError(f"the initial state must have one choice, the reset, but has {last - first}")
         takeable = np.array([action is not None for action in self._actions])
-        self._stuck = ~np.logical_or.reduceat(takeable, self.graph.state_ptr[:-1])
         self._takeable = takeable
         self.name = name_of(env)
         self._where = f"observations of {name_of(env)}"
@@ -152,61 +149,55 @@ class Environment(Source):
 
     def _collect(self, order: Order) -> Batch:
         rng = np.random.Generator(self._generator)
-        by_step: list[Callable[[int], int]] = []
-        weights = np.atleast_2d(order.weight)
-        for step, weight in enumerate(weights):
-            same = step > 0 and np.array_equal(weight, weights[step - 1])
-            possible = np.where(self._takeable, weight, 0.0)
-            by_step.append(by_step[-1] if same else _chooser(self.graph, possible, rng.random))
-        halt = (order.halt | self._stuck).tolist()
-        counts = np.zeros(self.graph.transitions, dtype=np.int64)
+        way = Way(self.graph, self._takeable, order, rng.random)
+        counts = np.zeros(way.graph.transitions, dtype=np.int64)
         taken: dict[int, int] = {}
-        full, played = False, 0
+        full, played, steps = False, 0, 0
         while played < order.trajectories and not full:
             self._protocol.episode = self._done["trajectories"] + played
-            path = self._episode(int(rng.random() * 2**31), by_step, halt, order.horizon)
-            played += 1
-            for transition in path:
+            walked = self._episode(int(rng.random() * 2**31), way)
+            played, steps = played + 1, steps + walked
+            for transition, choice in zip(way.path, way.choices, strict=True):
                 counts[transition] += 1
-                choice = self._choice_of[transition]
                 taken[choice] = taken.get(choice, 0) + 1
                 full = full or taken[choice] == order.quota[choice]
         self._done["trajectories"] += played
-        self._done["steps"] += int(counts.sum())
+        self._done["steps"] += steps
         self._kept = self._state()
-        return Batch(counts, played, int(counts.sum()))
+        return Batch(counts, played, steps)
 
-    def _episode(
-        self, seed: int, by_step: Sequence[Callable[[int], int]], halt: Sequence[bool], horizon: int
-    ) -> list[int]:
-        """Play an episode and return the transitions taken."""
+    def _episode(self, seed: int, way: Way) -> int:
+        """Play an episode along a way, and return its steps."""
         observation, _ = self._protocol.reset(seed)
-        graph, state, path, last = self.graph, self.graph.initial, list[int](), len(by_step) - 1
+        graph, state, steps = self.graph, self.graph.initial, 0
+        way.begin()
         start = self._locate(freeze(observation, self._state_of, self._where), None)
         if self._entry:
-            choice = int(graph.state_ptr[state])
-            if not self._follow(choice, start, observation, path):
-                return path
-            state = start
+            transition, listed = self._follow(int(graph.state_ptr[state]), start, observation)
+            steps += way.go(int(way.graph.state_ptr[way.place]), transition)
+            if not listed:
+                return steps
         elif start != state:
             raise ModelError(
                 f"reset led to {observation!r}, but the initial state of the graph is {graph.state_name(state)}; where an "
                 "episode can start in several states, add an initial state whose one choice leads to them, and give entry=True"
             )
-        while len(path) < horizon and not halt[state]:
-            choice = by_step[min(len(path), last)](state)
-            step = self._protocol.step(self._actions[choice])
+        while (choice := way.choose()) >= 0:
+            own = way.of_process(choice)
+            step = self._protocol.step(self._actions[own])
             successor = self._locate(freeze(step.observation, self._state_of, self._where), step)
-            listed = self._follow(choice, successor, step.observation, path)
-            if self._least is not None and path and self._changed(step.reward) < self._least[path[-1]]:
+            transition, listed = self._follow(own, successor, step.observation)
+            steps += way.go(choice, transition)
+            if self._least is not None and transition >= 0 and self._changed(step.reward) < self._least[transition]:
                 self._done["lower"] += 1
             if not listed:
-                return path
-            state = successor
+                return steps
             if step.terminated or step.truncated:
                 self._done["truncated"] += not step.terminated
-                return path
-        return path
+                if step.terminated:
+                    way.stay()
+                return steps
+        return steps
 
     def _locate(self, key: Hashable, step: Step | None) -> int:
         """Return the state that an observation stands for, -1 if it is not in the graph; `step` is None after a reset."""
@@ -217,11 +208,11 @@ class Environment(Source):
                 self._states[key] = found
         return found
 
-    def _follow(self, choice: int, successor: int, observation: Any, path: list[int]) -> bool:
-        """Add the transition of a choice to a path, and return whether the graph lists it.
+    def _follow(self, choice: int, successor: int, observation: Any) -> tuple[int, bool]:
+        """Return the transition of a choice to a state, and whether the graph lists it.
 
         Where it does not, the step is counted as "anything else", if the choice has that outcome; otherwise it is an error, or
-        noted, and counted nowhere.
+        noted, and counted nowhere (-1).
         """
         pair = (choice, successor)
         transition = self._memo.get(pair)
@@ -229,12 +220,10 @@ class Environment(Source):
             transition = self._lookup.transition(choice, successor) if successor >= 0 else -1
             self._memo[pair] = transition
         if transition >= 0:
-            path.append(transition)
-            return True
+            return transition, True
         if (beyond := self._lookup.beyond(choice)) >= 0:
-            path.append(beyond)
             self._done["rest"] += 1
-            return False
+            return beyond, False
         if successor >= 0:
             reason = self._lookup.unlisted(choice, successor)
         else:
@@ -248,7 +237,7 @@ class Environment(Source):
         self._done["unlisted"] += 1
         if len(self._first) < SHOWN:
             self._first.append(reason)
-        return False
+        return -1, False
 
     # -- going on --------------------------------------------------------------------------------------------
 
@@ -327,20 +316,3 @@ class Environment(Source):
 def _actions(graph: Graph) -> list[Any]:
     names = [graph.action_name(c) for c in range(graph.choices)]
     return [int(name) for name in names] if all(name.isdigit() for name in names) else list(names)
-
-
-def _chooser(graph: Graph, weight: NDArray[np.float64], uniform: Callable[[], float]) -> Callable[[int], int]:
-    """Return a function that draws a choice of a state, with probability in proportion to its weight."""
-    sums: dict[int, tuple[int, list[float]]] = {}
-
-    def choose(state: int) -> int:
-        known = sums.get(state)
-        if known is None:
-            first, last = int(graph.state_ptr[state]), int(graph.state_ptr[state + 1])
-            known = sums[state] = (first, list(accumulate(weight[first:last].tolist())))
-            if known[1][-1] <= 0:
-                raise ModelError(f"state {graph.state_name(state)}: no choice that can be taken has a positive weight")
-        first, edges = known
-        return first + bisect_right(edges, uniform() * edges[-1])
-
-    return choose

@@ -24,17 +24,23 @@ def time_limit(env: Any) -> int | None:
     return found if isinstance(found, int) and found > 0 else None
 
 
-def cut_note(env: Any, name: str, spec: Spec, *, entry: bool = False) -> str | None:
+def cut_note(env: Any, name: str, spec: Spec, *, entry: bool = False, remembers: bool = False) -> str | None:
     """Return that an environment cuts episodes and an unbounded probability does not; None where that is not so.
 
     Parameters
     ----------
     entry : bool
         Whether the reset counts as a step.
+    remembers : bool
+        Whether the property is that of a product with an automaton, which nobody asks for by itself.
     """
     formula, limit = spec.formula, time_limit(env)
     if limit is None or not isinstance(formula, Until | Globally) or formula.bound is not None:
         return None
+    if remembers:
+        return (
+            f"{name} cuts its episodes after {limit} steps, and the property does not: what it asks for may come later"
+        )
     bounded = replace(spec, formula=replace(formula, bound=limit + entry))
     why = " (the reset is a step, too)" if entry else ""
     return (
