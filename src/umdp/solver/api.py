@@ -341,8 +341,10 @@ def _unbounded(
             chosen = np.where(np.repeat(decided_rows, np.diff(shape.choice_ptr)), spread(task), chosen)
         return mdp_of(model, chosen[: model.transitions])
 
+    closed = own_bracket.relative_width <= effort.precision  # otherwise it is not for the game that the bracket is wide
+    status = status_of(bracket, effort, open_game=open_game and closed)
     return Solution(
-        model, spec, bracket, own_bracket, status_of(bracket, effort, open_game=open_game), statistics_of(effort, begun),
+        model, spec, bracket, own_bracket, status, statistics_of(effort, begun),
         per_state, lambda: Policy(model, choice()[:size]), nature, values=kept,
     )  # fmt: skip
 
