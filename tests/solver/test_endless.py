@@ -184,10 +184,6 @@ def test_what_is_refused() -> None:
         solve(cut, "Rmaxmin=? [ S ]")
     with pytest.raises(SpecError, match="a sum without a last step need not have a value"):
         solve(cut, "Rmaxmin=? [ C ]")
-    with pytest.raises(SpecError, match="there is no certificate for totals, discounted sums"):
-        solve(cut, "Rmaxmin=? [ Cdiscount=0.9 ]").certificate()
-    with pytest.raises(SpecError, match="no certificate for negative rewards"):
-        solve(cut, "Rmaxmin=? [ C<=3 ]").certificate()
     with pytest.raises(ModelError, match="step-dependent policy"):
         evaluate(cut, "Rmaxmin=? [ S ]", solve(cut, "Rmaxmin=? [ C<=3 ]").policy)
 

@@ -14,6 +14,7 @@ from umdp.model import MDP, IntervalMDP, Policy, Rewards
 from umdp.solver.again import mdp_of, statistics_of
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.objective import Objective, bounds_of
+from umdp.solver.proof.average import Ends
 from umdp.solver.reduction.stopping import first_cut, with_stops
 from umdp.solver.result import Bracket, Solution
 from umdp.solver.sums import status_within
@@ -70,17 +71,18 @@ def average(
     effort.undecided, effort.components = shape.states, names.size
     effort.largest = int(np.bincount(inner).max())
 
+    pulls = "min" if nature_max == agent_max else "max"  # a price is what nature takes away from the agent
+    towards = Spec.parse(f'Rmin{pulls}=? [ F "stopped" ]')
     if not np.isfinite(middle).all():  # a component of which nothing is known leaves nothing known
         low, high = np.full(shape.states, -np.inf), np.full(shape.states, np.inf)
-        choice = gains.choice
+        choice, settled = gains.choice, inside
         prob: Callable[[], Array] = lambda: signed.low  # noqa: E731
     else:
         best = float(middle.max() if agent_max else middle.min())
         price = np.full(shape.states, np.nan)
         price[inside] = np.abs(best - middle)[inner]
         stopping = with_stops(shape, lower, upper, model.initial, price)
-        pulls = "min" if nature_max == agent_max else "max"  # a price is what nature takes away from the agent
-        solution = reach(stopping.model, Spec.parse(f'Rmin{pulls}=? [ F "stopped" ]'))
+        solution = reach(stopping.model, towards)
         away_low, away_high = solution.lower[:-1], solution.upper[:-1]
         # One rounding for the price, one for the difference, of numbers up to the best gain and the price.
         room = float(apart.max()) + asked.off + 8.0 * EPS * (abs(best) + away_high)
@@ -106,9 +108,15 @@ def average(
     if asked.kind == "P":
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
+
+    def stop(prices: Array) -> tuple[Solution, Array]:
+        made = with_stops(shape, lower, upper, model.initial, prices)
+        return reach(made.model, towards), made.origin
+
+    ends = Ends(gains.x, component, stays, settled, stop)
     return Solution(
         model, spec, bracket, bracket, status_within(bracket, signed.largest_reward, effort), statistics_of(effort, begun),
-        lambda: (low, high), lambda: Policy(model, choice), lambda: mdp_of(model, prob()),
+        lambda: (low, high), lambda: Policy(model, choice), lambda: mdp_of(model, prob()), ends=ends,
     )  # fmt: skip
 
 
