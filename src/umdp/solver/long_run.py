@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.errors import SpecError
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
 from umdp.solver.again import mdp_of, statistics_of
+from umdp.solver.cuts import cut_rows, enclosed
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.objective import Objective, bounds_of
 from umdp.solver.proof.average import Ends
-from umdp.solver.reduction.stopping import first_cut, with_stops
+from umdp.solver.reduction.stopping import with_stops
 from umdp.solver.result import Bracket, Solution
 from umdp.solver.sums import status_within
 from umdp.spec import Spec
@@ -55,9 +55,16 @@ def average(
 
     lower, upper = bounds_of(model)
     shape = Shape.of(model)
-    cut = first_cut(shape, lower, upper)
-    if cut is not None:
-        raise _refusal(model, spec, cut)
+    if isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
+        assert asked.rewards is not None
+        least, most = _span(model, asked.rewards)
+
+        def uncut(other: IntervalMDP, rewards: Rewards) -> Solution:
+            asks = replace(asked, rewards=rewards)
+            return average(other, spec, asks, agent_max, nature_max, effort, begun, reach)
+
+        forever = most if nature_max else least
+        return enclosed(model, spec, agent_max, nature_max, effort, begun, asked.rewards, forever, uncut)
     every = np.ones(shape.states, dtype=np.bool_), np.ones(shape.choices, dtype=np.bool_)
     found, stays, _ = end_components(shape.state_ptr, shape.choice_ptr, shape.successor, lower, upper, *every)
     inside = np.logical_or.reduceat(stays, shape.state_ptr[:-1])
@@ -145,11 +152,15 @@ def _of(values: Array, component: Array) -> Array:
     return values[component]
 
 
-def _refusal(model: MDP | IntervalMDP, spec: Spec, transition: int) -> SpecError:
-    row = int(np.searchsorted(model.choice_ptr, transition, side="right")) - 1
-    source, target = int(model.choice_state[row]), int(model.successor[transition])
-    return spec.error(
-        f"nature may set the probability of going from state {model.state_name(source)} to {model.state_name(target)} to 0, "
-        "which changes where the process can stay for ever, and a long-run average depends on that",
-        "give that transition a lower bound above 0 (with_intervals has floor=), or ask for a discounted sum, Cdiscount=0.99",
-    )
+def _span(model: IntervalMDP, rewards: Rewards) -> tuple[float, float]:
+    """Return what a step earns at least, and at most."""
+    paid = np.zeros(model.transitions) if rewards.transition is None else np.array(rewards.transition)
+    row = np.repeat(np.arange(model.choices), np.diff(model.choice_ptr))
+    parts = [paid]
+    if rewards.choice is not None:
+        parts.append(rewards.choice[row])
+    if rewards.state is not None:
+        parts.append(rewards.state[model.choice_state[row]])
+    room = 4.0 * np.finfo(float).eps * sum(np.abs(part) for part in parts)  # sums are rounded
+    total = sum(parts)
+    return float(np.min(total - room)), float(np.max(total + room))

@@ -85,6 +85,10 @@ class Status(enum.Enum):
         "certified, but wider than asked for: lower bounds of 0 let nature cut transitions, and the bound on the "
         "optimum did not close; the policy's own value is bracketed to the precision"
     )
+    OPEN_ENDS = (
+        "certified, but wider than asked for: lower bounds of 0 let nature decide where the process can stay for ever; the "
+        "policy keeps the bound that it wants"
+    )
     STOPPED = "certified, but wider than the precision asked for: stopped at the limit on time or iterations"
 
     @property

@@ -81,7 +81,11 @@ def _prove_endless(solution: Solution, content: dict[str, Any], model: Model, as
         if bound is not None:
             content[side] = _written(bound)
     if asked.aim == "average" and not {"lower", "upper"} & set(content):
-        why = "of a given policy" if solution.ends is None else "that could not be proved in rationals"
+        why = (
+            "of a given policy, or one that rests on what nature may cut"
+            if solution.ends is None
+            else "that stayed unproved"
+        )
         raise solution.spec.error(
             f"there is no certificate for a long-run average {why}",
             "the bracket is certified all the same: ask without one",
