@@ -51,10 +51,15 @@ def is_costly(graph: Graph, spec: Spec) -> bool:
     --------
     >>> from umdp.model import Rewards
     >>> coin = Graph([0, 1], [0, 1], [0], rewards={"gain": Rewards(choice=[-1.0])})
-    >>> is_costly(coin, Spec.parse("Rmax=? [ Cdiscount=0.9 ]"))
-    True
+    >>> is_costly(coin, Spec.parse("Rmax=? [ C<=9 ]")), is_costly(coin, Spec.parse("Rmax=? [ Cdiscount=0.9 ]"))
+    (True, False)
     """
-    return spec.kind == "R" and (spec.deciding().agent is Direction.MIN or objective_of(graph, spec).signed)
+    if spec.aim == "average":
+        return True  # once it has happened, it may hold for ever
+    # In a discounted sum the least that was seen stands for what was not: `own_rewards`.
+    return spec.kind == "R" and (
+        spec.deciding().agent is Direction.MIN or (spec.aim != "discounted" and objective_of(graph, spec).signed)
+    )
 
 
 def readings(spec: Spec, graph: Graph) -> tuple[Spec, Spec]:
