@@ -36,11 +36,6 @@ def check_spec(spec: Spec) -> None:
             "learning answers one property of the initial state",
             "leave out filters, and properties inside the property",
         )
-    if spec.aim == "total":
-        raise spec.error(
-            "totals are not learned yet",
-            'ask for a discounted sum (Cdiscount=0.95), a number of steps (C<=100), or until an end is reached (F "done")',
-        )
     if spec.nature is not None:
         plain = Spec(spec.kind, spec.agent, None, spec.formula, spec.threshold, spec.reward)
         raise spec.error(
@@ -57,10 +52,15 @@ def is_costly(graph: Graph, spec: Spec) -> bool:
     --------
     >>> from umdp.model import Rewards
     >>> coin = Graph([0, 1], [0, 1], [0], rewards={"gain": Rewards(choice=[-1.0])})
-    >>> is_costly(coin, Spec.parse("Rmax=? [ Cdiscount=0.9 ]"))
-    True
+    >>> is_costly(coin, Spec.parse("Rmax=? [ C<=9 ]")), is_costly(coin, Spec.parse("Rmax=? [ Cdiscount=0.9 ]"))
+    (True, False)
     """
-    return spec.kind == "R" and (spec.deciding().agent is Direction.MIN or objective_of(graph, spec).signed)
+    if spec.aim == "average":
+        return True  # once it has happened, it may hold for ever
+    # In a discounted sum the least that was seen stands for what was not: `own_rewards`.
+    return spec.kind == "R" and (
+        spec.deciding().agent is Direction.MIN or (spec.aim != "discounted" and objective_of(graph, spec).signed)
+    )
 
 
 def readings(spec: Spec, graph: Graph) -> tuple[Spec, Spec]:
@@ -87,7 +87,7 @@ def check_until(spec: Spec, until: Threshold, name: str = "until", graph: Graph 
     always = "the run would stop before it has learned anything; give a number that says something"
     # A sum until an end is at least 0, others if no reward is negative.
     positive = spec.kind == "R" and (
-        spec.aim == "reach" or (graph is not None and not objective_of(graph, spec).signed)
+        spec.aim in ("reach", "total") or (graph is not None and not objective_of(graph, spec).signed)
     )
     if until.operator == ">=" and value <= 0 and (positive or (spec.kind != "R" and value == 0)):
         raise ModelError(f"{place}: this always holds, so {always}")

@@ -28,7 +28,10 @@ OBSERVED = "the graph was only observed: what can happen but was not seen is mis
 NOT_FOUND = (
     "the graph was found in the data, and the learner's bounds are for one that is known: use ConfidenceSequence"
 )
-COSTLY = "an outcome that was never seen may cost anything: no finite bound on a smallest cost follows from an observed graph"
+COSTLY = (
+    "an outcome that was never seen may cost anything, or hold for ever: no bound on a smallest cost, or on a long-run average, "
+    "follows from an observed graph"
+)
 CHANGES = "the process is known to change: bounds from before say nothing of it after"
 UNKNOWN = "the learner promises nothing"
 

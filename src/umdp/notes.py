@@ -36,7 +36,9 @@ FEW = 10  # times that a choice should be seen before what was seen of it is tak
 def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
     """Return what the user should know about a run as it is shown by a snapshot, a line each."""
     source = process_of(run.source)
-    notes = [*in_lines(snapshot.alarms), *run.source.report(), *_reset_note(run)]
+    own = run.spec.aim in ("discounted", "average")  # rewards are taken as the process pays them: no word on shifts
+    report = [line for line in run.source.report() if not (own and _is_shift(line))]
+    notes = [*in_lines(snapshot.alarms), *report, *_reset_note(run)]
     if isinstance(source, Environment):
         entry = source.graph.interface is not None and source.graph.interface.entry
         cut = cut_note(source.env, source.name, run.spec, entry=entry, remembers=isinstance(run.source, Remembering))
@@ -46,6 +48,11 @@ def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
     if isinstance(run.learner, Parametric):
         return [*notes, *parameters_in_words(snapshot.parameters or {})]
     return notes + _class_notes(run, snapshot)
+
+
+def _is_shift(line: str) -> bool:
+    """Whether a line of a report says how rewards of both signs were shifted."""
+    return "rewards range from" in line and "so that the return" in line
 
 
 def parameters_in_words(given: Mapping[str, Mapping[str, Any]]) -> list[str]:

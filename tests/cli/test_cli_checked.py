@@ -99,6 +99,21 @@ def test_a_run_is_asked_what_it_was_learned_for_and_other_things(umdp, answers):
     assert "of the learned model; of the process, no guarantee" in out
 
 
+def test_the_promise_of_intervals_is_one_for_other_properties_too(umdp):
+    """Of the worst case, by a learner whose intervals hold; not of others, nor of what is not the worst case."""
+    learn = ("learn", "betting-favourable", "--trajectories", "40", "--quiet")
+    assert umdp(*learn, "--learner", "confidence-sequence", "--out", "sure.run").code == 0
+    assert umdp(*learn, "--learner", "lui", "--out", "lui.run").code == 0
+    for ask, run, kept in (
+        ("Rmaxmin=? [ Cdiscount=0.9 ]", "sure.run", True),
+        ("Rmaxmax=? [ Cdiscount=0.9 ]", "sure.run", False),
+        ("Rmaxmin=? [ Cdiscount=0.9 ]", "lui.run", False),
+    ):
+        out = umdp("check", run, ask).out
+        assert ("of the process, with probability 99 %" in out) == kept
+        assert ("of the process, no guarantee" in out) != kept
+
+
 def test_a_file_comes_before_a_benchmark(folder, umdp):
     (folder / "grid").write_text("nothing")
     code, _, err = umdp("check", "grid", "Pmax=? [ F x=1 ]")

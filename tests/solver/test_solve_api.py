@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -396,3 +397,17 @@ def test_a_time_limit_ends_the_search_of_a_game_and_is_named() -> None:
     assert cut.status is Status.STOPPED
     assert cut.bracket.lower <= whole.bracket.lower
     assert whole.bracket.upper <= cut.bracket.upper
+
+
+@pytest.mark.parametrize("method", ["auto", "policy"])
+def test_asking_for_more_digits_never_gives_fewer(method: str) -> None:
+    grid = benchmark.grid()
+    p = grid.probability
+    lower, upper = np.where(p < 1, np.maximum(p - 0.11, 0), 1), np.where(p < 1, np.minimum(p + 0.11, 1), 1)
+    model, spec = grid.graph.with_bounds(lower, upper), 'Pmaxmin=? [ !"trap" U "goal" ]'
+    asked = [solve(model, spec, precision=10.0**-digits, method=method) for digits in (9, 11, 12, 13, 15)]
+    assert asked[0].status is Status.CERTIFIED
+    for coarse, fine in pairwise(asked):
+        assert overlap(coarse.bracket, fine.bracket)
+        assert fine.bracket.relative_width <= max(coarse.bracket.relative_width, 1e-11)
+        assert overlap(fine.bracket, fine.policy_bracket)

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Origin", "read_run"]
 
-OTHER = "the bounds were learned for another property, and promise something for that one only"
+OTHER = "the promise was made for another property, and does not follow for this one from the intervals alone"
+SURE = (
+    "confidence-sequence",
+)  # learners whose intervals hold for all choices at once, those that were never tried included
+UNSEEN = "every listed transition can happen"
 
 
 @dataclass(frozen=True)
@@ -24,11 +28,13 @@ class Origin:
     question : the property it was learned for
     trajectories : from how many
     guarantee : what is promised for that property
+    sure : whether the intervals are what is promised, whatever is asked of them
     """
 
     question: str
     trajectories: int
     guarantee: dict[str, Any]
+    sure: bool = False
 
     def reading(self, model: Graph, spec: Spec) -> Spec:
         """Return a property as learning reads it: in the worst case, what the graph does not list is the worst, too."""
@@ -37,7 +43,7 @@ class Origin:
         worst = spec.agent is not None and spec.nature is spec.agent.flipped
         return spec.pessimistic(REST) if worst and model.rest is not None else spec
 
-    def promised(self, spec: Spec) -> dict[str, Any]:
+    def promised(self, model: Graph, spec: Spec) -> dict[str, Any]:
         """Return what is promised for a property of the learned model, as it is read."""
         from umdp.model import REST
         from umdp.spec import Spec
@@ -45,12 +51,30 @@ class Origin:
         asked = Spec.parse(self.question).robust()
         if self.guarantee["kind"] == "none" or spec in (asked, asked.pessimistic(REST)):
             return self.guarantee
+        if self.sure and self._carries_over(model, spec):
+            return self.guarantee
         return {"kind": "none", "level": None, "reasons": [OTHER], "text": f"no guarantee: {OTHER}"}
+
+    def _carries_over(self, model: Graph, spec: Spec) -> bool:
+        """Whether the worst case of another property follows from the intervals alone.
+
+        It does not where the graph decides something in the agent's favour that need not have been seen, or where what the graph
+        does not list may cost anything.
+        """
+        from umdp.asked import is_costly
+        from umdp.automata.reading import needs_automaton
+        from umdp.solver import relevant
+
+        worst = spec.agent is not None and spec.nature is spec.agent.flipped and spec.filter is None
+        if not worst or needs_automaton(spec) or any(UNSEEN in each for each in self.guarantee["reasons"]):
+            return False
+        return not (model.rest is not None and is_costly(model, spec)) and not relevant(model, spec).favoured
 
 
 def read_run(path: str) -> tuple[IntervalMDP, Origin] | None:
     """Return the learned model of a run; None if the file is no run. Nothing in it is executed or changed."""
     from umdp.automata.product import product_of
+    from umdp.cli.learn import configuration
     from umdp.run import Store, format_of
 
     if format_of(Path(path)) is None:
@@ -61,4 +85,5 @@ def read_run(path: str) -> tuple[IntervalMDP, Origin] | None:
         model, question, product = learned.model, store.question or "", product_of(learned.model.graph)
         if product is not None:  # what was learned is about the process, whatever was remembered
             model, question = product.of_process(model), str(product.asked)
-        return model, Origin(question, last["trajectories"], last["guarantee"])
+        sure = configuration(store).learner in SURE
+        return model, Origin(question, last["trajectories"], last["guarantee"], sure)

@@ -55,7 +55,7 @@ class Report:
         if self._request.json:
             row = record(text, solution, self._request.model)
             if self._origin is not None:
-                row["guarantee"] = self._origin.promised(solution.asked)
+                row["guarantee"] = self._origin.promised(solution.model, solution.asked)
             if self._about:
                 row["notes"] = list(self._about)
             print(json.dumps(row, ensure_ascii=False), flush=True)
@@ -87,7 +87,8 @@ class Report:
 
     def _notes(self, answer: Answer) -> Iterator[str]:
         if self._origin is not None:
-            yield f"of the learned model; of the process, {self._origin.promised(answer.solution.asked)['text']}"
+            promised = self._origin.promised(answer.solution.model, answer.solution.asked)
+            yield f"of the learned model; of the process, {promised['text']}"
         yield from _notes(answer)
 
     def _table(self) -> str | None:

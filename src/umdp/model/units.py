@@ -93,7 +93,8 @@ def own_rewards(graph: Graph, rewards: Rewards) -> tuple[Rewards, float]:
     """Return rewards of any sign as the process pays them, and by how much each may be off.
 
     Shifts are undone. What costs were turned around stays so. Nothing is off where all sums are exact, as those of whole
-    numbers are.
+    numbers are. What a graph does not list earns the least that was seen: on the way there that of any step, from then on that of
+    steps that do not end an episode, or nothing.
 
     Examples
     --------
@@ -106,14 +107,20 @@ def own_rewards(graph: Graph, rewards: Rewards) -> tuple[Rewards, float]:
     if units is None or rewards.transition is None or not (units.every or units.once):
         return rewards, 0.0
     shift = np.full(graph.transitions, -units.every)
+    source = np.repeat(graph.choice_state, np.diff(graph.choice_ptr))
+    ends = graph.labels.get(TERMINATED, np.zeros(graph.states, dtype=np.bool_))
+    ending = ends[graph.successor] & ~ends[source]
     if units.once:
-        ends = graph.labels[TERMINATED]
-        source = np.repeat(graph.choice_state, np.diff(graph.choice_ptr))
-        shift = shift + np.where(ends[graph.successor] & ~ends[source], units.sign * units.once, 0.0)
+        shift = shift + np.where(ending, units.sign * units.once, 0.0)
     paid = rewards.transition + shift
     exact = units.off == 0 and bool(((paid - shift == rewards.transition) & (paid - rewards.transition == shift)).all())
     size = np.abs(rewards.transition) + np.abs(shift) + np.abs(paid)
     off = 0.0 if exact else units.off + 2.0**-51 * float(size.max(initial=0.0))
+    if graph.rest is not None:
+        unlisted = graph.successor == graph.rest
+        forever = float(paid[~unlisted & ~ending].min(initial=0.0))
+        paid = np.where(unlisted, float(paid[~unlisted].min(initial=forever)), paid)
+        paid = np.where(source == graph.rest, forever, paid)
     return Rewards(rewards.state, rewards.choice, paid).with_units(Units(sign=units.sign)), off
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,13 @@ from umdp.returns import units_of
 from umdp.solver.objective import objective_of
 from umdp.spec import Direction, Instantaneous, Spec
 
-__all__ = ["Account", "Played", "account_of"]
+__all__ = ["Account", "Played", "Quantity", "account_of"]
 
 Array = NDArray[Any]
+Quantity: TypeAlias = Literal["probability", "return", "reward", "average"]
+FAINT = 1e-4  # what a step may count so that it is left out
+FEWEST = 10_000  # steps over which an average is taken
+MOST = 1_000_000  # steps of an episode, whatever the discount
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +36,7 @@ class Played:
     strange : (N,) whether an episode met a state the policy knows nothing of
     """
 
-    quantity: Literal["probability", "return", "reward"]
+    quantity: Quantity
     values: NDArray[np.float64]
     steps: int
     undecided: NDArray[np.bool_]
@@ -62,6 +67,9 @@ class Account:
     paid : (T,) what the reward structure pays on each transition; None for a probability
     units : how a value of the structure reads as a return; None where it is none
     wait : so many steps from the beginning the goal does not count, and whoever is `outside` (S,) has failed
+    aim : reach, bounded, total, discounted or average
+    discount : what a step later counts
+    final : (S,) what the last state earns, where that is all that counts
     """
 
     steps: int | None
@@ -74,12 +82,55 @@ class Account:
     units: Units | None
     wait: int
     outside: Array
+    aim: str = "reach"
+    discount: float = 1.0
+    final: Array | None = None
+
+    @property
+    def endless(self) -> bool:
+        """Whether nothing ends what is counted."""
+        return self.aim in ("total", "discounted", "average")
+
+    @property
+    def longest(self) -> int | None:
+        """The steps of an episode, where the property says how many: all that count, or as many as an average takes."""
+        if self.aim == "discounted":
+            return min(max(math.ceil(math.log(FAINT * (1 - self.discount)) / math.log(self.discount)), 1), MOST)
+        return FEWEST if self.aim == "average" else self.steps
+
+    def about(self, longest: int) -> str:
+        """Return what is measured, where that is not quite what was asked for; nothing where it is."""
+        if self.aim == "average":
+            return f"the average of {longest:,} steps from the start, not of infinitely many"
+        if self.aim == "discounted":
+            rest = self.discount**longest / (1 - self.discount)
+            return (
+                f"steps after the first {longest:,} are left out; all together they count for {rest:.1g} of a first one"
+            )
+        return ""
+
+    def quantity(self, *, raw: bool) -> Quantity:
+        """Return what values are; `raw` if they are in the units of the process."""
+        if self.paid is None and self.final is None:
+            return "probability"
+        return "average" if self.aim == "average" else "return" if raw else "reward"
+
+    def worth(self, earned: Array, state: Array, when: Array, made: Array | int) -> Array:
+        """Return what episodes are worth that earned so much in the structure, over so many steps.
+
+        They were decided in these states, after so many steps (`when`).
+        """
+        if self.final is not None:
+            return np.asarray(self.final[state])
+        if self.paid is None:
+            return self.holds(state, when).astype(np.float64)
+        return earned / np.maximum(made, 1) if self.aim == "average" else earned
 
     def over(self, state: Array | int, step: int) -> Array:
         """Return where it is decided, after so many steps, what paths that are in these states count for."""
         if self.steps is not None and step >= self.steps:
             return np.ones_like(state, dtype=np.bool_)
-        if self.exact:
+        if self.exact or self.endless:
             return np.zeros_like(state, dtype=np.bool_)
         if step < self.wait:
             outside: Array = self.outside[state]
@@ -115,11 +166,6 @@ def account_of(graph: Graph, spec: Spec) -> Account:
     >>> account.over(np.array([0, 1]), 2), account.over(np.array([0, 1]), 3), account.holds(np.array([0, 1]), 3)
     (array([False,  True]), array([ True,  True]), array([False,  True]))
     """
-    if spec.aim not in ("reach", "bounded") or spec.kind == "S" or isinstance(spec.formula, Instantaneous):
-        raise spec.error(
-            "what has no end, or counts at one time only, cannot be counted in episodes yet",
-            "evaluate the policy on the model (umdp.evaluate), or simulate a number of steps, C<=100",
-        )
     objective, asked = objective_of(graph, spec), spec.formula.reachability()
     paid: Array | None = None
     if objective.rewards is not None:
@@ -142,4 +188,7 @@ def account_of(graph: Graph, spec: Spec) -> Account:
         units_of(graph, spec),
         objective.wait,
         ~objective.through,
+        spec.aim,
+        objective.discount,
+        objective.final if isinstance(spec.formula, Instantaneous) else None,
     )

@@ -164,15 +164,20 @@ def play(
     account = account_of(process if isinstance(process, MDP) else policy.graph, asked)
     played = play_some(found, process, account, episodes, seed, horizon, watch)
     values = played.values
-    if account.paid is None:
+    if played.quantity == "probability":
         lower, upper = clopper_pearson(round(float(values.sum())), episodes)
     else:
         lower, upper = student(values)
     bound, at_least = (None, True) if promised is None else account.promise(promised, played.quantity)
     return Simulation(
         episodes, played.steps, played.quantity, float(values.mean()), lower, upper, bound, at_least, played.cut,
-        played.unseen,
+        played.unseen, account.about(longest_of(account, policy, horizon)),
     )  # fmt: skip
+
+
+def longest_of(account: Account, policy: Policy, horizon: int | None) -> int:
+    """Return how many steps an episode has at most."""
+    return horizon or account.longest or 10 * default_horizon(policy.graph.states)
 
 
 def play_some(
@@ -188,7 +193,7 @@ def play_some(
     policy = found.policy
     if horizon is not None and horizon < 1:
         raise ModelError(f"the horizon is a number of steps and must be at least 1, not {horizon}")
-    longest = horizon or account.steps or 10 * default_horizon(policy.graph.states)
+    longest = longest_of(account, policy, horizon)
     if isinstance(process, MDP):
         return play_model(policy, process, account, episodes, seed, longest, watch)
     from umdp.simulation.in_environment import play_environment

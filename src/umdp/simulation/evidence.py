@@ -19,7 +19,7 @@ from umdp.model import MDP, Policy
 from umdp.plural import nouns
 from umdp.simulation.account import Account, Played, account_of
 from umdp.simulation.api import fitted, play_some, playable, with_memory
-from umdp.spec import Spec, Threshold
+from umdp.spec import Instantaneous, Spec, Threshold
 
 if TYPE_CHECKING:
     from umdp.io.decisions import Fitted
@@ -164,6 +164,11 @@ def certify_fitted(
     from umdp.limits import threshold
 
     check_numbers(seed=seed, horizon=horizon)
+    if asked.aim not in ("reach", "bounded") or isinstance(asked.formula, Instantaneous):
+        raise asked.error(
+            "what has no end, or counts at one time only, is not certified by episodes",
+            "evaluate the policy on the model (umdp.evaluate), or ask for a number of steps, C<=100",
+        )
     account = account_of(process if isinstance(process, MDP) else found.policy.graph, asked)
     top = _top(account, most, asked)
     if episodes < 1:

@@ -57,8 +57,7 @@ def play_environment(
             f"the policy is for another environment: it knows nothing of any state that {episodes:,} "
             f"{nouns(episodes, 'episode')} of this one led to"
         )
-    quantity = "probability" if account.paid is None else "return" if player.raw else "reward"
-    return Played(quantity, values, player.steps, undecided, strange)  # type: ignore[arg-type]
+    return Played(account.quantity(raw=player.raw), values, player.steps, undecided, strange)
 
 
 class _Player:
@@ -115,7 +114,9 @@ class _Player:
             ended = last is not None and last.terminated
             if decided or ended or (last is not None and last.truncated) or made >= longest:
                 # What has ended stays where it is; a sum over steps is complete with it, one until a goal is not.
-                self.undecided = not decided and not (ended and (account.paid is None or account.steps is not None))
+                complete = account.paid is None or account.steps is not None or account.endless
+                enough = made >= longest and account.aim in ("discounted", "average")
+                self.undecided = not decided and not (ended and complete) and not enough
                 break
             place, choice = self._choice(place, at)
             strange |= choice < 0
@@ -128,14 +129,20 @@ class _Player:
             reached = self._ahead(place, to)
             if self.raw:
                 assert interface.paid is not None
-                earned += float(interface.paid(last.reward))
+                earned += account.discount ** (at - 1) * float(interface.paid(last.reward))
             elif account.paid is not None and choice >= 0:
-                earned += self._paid(choice, reached)
+                earned += account.discount ** (at - 1) * self._paid(choice, reached)
             place = reached
             if watch is not None:
                 watch(_shown(self.protocol.env, f"{made}: {action} -> {last.observation}, reward {last.reward:g}"))
         self.steps += made
         self.strange = strange
+        if account.aim == "average":  # what has ended earns nothing for the rest of the time
+            assert account.paid is not None
+            sign = account.units.sign if self.raw and account.units is not None else 1
+            return sign * earned / max(longest if last is not None and last.terminated else made, 1)
+        if account.final is not None:
+            return float(account.final[place]) if place >= 0 else 0.0
         if account.paid is not None:
             return earned
         # Where the policy has nothing to say, anything may happen: it counts as the worst.

@@ -24,7 +24,7 @@ class Simulation:
     ----------
     episodes, steps : how many, in all
     quantity : "probability": how often the property held; "return": what was earned, in the process's own units; "reward": what
-        the model's reward structure adds up to
+        the model's reward structure adds up to; "average": what a step earned, or the share of time
     mean, lower, upper : the mean, and its 95 % interval: Clopper and Pearson's, which is exact, for a probability; Student's t,
         which is approximate, for the others
     promised : the bound that was promised, in the same units; None where nothing was
@@ -32,6 +32,7 @@ class Simulation:
     cut : episodes that ended, or were cut off by a time limit, before the property was decided; they count as they were then
     unseen : episodes that met a state the policy knows nothing of: of a probability they count as the worst, otherwise an action
         was taken at random there
+    about : what is measured, where that is not quite what was asked for
 
     Examples
     --------
@@ -43,7 +44,7 @@ class Simulation:
 
     episodes: int
     steps: int
-    quantity: Literal["probability", "return", "reward"]
+    quantity: Literal["probability", "return", "reward", "average"]
     mean: float
     lower: float
     upper: float
@@ -51,6 +52,7 @@ class Simulation:
     at_least: bool = True
     cut: int = 0
     unseen: int = 0
+    about: str = ""
 
     @property
     def kept(self) -> bool | None:
@@ -64,6 +66,7 @@ class Simulation:
         return {
             "episodes": self.episodes, "steps": self.steps, "quantity": self.quantity, "mean": self.mean,
             "lower": self.lower, "upper": self.upper, "promised": self.promised, "cut": self.cut, "unseen": self.unseen,
+            "about": self.about,
         }  # fmt: skip
 
     def lines(self, promise: str = "", *, holds: bool = True) -> list[str]:
@@ -82,6 +85,8 @@ class Simulation:
             f"{'played':<{width}}  {self.episodes:,} {nouns(self.episodes, 'episode')} of "
             f"{self.steps / max(self.episodes, 1):.1f} steps"
         )
+        if self.about:
+            said.append(f"{'':<{width}}  {self.about}")
         if self.cut:
             said.append(
                 f"{'':<{width}}  {self.cut:,} ended or {were(self.cut)} cut off before the property was decided"

@@ -32,13 +32,18 @@ def play_model(
     own = np.repeat(mdp.choice_state, np.diff(mdp.choice_ptr))
     stuck = np.ones(mdp.states, dtype=np.bool_)
     stuck[own[mdp.successor != own]] = False
+    quiet = stuck.copy()  # of these, where nothing is earned any more
+    if account.paid is not None:
+        quiet[own[account.paid != 0]] = False
     state = np.full(episodes, mdp.initial, dtype=np.int64)
     earned, active, steps = np.zeros(episodes), np.arange(episodes), 0
     undecided, when = np.zeros(episodes, dtype=np.bool_), np.zeros(episodes, dtype=np.int64)
     for step in range(longest + 1):
         here, when[active] = state[active], step
         over = account.over(here, step)
-        if account.steps is None:
+        if account.endless:
+            over = over | quiet[here]
+        elif account.steps is None:
             # Nothing more happens in a state that is never left: the sum, which goes until the goal, is infinite there.
             if account.paid is not None:
                 undecided[active[stuck[here] & ~over]] = True
@@ -47,7 +52,7 @@ def play_model(
         if not active.size:
             break
         if step == longest:
-            undecided[active] = True
+            undecided[active] = account.aim not in ("discounted", "average")
             break
         here = state[active]
         choice = choose(here, step)
@@ -58,16 +63,14 @@ def play_model(
         state[active] = mdp.successor[taken]
         steps += active.size
         if account.paid is not None:
-            earned[active] += account.paid[taken]
+            earned[active] += account.discount**step * account.paid[taken]
         if watch is not None and active[0] == 0:
             names = mdp.state_name(int(here[0])), mdp.action_name(int(choice[0])), mdp.state_name(int(state[0]))
             watch(f"{step + 1}: {names[0]}, {names[1]} -> {names[2]}")
     nothing = np.zeros(episodes, dtype=np.bool_)  # a policy for the model's graph knows all of its states
-    if account.paid is None:
-        return Played("probability", account.holds(state, when).astype(np.float64), steps, undecided, nothing)
-    if account.units is None:
-        return Played("reward", earned, steps, undecided, nothing)
-    return Played("return", account.returned(earned), steps, undecided, nothing)
+    quantity = account.quantity(raw=account.units is not None)
+    values = account.worth(earned, state, when, longest)  # in a state where nothing is earned any more time goes on
+    return Played(quantity, account.returned(values) if quantity == "return" else values, steps, undecided, nothing)
 
 
 def _chooser(policy: Policy, rng: np.random.Generator) -> Callable[[Array, int], Array]:

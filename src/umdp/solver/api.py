@@ -15,6 +15,7 @@ from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of, status_of
 from umdp.solver.bounded import bounded
+from umdp.solver.cuts import cut_rows, enclosed
 from umdp.solver.endless import ENDLESS, endless
 from umdp.solver.filtered import filtered
 from umdp.solver.methods.table import METHODS
@@ -271,7 +272,10 @@ def _unbounded(
     effort: Effort,
     begun: float,
     start: Solution | Policy | None,
+    *,
+    cutting: bool = False,
 ) -> Solution:
+    """Return the solution; with `cutting`, that of a total of which only the bound from above holds if nature may cut."""
     from umdp.solver.certification.rounding import one_minus
     from umdp.solver.methods.by_component import solve_task
     from umdp.solver.methods.nature import answer, spread
@@ -279,6 +283,8 @@ def _unbounded(
     from umdp.solver.methods.strategy_iteration import against_policy, solve_alone, solve_game
 
     about = analyse(model, spec)
+    if about.total and not cutting and isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
+        return _enclosed_total(model, spec, agent_max, nature_max, effort, begun)
     shape, safety = about.shape, about.safety
     past = start.values if isinstance(start, Solution) and start.spec == spec and not about.total else None
     resumed = None if past is None else resume(past, about, effort)
@@ -292,11 +298,6 @@ def _unbounded(
             if again is not None:
                 return again
     cuts = resumed is None and has_free_zero(task)
-    if cuts and task.total and task.agent_max:
-        raise spec.error(
-            "nature may set probabilities to 0 (lower bounds of 0), which changes where the process can go on earning for ever",
-            'give transitions lower bounds above 0, or ask for the reward until an end is reached, as in Rmaxmin=? [ F "done" ]',
-        )
     task = replace(task, cuts=cuts)
 
     kept = None
@@ -341,10 +342,27 @@ def _unbounded(
             chosen = np.where(np.repeat(decided_rows, np.diff(shape.choice_ptr)), spread(task), chosen)
         return mdp_of(model, chosen[: model.transitions])
 
+    closed = own_bracket.relative_width <= effort.precision  # otherwise it is not for the game that the bracket is wide
+    status = status_of(bracket, effort, open_game=open_game and closed)
     return Solution(
-        model, spec, bracket, own_bracket, status_of(bracket, effort, open_game=open_game), statistics_of(effort, begun),
+        model, spec, bracket, own_bracket, status, statistics_of(effort, begun),
         per_state, lambda: Policy(model, choice()[:size]), nature, values=kept,
     )  # fmt: skip
+
+
+def _enclosed_total(
+    model: IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool, effort: Effort, begun: float
+) -> Solution:
+    """Return a bracket of a total where nature may cut transitions, and with them what pays again and again."""
+    paid = model.rewards[spec.resolve_reward(list(model.rewards))]
+    uncut = lambda other, _: _unbounded(other, spec, agent_max, nature_max, effort, begun, None)  # noqa: E731
+    worst = None
+    if (
+        nature_max and not agent_max
+    ):  # what is not surely brought to an end may cost anything: a bound, if not a sharp one
+        worst = _unbounded(model, spec, agent_max, nature_max, effort, begun, None, cutting=True)
+    forever = 1.0 if nature_max else 0.0  # all there is, or nothing
+    return enclosed(model, spec, agent_max, nature_max, effort, begun, paid, forever, uncut, worst)
 
 
 def _reach(model: IntervalMDP, spec: Spec, effort: Effort, begun: float) -> Solution:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.errors import SpecError
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
 from umdp.solver.again import mdp_of, statistics_of
+from umdp.solver.cuts import cut_rows, enclosed
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.objective import Objective, bounds_of
-from umdp.solver.reduction.stopping import first_cut, with_stops
+from umdp.solver.proof.average import Ends
+from umdp.solver.reduction.stopping import with_stops
 from umdp.solver.result import Bracket, Solution
 from umdp.solver.sums import status_within
 from umdp.spec import Spec
@@ -54,9 +55,16 @@ def average(
 
     lower, upper = bounds_of(model)
     shape = Shape.of(model)
-    cut = first_cut(shape, lower, upper)
-    if cut is not None:
-        raise _refusal(model, spec, cut)
+    if isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
+        assert asked.rewards is not None
+        least, most = _span(model, asked.rewards)
+
+        def uncut(other: IntervalMDP, rewards: Rewards) -> Solution:
+            asks = replace(asked, rewards=rewards)
+            return average(other, spec, asks, agent_max, nature_max, effort, begun, reach)
+
+        forever = most if nature_max else least
+        return enclosed(model, spec, agent_max, nature_max, effort, begun, asked.rewards, forever, uncut)
     every = np.ones(shape.states, dtype=np.bool_), np.ones(shape.choices, dtype=np.bool_)
     found, stays, _ = end_components(shape.state_ptr, shape.choice_ptr, shape.successor, lower, upper, *every)
     inside = np.logical_or.reduceat(stays, shape.state_ptr[:-1])
@@ -70,17 +78,18 @@ def average(
     effort.undecided, effort.components = shape.states, names.size
     effort.largest = int(np.bincount(inner).max())
 
+    pulls = "min" if nature_max == agent_max else "max"  # a price is what nature takes away from the agent
+    towards = Spec.parse(f'Rmin{pulls}=? [ F "stopped" ]')
     if not np.isfinite(middle).all():  # a component of which nothing is known leaves nothing known
         low, high = np.full(shape.states, -np.inf), np.full(shape.states, np.inf)
-        choice = gains.choice
+        choice, settled = gains.choice, inside
         prob: Callable[[], Array] = lambda: signed.low  # noqa: E731
     else:
         best = float(middle.max() if agent_max else middle.min())
         price = np.full(shape.states, np.nan)
         price[inside] = np.abs(best - middle)[inner]
         stopping = with_stops(shape, lower, upper, model.initial, price)
-        pulls = "min" if nature_max == agent_max else "max"  # a price is what nature takes away from the agent
-        solution = reach(stopping.model, Spec.parse(f'Rmin{pulls}=? [ F "stopped" ]'))
+        solution = reach(stopping.model, towards)
         away_low, away_high = solution.lower[:-1], solution.upper[:-1]
         # One rounding for the price, one for the difference, of numbers up to the best gain and the price.
         room = float(apart.max()) + asked.off + 8.0 * EPS * (abs(best) + away_high)
@@ -106,9 +115,15 @@ def average(
     if asked.kind == "P":
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
+
+    def stop(prices: Array) -> tuple[Solution, Array]:
+        made = with_stops(shape, lower, upper, model.initial, prices)
+        return reach(made.model, towards), made.origin
+
+    ends = Ends(gains.x, component, stays, settled, stop)
     return Solution(
         model, spec, bracket, bracket, status_within(bracket, signed.largest_reward, effort), statistics_of(effort, begun),
-        lambda: (low, high), lambda: Policy(model, choice), lambda: mdp_of(model, prob()),
+        lambda: (low, high), lambda: Policy(model, choice), lambda: mdp_of(model, prob()), ends=ends,
     )  # fmt: skip
 
 
@@ -137,11 +152,15 @@ def _of(values: Array, component: Array) -> Array:
     return values[component]
 
 
-def _refusal(model: MDP | IntervalMDP, spec: Spec, transition: int) -> SpecError:
-    row = int(np.searchsorted(model.choice_ptr, transition, side="right")) - 1
-    source, target = int(model.choice_state[row]), int(model.successor[transition])
-    return spec.error(
-        f"nature may set the probability of going from state {model.state_name(source)} to {model.state_name(target)} to 0, "
-        "which changes where the process can stay for ever, and a long-run average depends on that",
-        "give that transition a lower bound above 0 (with_intervals has floor=), or ask for a discounted sum, Cdiscount=0.99",
-    )
+def _span(model: IntervalMDP, rewards: Rewards) -> tuple[float, float]:
+    """Return what a step earns at least, and at most."""
+    paid = np.zeros(model.transitions) if rewards.transition is None else np.array(rewards.transition)
+    row = np.repeat(np.arange(model.choices), np.diff(model.choice_ptr))
+    parts = [paid]
+    if rewards.choice is not None:
+        parts.append(rewards.choice[row])
+    if rewards.state is not None:
+        parts.append(rewards.state[model.choice_state[row]])
+    room = 4.0 * np.finfo(float).eps * sum(np.abs(part) for part in parts)  # sums are rounded
+    total = sum(parts)
+    return float(np.min(total - room)), float(np.max(total + room))

@@ -19,6 +19,7 @@ from umdp.model.structure import read_only
 if TYPE_CHECKING:
     from umdp.automata.product import Product
     from umdp.model import MDP, IntervalMDP, Policy
+    from umdp.solver.proof.average import Ends
     from umdp.solver.proof.certificate import Certificate
     from umdp.solver.task import Values
     from umdp.spec import Spec
@@ -84,6 +85,10 @@ class Status(enum.Enum):
         "certified, but wider than asked for: lower bounds of 0 let nature cut transitions, and the bound on the "
         "optimum did not close; the policy's own value is bracketed to the precision"
     )
+    OPEN_ENDS = (
+        "certified, but wider than asked for: lower bounds of 0 let nature decide where the process can stay for ever; the "
+        "policy keeps the bound that it wants"
+    )
     STOPPED = "certified, but wider than the precision asked for: stopped at the limit on time or iterations"
 
     @property
@@ -127,6 +132,7 @@ class Solution:
     values : all that was found, for the same; likewise
     product : what `model`, `spec`, policy and nature are about where the property needs an automaton; otherwise None
     shown : with a filter, the states that it is about: those that attain an optimum, that satisfy a threshold, or all to print
+    ends : of a long-run average, the end components and what is known of them, for a certificate; otherwise None
     """
 
     model: MDP | IntervalMDP
@@ -142,6 +148,7 @@ class Solution:
     values: Values | None = field(default=None, repr=False)
     product: Product | None = field(default=None, repr=False)
     shown: NDArray[np.int64] | None = field(default=None, repr=False)
+    ends: Ends | None = field(default=None, repr=False)
 
     @cached_property
     def _lower_and_upper(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -207,7 +214,7 @@ class Solution:
             nature = refusal
         public = ("model", "spec", "bracket", "policy_bracket", "status", "statistics", "shown", "product")
         known = {"_bounds": self._lower_and_upper, "_policy": self.policy, "_nature": nature}
-        return {name: getattr(self, name) for name in public} | known
+        return {name: getattr(self, name) for name in public} | known | {"ends": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         known = {name: _known(state[name]) for name in ("_bounds", "_policy", "_nature")}

@@ -25,12 +25,14 @@ def induct(model: Model, objective: Question, *, up: bool, policy: Any, bits: in
         raise FormatError(f"{steps} steps of {len(model.successor)} transitions are too many to check")
     one = 1 << bits
     x = [one if g else 0 for g in objective.goal]
+    if objective.final is not None:
+        x = [_scaled(value, one, up) for value in objective.final]
     nested = bool(policy) and isinstance(policy[0], list)
     if nested and len(policy) < steps:
         raise FormatError(f"policy: {len(policy)} steps, but the property has {steps}")
     frozen = [objective.frozen and (g or not a) for g, a in zip(objective.goal, objective.left, strict=True)]
-    reward = [_scaled(r, one, up) for r in model.reward] if objective.kind == "R" else [0] * model.choices
-    paid = [_scaled(r, one, up) for r in model.paid] if objective.kind == "R" and model.paid is not None else None
+    reward = [_scaled(r, one, up) for r in objective.reward]
+    paid = None if objective.paid is None else [_scaled(r, one, up) for r in objective.paid]
     best = max if objective.agent_max else min
     for step in range(steps - 1, -1, -1):
         now = policy[step] if nested else policy

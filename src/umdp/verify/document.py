@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
+from umdp.spec import Spec
 from umdp.verify.numbers import Number, number
 from umdp.verify.rows import Row, feasible, make_row
 
-__all__ = ["Bound", "Document", "Model", "digest", "load", "make_model", "parse", "read"]
+__all__ = ["Bound", "Document", "Model", "digest", "has_sign", "load", "make_model", "parse", "read"]
 
 FORMAT, VERSION = "umdp certificate", 1
 LARGEST = 2 << 30  # bytes of a file
@@ -40,6 +41,7 @@ class Model:
     reward_name: str | None = None
     reward: list[Fraction] = field(default_factory=list)  # per choice, the state's included
     paid: list[Fraction] | None = None  # per transition
+    state_reward: list[Fraction] = field(default_factory=list)  # that of the states alone
     bounds: tuple[list[float], list[float]] = ([], [])
 
     @property
@@ -59,11 +61,12 @@ class Model:
 
 @dataclass(frozen=True)
 class Bound:
-    """One side of the proof: a value, a rank and a trap level for every state (-1: none)."""
+    """One side of the proof: a value, a rank and a trap level for every state (-1: none); for averages a gain, too."""
 
     value: list[Number]
     rank: list[int]
     trap: list[int]
+    gain: list[Number] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,9 @@ def parse(content: Any) -> Document:
         raise FormatError(
             f"is a certificate of version {str(content.get('version'))[:20]}; this checker knows {VERSION}"
         )
-    model = make_model(_object(content, "model"))
+    asked = _text(content, "property")
+    signed = has_sign(Spec.parse(asked))
+    model = make_model(_object(content, "model"), signed=signed)
     claim = _object(content, "claim")
     level = claim.get("level")
     if level is not None and not (type(level) in (int, float) and 0 < level < 1):
@@ -132,25 +137,30 @@ def parse(content: Any) -> Document:
     if learning is not None and not isinstance(learning, dict):
         raise FormatError("learning: not an object")
     return Document(
-        property=_text(content, "property"),
+        property=asked,
         model=model,
-        lower=_claimed(claim, "lower"),
-        upper=_claimed(claim, "upper"),
+        lower=_claimed(claim, "lower", signed),
+        upper=_claimed(claim, "upper", signed),
         policy_claimed=claim.get("policy") is True,
         level=level,
         policy=_policy(content.get("policy"), model),
-        below=_bound(content, "lower", model),
-        above=_bound(content, "upper", model),
+        below=_bound(content, "lower", model, signed),
+        above=_bound(content, "upper", model, signed),
         learning=learning,
         intact=content.get("digest") == digest(content),
     )
 
 
-def _claimed(claim: dict[str, Any], side: str) -> Number:
+def has_sign(spec: Spec) -> bool:
+    """Whether the value of a property may be negative, and its rewards may be: sums and averages that are always defined."""
+    return spec.kind != "P" and spec.aim in ("bounded", "discounted", "average")
+
+
+def _claimed(claim: dict[str, Any], side: str, signed: bool) -> Number:
     found = claim.get(side)
-    if isinstance(found, str) and found != "inf":
+    if isinstance(found, str) and found not in (("inf", "-inf") if signed else ("inf",)):
         raise FormatError(f'claim, {side}: must be a number or "inf"')
-    return number(found, f"claim, {side}")
+    return number(found, f"claim, {side}", signed=signed)
 
 
 def _refuse(word: str) -> None:
@@ -187,12 +197,14 @@ def _integers(given: Any, place: str, low: int, high: int, length: int | None = 
     return given
 
 
-def _doubles(given: Any, place: str, length: int) -> list[float]:
+def _doubles(given: Any, place: str, length: int, *, signed: bool = False) -> list[float]:
     if not isinstance(given, list) or len(given) != length:
         raise FormatError(f"{place}: not a list of {length} numbers")
+    least = -1.7976931348623157e308 if signed else 0
     for index, value in enumerate(given):
-        if type(value) not in (int, float) or not 0 <= value <= 1e309 or not math.isfinite(value):
-            raise FormatError(f"{place}, entry {index}: {str(value)[:40]!r} is not a number at least 0")
+        if type(value) not in (int, float) or not least <= value <= 1e309 or not math.isfinite(value):
+            wanted = "number" if signed else "number at least 0"
+            raise FormatError(f"{place}, entry {index}: {str(value)[:40]!r} is not a {wanted}")
     return list(map(float, given))
 
 
@@ -206,8 +218,8 @@ def _pointers(given: Any, place: str, end: int | None) -> list[int]:
     return found
 
 
-def make_model(given: dict[str, Any]) -> Model:
-    """Return the model of a certificate, or raise `FormatError` naming the entry that is wrong."""
+def make_model(given: dict[str, Any], *, signed: bool = False) -> Model:
+    """Return the model of a certificate, or raise `FormatError` naming the entry that is wrong; rewards may be `signed`."""
     successor = given.get("successor")
     count = len(successor) if isinstance(successor, list) else 0
     choice_ptr = _pointers(given.get("choice_ptr"), "model, choice_ptr", count)
@@ -233,33 +245,36 @@ def make_model(given: dict[str, Any]) -> Model:
         mask = np.zeros(states, dtype=np.bool_)
         mask[_integers(members, f"model, label {name[:40]!r}", 0, states - 1)] = True
         labels[name] = mask
-    reward_name, reward, paid = _reward(given.get("reward"), state_ptr, len(rows), count)
+    reward_name, reward, paid, by_state = _reward(given.get("reward"), state_ptr, len(rows), count, signed)
     return Model(
         state_ptr, choice_ptr, successor, rows, initial, any(a != b for a, b in zip(lower, upper, strict=True)), labels,
         _variables(given.get("variables", {}), states), _scalars(given.get("constants", {})),
-        _texts(given.get("formulas", {})), reward_name, reward, paid, (lower, upper),
+        _texts(given.get("formulas", {})), reward_name, reward, paid, by_state, (lower, upper),
     )  # fmt: skip
 
 
 def _reward(
-    given: Any, state_ptr: list[int], choices: int, transitions: int
-) -> tuple[str | None, list[Fraction], list[Fraction] | None]:
+    given: Any, state_ptr: list[int], choices: int, transitions: int, signed: bool
+) -> tuple[str | None, list[Fraction], list[Fraction] | None, list[Fraction]]:
+    own = [Fraction(0)] * (len(state_ptr) - 1)
     if given is None:
-        return None, [], None
+        return None, [], None, own
     if not isinstance(given, dict) or not isinstance(given.get("name"), str):
         raise FormatError("model, reward: not an object with a name")
     total = [Fraction(0)] * choices
     if "state" in given:
-        for state, value in enumerate(_doubles(given["state"], "model, reward, state", len(state_ptr) - 1)):
+        own = [Fraction(v) for v in _doubles(given["state"], "model, reward, state", len(own), signed=signed)]
+        for state, value in enumerate(own):
             for choice in range(state_ptr[state], state_ptr[state + 1]):
-                total[choice] += Fraction(value)
+                total[choice] += value
     if "choice" in given:
-        for choice, value in enumerate(_doubles(given["choice"], "model, reward, choice", choices)):
-            total[choice] += Fraction(value)
+        for choice, each in enumerate(_doubles(given["choice"], "model, reward, choice", choices, signed=signed)):
+            total[choice] += Fraction(each)
     paid = None
     if "transition" in given:
-        paid = [Fraction(v) for v in _doubles(given["transition"], "model, reward, transition", transitions)]
-    return given["name"], total, paid
+        listed = _doubles(given["transition"], "model, reward, transition", transitions, signed=signed)
+        paid = [Fraction(v) for v in listed]
+    return given["name"], total, paid, own
 
 
 def _variables(given: Any, states: int) -> dict[str, NDArray[Any]]:
@@ -300,17 +315,24 @@ def _policy(given: Any, model: Model) -> list[int] | list[list[int]] | None:
     return policy
 
 
-def _bound(content: dict[str, Any], side: str, model: Model) -> Bound | None:
+def _bound(content: dict[str, Any], side: str, model: Model, signed: bool) -> Bound | None:
     given = content.get(side)
     if given is None:
         return None
     if not isinstance(given, dict) or not isinstance(given.get("value"), list) or len(given["value"]) != model.states:
         raise FormatError(f"{side}: not an object with a value for each of the {model.states} states")
-    values = [number(value, f"{side}, value of state {state}") for state, value in enumerate(given["value"])]
+    values = _numbers(given["value"], f"{side}, value", signed)
+    gains = given.get("gain", [])
+    if not isinstance(gains, list) or len(gains) not in (0, model.states):
+        raise FormatError(f"{side}: a gain is a list of a number for each of the {model.states} states")
 
     def ranks(name: str) -> list[int]:
         if name not in given:
             return [-1] * model.states
         return _integers(given[name], f"{side}, {name}", -1, 1 << 40, model.states)
 
-    return Bound(values, ranks("rank"), ranks("trap"))
+    return Bound(values, ranks("rank"), ranks("trap"), _numbers(gains, f"{side}, gain", signed))
+
+
+def _numbers(given: list[Any], place: str, signed: bool) -> list[Number]:
+    return [number(value, f"{place} of state {state}", signed=signed) for state, value in enumerate(given)]

@@ -59,11 +59,12 @@ class Arena:
         return [choice]
 
     def backup(
-        self, choice: int, x: Vector, inside: Callable[[int], bool] | None, favour: bool
+        self, choice: int, x: Vector, inside: Callable[[int], bool] | list[bool] | None, favour: bool
     ) -> tuple[int, int, int, list[int]] | None:
         """Return nature's exact optimum in a row as (numerator, `whole`, share `inside`, distribution), None if infinite.
 
-        Of the optimal distributions the one with most (`favour`) or least `inside` is taken.
+        Of the optimal distributions the one with most (`favour`) or least `inside` is taken: a set of states, or entries of the
+        row.
         """
         row, nature_max = self.model.rows[choice], self.objective.nature_max
         tops: list[int] = []
@@ -90,10 +91,11 @@ class Arena:
                 tops = [last if x.top[t] is None else v for t, v in zip(row.target, tops, strict=True)]
                 if nature_max:
                     tops = [-1 if x.top[t] is None else v for t, v in zip(row.target, tops, strict=True)]
-        tie = None if inside is None else [inside(t) == favour for t in row.target]
+        within = [inside(t) for t in row.target] if callable(inside) else inside
+        tie = None if within is None else [each == favour for each in within]
         given = row.optimum(tops, nature_max, tie)
         total = reward + sum(p * v for p, v in zip(given, tops, strict=True) if p)
-        share = 0 if inside is None else sum(p for p, t in zip(given, row.target, strict=True) if inside(t))
+        share = 0 if within is None else sum(p for p, each in zip(given, within, strict=True) if each)
         return total, row.whole, share, given
 
     def check_lower(self, bound: Bound) -> Vector:

@@ -13,7 +13,7 @@ from umdp.errors import FormatError
 
 __all__ = ["Number", "Vector", "double", "number", "vector", "written"]
 
-Number = Fraction | float  # a float is always infinity
+Number = Fraction | float  # a float is always infinite
 LONGEST = 40_000  # characters of one number
 WIDEST = 400_000  # bits of the common denominator of a vector
 _INTEGER = re.compile(r"[0-9]+")
@@ -38,8 +38,8 @@ def _digits(value: int) -> str:
     return str(value) + "".join(reversed(parts))
 
 
-def number(given: Any, place: str) -> Number:
-    """Return a number at least 0, exactly as it is written.
+def number(given: Any, place: str, *, signed: bool = False) -> Number:
+    """Return a number at least 0 (with `signed`, of any sign), exactly as it is written.
 
     A JSON number is the double nearest to it; a string is an integer, ``"3p-4"`` (3 times 2 to the -4), ``"1/3"`` or ``"inf"``.
 
@@ -47,7 +47,13 @@ def number(given: Any, place: str) -> Number:
     --------
     >>> number(0.5, "here"), number("3p-4", "here"), number("1/3", "here"), number("inf", "here")
     (Fraction(1, 2), Fraction(3, 16), Fraction(1, 3), inf)
+    >>> number(-0.5, "here", signed=True), number("-1/3", "here", signed=True)
+    (Fraction(-1, 2), Fraction(-1, 3))
     """
+    if signed and isinstance(given, str) and given.startswith("-"):
+        return -number(given[1:], place)
+    if signed and type(given) in (int, float) and given < 0:
+        return -number(-given, place)
     if isinstance(given, str) and len(given) <= LONGEST:
         if given == "inf":
             return math.inf
@@ -62,7 +68,8 @@ def number(given: Any, place: str) -> Number:
         return Fraction(given)
     shown = repr(given)
     shown = shown if len(shown) < 60 else f"{shown[:57]}..."
-    raise FormatError(f'{place}: {shown} is not a number at least 0 (a double, "3p-4", "1/3" or "inf")')
+    wanted = "number" if signed else "number at least 0"
+    raise FormatError(f'{place}: {shown} is not a {wanted} (a double, "3p-4", "1/3" or "inf")')
 
 
 def written(value: Number) -> str | float:
@@ -72,7 +79,12 @@ def written(value: Number) -> str | float:
     --------
     >>> written(Fraction(1, 4)), written(Fraction(1, 3)), written(Fraction(1, 2**1100)), written(math.inf)
     (0.25, '1/3', '1p-1100', 'inf')
+    >>> written(Fraction(-1, 3))
+    '-1/3'
     """
+    if value < 0:
+        found = written(-value)
+        return f"-{found}" if isinstance(found, str) else -found
     if not isinstance(value, Fraction):
         return "inf"
     below = value.denominator
@@ -97,12 +109,12 @@ def double(value: Number, *, up: bool) -> float:
     (1.7976931348623157e+308, inf)
     """
     if not isinstance(value, Fraction):
-        return math.inf
+        return value
     try:
         near = float(value)
     except OverflowError:
-        near = math.inf
-    if near < math.inf and Fraction(near) == value:
+        near = math.inf if value > 0 else -math.inf
+    if math.isfinite(near) and Fraction(near) == value:
         return near
     if up:
         return near if near > value else math.nextafter(near, math.inf)

@@ -1,10 +1,12 @@
-"""What a property asks of the model: who pulls which way, over which states, for how many steps."""
+"""What a property asks of the model: who pulls which way, over which states, for how many steps, at what price."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 
-from umdp.spec import Direction, Spec
+from umdp.spec import Direction, Discounted, Instantaneous, Spec
+from umdp.spec.temporal import AutomatonFile, TemporalFormula
 from umdp.verify.document import Model
 
 __all__ = ["Question", "objective"]
@@ -23,6 +25,10 @@ class Question:
     steps : the step bound, None without one
     frozen : whether states of the goal, and outside `left`, keep their value (not so for X)
     wait : so many steps from the beginning nothing is reached yet; whoever is outside `left` then has failed
+    aim : reach, bounded, total, discounted or average
+    discount : what a step later counts
+    reward, paid : what choices and transitions earn; nothing for probabilities
+    final : the values with no step left to go, where they are not those of the goal
     """
 
     kind: str
@@ -34,20 +40,41 @@ class Question:
     steps: int | None = None
     frozen: bool = True
     wait: int = 0
+    aim: str = "reach"
+    discount: Fraction = Fraction(1)
+    reward: list[Fraction] = field(default_factory=list)
+    paid: list[Fraction] | None = None
+    final: list[Fraction] | None = None
 
 
 def objective(model: Model, spec: Spec) -> Question:
-    """Return what a property asks, or raise `SpecError` where it does not fit the model."""
+    """Return what a property asks, or raise `SpecError` where it does not fit the model, or the checker does not know it."""
+    if spec.filter is not None:
+        raise spec.error("a certificate is about the value of the initial state", "leave out the filter")
+    if isinstance(spec.formula, TemporalFormula | AutomatonFile):
+        raise spec.error(
+            "a certificate is about the product with an automaton", "give the product, and what it must reach"
+        )
     agent_max, nature_max = _players(model, spec)
     steps = spec.steps(model)
     asked = spec.formula.reachability()
+    reward, paid, final = [Fraction(0)] * model.choices, None, None
     if spec.kind == "R":
         spec.resolve_reward([] if model.reward_name is None else [model.reward_name])
+        reward, paid = model.reward, model.paid
     goal, left = asked.goal.evaluate(model).tolist(), asked.through.evaluate(model).tolist()
+    if spec.kind == "S":  # the share of time is what a step earns where being there earns 1
+        reward = [Fraction(int(goal[s])) for s in range(model.states) for _ in model.of(s)]
+    if isinstance(spec.formula, Instantaneous):
+        reward, paid, final = [Fraction(0)] * model.choices, None, model.state_reward
     if asked.safety:
         agent_max, nature_max = not agent_max, not nature_max
     wait = 0 if asked.wait is None else asked.wait.steps(model)[0]
-    return Question(spec.kind, agent_max, nature_max, goal, left, asked.safety, steps, not asked.exact, wait)
+    factor = Fraction(spec.formula.factor(model)) if isinstance(spec.formula, Discounted) else Fraction(1)
+    return Question(
+        "P" if spec.kind == "S" else spec.kind, agent_max, nature_max, goal, left, asked.safety, steps, not asked.exact,
+        wait, spec.aim, factor, reward, paid, final,
+    )  # fmt: skip
 
 
 def _players(model: Model, spec: Spec) -> tuple[bool, bool]:

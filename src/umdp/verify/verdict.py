@@ -11,13 +11,15 @@ from typing import Any
 from umdp.errors import FormatError, SpecError
 from umdp.spec import Spec
 from umdp.verify.bounded import induct
-from umdp.verify.document import FORMAT, VERSION, Document, load, parse
+from umdp.verify.document import FORMAT, VERSION, Bound, Document, Model, load, parse
+from umdp.verify.endless import OneStep, check_average, check_discounted
 from umdp.verify.graph import ByGraph, SearchGraph, decide
 from umdp.verify.inductive import Arena, Refused
 from umdp.verify.numbers import Number, double
 from umdp.verify.objective import Question, objective
+from umdp.verify.total import TotalArena
 
-__all__ = ["Verdict", "judge", "verify", "verify_content"]
+__all__ = ["Verdict", "judge", "possible", "prove_side", "verify", "verify_content"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Verdict:
             "valid": self.valid,
             "claim": self.claim,
             "property": self.asked,
-            **{name: "inf" if math.isinf(value) else value for name, value in shown.items()},
+            **{name: str(value) if math.isinf(value) else value for name, value in shown.items()},
             "level": self.level,
             "assumed": list(self.assumed),
         }
@@ -122,10 +124,12 @@ def judge(document: Document) -> Verdict:
             from umdp.verify.learning import check_learning
 
             check_learning(document)
-        if asked.steps is None:
+        if asked.steps is not None:
+            _bounded(document, asked)
+        elif asked.aim == "reach":
             _unbounded(document, asked)
         else:
-            _bounded(document, asked)
+            _endless(document, asked)
     except Refused as refusal:
         return verdict(str(refusal))
     return verdict("")
@@ -157,12 +161,9 @@ def _claimed(document: Document, asked: Question) -> tuple[Number, Number]:
 
 
 def _unbounded(document: Document, asked: Question) -> None:
-    model, policy = document.model, document.policy
-    if policy is not None and policy and isinstance(policy[0], list):
-        raise Refused("policy: depends on the step, but the property has no step bound")
+    model, choice = document.model, _choices(document)
     graph = SearchGraph(model)
     decided = decide(graph, asked.kind, asked.agent_max, asked.goal, asked.left)
-    choice = [int(c) for c in policy if isinstance(c, int)] if policy is not None else None
     arena = Arena(model, asked, decided, choice)
     lower, upper = _claimed(document, asked)
     top: Number = math.inf if asked.kind == "R" else Fraction(1)
@@ -175,6 +176,46 @@ def _unbounded(document: Document, asked: Question) -> None:
         raise Refused(f"{'lower' if asked.complement else 'upper'} bound: more is claimed than is proved")
     if document.policy_claimed:
         _check_policy(document, asked, decided, choice)
+
+
+def _choices(document: Document) -> list[int] | None:
+    """Return the choice of every state, of a policy that does not depend on the step."""
+    policy = document.policy
+    if policy is not None and policy and isinstance(policy[0], list):
+        raise Refused("policy: depends on the step, but the property has no step bound")
+    return [int(c) for c in policy if isinstance(c, int)] if policy is not None else None
+
+
+def _endless(document: Document, asked: Question) -> None:
+    """Check totals, discounted sums and averages: the inequalities for the policy's rows are its proof in every state."""
+    choice = _choices(document)
+    if document.policy_claimed and choice is None:
+        raise Refused("policy: something is claimed of it, but there is none")
+    bottom, top = possible(asked)
+    for name, bound, claimed, known in (
+        ("lower", document.below, document.lower, bottom),
+        ("upper", document.above, document.upper, top),
+    ):
+        upper = name == "upper"
+        found = known if bound is None else prove_side(document.model, asked, choice, bound, upper=upper)
+        if claimed < min(found, known) if upper else claimed > max(found, known):
+            raise Refused(f"{name} bound: more is claimed than is proved")
+
+
+def possible(asked: Question) -> tuple[Number, Number]:
+    """Return what a value is at least, and at most, whatever the model."""
+    if asked.kind == "P":
+        return Fraction(0), Fraction(1)
+    return (Fraction(0) if asked.aim in ("reach", "total") else -math.inf), math.inf
+
+
+def prove_side(model: Model, asked: Question, choice: list[int] | None, bound: Bound, *, upper: bool) -> Number:
+    """Return what one side of a certificate without steps or goal proves of the initial state, or refuse it."""
+    if asked.aim == "total":
+        arena = TotalArena(model, asked, choice)
+        return arena.prove_upper(bound) if upper else arena.prove_lower(bound)
+    step = OneStep(model, asked, choice, upper=upper)
+    return check_discounted(step, bound) if asked.aim == "discounted" else check_average(step, bound)
 
 
 def _check_policy(document: Document, asked: Question, decided: ByGraph, choice: list[int] | None) -> None:
@@ -212,8 +253,8 @@ def _bounded(document: Document, asked: Question) -> None:
     if document.policy_claimed and policy is None:
         raise Refused("policy: something is claimed of it, but there is none")
     lower, upper = _claimed(document, asked)
-    top: Number = math.inf if asked.kind == "R" else Fraction(1)
-    for name, needed, up in (("lower", lower > 0, False), ("upper", upper < top, True)):
+    bottom, top = possible(asked)
+    for name, needed, up in (("lower", lower > bottom, False), ("upper", upper < top, True)):
         if not needed:
             continue
         own = policy if asked.agent_max != up else None

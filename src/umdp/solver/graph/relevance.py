@@ -52,7 +52,7 @@ def relevant(graph: Graph, spec: Spec) -> Relevant:
     objective = objective_of(graph, spec)
     edges = Edges(Shape.of(graph))
     favoured = np.zeros(graph.states, dtype=np.bool_)
-    if objective.aim in ("discounted", "average"):  # where nothing is earned any more both are 0
+    if objective.aim in ("total", "discounted", "average"):  # where nothing is earned any more all are 0
         decided = ~_earns(edges, objective)
     elif objective.absorbing is not None and objective.steps is not None:
         decided = objective.kept(0)[0]  # before it counts, nothing is decided by what is reached

@@ -94,13 +94,15 @@ def solve_problem(
                 first += 1
                 continue
             workspace.slow[first] = True
-            loose = sizes[first] <= TINY or not _prove_large(workspace, first, swept=True)
+            loose = sizes[first] <= TINY or not _prove_large(workspace, first, swept=True, known=True)
         else:
             swept = slow or problem.faint or (sweeps and size <= LARGE)
             loose = not _prove_large(workspace, first, swept=swept)
             if loose and size <= method.elimination_at_last and not effort.stopped:
                 effort.tell("elimination", np.nan)
+                found = workspace.keep(first)
                 loose = workspace.eliminate(first, first + 1, size, warm=False) == first
+                workspace.back_to(found, first)
         if loose and sizes[first] <= EXACT:
             _solve_exactly(workspace, first)
         first += 1
@@ -124,11 +126,17 @@ def _is_vacuous(workspace: Workspace, component: int) -> bool:
     return not most <= cutoff * float(task.reward.max(initial=0.0))
 
 
-def _prove_large(workspace: Workspace, component: int, *, swept: bool) -> bool:
-    """Solve a component by sweeps and sparse systems; whether that gave bounds narrow enough."""
+def _prove_large(workspace: Workspace, component: int, *, swept: bool, known: bool = False) -> bool:
+    """Solve a component by sweeps and sparse systems; whether that gave bounds narrow enough.
+
+    Where bounds are `known`, they stay if these are wider.
+    """
     from umdp.solver.methods.large_component import solve_large
 
+    before = workspace.keep(component) if known else None
     workspace.slow[component] = not solve_large(workspace, component, swept=swept)
+    if before is not None:
+        workspace.back_to(before, component)
     return not bool((workspace.rel[workspace.unknowns(component)] > workspace.effort.precision / 2).any())
 
 

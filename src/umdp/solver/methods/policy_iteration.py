@@ -29,6 +29,7 @@ NOISE = 1e-15  # what rounding mostly does to a comparison, relative to the term
 ROUNDS = 400
 WORSE = 1e-9  # relative, beyond what rounding does to a value
 COARSE = 1e-10  # noise from which it is not worth asking for more
+LOOSE = 1e-6  # relative width up to which a bracket is worth having, although a narrower one was asked for
 
 
 @kernel
@@ -250,7 +251,7 @@ def solve_small(
                     continue
                 passed, factored = widen(
                     begin, n, ref, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x,
-                    kappa, wanted, agent_max, nature_max, up, load, a, work, row_work, alt_choice, alt_prob,
+                    kappa, max(wanted, LOOSE), agent_max, nature_max, up, load, a, work, row_work, alt_choice, alt_prob,
                     high if up else low, factored, gains, looked and factored,
                 )  # fmt: skip
                 above, below = above or (up and passed), below or (passed and not up)

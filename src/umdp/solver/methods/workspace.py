@@ -118,6 +118,24 @@ class Workspace:
         self.x[inner] = 0.0
         self.row[inner] = (self.problem.row_ptr[:-1] if self.safe is None else self.safe)[inner]
 
+    def keep(self, component: int) -> tuple[Array, ...]:
+        """Return what is known of a component: values, errors, rows taken and nature's answer, to go `back_to`."""
+        inner, entries = self.unknowns(component), self._entries(component)
+        return tuple(np.array(part) for part in (self.x[inner], self.rel[inner], self.row[inner], self.prob[entries]))
+
+    def back_to(self, kept: tuple[Array, ...], component: int) -> None:
+        """Take back what was kept of a component, if its bounds were narrower than those found since."""
+        inner, entries = self.unknowns(component), self._entries(component)
+        if not float(kept[1].max()) < float(self.rel[inner].max()):
+            return
+        self.x[inner], self.rel[inner], self.row[inner] = kept[:3]
+        if not self.problem.plain:
+            self.prob[entries] = kept[3]
+
+    def _entries(self, component: int) -> slice:
+        p, inner = self.problem, self.unknowns(component)
+        return slice(int(p.entry_ptr[p.row_ptr[inner.start]]), int(p.entry_ptr[p.row_ptr[inner.stop]]))
+
     def unknowns(self, component: int) -> slice:
         """Return the unknowns of a component."""
         return slice(int(self.problem.comp_ptr[component]), int(self.problem.comp_ptr[component + 1]))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.model import IntervalMDP
+from umdp.model.units import own_rewards
 from umdp.verify.document import FORMAT, VERSION
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ def model_part(model: MDP | IntervalMDP, spec: Spec) -> dict[str, Any]:
     if spec.kind == "R":
         name = spec.resolve_reward(list(model.rewards))
         rewards = model.rewards[name]
+        if spec.aim in ("discounted", "average"):  # as the process pays them
+            rewards, _ = own_rewards(model, rewards)
         part["reward"] = {"name": name} | {
             where: getattr(rewards, where).tolist()
             for where in ("state", "choice", "transition")

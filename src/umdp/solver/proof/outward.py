@@ -25,15 +25,18 @@ SEARCHED = 3000  # undecided states up to which traps are searched for
 ELIMINATED = 600  # unknowns up to which chains that floating point does not solve are solved by elimination
 
 
-def move_outward(arena: Arena, solution: Solution, *, lower: bool) -> Bound | None:
-    """Return a bound on every state that should pass the checker, and prove the solution's bracket; None if not found."""
+def move_outward(arena: Arena, solution: Solution, *, lower: bool, group: NDArray[Any] | None = None) -> Bound | None:
+    """Return a bound on every state that should pass the checker, and prove the solution's bracket; None if not found.
+
+    States of the same number in `group` (S,) share a value, where it is not -1; without it, those of end components do.
+    """
     try:
-        return _move(arena, solution, lower)
+        return _move(arena, solution, lower, group)
     except (NotProved, Refused, ArithmeticError, ValueError):
         return None
 
 
-def _move(arena: Arena, solution: Solution, lower: bool) -> Bound:
+def _move(arena: Arena, solution: Solution, lower: bool, group: NDArray[Any] | None) -> Bound:
     asked, model = arena.objective, arena.model
     low, high = solution.lower, solution.upper
     exact = (low == high) & ((low == 0) | (low == 1) & (asked.kind == "P"))
@@ -47,12 +50,13 @@ def _move(arena: Arena, solution: Solution, lower: bool) -> Bound:
     trivial: Number = Fraction(0) if lower else math.inf if asked.kind == "R" else Fraction(1)
     if not arena.open[model.initial] or end == trivial:
         return Bound([_exit(arena, s, trivial) for s in range(model.states)], none, none)
-    if asked.kind == "R" and np.isinf(low).any() and sum(arena.open) <= SEARCHED:
+    if asked.aim == "reach" and asked.kind == "R" and np.isinf(low).any() and sum(arena.open) <= SEARCHED:
         game = Game(arena, lambda *_: None, arena.policy if lower and asked.agent_max else None)
         game.find_traps()
         trap = game.trap
     known = [_known(arena, s, bool(exact[s]), float(low[s]), float(high[s]), lower, trap) for s in range(model.states)]
-    side = Side(arena, all_rows=asked.agent_max != lower, known=known, group=_groups(arena, solution, known, lower))
+    shared = _groups(arena, solution, known, lower) if group is None else group
+    side = Side(arena, all_rows=asked.agent_max != lower, known=known, group=shared)
     if side.size == 0 or not isinstance(end, Fraction):
         return Bound([trivial if v is None else v for v in known], none, trap)
     with np.errstate(invalid="ignore"):
@@ -132,7 +136,10 @@ def _groups(arena: Arena, solution: Solution, known: list[Number | None], lower:
     """Return the end components in which a value is shared, -1 elsewhere; None where there can be none."""
     asked, model = arena.objective, solution.model
     rewards = asked.kind == "R"
-    if (rewards and (asked.agent_max or not lower)) or (not rewards and (lower or not asked.agent_max)):
+    if asked.aim == "total":  # one who collects loses nothing by leaving what pays nothing
+        if lower or not asked.agent_max:
+            return None
+    elif (rewards and (asked.agent_max or not lower)) or (not rewards and (lower or not asked.agent_max)):
         return None
     from umdp.solver.graph.end_components import end_components
     from umdp.solver.objective import bounds_of
@@ -144,7 +151,7 @@ def _groups(arena: Arena, solution: Solution, known: list[Number | None], lower:
             paid = np.array([float(p) for p in arena.model.paid])
             usable &= np.maximum.reduceat(paid, model.choice_ptr[:-1]) == 0
     least, most = bounds_of(model)
-    if asked.agent_max != asked.nature_max:  # nature will not help to stay
+    if asked.agent_max != asked.nature_max and asked.aim == "reach":  # nature will not help to stay
         least = np.ones_like(least)
     inside = np.array([value is None for value in known])
     component, _, _ = end_components(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from umdp.model import IntervalMDP, Rewards
 from umdp.solver.graph.arrays import Shape
 
-__all__ = ["Stopping", "first_cut", "with_stops"]
+__all__ = ["Stopping", "with_stops"]
 
 Array = NDArray[Any]
 
@@ -57,13 +57,3 @@ def with_stops(shape: Shape, lower: Array, upper: Array, initial: int, price: Ar
         rewards={"price": Rewards(choice=cost)},
     )  # fmt: skip
     return Stopping(model, origin)
-
-
-def first_cut(shape: Shape, lower: Array, upper: Array) -> int | None:
-    """Return the first transition whose probability nature may set to 0, None where there is none."""
-    if lower is upper:
-        return None
-    row = np.repeat(np.arange(shape.choices), np.diff(shape.choice_ptr))
-    high = np.add.reduceat(upper, shape.choice_ptr[:-1])
-    cut = np.flatnonzero((lower <= 0) & (high[row] - upper >= 1 - 1e-9))
-    return int(cut[0]) if cut.size else None

@@ -1,0 +1,124 @@
+"""Nature that may cut transitions, where it matters which sets of states can be kept for ever: two models that enclose the value.
+
+*Harsher*: a choice of which nature may cut a transition leads to a state of its own, which earns the worst there is for ever (the
+best, where nature is on that side). *Milder*: nature must leave every listed transition some probability, a little more than its
+lower bound. Neither has anything to cut, so that both are solved. The value lies between them, and the policy of the side that
+the agent wants keeps its bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.model import IntervalMDP, Policy, Rewards
+from umdp.solver.again import mdp_of, statistics_of
+from umdp.solver.result import Bracket, Solution, Status
+
+if TYPE_CHECKING:
+    from umdp.solver.task import Effort
+    from umdp.spec import Spec
+
+__all__ = ["cut_rows", "enclosed", "harsher", "milder"]
+
+Array = NDArray[Any]
+PART = 1e-4  # of what nature may give away, that it must
+
+
+def cut_rows(model: IntervalMDP) -> NDArray[np.bool_]:
+    """Return the choices (C,) of which nature may set the probability of a transition to 0."""
+    row = np.repeat(np.arange(model.choices), np.diff(model.choice_ptr))
+    high = np.add.reduceat(model.upper, model.choice_ptr[:-1])
+    cut = (model.lower <= 0) & (high[row] - model.upper >= 1 - 1e-9)
+    return np.asarray(np.bincount(row[cut], minlength=model.choices) > 0)
+
+
+def harsher(model: IntervalMDP, rewards: Rewards, forever: float, name: str) -> tuple[IntervalMDP, Rewards]:
+    """Return a model whose last state earns `forever` in every step; choices that nature may cut lead there.
+
+    Its rewards, known by `name`, come with it.
+    """
+    cut = cut_rows(model)
+    sizes = np.diff(model.choice_ptr)
+    lengths = np.append(np.where(cut, 1, sizes), 1)
+    choice_ptr = np.concatenate([[0], np.cumsum(lengths)])
+    kept = np.repeat(~cut, sizes)
+    whole = np.repeat(np.append(~cut, False), lengths)
+    successor = np.full(int(choice_ptr[-1]), model.states, dtype=np.int32)
+    lower, upper = np.ones(successor.size), np.ones(successor.size)
+    successor[whole], lower[whole], upper[whole] = model.successor[kept], model.lower[kept], model.upper[kept]
+    paid = None
+    if rewards.transition is not None:
+        paid = np.zeros(successor.size)
+        paid[whole] = rewards.transition[kept]
+    state = np.append(np.zeros(model.states) if rewards.state is None else rewards.state, forever)
+    choice = None if rewards.choice is None else np.append(np.where(cut, 0.0, rewards.choice), 0.0)
+    earned = Rewards(state, choice, paid)
+    return IntervalMDP(
+        np.append(model.state_ptr, model.choices + 1), choice_ptr, successor, lower, upper, initial=model.initial,
+        rewards={name: earned},
+    ), earned  # fmt: skip
+
+
+def milder(model: IntervalMDP, rewards: Rewards, name: str) -> IntervalMDP:
+    """Return the model in which nature must leave every transition of a choice some probability."""
+    sizes = np.diff(model.choice_ptr)
+    room = np.add.reduceat(model.upper - model.lower, model.choice_ptr[:-1])
+    slack = np.maximum(1.0 - np.add.reduceat(model.lower, model.choice_ptr[:-1]), 0.0)
+    share = np.divide(slack, room, out=np.zeros_like(room), where=room > 0)
+    lower = model.lower + PART * np.repeat(np.minimum(share, 1.0), sizes) * (model.upper - model.lower)
+    return IntervalMDP(
+        model.state_ptr, model.choice_ptr, model.successor, np.minimum(lower, model.upper), model.upper, initial=model.initial,
+        rewards={name: rewards},
+    )  # fmt: skip
+
+
+def enclosed(
+    model: IntervalMDP,
+    spec: Spec,
+    agent_max: bool,
+    nature_max: bool,
+    effort: Effort,
+    begun: float,
+    rewards: Rewards,
+    forever: float,
+    answer: Callable[[IntervalMDP, Rewards], Solution],
+    worst: Solution | None = None,
+) -> Solution:
+    """Return what two models without cuts prove of one with them.
+
+    Parameters
+    ----------
+    rewards : what is paid
+    forever : what a step earns in the state that stands for what nature may do, for ever
+    answer : solves a model without cuts, with rewards of its own
+    worst : in place of the harsher model's, a solution whose bound on nature's side holds
+    """
+    name = "paid" if spec.kind != "R" else spec.resolve_reward(list(model.rewards))
+    worst, mild = (
+        worst or answer(*harsher(model, rewards, forever, name)),
+        answer(milder(model, rewards, name), rewards),
+    )
+    size, initial = model.states, model.initial
+    below, above = (mild, worst) if nature_max else (worst, mild)
+    own = below if agent_max else above
+
+    def bounds() -> tuple[Array, Array]:
+        return below.lower[:size], above.upper[:size]
+
+    def policy() -> Policy:
+        assert own.policy.choice is not None
+        return Policy(model, own.policy.choice[:size])
+
+    low, high = bounds()
+    bracket = Bracket(float(low[initial]), float(high[initial]))
+    status = Status.STOPPED if effort.stopped else Status.OPEN_ENDS
+    if bracket.relative_width <= effort.precision:
+        status = Status.CERTIFIED
+    return Solution(
+        model, spec, bracket, bracket, status, statistics_of(effort, begun), bounds, policy,
+        lambda: mdp_of(model, mild.nature.probability),
+    )  # fmt: skip

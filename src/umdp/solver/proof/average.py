@@ -1,0 +1,149 @@
+"""Certificates of long-run averages: gains from reaching an end component, values from what is earned inside.
+
+Inside an end component the gain is one number, and one step from the solver's values there earns no more (no less). Outside, and
+where a component is left, gains are those of *stopping* in a component at the price of its gain, moved outwards by a little per
+step, so that ``g(s) > P g`` strictly. Then a large multiple of g, added to the values, makes up for whatever such a step earns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.solver.proof.certificate import skeleton
+from umdp.solver.proof.outward import move_outward
+from umdp.verify.document import Bound, Model, make_model
+from umdp.verify.endless import OneStep
+from umdp.verify.graph import SearchGraph, decide
+from umdp.verify.inductive import Arena
+from umdp.verify.numbers import Vector, double, vector
+from umdp.verify.objective import objective
+
+if TYPE_CHECKING:
+    from umdp.solver.result import Solution
+
+__all__ = ["Ends", "average_bound"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """The end components of a model, as the solver of a long-run average knows them.
+
+    Attributes
+    ----------
+    x : (S,) values in the components, from which a step shows their gains
+    component : (S,) the number of each state's component, -1 outside
+    stays : (C,) the choices that stay in their state's component
+    settled : (S,) the states of components in which the policy stays
+    stop : solves for the price (S,) of stopping, not a number where one cannot; returns the solution and, of its choices, those
+        of the model (-1 for stopping)
+    """
+
+    x: Array
+    component: Array
+    stays: Array
+    settled: Array
+    stop: Callable[[Array], tuple[Solution, Array]]
+
+
+def average_bound(step: OneStep, ends: Ends) -> Bound | None:
+    """Return gains and values that prove a long-run average from one side; None where none are found."""
+    model = step.model
+    inside = ends.settled if step.own else ends.component >= 0
+    if not inside.any():
+        return None
+    x = vector(
+        [Fraction(float(v)) if k else Fraction(0) for v, k in zip(ends.x, inside, strict=True)], "proof", step.unit
+    )
+    earned = _earned(step, x, ends, inside)
+    best = (max if step.asked.agent_max else min)(earned.values())
+    unit = 1 + max(earned.values()) - min(earned.values())
+    sign = -1 if step.asked.agent_max else 1
+    price = np.full(model.states, np.nan)
+    for s in np.flatnonzero(inside).tolist():
+        price[s] = double(unit + sign * (earned[int(ends.component[s])] - best), up=step.own)
+    away = _price(step, ends, price, inside)
+    if away is None:
+        return None
+    gain = [best + sign * (w - unit) for w in away]
+    return _scaled(step, ends, x, gain)
+
+
+def _earned(step: OneStep, x: Vector, ends: Ends, inside: Array) -> dict[int, Fraction]:
+    """Return the most (least) that a step changes of the values in each component, by the rows that count and stay there."""
+    extreme = max if step.upper else min
+    found: dict[int, Fraction] = {}
+    for s in np.flatnonzero(inside).tolist():
+        k, here = int(ends.component[s]), x.top[s]
+        assert here is not None
+        for c in step.rows(s):
+            if ends.stays[c]:
+                total, below, _ = step.backup(c, x, Fraction(1))
+                change = Fraction(total - here * below, below * x.below)
+                found[k] = extreme(found.get(k, change), change)
+    return found
+
+
+def _price(step: OneStep, ends: Ends, price: Array, inside: Array) -> list[Fraction] | None:
+    """Return the price of stopping from every state, moved outwards: more on the policy's side, less on the other."""
+    solution, origin = ends.stop(price)
+    content = skeleton(solution.model, solution.spec)
+    model = make_model(content["model"])
+    asked = objective(model, solution.spec)
+    decided = decide(SearchGraph(model), "R", False, asked.goal, asked.left)
+    policy = None
+    if step.own and step.policy is not None:
+        place = {int(c): i for i, c in enumerate(origin) if c >= 0}
+        stopping = [model.state_ptr[s + 1] - 1 for s in range(model.states)]
+        policy = [stopping[s] if k else place[step.policy[s]] for s, k in enumerate(inside)] + [model.choices - 1]
+    arena = Arena(model, asked, decided, policy)
+    group = np.append(np.where(inside, ends.component, -1), -1)
+    bound = move_outward(arena, solution, lower=not step.own, group=group)
+    if bound is None:
+        return None
+    return [value for value in bound.value[:-1] if isinstance(value, Fraction)]
+
+
+def _scaled(step: OneStep, ends: Ends, x: Vector, gain: list[Fraction]) -> Bound | None:
+    """Return gains with values that make up, by a multiple of the gains, for what steps out of components earn."""
+    model, asked = step.model, step.asked
+    if len(gain) != model.states:
+        return None
+    g = vector(gain, "proof")
+    least: Fraction | None = None
+    for s, needed in enumerate(step.reached):
+        for c in step.rows(s) if needed else ():
+            if ends.stays[c] and g.top[s] == g.top[model.rows[c].target[0]] and _level(model, c, g):
+                continue
+            lost = _lost(step, s, c, g)
+            if lost <= 0:
+                return None
+            least = lost if least is None else min(least, lost)
+    size = max(map(abs, asked.reward), default=Fraction(0)) + max(map(abs, asked.paid or ()), default=Fraction(0))
+    size += 2 * max(abs(Fraction(top or 0, x.below)) for top in x.top) + max(map(abs, gain))
+    times = 0 if least is None else 1 << max(0, (int(4 * size / least) + 1).bit_length())
+    values = [x[s] + times * gain[s] for s in range(model.states)]
+    none = [-1] * model.states
+    return Bound(list(values), none, none, list(gain))
+
+
+def _level(model: Model, choice: int, g: Vector) -> bool:
+    """Whether all successors of a choice have one gain."""
+    return len({g.top[t] for t in model.rows[choice].target}) == 1
+
+
+def _lost(step: OneStep, state: int, choice: int, g: Vector) -> Fraction:
+    """Return by how much a step of a choice falls short of the gain of its state, on the side to be proved."""
+    row = step.model.rows[choice]
+    worth = [top if (top := g.top[t]) is not None else 0 for t in row.target]
+    given = row.optimum(worth, step.asked.nature_max)
+    later = sum(p * v for p, v in zip(given, worth, strict=True))
+    lost = Fraction((g.top[state] or 0) * row.whole - later, row.whole * g.below)
+    return lost if step.upper else -lost

@@ -1,0 +1,113 @@
+"""Vectors for properties of reaching: in rationals where the model is small, moved outwards where it is not."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from umdp.solver.proof.chain import solve_exactly
+from umdp.solver.proof.game import Game
+from umdp.solver.proof.outward import move_outward
+from umdp.verify.document import Bound
+from umdp.verify.inductive import Arena, Refused
+from umdp.verify.numbers import Number, number, vector
+from umdp.verify.objective import Question
+
+if TYPE_CHECKING:
+    from umdp.solver.result import Solution
+
+__all__ = ["reaching_bounds"]
+
+EXACT = 40  # undecided states up to which values are found in rationals
+LAST_RESORT = 100  # and up to which they are where nothing else works
+
+
+def reaching_bounds(arena: Arena, solution: Solution, content: dict[str, Any]) -> dict[bool, Bound]:
+    """Return vectors that prove the lower (True) and the upper side; what could not be found is missing.
+
+    The policy and what is claimed of it are changed where some other one proves more.
+    """
+    size = sum(arena.open)
+    sides: dict[bool, Bound] = {}
+    if size > EXACT:
+        for lower in (True, False):
+            bound = move_outward(arena, solution, lower=lower)
+            if bound is not None:
+                bound = replace(bound, rank=_ranks(arena, bound, lower=lower))
+                if _holds(arena, bound, lower=lower):
+                    sides[lower] = bound
+    if len(sides) < 2 and size <= LAST_RESORT:
+        with suppress(ArithmeticError, Refused):
+            sides = _exactly(arena, content) | sides
+    return sides
+
+
+def _exactly(arena: Arena, content: dict[str, Any]) -> dict[bool, Bound]:
+    """Return both sides in rationals: the game's value on one, that of the policy on the other."""
+    asked, policy = arena.objective, arena.policy
+    best = Game(arena, solve_exactly).run()
+    own = None
+    if policy is not None and all(arena.decided.usable[c] for s, c in enumerate(policy) if arena.open[s]):
+        own = Game(arena, solve_exactly, policy).run()
+    if own is None or _falls_short(content["claim"], asked, own.value[arena.model.initial]):
+        # The returned policy does not keep its side of the bracket, or is none of one choice per state: some policy does.
+        known = policy if policy is not None else arena.model.state_ptr[:-1]
+        arena.policy = [best.choice.get(s, c) for s, c in enumerate(known)]
+        own = Game(arena, solve_exactly, arena.policy).run()
+        content["policy"], content["claim"]["policy"] = arena.policy, False
+    below, above = (own, best) if asked.agent_max else (best, own)
+    bounds = {}
+    for lower, outcome in ((True, below), (False, above)):
+        bound = Bound(outcome.value, [-1] * arena.model.states, outcome.trap)
+        bounds[lower] = replace(bound, rank=_ranks(arena, bound, lower=lower))
+    return bounds
+
+
+def _falls_short(claim: dict[str, Any], asked: Question, own: Number) -> bool:
+    """Whether a policy's value does not reach the bound that it should prove."""
+    ends = [number(claim[side], "claim") for side in ("lower", "upper")]
+    if asked.complement:
+        ends = [1 - ends[1], 1 - ends[0]]
+    return own < ends[0] if asked.agent_max else own > ends[1]
+
+
+def _holds(arena: Arena, bound: Bound, *, lower: bool) -> bool:
+    try:
+        arena.check_lower(bound) if lower else arena.check_upper(bound)
+    except Refused:
+        return False
+    return True
+
+
+def _ranks(arena: Arena, bound: Bound, *, lower: bool) -> list[int]:
+    """Return ranks for the states whose inequality is tight: the round in which a smaller rank comes into reach."""
+    model, asked = arena.model, arena.objective
+    rank = [-1] * model.states
+    if lower == (asked.kind == "R"):
+        return rank
+    x = vector(bound.value, "proof", arena.unit)
+    all_rows = asked.agent_max != lower
+    favour = asked.nature_max == lower
+    skipped = (None, 0) if lower else (None,)
+    waiting = [s for s in range(model.states) if arena.open[s] and x.top[s] not in skipped]
+    ranked = [not arena.open[s] or (lower and x.top[s] == 0) for s in range(model.states)]
+    step = 0
+    while waiting:
+        fresh = []
+        for s in waiting:
+            top = x.top[s]
+            assert top is not None
+            for c in arena.rows(s, all_rows, "proof"):
+                found = arena.backup(c, x, ranked.__getitem__, favour)
+                if found is not None and top * found[1] == found[0] and found[2] == 0:
+                    break
+            else:
+                fresh.append(s)
+        if not fresh:
+            break
+        for s in fresh:
+            rank[s], ranked[s] = step, True
+        waiting = [s for s in waiting if not ranked[s]]
+        step += 1
+    return rank if step > 1 else [-1] * model.states
