@@ -120,6 +120,7 @@ BAD = [
     ('P>=^1.5 [ F "g" ]', "not between 0 and 1"),
     ('P>=^-0.5 [ F "g" ]', "not between 0 and 1"),
     ('P>=^"p" [ F "g" ]', "a threshold is a number"),
+    ('R{"r"}min=? [ F^{discount=0.9} "g" ]', "write C{discount=0.9}"),
     ('P>=^true [ F "g" ]', "a threshold is a number"),
     ('P>=1^/0 [ F "g" ]', "division by zero"),
     ('P>=^? [ F "g" ]', "needs a number"),

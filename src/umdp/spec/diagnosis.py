@@ -233,6 +233,10 @@ def _in_path(found: _Unexpected) -> SpecError | None:
         return location.moved(start).error(
             f"unknown function {found.previous}", f"there are {listed(FUNCTIONS)}{meant}"
         )
+    if kind == "LBRACE" and location.text[location.position :].replace(" ", "").startswith("{discount"):
+        return location.error(
+            "a discount is for sums without an end", "write C{discount=0.9}, with no reward from where it is to end"
+        )
     if kind == "LBRACE":
         return location.error("filters {...} are the old way", "write filter(max, ..., states)")
     if kind == "NOT" and before in _OPERATORS:
