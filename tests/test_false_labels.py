@@ -204,8 +204,9 @@ def test_a_run_is_checked_with_anything_else_as_the_worst(tmp_path: Path) -> Non
     origin = Origin(question, 200, last.guarantee.as_dict())
     read = origin.reading(last.model, Spec.parse(question).robust())
     assert read == last.robust.spec
-    assert origin.promised(read)["kind"] == "any-time"
-    assert origin.promised(Spec.parse('Pminmax=? [ F<=2 "goal" ]').pessimistic(REST))["kind"] == "none"
+    assert origin.promised(last.model, read)["kind"] == "any-time"
+    other = Spec.parse('Pminmax=? [ F<=2 "goal" ]').pessimistic(REST)
+    assert origin.promised(last.model, other)["kind"] == "none"
     best = Spec.parse(question).optimistic()
     assert origin.reading(last.model, best) == best
 

@@ -108,6 +108,7 @@ def test_a_worker_of_a_cluster_that_is_killed(serial, tmp_path, capsys) -> None:
         assert "60 runs, 48 of them now" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_killed_goes_on_where_it_was(serial, tmp_path) -> None:
     """`umdp reproduce`, killed with its workers after a third and again after two thirds."""
     command = [
