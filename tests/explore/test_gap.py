@@ -177,6 +177,13 @@ def test_what_playing_proves_counts_for_the_gap() -> None:
     assert bench.optimum - last.performance <= 0.8
 
 
+def test_what_playing_proves_is_not_compared_with_a_model_that_promises_nothing() -> None:
+    *_, last = anytime(COIN, 'Pmax=? [ F "heads" ]', LUI(), evidence=0.5, trajectories=300)
+    assert last.promise is not None
+    assert last.promise.by == "evidence"
+    assert last.promised == last.bracket
+
+
 def test_without_a_guarantee_the_gap_is_that_of_the_learned_model() -> None:
     *_, last = anytime(COIN, 'Pmax=? [ F "heads" ]', LUI(), gap=0.3, trajectories=1000)
     assert last.reason == "the policy is, on the learned model, within 0.3 of the optimum"
