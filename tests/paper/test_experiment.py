@@ -148,7 +148,7 @@ def test_clopper_pearson_takes_part_where_no_trajectory_visits_a_state_twice() -
 
 def test_sampling_is_step_by_step_unless_a_file_asks_for_more(tmp_path) -> None:
     assert {trial.config.sampling for trial in Experiment.load("basic").cut(seeds=1).trials()} == {"steps"}
-    text = 'sampling = "auto"\ntrajectories = 20000\nseeds = 1\nenvironments = ["chain"]\n'
+    text = 'sampling = "auto"\ntrajectories = 5000\nseeds = 1\nenvironments = ["chain"]\n'
     (tmp_path / "own.toml").write_text(text + '[[learners]]\nlabel = "LUI"\nlearner = "lui"\n')
     (trial,) = Experiment.load(tmp_path / "own.toml").trials()
     assert trial.config.sampling == "auto"
@@ -157,4 +157,4 @@ def test_sampling_is_step_by_step_unless_a_file_asks_for_more(tmp_path) -> None:
     )
     once, again = work(trial), work(trial)
     np.testing.assert_array_equal(once["steps"], again["steps"])
-    assert once["trajectories"][-1] == 20_000
+    assert once["trajectories"][-1] == 5_000
