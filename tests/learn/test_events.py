@@ -373,3 +373,22 @@ def test_choices_that_merge_the_same_are_compared_with_each_other() -> None:
     different[3:7] = [300, 300, 500, 100]
     assert not misfits(tying, alike, 0.01).any()
     assert misfits(tying, different, 0.01)[:3].tolist() == [False, True, True]
+
+
+def test_an_event_is_of_one_class() -> None:
+    bench = benchmark.BENCHMARKS["aircraft"]
+    mdp = bench.build()
+    assert bench.tie is not None
+    *_, last = anytime(mdp, bench.spec, ConfidenceSequence(0.1), tie=bench.tie(mdp.graph), trajectories=50)
+    content = copy.deepcopy(last.certificate().content)
+    given = content["learning"]
+    ends = given["event_ptr"]
+    first = next(e for e in range(len(ends) - 1) if ends[e + 1] - ends[e] > 1)
+    other = given["class_ptr"][-1] - 1
+    assert other not in given["event_outcome"][ends[first] : ends[first + 1]]
+    given["event_outcome"] = list(given["event_outcome"])
+    given["event_outcome"][ends[first + 1] - 1] = other
+    content["digest"] = digest(content)
+    found = verify_content(content)
+    assert not found.valid
+    assert "no set of outcomes of one class" in str(found)
