@@ -32,6 +32,7 @@ COSTLY = (
     "an outcome that was never seen may cost anything, or hold for ever: no bound on a smallest cost, or on a long-run average, "
     "follows from an observed graph"
 )
+POSSIBLE = "every listed transition can happen"  # where the value rests on some that were never seen
 CHANGES = "the process is known to change: bounds from before say nothing of it after"
 UNKNOWN = "the learner promises nothing"
 
@@ -186,7 +187,7 @@ def promise(
     if decided_unseen:
         conditions.insert(
             0,
-            f"every listed transition can happen: {decided_unseen:,} of those on which the value rests "
+            f"{POSSIBLE}: {decided_unseen:,} of those on which the value rests "
             f"{'was' if decided_unseen == 1 else 'were'} never seen",
         )
     return replace(claim, reasons=tuple(conditions))

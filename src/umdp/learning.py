@@ -112,9 +112,10 @@ def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, S
     """
     from umdp.automata.ties import product_ties
     from umdp.solver.temporal import lift, probability_in
+    from umdp.source.around import process_of
     from umdp.source.environments.environment import Environment
     from umdp.source.listed import without_rest
-    from umdp.source.remembering import Remembering, process_of
+    from umdp.source.remembering import Remembering
     from umdp.source.simulator import Simulator
 
     agent = spec.deciding().agent

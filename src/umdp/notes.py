@@ -13,13 +13,15 @@ from umdp.learn.alarm import in_lines
 from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
 from umdp.model import Graph
+from umdp.model.units import RANGE
 from umdp.plural import nouns
 from umdp.solver.objective import objective_of
+from umdp.source.around import process_of
 from umdp.source.environments.environment import Environment
 from umdp.source.environments.time_limit import cut_note
 from umdp.source.listed import Listed
 from umdp.source.observed_graph import STAY, UNKNOWN
-from umdp.source.remembering import Remembering, process_of
+from umdp.source.remembering import Remembering
 
 if TYPE_CHECKING:
     from umdp.anytime import Anytime
@@ -37,7 +39,7 @@ def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
     """Return what the user should know about a run as it is shown by a snapshot, a line each."""
     source = process_of(run.source)
     own = run.spec.aim in ("discounted", "average")  # rewards are taken as the process pays them: no word on shifts
-    report = [line for line in run.source.report() if not (own and _is_shift(line))]
+    report = [line for line in run.source.report() if not (own and RANGE in line)]
     notes = [*in_lines(snapshot.alarms), *report, *_reset_note(run)]
     if isinstance(source, Environment):
         entry = source.graph.interface is not None and source.graph.interface.entry
@@ -48,11 +50,6 @@ def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
     if isinstance(run.learner, Parametric):
         return [*notes, *parameters_in_words(snapshot.parameters or {})]
     return notes + _class_notes(run, snapshot)
-
-
-def _is_shift(line: str) -> bool:
-    """Whether a line of a report says how rewards of both signs were shifted."""
-    return "rewards range from" in line and "so that the return" in line
 
 
 def parameters_in_words(given: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -16,7 +16,6 @@ OTHER = "the promise was made for another property, and does not follow for this
 SURE = (
     "confidence-sequence",
 )  # learners whose intervals hold for all choices at once, those that were never tried included
-UNSEEN = "every listed transition can happen"
 
 
 @dataclass(frozen=True)
@@ -63,10 +62,11 @@ class Origin:
         """
         from umdp.asked import is_costly
         from umdp.automata.reading import needs_automaton
+        from umdp.guarantee import POSSIBLE
         from umdp.solver import relevant
 
         worst = spec.agent is not None and spec.nature is spec.agent.flipped and spec.filter is None
-        if not worst or needs_automaton(spec) or any(UNSEEN in each for each in self.guarantee["reasons"]):
+        if not worst or needs_automaton(spec) or any(POSSIBLE in each for each in self.guarantee["reasons"]):
             return False
         return not (model.rest is not None and is_costly(model, spec)) and not relevant(model, spec).favoured
 

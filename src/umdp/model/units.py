@@ -14,9 +14,10 @@ from umdp.model.rewards import Rewards, Units
 if TYPE_CHECKING:
     from umdp.model.graph import Graph
 
-__all__ = ["TERMINATED", "Structures", "in_units", "own_rewards", "reward_structures"]
+__all__ = ["RANGE", "TERMINATED", "Structures", "in_units", "own_rewards", "reward_structures"]
 
 TERMINATED = "terminated"  # the label of the states in which episodes end
+RANGE = "rewards range from"  # what a note on rewards of both signs begins with, and on how they are shifted
 
 
 class Structures(NamedTuple):
@@ -59,7 +60,7 @@ def reward_structures(
         return Structures(turned if paid.any() else {}, "")
     if not (paid < 0).any():
         return Structures({"reward": Rewards(transition=paid)}, "")
-    span = f"rewards range from {paid.min():g} to {paid.max():g}"
+    span = f"{RANGE} {paid.min():g} to {paid.max():g}"
     on_the_way = paid[~ending]
     if not (on_the_way < 0).any():
         least = float(paid.min())

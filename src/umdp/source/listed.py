@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from umdp.model import REST, Graph, Rewards
-from umdp.source.base import COUNTED, INSTEAD, UNLISTED, Batch, Knowledge, Order, Source
+from umdp.source.around import Around
+from umdp.source.base import COUNTED, INSTEAD, UNLISTED, Batch, Order, Source
 
 __all__ = ["Listed", "listed", "without_rest"]
 
 
-class Listed(Source):
+class Listed(Around):
     """Gives the trajectories of another source, steps to "anything else" left out of counts and graph.
 
     For learners that promise nothing, whose bounds on what was never seen would be made up. States and choices stay; a choice
@@ -22,7 +22,6 @@ class Listed(Source):
 
     Attributes
     ----------
-    inner : the other source
     kept : (T,) which of its transitions are left
 
     Examples
@@ -33,40 +32,17 @@ class Listed(Source):
     """
 
     def __init__(self, source: Source) -> None:
-        self.inner = source
+        super().__init__(source)
         self.graph, self.kept = listed(source.graph)
-        self.interactive = source.interactive  # type: ignore[misc]
-        self.eager, self.pace = source.eager, source.pace
-        self.settled, self.stepwise = source.settled, source.stepwise
-
-    def begin(self, seed: int) -> None:
-        """Start from the beginning."""
-        self.inner.begin(seed)
 
     def collect(self, order: Order) -> Batch:
         """Collect what the source collects."""
         batch = self.inner.collect(order)
         return replace(batch, counts=batch.counts[self.kept])
 
-    def knowledge(self) -> Knowledge:
-        """Return what the source knows."""
-        return self.inner.knowledge()
-
-    def state(self) -> dict[str, Any]:
-        """Return the state of the source."""
-        return self.inner.state()
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state."""
-        self.inner.restore(state)
-
     def report(self) -> list[str]:
         """Return what the source reports, in the words for a source without "anything else"."""
         return [_reworded(line) for line in self.inner.report()]
-
-    def close(self) -> None:
-        """Let go of what the source holds."""
-        self.inner.close()
 
 
 def _reworded(line: str) -> str:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from umdp.automata.product import Product
 from umdp.model import MDP
 from umdp.solver.temporal import probability_in
-from umdp.source.base import Batch, Knowledge, Order, Source
+from umdp.source.around import Around, process_of
+from umdp.source.base import Batch, Order, Source
 from umdp.source.environments.environment import Environment
 from umdp.source.listed import Listed
 from umdp.source.walk import Walk
 
-__all__ = ["Remembering", "process_of"]
+__all__ = ["Remembering"]
 
 
-class Remembering(Source):
+class Remembering(Around):
     """Gives what another source gives, in terms of the product of its graph with an automaton.
 
     An environment is played by a policy of the product: the automaton reads along. What was recorded is counted as what it is,
@@ -36,11 +35,8 @@ class Remembering(Source):
     """
 
     def __init__(self, source: Source, product: Product) -> None:
-        self.inner, self.product = source, product
-        self.graph = product.model.graph
-        self.interactive = source.interactive  # type: ignore[misc]
-        self.eager, self.pace, self.whole = source.eager, source.pace, source.whole
-        self.settled, self.stepwise = source.settled, source.stepwise
+        super().__init__(source)
+        self.product, self.graph = product, product.model.graph
         self._truth: MDP | None = None
         if source.truth is not None:
             self._truth = self.graph.with_probability(probability_in(product, source.truth))
@@ -63,10 +59,6 @@ class Remembering(Source):
         """The product of the process itself, where it is known."""
         return self._truth
 
-    def begin(self, seed: int) -> None:
-        """Start from the beginning."""
-        self.inner.begin(seed)
-
     def collect(self, order: Order) -> Batch:
         """Play the product's policy, or count what was recorded."""
         if self._env is not None:
@@ -79,30 +71,3 @@ class Remembering(Source):
         counts = np.zeros(self.graph.transitions, dtype=np.int64)
         counts[self._first] = batch.counts[self._own]
         return replace(batch, counts=counts)
-
-    def knowledge(self) -> Knowledge:
-        """Return what the source knows."""
-        return self.inner.knowledge()
-
-    def state(self) -> dict[str, Any]:
-        """Return the state of the source."""
-        return self.inner.state()
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state."""
-        self.inner.restore(state)
-
-    def report(self) -> list[str]:
-        """Return what the source reports."""
-        return self.inner.report()
-
-    def close(self) -> None:
-        """Let go of what the source holds."""
-        self.inner.close()
-
-
-def process_of(source: Source) -> Source:
-    """Return the source itself, without what was put around it."""
-    while isinstance(source, Listed | Remembering):
-        source = source.inner
-    return source
