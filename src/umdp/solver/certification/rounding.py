@@ -75,6 +75,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.solver.judge.rows import EPS, LEAST, excess
 
 __all__ = [
     "EPS",
@@ -98,8 +99,6 @@ __all__ = [
 ]
 
 Array = NDArray[Any]
-EPS = 2.0**-53
-LEAST = 5e-324  # the smallest number above 0
 MOST = float(np.finfo(np.float64).max)
 TINY = 1e-301  # what underflow may add up to over a whole problem, and to spare
 
@@ -218,74 +217,12 @@ def one_minus(low: Array, high: Array) -> tuple[Array, Array]:
     )
 
 
-@kernel(inline="always")
-def excess(begin: int, end: int, values: Array) -> float:
-    """Return ``sum(values[begin:end]) - 1``, with the right sign and accurate to 2 eps relative to itself.
-
-    Roundings of the sum are summed as well, and it is noted what that loses in turn: where it may matter the sum is exact.
-    """
-    high, rest, lost = -1.0, 0.0, 0.0
-    for t in range(begin, end):
-        v = values[t]
-        total = high + v
-        shift = total - high
-        error = (high - (total - shift)) + (v - shift)
-        high = total
-        total = rest + error
-        shift = total - rest
-        lost += abs((rest - (total - shift)) + (error - shift))
-        rest = total
-    if lost > 0.0 and abs(high + rest) < 2.0**60 * lost:
-        return float(_exact_excess(begin, end, values, np.empty(0, np.int32), np.empty(0, np.int32), 0))
-    return float(high + rest)
-
-
 @kernel
 def excess_within(begin: int, end: int, values: Array, successor: Array, group: Array, wanted: int) -> float:
     """Return `excess` over the entries `t` with ``group[successor[t]] == wanted``."""
-    high, rest, lost = -1.0, 0.0, 0.0
+    kept, count = np.empty(end - begin), 0
     for t in range(begin, end):
-        if group[successor[t]] != wanted:
-            continue
-        v = values[t]
-        total = high + v
-        shift = total - high
-        error = (high - (total - shift)) + (v - shift)
-        high = total
-        total = rest + error
-        shift = total - rest
-        lost += abs((rest - (total - shift)) + (error - shift))
-        rest = total
-    if lost > 0.0 and abs(high + rest) < 2.0**60 * lost:
-        return float(_exact_excess(begin, end, values, successor, group, wanted))
-    return float(high + rest)
-
-
-@kernel
-def _exact_excess(begin: int, end: int, values: Array, successor: Array, group: Array, wanted: int) -> float:
-    """Add up without rounding (Shewchuk's expansions), then round once."""
-    partial = np.empty(end - begin + 1)
-    count = 0
-    for t in range(begin - 1, end):
-        v = -1.0
-        if t >= begin:
-            if group.size > 0 and group[successor[t]] != wanted:
-                continue
-            v = values[t]
-        kept = 0
-        for i in range(count):
-            y = partial[i]
-            if abs(v) < abs(y):
-                v, y = y, v
-            total = v + y
-            error = y - (total - v)
-            if error != 0.0:
-                partial[kept] = error
-                kept += 1
-            v = total
-        partial[kept] = v
-        count = kept + 1
-    total = 0.0
-    for i in range(count):
-        total += partial[i]
-    return float(total)
+        if group[successor[t]] == wanted:
+            kept[count] = values[t]
+            count += 1
+    return excess(0, count, kept)
