@@ -20,7 +20,8 @@ from umdp.limits import reached
 from umdp.snapshot import Snapshot
 from umdp.solver.again import bracket_of, repetition, solution_of
 from umdp.solver.api import task_of
-from umdp.solver.objective import players
+from umdp.solver.confirm.reaching import case_of
+from umdp.solver.objective import objective_of, players
 from umdp.solver.task import Effort
 from umdp.source.simulator.simulator import SAMPLING, Simulator
 
@@ -50,6 +51,7 @@ class Leaper:
         self.run, self.limits, self.source = run, limits, source
         self.kept, self.true, self.nature_max = kept, true, nature_max
         self._last = 0  # steps of the last iteration
+        self._question: Arrays | None = None
         graph = source.graph
         self.length = int(min(max(ROOM // (3 * graph.transitions + graph.states), FEWEST), MOST))
         self.stage = source.stage
@@ -85,6 +87,23 @@ class Leaper:
         # The last that is asked about, whose rows stay, is the process as it is now.
         known = all(true.renew(mdp.probability, mdp.probability) for mdp in reversed(source.stages[source.stage :]))
         return cls(run, limits, source, kept, true, nature_max) if known else None
+
+    def _judged(self) -> Arrays:
+        """Return what the judge looks at besides the bounds: rewards, the objective, and how unknowns stand for states."""
+        if self._question is None:
+            model, spec, task = self.run.learner.model, self.run.reading.robust(), self.kept.task
+            agent_max, nature_max = players(model, spec)
+            rows, asked, _ = case_of(
+                model, objective_of(model, spec), agent_max, nature_max, complement=task.complement
+            )
+            trap = np.full(model.states, -1, np.int64)
+            if asked.reward and bool(task.decided.infinite.any()):
+                from umdp.solver.confirm.witness import trap_levels
+
+                trap = trap_levels(rows, asked, asked.all_below, asked.nature_max)
+            about = np.array(self.kept.index), task.decided.infinite, trap, task.complement
+            self._question = (rows[5:], asked, about)
+        return self._question
 
     def snapshots(self) -> Iterator[Snapshot]:
         """Take the run ahead by some iterations, and yield what was known at the beginning of each."""
@@ -132,6 +151,7 @@ class Leaper:
             uncertain, run.precision,
             *kept.for_leap(graph.initial), self.nature_max, task.kind == "R" and not task.agent_max, *kept.parts(),
             self.true.parts()[3][2], self.true.parts()[4], *starts, known, lowers, uppers, seen, chosen, numbers, marks,
+            *self._judged(),
         )  # fmt: skip
         if not kept.lock.acquire(blocking=False):
             return  # another thread solves on the same graph

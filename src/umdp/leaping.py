@@ -11,6 +11,9 @@ from umdp.kernel import kernel
 from umdp.learn.updates import update
 from umdp.model.bounds import are_feasible
 from umdp.model.interval import ROUNDING
+from umdp.solver.confirm.witness import assemble
+from umdp.solver.judge.inductive import Asked, TwoPart, examine
+from umdp.solver.judge.rows import EPS, ModelRows
 from umdp.solver.methods.elimination import evaluate
 from umdp.solver.methods.repetition import renew, resolve
 from umdp.source.simulator.kernels import follow, simulate
@@ -100,6 +103,36 @@ def _reaches(graph: Arrays, initial: int, weight: Array, halt: Array, horizon: i
 
 
 @kernel
+def is_judged(
+    rows: ModelRows,
+    asked: Asked,
+    about: Arrays,
+    taken: Array,
+    x: Array,
+    rel: Array,
+    parts: tuple[Array, Array],
+    state: int,
+    sides: tuple[TwoPart, TwoPart, Array, Array],
+) -> bool:
+    """Whether the judge confirms the values of a solve, and the bracket that is shown of a state.
+
+    `about` has the unknown of every state, the infinite ones, the levels of traps, and whether values are those of not reaching.
+    """
+    index, infinite, trap, complement = about
+    low, high, open_below, open_above = sides
+    assemble(index, infinite, complement, x, rel, parts, low, high)
+    below, above = examine(rows, asked, low, high, taken, trap, open_below, open_above)
+    if below > 0 or above > 0:
+        return False
+    value, away = x[index[state]], rel[index[state]]
+    least, most = low.base[state] + low.offset[state], high.base[state] + high.offset[state]
+    if complement:
+        least, most = -most, -least
+    # What is shown is rounded outwards, twice (`rounding.below`, `rounding.above`).
+    return bool(value * (1.0 - away) * (1.0 - 2.0 * EPS) <= least and most <= value * (1.0 + away) * (1.0 + 2.0 * EPS))
+
+
+@kernel
 def leap(
     length: int,
     kind: int,
@@ -151,6 +184,9 @@ def leap(
     chosen: Array,
     numbers: Array,
     marks: Array,
+    rewards: tuple[Array, Array, Array],
+    asked: Asked,
+    judged: Arrays,
 ) -> int:
     """Do up to `length` iterations; return how many were done, the last of which may be incomplete (`pending` is not 0).
 
@@ -160,7 +196,7 @@ def leap(
 
     `known` says whether there is something to start from: robust choices, values, the same in the best case. `so_far` counts
     iterations, trajectories, steps and those of the last iteration; none is begun that seems to lead beyond `patience` steps.
-    Other arguments are those of `update`, `simulate` or `sample` (where there is a `course`), `renew` and `resolve`.
+    Other arguments are those of `update`, `simulate` or `sample` (where there is a `course`), `renew`, `resolve` and `is_judged`.
     """
     n, states = fixed[0], halt.size
     state_ptr, choice_ptr, successor = fixed[4], fixed[5], fixed[6]
@@ -170,6 +206,9 @@ def leap(
     quota, tally, evaluations = np.empty(choices, np.int64), np.empty(choices, np.int64), np.zeros(2, np.int64)
     row, x = np.empty(n, np.int64), np.empty(n + 2)
     worth, valued = np.nan, False
+    rows = ModelRows(state_ptr, choice_ptr, successor, lower, upper, rewards[0], rewards[1], rewards[2])
+    low, high = TwoPart(np.empty(states), np.empty(states)), TwoPart(np.empty(states), np.empty(states))
+    sides = (low, high, np.empty(states, np.bool_), np.empty(states, np.bool_))
     for made in range(length):
         if so_far[1] >= most or so_far[2] + 2 * so_far[3] > patience:
             return made
@@ -187,6 +226,11 @@ def leap(
             return made
         value, error = found[index], found[n + 2 + index]
         if value < FAINT:
+            return made
+        parts = (space[7], space[8])
+        if not is_judged(
+            rows, asked, judged, taken[n:], found[: n + 2], found[n + 2 : 2 * n + 4], parts, initial, sides
+        ):
             return made
         same = valued
         for s in range(states):

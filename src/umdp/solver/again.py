@@ -98,6 +98,7 @@ def solution_of(
         model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun),
         lambda: plausible(spec, *values().between(slice(None))), lambda: Policy.trusted(model, choice), nature,
         None if found is None else found.x[: known.n],
+        _candidate=lambda: values().candidate(model.states),
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of, status_of
 from umdp.solver.bounded import bounded
+from umdp.solver.confirm.reaching import confirm
 from umdp.solver.cuts import cut_rows, enclosed
 from umdp.solver.endless import ENDLESS, endless
 from umdp.solver.filtered import filtered
@@ -23,7 +24,8 @@ from umdp.solver.nested import settled
 from umdp.solver.objective import bounds_of, objective_of, players
 from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.reduction.analysis import Analysis, analyse
-from umdp.solver.result import Solution
+from umdp.solver.result import Bracket, Solution, Status
+from umdp.solver.support import possible_transitions, with_transitions, without_transitions
 from umdp.solver.task import Effort, Task, has_free_zero
 from umdp.solver.temporal import along, in_memory, lift, needs_automaton
 from umdp.spec import Spec
@@ -92,6 +94,12 @@ def solve(
         return filtered(plain, spec, Effort(precision))
     agent_max, nature_max = players(model, spec)
     begun = time.monotonic()
+    if isinstance(model, IntervalMDP) and (used := possible_transitions(model)) is not None:
+        inner = solve(
+            without_transitions(model, used), spec, precision=precision, method=method, threads=threads,
+            time_limit=time_limit, cutoff=cutoff, progress=progress,
+        )  # fmt: skip
+        return with_transitions(inner, model, used)
     effort = Effort(precision, method, threads, begun + time_limit, progress, cutoff=cutoff)
     if needs_automaton(spec):
         return _in_product(model, spec, agent_max, nature_max, effort, begun, start)
@@ -167,6 +175,20 @@ def evaluate(
         return replace(played, _policy=lambda: policy, product=product)
     if not np.array_equal(policy.graph.state_ptr, model.state_ptr):
         raise ModelError("the policy is for a model with other states and choices")
+    if isinstance(model, IntervalMDP) and (used := possible_transitions(model)) is not None:
+        trimmed = without_transitions(model, used)
+        own = Policy(trimmed, policy.choice, policy.weight)
+        inner = evaluate(
+            trimmed,
+            spec,
+            own,
+            precision=precision,
+            method=method,
+            threads=threads,
+            time_limit=time_limit,
+            progress=progress,
+        )
+        return with_transitions(inner, model, used)
     _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
     begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress)
@@ -275,14 +297,41 @@ def _unbounded(
     *,
     cutting: bool = False,
 ) -> Solution:
-    """Return the solution; with `cutting`, that of a total of which only the bound from above holds if nature may cut."""
+    """Return the solution, as far as the judge confirms it.
+
+    With `cutting`, it is that of a total of which only the bound from above holds if nature may cut.
+    """
+    draft = _draft(model, spec, agent_max, nature_max, effort, begun, start, cutting=cutting)
+    if not effort.prove or cutting or draft.status is Status.OPEN_ENDS:
+        return draft
+    kept = start is not None or "graph" in model.__dict__
+
+    def anew() -> Solution:
+        return _draft(model, spec, agent_max, nature_max, effort, begun, None, fresh=True)
+
+    return confirm(draft, agent_max, nature_max, effort, anew if kept else None)
+
+
+def _draft(
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    agent_max: bool,
+    nature_max: bool,
+    effort: Effort,
+    begun: float,
+    start: Solution | Policy | None,
+    *,
+    cutting: bool = False,
+    fresh: bool = False,
+) -> Solution:
+    """Return what the solver finds; with `fresh`, without anything that is kept with the graph."""
     from umdp.solver.certification.rounding import one_minus
     from umdp.solver.methods.by_component import solve_task
     from umdp.solver.methods.nature import answer, spread
     from umdp.solver.methods.resumption import resume
-    from umdp.solver.methods.strategy_iteration import against_policy, solve_alone, solve_game
+    from umdp.solver.methods.strategy_iteration import solve_alone, solve_game
 
-    about = analyse(model, spec)
+    about = analyse(model, spec, fresh=fresh)
     if about.total and not cutting and isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
         return _enclosed_total(model, spec, agent_max, nature_max, effort, begun)
     shape, safety = about.shape, about.safety
@@ -300,14 +349,25 @@ def _unbounded(
     cuts = resumed is None and has_free_zero(task)
     task = replace(task, cuts=cuts)
 
-    kept = None
+    kept, candidate = None, None
     size, initial = model.states, model.initial
     first = np.array([initial])
     open_game = cuts and not task.joint
+
+    def own(choice: Array) -> Bracket:
+        if model.is_chain or not effort.prove:
+            return bracket
+        spent = replace(effort)
+        found = _unbounded(
+            Policy(model, choice[:size]).induced(model), spec, nature_max, nature_max, spent, begun, None
+        )
+        effort.iterations, effort.stopped = spent.iterations, spent.stopped
+        return found.bracket
+
     if open_game:
         game = solve_game(task, effort, first_choices)
         bracket = bracket_of(spec, float(game.lower[initial]), float(game.upper[initial]))
-        own_bracket = bracket_of(spec, float(game.policy_lower[initial]), float(game.policy_upper[initial]))
+        own_bracket = own(game.choice)
         bounds: Callable[[], tuple[Array, Array]] = lambda: (game.lower, game.upper)  # noqa: E731
         choice: Callable[[], Array] = lambda: game.choice  # noqa: E731
         prob: Callable[[], Array] = lambda: game.prob  # noqa: E731
@@ -324,10 +384,9 @@ def _unbounded(
             if turn:
                 bracket, values, solved = narrow, other, turned
         own_bracket, kept = bracket, None if cuts or turn else values
+        candidate = lambda: values.candidate(size)  # noqa: E731
         if cuts:
-            # The graph of one policy may decide more than the graph of all.
-            own = solve_alone(against_policy(task, values.choice), effort)
-            own_bracket = bracket_of(spec, *_single(own.between(first)))
+            own_bracket = own(values.choice)  # the graph of one policy may decide more than the graph of all
         bounds = lambda: one_minus(values.lower, values.upper) if turn else (values.lower, values.upper)  # noqa: E731
         choice = lambda: values.choice  # noqa: E731
         prob = lambda: answer(solved, values)  # noqa: E731
@@ -346,7 +405,7 @@ def _unbounded(
     status = status_of(bracket, effort, open_game=open_game and closed)
     return Solution(
         model, spec, bracket, own_bracket, status, statistics_of(effort, begun),
-        per_state, lambda: Policy(model, choice()[:size]), nature, values=kept,
+        per_state, lambda: Policy(model, choice()[:size]), nature, values=kept, _candidate=candidate,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import mdp_of, statistics_of, status_of
+from umdp.solver.confirm.sums import confirm_bounded
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.objective import bounds_of, objective_of
 from umdp.solver.result import Bracket, Solution
@@ -104,6 +105,10 @@ def bounded(
         high = np.full(shape.states, 1.0 if spec.kind == "P" else np.inf)
     if policy is None:
         policy = Policy(model, result.choice if steps else np.array(shape.state_ptr[:-1]))
+    if effort.prove and not effort.stopped and steps > 0:
+        low, high = confirm_bounded(
+            model, objective, (agent_max, nature_max), policy, not keep, (low, high), effort.is_late
+        )
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 
     def nature() -> MDP:

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
 from umdp.solver.again import mdp_of, statistics_of
+from umdp.solver.confirm.sums import confirm_average
 from umdp.solver.cuts import cut_rows, enclosed
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.objective import Objective, bounds_of
 from umdp.solver.proof.average import Ends
 from umdp.solver.reduction.stopping import with_stops
-from umdp.solver.result import Bracket, Solution
+from umdp.solver.result import Bracket, Diagnostic, Solution
 from umdp.solver.sums import status_within
 from umdp.spec import Spec
 
@@ -112,6 +113,16 @@ def average(
             respond(shape.choice_ptr, shape.successor, lower, upper, worth, np.empty(0), nature_max, outside)
             return np.where(np.repeat(stays, np.diff(shape.choice_ptr)), answered, outside)
 
+    sure = True
+    if np.isfinite(middle).all():
+        below, above = (-away_high, -away_low) if agent_max else (away_low, away_high)
+        spread = float(room.max())
+        sides = (best - spread, below), (best + spread, above)
+        owned = np.where(settled, component, -1)
+        judged_low, judged_high, sure = confirm_average(
+            model, asked, (agent_max, nature_max), choice, gains.x, (owned, component), sides
+        )
+        low, high = np.minimum(low, judged_low), np.maximum(high, judged_high)
     if asked.kind == "P":
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
@@ -124,6 +135,7 @@ def average(
     return Solution(
         model, spec, bracket, bracket, status_within(bracket, signed.largest_reward, effort), statistics_of(effort, begun),
         lambda: (low, high), lambda: Policy(model, choice), lambda: mdp_of(model, prob()), ends=ends,
+        diagnostics=() if sure else (Diagnostic.UNCONFIRMED,),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from umdp.model import Graph, IntervalMDP, Policy
 from umdp.solver.again import repetition, solve_again
 from umdp.solver.api import propose, solve, task_of
+from umdp.solver.confirm.reaching import confirmed
 from umdp.solver.objective import players
 from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.result import Solution
@@ -83,9 +84,11 @@ class Prepared:
         cutoff: float = np.inf,
     ) -> Solution:
         """Return the solution for a model with this graph; `start` are choices (S,), `before` the `unknowns` of a solution."""
-        found = self._again(model, start, before, Effort(precision, method, cutoff=cutoff))
-        if found is not None:
-            return found
+        effort = Effort(precision, method, cutoff=cutoff)
+        found = self._again(model, start, before, effort)
+        judged = None if found is None else confirmed(found, *players(model, self.spec), effort)
+        if judged is not None:
+            return judged
         return solve(model, self.spec, start=self._policy(start), precision=precision, method=method, cutoff=cutoff)
 
     def propose(

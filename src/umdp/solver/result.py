@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from umdp.model import MDP, IntervalMDP, Policy
     from umdp.solver.proof.average import Ends
     from umdp.solver.proof.certificate import Certificate
-    from umdp.solver.task import Values
+    from umdp.solver.task import Candidate, Values
     from umdp.spec import Spec
 
-__all__ = ["Bracket", "Solution", "Statistics", "Status"]
+__all__ = ["Bracket", "Diagnostic", "Solution", "Statistics", "Status"]
 
 T = TypeVar("T")
 
@@ -97,6 +97,20 @@ class Status(enum.Enum):
         return self is Status.CERTIFIED
 
 
+class Diagnostic(enum.Enum):
+    """What there is to say of a solution besides its bracket and status; the value is a sentence for people."""
+
+    UNCONFIRMED = (
+        "more was found than the judge confirms on the model as given, so that the bracket is the one it does confirm: "
+        "please report the model and the property"
+    )
+
+    @property
+    def code(self) -> str:
+        """The name for programs."""
+        return self.name.lower()
+
+
 @dataclass(frozen=True)
 class Statistics:
     """What a solve took.
@@ -133,6 +147,7 @@ class Solution:
     product : what `model`, `spec`, policy and nature are about where the property needs an automaton; otherwise None
     shown : with a filter, the states that it is about: those that attain an optimum, that satisfy a threshold, or all to print
     ends : of a long-run average, the end components and what is known of them, for a certificate; otherwise None
+    diagnostics : what else there is to say
     """
 
     model: MDP | IntervalMDP
@@ -149,6 +164,8 @@ class Solution:
     product: Product | None = field(default=None, repr=False)
     shown: NDArray[np.int64] | None = field(default=None, repr=False)
     ends: Ends | None = field(default=None, repr=False)
+    diagnostics: tuple[Diagnostic, ...] = ()
+    _candidate: Callable[[], Candidate] | None = field(default=None, repr=False)
 
     @cached_property
     def _lower_and_upper(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -212,9 +229,19 @@ class Solution:
             nature: MDP | ModelError = self.nature
         except ModelError as refusal:
             nature = refusal
-        public = ("model", "spec", "bracket", "policy_bracket", "status", "statistics", "shown", "product")
+        public = (
+            "model",
+            "spec",
+            "bracket",
+            "policy_bracket",
+            "status",
+            "statistics",
+            "shown",
+            "product",
+            "diagnostics",
+        )
         known = {"_bounds": self._lower_and_upper, "_policy": self.policy, "_nature": nature}
-        return {name: getattr(self, name) for name in public} | known | {"ends": None}
+        return {name: getattr(self, name) for name in public} | known | {"ends": None, "_candidate": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         known = {name: _known(state[name]) for name in ("_bounds", "_policy", "_nature")}

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import mdp_of, statistics_of
+from umdp.solver.confirm.sums import confirm_bounded, confirm_discounted
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.objective import Objective, bounds_of
-from umdp.solver.result import Bracket, Solution, Status
+from umdp.solver.result import Bracket, Diagnostic, Solution, Status
 
 if TYPE_CHECKING:
     from umdp.solver.task import Effort
@@ -52,6 +53,8 @@ def discounted(
     if asked.off > 0.0:  # a reward that is off in every step
         room = asked.off / (1.0 - asked.discount) * (1.0 + 2.0**-40)
         low, high = np.nextafter(low - room, -np.inf), np.nextafter(high + room, np.inf)
+    taken = policy or Policy(model, found.steps.choice)
+    low, high, sure = confirm_discounted(model, asked, (agent_max, nature_max), taken, policy is not None, (low, high))
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 
     def nature() -> MDP:
@@ -63,7 +66,7 @@ def discounted(
 
     return Solution(
         model, spec, bracket, bracket, status_within(bracket, signed.largest_reward, effort), statistics_of(effort, begun),
-        lambda: (low, high), lambda: policy or Policy(model, found.steps.choice), nature,
+        lambda: (low, high), lambda: taken, nature, diagnostics=() if sure else (Diagnostic.UNCONFIRMED,),
     )  # fmt: skip
 
 
@@ -113,6 +116,10 @@ def bounded_sum(
     ):  # fewer steps were computed than asked for, or numbers grew too large
         low, high = np.full(x.size, -np.inf), np.full(x.size, np.inf)
     taken = policy or Policy(model, choices if steps else np.array(shape.state_ptr[:-1]))
+    if effort.prove and steps > 0 and np.isfinite(low).all():
+        low, high = confirm_bounded(
+            model, asked, (agent_max, nature_max), taken, policy is not None, (low, high), effort.is_late
+        )
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 
     def nature() -> MDP:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from umdp.solver.graph.arrays import Shape
     from umdp.solver.reduction.problem import Problem
 
-__all__ = ["Effort", "Task", "Values", "has_free_zero"]
+__all__ = ["Candidate", "Effort", "Task", "Values", "has_free_zero"]
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -109,6 +109,14 @@ class Task:
         return self.agent_max == self.nature_max
 
 
+class Candidate(NamedTuple):
+    """Bounds (S,) from below and above that are to be judged, each the sum of two numbers; of not reaching if `complement`."""
+
+    low: tuple[Array, Array]
+    high: tuple[Array, Array]
+    complement: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Values:
     """Certified values of all states, and nature's answer on the rows solved.
@@ -125,6 +133,7 @@ class Values:
     exact : the unknowns of which the value is known without any error
     least : what unknowns solved in rationals are at least, even if that exceeds the largest number there is
     slow : which components sweeps did not settle in time
+    parts : bounds in two parts, where elimination found them (`methods.workspace`)
     """
 
     task: Task
@@ -138,6 +147,22 @@ class Values:
     exact: dict[int, Fraction] = field(default_factory=dict)
     least: dict[int, float] = field(default_factory=dict)
     slow: Array | None = None
+    parts: tuple[Array, Array] | None = None
+
+    def candidate(self, size: int) -> Candidate:
+        """Return the bounds of the first `size` states, for the judge to look at."""
+        low, high = self.between(slice(0, size))
+        none = np.zeros(size)
+        found = []
+        for base, side, sign in ((low, 0, -1.0), (high, 1, 1.0)):
+            offset = none
+            if self.parts is not None:
+                first, second = (self.parts[side][row][self.index[:size]] for row in (1, 2))
+                known = self.task.decided.maybe[:size] & ~np.isnan(first)
+                scale = 1.0 + sign * 2.0 * self.task.reward_error
+                base, offset = np.where(known, first * scale, base), np.where(known, second * scale, 0.0)
+            found += [base, offset]
+        return Candidate((found[0], found[1]), (found[2], found[3]), self.task.complement)
 
     @cached_property
     def x(self) -> Array:

@@ -54,7 +54,7 @@ def solve_task(task: Task, effort: Effort, start: Array | None = None, past: Pas
 
     return Values(
         task, workspace.x, workspace.rel, layout.problem.index, take, layout.problem, row, workspace.prob,
-        workspace.exact, workspace.least, workspace.slow,
+        workspace.exact, workspace.least, workspace.slow, workspace.parts,
     )  # fmt: skip
 
 

@@ -75,8 +75,9 @@ def solve_small(
     With `warm` the rows in `choice` are a policy to start from; with `informed` the values in `x` are those of a problem like
     this one, and tell what nature answers to it. Neither changes the answer, but for the last digits.
     Writes the value `x`, its relative error bound `rel`, the row `choice` of every state and nature's `prob`.
-    The arrays from `allowed` (all true) to `alt_prob` are work space. `counts` adds up (policy evaluations, components
-    left loose).
+    The arrays from `allowed` (all true) to `alt_prob` are work space, but for the second and third row of `low` and `high`: these
+    receive the bounds as sums of two numbers, not a number where there are none. `counts` adds up (policy evaluations,
+    components left loose).
     """
     n_max = a.shape[0]
     tie = TIE if wanted == np.inf else min(TIE, 4e-6 * wanted)  # what is taken must still prove the bounds
@@ -88,12 +89,16 @@ def solve_small(
         begin, n = comp_ptr[k], comp_ptr[k + 1] - comp_ptr[k]
         if n > limit:
             return k
+        for s in range(begin, begin + n):
+            low[1, s] = high[1, s] = np.nan
         if n == 1:
             solved = solve_singles(
                 k, stop, comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, row_work[0],
                 choice, x, rel, agent_max, nature_max, wanted, tie, np.inf, subnormal,
             )  # fmt: skip
             if solved > k:
+                for s in range(begin, comp_ptr[solved]):
+                    low[1, s] = high[1, s] = np.nan
                 k = solved - 1
                 continue
         error = 0.0
@@ -260,8 +265,11 @@ def solve_small(
         loose = not (above and below)
         for s in range(begin, begin + n):
             if above and below:
-                x[s], own = around(low[s], high[s])
+                x[s], own = around(low[0, s], high[0, s])
                 rel[s] = compose(error, own)
+                for part in range(1, 3):  # as what they rest on may be off by
+                    low[part, s] *= 1.0 - error
+                    high[part, s] *= 1.0 + error
                 loose = loose or not own <= wanted
             else:  # not proved, but a place to start from for others
                 pos = 0 if s - begin == ref else (ref if s == begin else s - begin)

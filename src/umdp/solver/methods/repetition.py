@@ -124,7 +124,10 @@ def renew(undecided: Array, fixed: Arrays, lower: Array, upper: Array, more: Arr
 
 
 class Found(NamedTuple):
-    """What a repeated solve found: values and relative errors (n+2,), rows (n,), nature's answer, and a choice per state (S,)."""
+    """What a repeated solve found: values and relative errors (n+2,), rows (n,), nature's answer, and a choice per state (S,).
+
+    `parts` are the bounds in two parts, as in `Workspace`.
+    """
 
     x: Array
     rel: Array
@@ -132,6 +135,7 @@ class Found(NamedTuple):
     prob: Array
     choice: Array
     iterations: int
+    parts: tuple[Array, Array]
 
 
 class Repetition:
@@ -185,8 +189,8 @@ class Repetition:
         size, widest = self.largest, int(widths.max(initial=1))
         self._space: Arrays = (
             np.empty((size, size)), np.empty((11, size)), np.empty((3, widest)), np.zeros(self.n + 2),
-            np.ones(rows, np.bool_), np.zeros(rows), np.zeros(rows), np.zeros(self.n + 2), np.zeros(self.n + 2),
-            np.zeros(self.n, np.int64), np.empty(entries),
+            np.ones(rows, np.bool_), np.zeros(rows), np.zeros(rows), np.zeros((3, self.n + 2)),
+            np.zeros((3, self.n + 2)), np.zeros(self.n, np.int64), np.empty(entries),
         )  # fmt: skip
         self._made = True
 
@@ -242,7 +246,11 @@ class Repetition:
         )  # fmt: skip
         if not solved:
             return None
-        return Found(found[: n + 2], found[n + 2 : 2 * n + 4], taken[:n], found[2 * n + 4 :], taken[n:], int(counts[0]))
+        parts = np.array(self._space[7]), np.array(self._space[8])
+        parts[0][1:, n:] = parts[1][1:, n:] = np.nan
+        return Found(
+            found[: n + 2], found[n + 2 : 2 * n + 4], taken[:n], found[2 * n + 4 :], taken[n:], int(counts[0]), parts
+        )
 
     def renew(self, lower: Array, upper: Array) -> bool:
         """Write the rows of new bounds; return whether they can be solved by elimination, nature cutting no edge."""
@@ -285,4 +293,6 @@ class Repetition:
         task = replace(self.task, lower=lower, upper=upper, nature_max=nature_max, cuts=False)
         problem = lay_out(task).problem
         prob = found.prob[: problem.target.size]
-        return Values(task, found.x, found.rel, self.index, lambda: found.choice, problem, found.row, prob)
+        return Values(
+            task, found.x, found.rel, self.index, lambda: found.choice, problem, found.row, prob, parts=found.parts
+        )

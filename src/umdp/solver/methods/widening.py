@@ -51,6 +51,8 @@ def widen(
 ) -> tuple[bool, bool]:
     """Widen the values by `kappa` times the accumulated `load` and check that they are inductive; `bound` receives them.
 
+    Its second and third row are the same in two parts, the value of the reference state and the difference to it.
+
     Where `looked` says that `gains` are those of all rows at the values themselves, rows that lose more by a step than widening
     and rounding can make good are known to pass: what nature gains by a step changes by at most twice what a value moves.
 
@@ -145,7 +147,11 @@ def widen(
                 off = 8.0 * EPS * (abs(shifted[s]) + other)
                 if shifted[s] != 0.0 or (top > 0.0 and h[s] > 0.0):
                     off += 8.0 * LEAST
-                bound[begin + i] = max(shifted[s] + other + sign * off, 0.0)
+                bound[0, begin + i] = max(shifted[s] + other + sign * off, 0.0)
+                if e[s] < 0.5:
+                    bound[1, begin + i], bound[2, begin + i] = top, shifted[s] - e[s] * top
+                else:  # so far from the reference state that the difference to it has no digits to spare
+                    bound[1, begin + i], bound[2, begin + i] = shifted[s] + h[s] * top, 0.0
             return True, factored
         if not moved:
             return False, factored

@@ -101,14 +101,18 @@ class Workspace:
         return np.zeros(self.problem.n, dtype=np.int64)
 
     @cached_property
+    def parts(self) -> tuple[Array, Array]:
+        """Bounds from below and above by elimination, and the same in two parts where these are known, (3, n+2) each."""
+        return np.full((3, self.problem.n + 2), np.nan), np.full((3, self.problem.n + 2), np.nan)
+
+    @cached_property
     def _space(self) -> tuple[Array, ...]:
         rows, entries = self.problem.slack.size, self.problem.target.size
         return (
             np.ones(rows, dtype=np.bool_),
             np.zeros(rows),
             np.zeros(rows),
-            self.below,
-            self.above,
+            *self.parts,
             self.proof,
             (np.empty(entries)),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from umdp.solver.proof.chain import solve_exactly
@@ -30,17 +31,44 @@ def reaching_bounds(arena: Arena, solution: Solution, content: dict[str, Any]) -
     """
     size = sum(arena.open)
     sides: dict[bool, Bound] = {}
-    if size > EXACT:
+    known = _known(arena, solution)
+    if known is not None:
+        bound = Bound(known, [-1] * arena.model.states, [-1] * arena.model.states)
         for lower in (True, False):
-            bound = move_outward(arena, solution, lower=lower)
-            if bound is not None:
-                bound = replace(bound, rank=_ranks(arena, bound, lower=lower))
-                if _holds(arena, bound, lower=lower):
-                    sides[lower] = bound
+            ranked = replace(bound, rank=_ranks(arena, bound, lower=lower))
+            if _holds(arena, ranked, lower=lower):
+                sides[lower] = ranked
+    if size > EXACT and len(sides) < 2:
+        for lower in (side for side in (True, False) if side not in sides):
+            moved = move_outward(arena, solution, lower=lower)
+            if moved is not None:
+                moved = replace(moved, rank=_ranks(arena, moved, lower=lower))
+                if _holds(arena, moved, lower=lower):
+                    sides[lower] = moved
     if len(sides) < 2 and size <= LAST_RESORT:
         with suppress(ArithmeticError, Refused):
             sides = _exactly(arena, content) | sides
     return sides
+
+
+def _known(arena: Arena, solution: Solution) -> list[Number] | None:
+    """Return the values of all states where the solver found them in rationals."""
+    values = solution.values
+    if values is None or values.task.complement != arena.objective.complement or not values.exact:
+        return None
+    decided, found = arena.decided, list[Number]()
+    for s in range(arena.model.states):
+        value: Number | None = values.exact.get(int(values.index[s]))
+        if not arena.open[s]:
+            value = (
+                float("inf") if decided.infinite[s] else Fraction(int(decided.one[s] and arena.objective.kind == "P"))
+            )
+        elif value is not None and values.task.complement:
+            value = 1 - value
+        if value is None:
+            return None
+        found.append(value)
+    return found
 
 
 def _exactly(arena: Arena, content: dict[str, Any]) -> dict[bool, Bound]:

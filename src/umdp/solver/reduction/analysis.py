@@ -119,9 +119,9 @@ class Analysis:
         return decided
 
 
-def analyse(model: MDP | IntervalMDP, spec: Spec) -> Analysis:
-    """Return what is asked of a model; models that share a graph, as learned ones do, share what it decides."""
-    graph = model.__dict__.get("graph")
+def analyse(model: MDP | IntervalMDP, spec: Spec, *, fresh: bool = False) -> Analysis:
+    """Return what is asked of a model; models that share a graph, as learned ones do, share what it decides unless `fresh`."""
+    graph = None if fresh else model.__dict__.get("graph")
     shared = graph.__dict__.setdefault("_analyses", {}) if graph is not None else {}
     key = (spec.kind, spec.formula, spec.reward)
     lower, upper = bounds_of(model)

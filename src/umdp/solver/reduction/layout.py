@@ -133,8 +133,12 @@ def _plan(task: Task) -> Plan:
             cyclic = ~task.edges.drawn(~cyclic, cyclic, every=True)
             candidates &= cyclic[graph.choice_state]
         if candidates.any():
+            # Unless nature may cut edges, which the task says, end components are those of the graph: a plan that is kept with it
+            # must not depend on the bounds that were there first.
+            even = None if task.cuts else np.ones(graph.transitions)
+            lower, upper = (task.lower, task.upper) if even is None else (even, even)
             inner, stays, blocks = end_components(
-                graph.state_ptr, graph.choice_ptr, graph.successor, task.lower, task.upper, cyclic, candidates
+                graph.state_ptr, graph.choice_ptr, graph.successor, lower, upper, cyclic, candidates
             )
             if blocks:
                 members = np.zeros(graph.states, dtype=np.bool_)

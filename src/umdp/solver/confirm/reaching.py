@@ -1,0 +1,334 @@
+"""From what a solver says to what the judge confirms: nothing else is called certified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import UmdpError
+from umdp.solver.certification.rounding import one_minus
+from umdp.solver.confirm.sums import rows_of
+from umdp.solver.objective import Objective, objective_of
+from umdp.solver.result import Diagnostic, Solution, Status
+
+if TYPE_CHECKING:
+    from umdp.model import MDP, IntervalMDP
+    from umdp.solver.judge import Asked, ModelRows, TwoPart
+    from umdp.solver.task import Candidate, Effort
+
+__all__ = ["JudgedObjective", "case_of", "confirm", "confirmed", "refusals"]
+
+Array = NDArray[Any]
+FIRST, FASTER = 2.0**-46, 32.0  # by how much vectors are moved outwards, relatively, and how much more every time
+ROUNDS = 12  # sweeps that move single states
+SMALL = 2000  # transitions of a model that is worth a proof in rationals
+LARGE = 100_000  # transitions from which few attempts must do
+
+_refused: list[str] = []
+
+
+def refusals() -> int:
+    """Return how often, in this process, something that the solver said was not confirmed."""
+    return len(_refused)
+
+
+class JudgedObjective(NamedTuple):
+    """What the judge is asked: rows and objective of the model as given; `safety` where one minus it is what was asked."""
+
+    rows: ModelRows
+    asked: Asked
+    safety: bool
+
+
+def case_of(
+    model: MDP | IntervalMDP, objective: Objective, agent_max: bool, nature_max: bool, *, complement: bool
+) -> JudgedObjective:
+    """Return the question that bounds of a property answer: everything in it comes from the model itself.
+
+    With `complement`, vectors are those of reaching less 1.
+    """
+    from umdp.solver.judge import Asked
+
+    rows = rows_of(model, objective)
+    reward, total = objective.kind == "R", objective.aim == "total"
+    if objective.safety:
+        agent_max, nature_max = not agent_max, not nature_max
+    goal = np.zeros_like(objective.goal) if total else np.array(objective.goal)
+    through = np.ones_like(goal) if reward else np.array(objective.through)
+    top = 0.0 if reward or complement else 1.0
+    return JudgedObjective(
+        rows, Asked(reward, total, goal, through, nature_max, not agent_max, agent_max, top), objective.safety
+    )
+
+
+class _Defence:
+    """Vectors for a case, and what the judge says of them: moved outwards as far as it takes."""
+
+    def __init__(
+        self, case: JudgedObjective, given: Candidate, choice: Array, nature: Callable[[], Array], precision: float
+    ) -> None:
+        from umdp.solver.confirm.witness import trap_levels
+        from umdp.solver.judge.inductive import may_cut
+
+        rows, asked, _ = case
+        self.case, self.given, self.nature, self.precision = case, given, nature, precision
+        self.choice = np.ascontiguousarray(choice, dtype=np.int64)
+        low, size = given.low[0], given.low[0].size
+        self.open = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+        self.holds = [False, False]
+        self.trap = np.full(size, -1, np.int64)
+        if asked.total and bool(np.isinf(low).any()):
+            self.trap = _levels_that_pay(case, low, self.choice)
+        elif asked.reward and not asked.total and bool(np.isinf(low).any()):
+            self.trap = trap_levels(rows, asked, asked.all_below, asked.nature_max)
+        elif not asked.reward and not asked.nature_max and may_cut(rows):
+            self.trap = trap_levels(rows, asked, asked.all_above, False)
+        self.sides = [self._vector(0.0, 0), self._vector(0.0, 1)]
+
+    @property
+    def bottom(self) -> float:
+        """The least value there is."""
+        return 0.0 if self.case.asked.reward else self.case.asked.top - 1.0
+
+    def _vector(self, margin: float, side: int) -> TwoPart:
+        """Return the vector of a side, moved outwards by a relative margin; what is exactly 0, 1 or infinite stays."""
+        from umdp.solver.judge import TwoPart
+
+        asked, turned = self.case.asked, self.given.complement
+        below = (side == 0) != turned
+        base, offset = (np.array(part) for part in (self.given.low if below else self.given.high))
+        stays = np.isinf(base) | ((base == 1.0) & (offset == 0.0)) if asked.reward or below else np.isinf(base)
+        if asked.reward:
+            stays = np.isinf(base)
+        if margin:
+            with np.errstate(invalid="ignore"):
+                factor = np.where(stays, 1.0, 1.0 - margin if below else 1.0 + margin)
+                base, offset = base * factor, offset * factor
+        if not asked.reward and not below:
+            over = base + offset >= 1.0
+            base, offset = np.where(over, 1.0, base), np.where(over, 0.0, offset)
+        return TwoPart(-base, -offset) if turned else TwoPart(base, offset)
+
+    def ask(self) -> bool:
+        """Ask the judge; whether both sides hold."""
+        from umdp.solver.judge import examine
+
+        rows, asked, _ = self.case
+        left = examine(rows, asked, self.sides[0], self.sides[1], self.choice, self.trap, *self.open)
+        self.holds = [count == 0 for count in left]
+        return all(self.holds)
+
+    def move(self, rounds: int) -> None:
+        """Move single states outwards, on the sides that do not hold, until none fails or the rounds are over."""
+        from umdp.solver.confirm.witness import move_outwards
+
+        rows, asked, _ = self.case
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            if self.holds[side]:
+                continue
+            for turn in range(rounds):
+                if not move_outwards(rows, asked, self.sides[side], self.choice, sign, turn % 2 == 0, self.bottom):
+                    break
+
+    def hold(self, late: Callable[[], bool]) -> bool:
+        """Find vectors that hold, the closest first; whether that succeeds on both sides."""
+        if self.ask():
+            return True
+        large = self.case.rows.successor.size > LARGE
+        margin = 0.0
+        while margin <= self.precision / 8 and not late():
+            for side in (0, 1):
+                if not self.holds[side] and margin:
+                    self.sides[side] = self._vector(margin, side)
+            self.move(ROUNDS)
+            if self.ask():
+                return True
+            margin = max(FIRST, margin * (FASTER**3 if large else FASTER))
+        return not late() and self._carry()
+
+    def _carry(self) -> bool:
+        """Move the sides that do not hold by what roundings add up to over all steps; whether both hold then."""
+        from umdp.solver.confirm.witness import carry_load
+
+        rows, asked, _ = self.case
+        prob = self.nature()
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            if not self.holds[side]:
+                start = self._vector(0.0, side)
+                self.sides[side] = carry_load(rows, asked, start, self.choice, prob, sign, self.bottom) or start
+        if self.ask():
+            return True
+        self.move(ROUNDS)
+        return self.ask()
+
+    def concede(self) -> bool:
+        """Give up states that do not pass, and what rests on them; whether both sides hold then."""
+        for _ in range(4):
+            for side, least in ((0, self.bottom), (1, math.inf if self.case.asked.reward else self.case.asked.top)):
+                if not self.holds[side]:
+                    self.sides[side].base[self.open[side]] = least
+                    self.sides[side].offset[self.open[side]] = 0.0
+            self.move(ROUNDS)
+            if self.ask():
+                return True
+        for side, least in ((0, self.bottom), (1, math.inf if self.case.asked.reward else self.case.asked.top)):
+            if not self.holds[side]:
+                self.sides[side].base[:], self.sides[side].offset[:] = least, 0.0
+        return False
+
+    def bounds(self) -> tuple[Array, Array]:
+        """Return the vectors as bounds on what was asked, rounded outwards."""
+        low, high = (_rounded(*side, up) for side, up in zip(self.sides, (False, True), strict=True))
+        if self.given.complement:  # of reaching, less 1
+            low, high = -high, -low
+        if self.given.complement != self.case.safety:
+            low, high = one_minus(low, high)
+        if self.case.asked.reward:
+            return np.maximum(low, 0.0), high
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def _rounded(base: Array, offset: Array, up: bool) -> Array:
+    """Return ``base + offset``, rounded up or down where it is not a number itself."""
+    with np.errstate(invalid="ignore"):
+        total = base + offset
+        shift = total - base
+        lost = (base - (total - shift)) + (offset - shift)
+        off = lost > 0 if up else lost < 0
+    return np.where(off, np.nextafter(total, np.inf if up else -np.inf), total)
+
+
+def _levels_that_pay(case: JudgedObjective, low: Array, choice: Array) -> Array:
+    """Return levels (S,) for infinite totals: 0 where rows that count stay among themselves, above what may lead down."""
+    rows = case.rows
+    infinite = np.isinf(low)
+    owner = np.repeat(np.arange(low.size), np.diff(rows.state_ptr))
+    counted = np.ones(owner.size, np.bool_) if case.asked.all_below else np.zeros(owner.size, np.bool_)
+    if not case.asked.all_below:
+        counted[choice] = True
+    used = rows.upper > 0
+    inside = infinite.copy()
+    while True:
+        leaves = np.logical_or.reduceat(used & ~inside[rows.successor], rows.choice_ptr[:-1]) & counted
+        left = inside & (np.bincount(owner[leaves], minlength=low.size) > 0)
+        if not left.any():
+            break
+        inside &= ~left
+    level = np.where(inside, 0, -1)
+    now = 0
+    while True:
+        now += 1
+        falls = np.logical_or.reduceat(used & (level[rows.successor] >= 0), rows.choice_ptr[:-1])
+        stuck = np.bincount(owner[counted & ~falls], minlength=low.size) > 0
+        new = infinite & (level < 0) & ~stuck
+        if not new.any():
+            return np.asarray(level, dtype=np.int64)
+        level = np.where(new, now, level)
+
+
+def confirm(
+    draft: Solution,
+    agent_max: bool,
+    nature_max: bool,
+    effort: Effort,
+    anew: Callable[[], Solution] | None = None,
+) -> Solution:
+    """Return the solution with the bounds that the judge confirms; only then may it be called certified.
+
+    Parameters
+    ----------
+    draft : what the solver says
+    anew : solves from nothing, without anything that was kept or given to start from; None where there was no such thing
+    """
+    found = confirmed(draft, agent_max, nature_max, effort)
+    if found is not None:
+        return found
+    _refused.append(str(draft.spec))
+    if anew is not None:
+        draft = anew()
+        found = confirmed(draft, agent_max, nature_max, effort)
+        if found is not None:
+            return found
+    return _proved(draft, effort) or _conceded(draft, agent_max, nature_max, effort)
+
+
+def _defence(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> _Defence:
+    from umdp.solver.task import Candidate
+
+    choice, objective = draft.policy.choice, objective_of(draft.model, draft.spec)
+    assert choice is not None
+    none = np.zeros(draft.model.states)
+    given = Candidate((draft.lower, none), (draft.upper, none), objective.safety)
+    if draft._candidate is not None:
+        given = draft._candidate()
+    case = case_of(draft.model, objective, agent_max, nature_max, complement=given.complement)
+    return _Defence(case, given, choice, lambda: draft.nature.probability, effort.precision)
+
+
+def confirmed(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> Solution | None:
+    """Return the solution with bounds that hold, close to those of the draft; None where the judge does not confirm them."""
+    defence = _defence(draft, agent_max, nature_max, effort)
+    if not defence.hold(effort.is_late):
+        return None
+    found = _with_bounds(draft, *defence.bounds(), effort)
+    return None if draft.status.is_precise and not found.status.is_precise else found
+
+
+def _with_bounds(draft: Solution, low: Array, high: Array, effort: Effort, *notes: Diagnostic) -> Solution:
+    from umdp.solver.again import bracket_of, status_of
+
+    initial = draft.model.initial
+    bracket = bracket_of(draft.spec, float(low[initial]), float(high[initial]))
+    own = draft.policy_bracket
+    if own == draft.bracket:
+        own = bracket
+    open_game = draft.status is Status.OPEN_GAME
+    status = status_of(bracket, effort, open_game=open_game)
+    return replace(
+        draft, bracket=bracket, policy_bracket=own, status=status, _bounds=lambda: (low, high),
+        diagnostics=(*draft.diagnostics, *notes),
+    )  # fmt: skip
+
+
+def _proved(draft: Solution, effort: Effort) -> Solution | None:
+    """Return the solution with bounds proved in rationals, where the model is small and rounding leaves no room."""
+    from umdp.solver.proof.prove import prove
+    from umdp.verify.numbers import double, number
+
+    if draft.model.transitions > SMALL or effort.is_late():
+        return None
+    try:
+        content = prove(draft).content
+    except (UmdpError, ArithmeticError, MemoryError):
+        return None
+    size, claim = draft.model.states, content["claim"]
+    turned = objective_of(draft.model, draft.spec).safety
+    most = math.inf if draft.spec.kind == "R" else 1.0
+    low, high = np.zeros(size), np.full(size, most)
+    for side in ("lower", "upper"):
+        if side not in content:
+            continue
+        exact = [number(value, side) for value in content[side]["value"]]
+        up = (side == "upper") != turned
+        found = [double(1 - value if turned else value, up=up) for value in exact]
+        if up:
+            high = np.array(found)
+        else:
+            low = np.array(found)
+    low[draft.model.initial] = max(low[draft.model.initial], double(number(claim["lower"], "claim"), up=False))
+    high[draft.model.initial] = min(high[draft.model.initial], double(number(claim["upper"], "claim"), up=True))
+    return _with_bounds(draft, low, high, effort)
+
+
+def _conceded(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> Solution:
+    """Return the solution with the bounds that do hold, and a note that more was found than could be confirmed."""
+    defence = _defence(draft, agent_max, nature_max, effort)
+    if not defence.ask():
+        defence.hold(lambda: True)
+        defence.concede()
+    return _with_bounds(draft, *defence.bounds(), effort, Diagnostic.UNCONFIRMED)

@@ -1,0 +1,275 @@
+"""What the judge is shown: vectors that satisfy their inequalities with room for rounding, and levels of traps.
+
+Nothing here is believed. Vectors of the solver mostly pass as they are; where a state misses by a rounding, it is moved outwards.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.solver.judge.inductive import Asked, TwoPart, is_below, weigh
+from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, possible, read_row
+
+__all__ = ["assemble", "carry_load", "move_outwards", "trap_levels"]
+
+Array = NDArray[Any]
+KAPPA = 2.0**-44  # room for rounding, relative to the terms of a row
+FAINT = 1e-290  # below which rounding is no longer relative
+MOST = 20_000  # unknowns of a system that is worth solving for that
+MORE = 1.25  # times what a state misses by, that it is moved
+
+
+@kernel
+def assemble(
+    index: Array,
+    infinite: Array,
+    complement: bool,
+    x: Array,
+    rel: Array,
+    parts: tuple[Array, Array],
+    low: TwoPart,
+    high: TwoPart,
+) -> None:
+    """Write the bounds (S,) that unknowns with values, relative errors and bounds in two parts (n+2 each) are of states.
+
+    `index` (S,) has the unknown or exit of every state. With `complement` they are those of not reaching, and written negated.
+    """
+    sign = -1.0 if complement else 1.0
+    below, above = (high, low) if complement else (low, high)
+    for s in range(index.size):
+        q = index[s]
+        below.offset[s] = above.offset[s] = 0.0
+        if infinite[s]:
+            below.base[s] = above.base[s] = np.inf
+            continue
+        below.base[s], above.base[s] = sign * x[q] * (1.0 - rel[q]), sign * x[q] * (1.0 + rel[q])
+        if rel[q] > 0.0 and parts[0][1, q] == parts[0][1, q]:
+            below.base[s], below.offset[s] = sign * parts[0][1, q], sign * parts[0][2, q]
+            above.base[s], above.offset[s] = sign * parts[1][1, q], sign * parts[1][2, q]
+
+
+@kernel
+def _missing(
+    s: int, first: int, last: int, rows: ModelRows, asked: Asked, x: TwoPart, sign: float, key: Array, order: Array
+) -> tuple[float, int]:
+    """Return how far a state must be moved for its rows to pass, roughly, and a state to take the value of instead (or -1).
+
+    Where all that a row leads to has one value, that value itself passes: there is nothing to round.
+    """
+    one = asked.nature_max == (sign < 0.0)
+    by, same = 0.0, -1
+    for c in range(first, last):
+        gain, error, kind = weigh(s, c, rows, asked, x, sign, one, key, order)
+        missing = sign * gain + error
+        if missing < 0.0 or (gain == 0.0 and error == 0.0):
+            continue
+        leaves, other, even = 0.0, -1, True
+        for t in range(rows.choice_ptr[c], rows.choice_ptr[c + 1]):
+            j = rows.successor[t]
+            if j == s or not possible(t, kind, rows.lower, rows.upper):
+                continue
+            leaves += rows.lower[t] if kind == LOWER else rows.upper[t]
+            if other < 0:
+                other = j
+            even = even and x.base[j] == x.base[other] and x.offset[j] == x.offset[other]
+        if not (leaves > 0.0 and missing < np.inf):
+            return np.inf, -1
+        if even and last - first == 1:
+            same = other
+        by = max(by, (MORE * missing + 5e-324) / min(leaves, 1.0))
+    return by, same
+
+
+@kernel
+def move_outwards(
+    rows: ModelRows, asked: Asked, x: TwoPart, choice: Array, sign: float, backwards: bool, floor: float
+) -> int:
+    """Move every state at which a vector fails outwards, one after the other, until it passes for now; return how many."""
+    every = asked.all_above if sign > 0.0 else asked.all_below
+    states, widest = asked.goal.size, 1
+    for c in range(rows.choice_ptr.size - 1):
+        widest = max(widest, rows.choice_ptr[c + 1] - rows.choice_ptr[c])
+    key, order = np.empty(widest), np.empty(2 * widest, np.int64)
+    moved = 0
+    for i in range(states):
+        s = states - 1 - i if backwards else i
+        if asked.goal[s] or not asked.through[s] or not abs(x.base[s]) < np.inf:
+            continue
+        if sign < 0.0 and is_below(x, s, floor):
+            continue
+        first, last = (rows.state_ptr[s], rows.state_ptr[s + 1]) if every else (choice[s], choice[s] + 1)
+        for turn in range(4):
+            by, same = _missing(s, first, last, rows, asked, x, sign, key, order)
+            if by == 0.0:
+                break
+            moved += 1
+            if not by < np.inf:
+                x.base[s], x.offset[s] = (np.inf if asked.reward else asked.top) if sign > 0.0 else floor, 0.0
+                break
+            if same >= 0 and turn == 0 and sign * ((x.base[same] - x.base[s]) + (x.offset[same] - x.offset[s])) > 0.0:
+                x.base[s], x.offset[s] = x.base[same], x.offset[same]
+                continue
+            total = x.offset[s] + sign * by
+            if total == x.offset[s]:  # the smallest change there is
+                total = np.nextafter(total, sign * np.inf)
+            x.offset[s] = total
+    return moved
+
+
+@kernel
+def load_rows(
+    rows: ModelRows, asked: Asked, x: TwoPart, taken: Array, sign: float, prob: Array, missing: Array, size: Array
+) -> None:
+    """Write what a step by the rows taken (S,) gains with nature's answer `prob` (T,), and how large its terms are, (S,) each."""
+    for s in range(taken.size):
+        missing[s] = size[s] = 0.0
+        c = taken[s]
+        if asked.goal[s] or not asked.through[s] or c < 0:
+            continue
+        if rows.state_reward.size > 0:
+            missing[s] += rows.state_reward[s]
+        if rows.choice_reward.size > 0:
+            missing[s] += rows.choice_reward[c]
+        size[s] = abs(missing[s])
+        for t in range(rows.choice_ptr[c], rows.choice_ptr[c + 1]):
+            j = rows.successor[t]
+            far, near = x.base[j] - x.base[s], x.offset[j] - x.offset[s]
+            if rows.paid.size > 0:
+                near += rows.paid[t]
+            if prob[t] > 0.0:
+                missing[s] += prob[t] * (far + near)
+                size[s] += prob[t] * (abs(far) + abs(near))
+
+
+def carry_load(
+    rows: ModelRows, asked: Asked, x: TwoPart, taken: Array, prob: Array, sign: float, least: float
+) -> TwoPart | None:
+    """Return the vector moved outwards by what a few roundings a step add up to, by the strategies given; None if not found.
+
+    The chain of the rows taken (S,) and nature's answer (T,) is solved as a sparse system, for what the vector misses in it and
+    for a load of `KAPPA` times the terms of each row. Rows then have room for rounding however slowly the process moves.
+    """
+    from scipy.sparse import csr_matrix, identity
+    from scipy.sparse.linalg import splu
+
+    states = taken.size
+    if sign < 0.0 and least == 0.0:  # next to 0 there is no room for anything else
+        gone = x.base + x.offset < FAINT
+        x.base[gone] = x.offset[gone] = 0.0
+    open_ = ~asked.goal & asked.through & np.isfinite(x.base) & (x.base + x.offset > least)
+    if not asked.reward:
+        open_ &= x.base + x.offset < asked.top
+    inner = np.flatnonzero(open_)
+    if not 0 < inner.size <= MOST:
+        return None
+    place = np.full(states, -1, dtype=np.int64)
+    place[inner] = np.arange(inner.size)
+    sizes = np.diff(rows.choice_ptr)[taken[inner]]
+    ends = np.cumsum(sizes)
+    entries = np.arange(int(ends[-1])) - np.repeat(ends - sizes - rows.choice_ptr[taken[inner]], sizes)
+    source, target = np.repeat(np.arange(inner.size), sizes), place[rows.successor[entries]]
+    kept = target >= 0
+    chain = csr_matrix((prob[entries][kept], (source[kept], target[kept])), shape=(inner.size, inner.size))
+    # What stays is taken as what does not leave, which has all its digits.
+    matrix = (identity(inner.size, format="csr") - chain).tolil()
+    away = rows.successor[entries] != inner[source]
+    matrix.setdiag(np.bincount(source[away], prob[entries][away], inner.size))
+    try:
+        factor = splu(matrix.tocsc())
+    except (RuntimeError, MemoryError):
+        return None
+    moved = TwoPart(np.array(x.base), np.array(x.offset))
+    missing, size = np.empty(states), np.empty(states)
+    with np.errstate(all="ignore"):
+        for turn in range(3):
+            load_rows(rows, asked, moved, taken, sign, prob, missing, size)
+            right = missing[inner] + (sign * (KAPPA * size[inner] + FAINT * EPS) if turn == 2 else 0.0)
+            step = factor.solve(right)
+            if not bool(np.isfinite(step).all()):
+                return None
+            moved.offset[inner] += step
+    return moved
+
+
+@kernel
+def _is_confined(c: int, rows: ModelRows, inside: Array, cutting: bool) -> bool:
+    """Whether all that is possible in a row, or that nature need not cut, lies inside."""
+    begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]
+    kind = LOWER if rows.lower is rows.upper else read_row(begin, end, rows.lower, rows.upper)[0]
+    most, free = 0.0, cutting and kind == FREE
+    stays = True
+    for t in range(begin, end):
+        if possible(t, kind, rows.lower, rows.upper):
+            if inside[rows.successor[t]]:
+                most += rows.upper[t]
+            else:
+                stays, free = False, free and rows.lower[t] == 0.0
+    return stays or (free and most >= 1.0)
+
+
+@kernel
+def _touches(c: int, rows: ModelRows, level: Array) -> bool:
+    """Whether a row may lead to a state that has a level."""
+    begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]
+    kind = LOWER if rows.lower is rows.upper else read_row(begin, end, rows.lower, rows.upper)[0]
+    for t in range(begin, end):  # noqa: SIM110 - compiled
+        if level[rows.successor[t]] >= 0 and possible(t, kind, rows.lower, rows.upper):
+            return True
+    return False
+
+
+@kernel
+def trap_levels(rows: ModelRows, asked: Asked, every: bool, cutting: bool) -> Array:
+    """Return the levels (S,) of states from which the goal is missed with positive probability, -1 elsewhere.
+
+    That is whatever the agent does if `every`, if it does the right thing otherwise; with `cutting`, nature helps by cutting
+    transitions. States that need not leave each other make one level. Those that may then fall down come above.
+    """
+    states = asked.goal.size
+    level = np.full(states, -1, np.int64)
+    for s in range(states):
+        if not asked.goal[s] and not asked.through[s]:
+            level[s] = 0
+    now = 1
+    while True:
+        drifts = np.empty(states, np.bool_)  # whether a state need not come nearer to the goal, for all that is known
+        for s in range(states):
+            drifts[s] = not asked.goal[s] and level[s] < 0
+        grown, turn = True, 0
+        while grown:
+            grown = False
+            turn += 1
+            for i in range(states):
+                s = i if turn % 2 == 0 else states - 1 - i
+                if drifts[s]:
+                    held, count = 0, rows.state_ptr[s + 1] - rows.state_ptr[s]
+                    for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
+                        held += _touches(c, rows, level) or _is_confined(c, rows, drifts, cutting)
+                    drifts[s] = held >= (count if every else 1)
+                    grown = grown or not drifts[s]
+        new = 0
+        for s in range(states):
+            if drifts[s]:
+                level[s] = now
+                new += 1
+        if new == 0:
+            return level
+        grown, turn = True, 0
+        while grown:
+            grown = False
+            turn += 1
+            for i in range(states):
+                s = i if turn % 2 == 0 else states - 1 - i
+                if level[s] < 0 and not asked.goal[s]:
+                    falls, count = 0, rows.state_ptr[s + 1] - rows.state_ptr[s]
+                    for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
+                        falls += _touches(c, rows, level)
+                    if falls >= (count if every else 1):
+                        now += 1
+                        level[s] = now
+                        grown = True
+        now += 1
