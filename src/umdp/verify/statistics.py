@@ -10,23 +10,23 @@ the data rule it out: then the lower end of the interval lies above p.
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["lower_end", "mixture_rules_out", "ruled_out"]
+__all__ = ["TERMS", "lower_end", "mixture_rules_out", "ruled_out"]
 
 DIGITS = 60
-CONTEXT = Context(prec=DIGITS, Emax=10**15, Emin=-(10**15))
+CONTEXT = Context(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
 SLIP = Decimal(10) ** -30  # what rounding may amount to, per sample: there are thirty digits more
 BERNOULLI = [
     Fraction(*pair) for pair in ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510))
 ]
-TERMS = 10**6
+TERMS = 50_000  # of a binomial tail that are summed
 
 
 def _decimal(value: Fraction, rounding: str) -> Decimal:
-    context = Context(prec=DIGITS, rounding=rounding, Emax=10**15, Emin=-(10**15))
+    context = Context(prec=DIGITS, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
     return context.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
@@ -80,7 +80,7 @@ def ruled_out(p: Fraction, hits: int, samples: int, level: Fraction, method: str
         for j in range(hits, samples):
             ratio = odds * (samples - j) / (j + 1)
             term *= ratio
-            if ratio < 1 and term * ratio < (1 - ratio) * total * SLIP:
+            if ratio < 1 and (term * ratio < (1 - ratio) * total * SLIP or j - hits > TERMS):
                 total += term / (1 - ratio)
                 break
             total += term
