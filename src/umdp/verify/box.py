@@ -22,13 +22,13 @@ Weights = tuple[int, int, list[Fraction]]  # a parameter, 1 or -1, and a number 
 
 ROUNDS, DEPTH = 60, 7  # of all constraints; and of halving a slice
 BITS = 80  # to which ends are rounded, outwards
-WORK = 5 * 10**7  # operations with fractions, about
+WORK = 10**7  # operations with fractions, about
 
 
 def work_of(function: Function) -> int:
     """Return about how many operations the coefficients of a function over a box take."""
     sizes = [max(pair) + 1 for pair in zip(function.numerator.degrees, function.denominator.degrees, strict=True)]
-    return prod(sizes) * sum(sizes)
+    return prod(sizes) * sum(sizes) + sum(size**3 for size in sizes if size > 2)
 
 
 class Budget:

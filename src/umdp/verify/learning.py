@@ -16,25 +16,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import isqrt
 from typing import Any
 
 from umdp.errors import FormatError
-from umdp.verify.classes import Bounds, bounds_of, event_bounds, outcome_bounds
+from umdp.verify.classes import Bounds, bounds_of, check_possible, event_bounds, outcome_bounds
 from umdp.verify.counts import one_sequence
 from umdp.verify.document import Document, Model
 from umdp.verify.inductive import Refused
 from umdp.verify.numbers import is_double
 from umdp.verify.parameters import check_parameters, prior_box
 from umdp.verify.premise import Assumption, Premise, file_sentences
-from umdp.verify.statistics import TERMS, lower_end, ruled_out
+from umdp.verify.statistics import Work, lower_end, ruled_out
 
 __all__ = ["assumed_of", "check_learning"]
 
 METHODS = ("confidence-sequence", "clopper-pearson")
 KINDS = ("listed", "tied", "events", "parametric")
 COUNTS = ("lower_hits", "lower_samples", "upper_hits", "upper_samples")
-WORK = 5 * 10**7  # terms of binomial tails
+FIXED = 2 * 10**7  # samples of which binomial tails are summed
 
 
 @dataclass(frozen=True)
@@ -53,6 +52,8 @@ class Ledger:
         if method == "confidence-sequence" and not is_double(prior, 1e-9, 1e9):
             raise FormatError("learning, prior: not a number from 1e-9 to 1e9, the parameter of the mixture")
         counts = {name: _counts(given, name, size) for name in COUNTS}
+        if method == "clopper-pearson" and max(counts["lower_samples"], default=0) > FIXED:
+            raise FormatError(f"learning, lower_samples: the tails of more than {FIXED:,} samples are not summed")
         levels = {side: _levels(given, f"{side}_levels", size) for side in ("lower", "upper")}
         return cls(method, Fraction(prior) if method == "confidence-sequence" else Fraction(0), counts, levels)
 
@@ -96,10 +97,6 @@ def check_learning(document: Document) -> None:
         for first, last in pairwise(pointer)
         if last - first > 1 and any(bounds[0][t] > 0 or bounds[1][t] < 1 for t in range(first, last))
     ]
-    if ledger.method == "clopper-pearson":
-        terms = (min(40 * isqrt(ledger.counts["lower_samples"][t]) + 100, TERMS) for own in claimed for t in own)
-        if sum(terms) > WORK:
-            raise FormatError("learning, lower_samples: too many samples to sum their binomial tails")
     spent = Fraction(0)
     for own in claimed:
         spent += ledger.cost(own)
@@ -108,8 +105,9 @@ def check_learning(document: Document) -> None:
         raise Refused(
             f"learning, levels: they add up to {float(spent)!r}, more than a level of {document.level!r} leaves"
         )
+    work = Work()
     for own in claimed:
-        Ends(bounds, own, ledger).check()
+        Ends(bounds, own, ledger, work).check()
 
 
 def assumed_of(given: dict[str, Any]) -> tuple[Assumption, ...]:
@@ -165,6 +163,7 @@ class Ends:
     bounds: Bounds
     own: range
     ledger: Ledger
+    work: Work
 
     def check(self) -> None:
         """Refuse bounds that are narrower than the intervals, tightened by what the other successors leave."""
@@ -179,6 +178,23 @@ class Ends:
                 others = sum(self._least.values(), Fraction(0)) - self._least[t]
                 if high < 1 - others:
                     raise Refused(f"learning, transition {t}: the counts do not carry the upper bound {upper[t]!r}")
+        self._check_agreement()
+
+    def _check_agreement(self) -> None:
+        """Refuse intervals, from several times, that no distribution lies in: then it is known that one of them has failed."""
+        if len({samples for t in self.own for samples, _ in self.ledger.points(t)}) == 1:
+            return  # the shares that were seen lie in all of them
+        lower, upper = ([Fraction(each[t]) for t in self.own] for each in self.bounds)
+        width = sum(upper, Fraction(0)) - sum(lower, Fraction(0))
+        part = (1 - sum(lower, Fraction(0))) / width if width > 0 else Fraction(0)
+        inside = [low + part * (high - low) for low, high in zip(lower, upper, strict=True)]
+        if not any(
+            self._ruled("lower", t, p) or self._ruled("upper", t, 1 - p) for t, p in zip(self.own, inside, strict=True)
+        ):
+            return  # here is one
+        check_possible(
+            [(self._least[t], self._most[t]) for t in self.own], f"transitions {self.own[0]} to {self.own[-1]}"
+        )
 
     @cached_property
     def _least(self) -> dict[int, Fraction]:
@@ -191,11 +207,12 @@ class Ends:
     def _end(self, side: str, t: int, near: Fraction) -> Fraction:
         hits, samples = self.ledger.hits(side, t)
         level = self.ledger.levels[side][t]
-        return lower_end(hits, samples, level, self.ledger.method, self.ledger.prior, near=near)
+        return lower_end(hits, samples, level, self.ledger.method, self.ledger.prior, near=near, work=self.work)
 
     def _ruled(self, side: str, t: int, p: Fraction) -> bool:
         hits, samples = self.ledger.hits(side, t)
-        return ruled_out(p, hits, samples, self.ledger.levels[side][t], self.ledger.method, self.ledger.prior)
+        level = self.ledger.levels[side][t]
+        return ruled_out(p, hits, samples, level, self.ledger.method, self.ledger.prior, self.work)
 
 
 def _counts(given: dict[str, Any], name: str, size: int) -> list[int]:

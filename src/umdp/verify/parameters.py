@@ -41,11 +41,13 @@ def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wan
     which = _listed(given, "outcome_function")
     if len(which) != pointer[-1] or any(type(f) is not int or not 0 <= f < len(functions) for f in which):
         raise FormatError(f"learning, outcome_function: not a function for each of {pointer[-1]} outcomes")
-    one = Function.of(Polynomial.constant(1, size))
-    for first, last in pairwise(pointer):
-        if last - first == 1 and (functions[which[first]] != one or own[1][first] < 1):
-            raise Refused(f"learning, outcome {first}: it is the only one of its class, and its probability must be 1")
     budget = Budget()
+    for function in functions:
+        budget.spend(4 * SPLITS * work_of(function))
+    for number, (first, last) in enumerate(pairwise(pointer)):
+        _check_sum([functions[f] for f in which[first:last]], number, budget)
+        if last - first == 1 and own[1][first] < 1:
+            raise Refused(f"learning, outcome {first}: it is the only one of its class, and its probability must be 1")
     least, most = [Fraction(0)] * len(functions), [Fraction(1)] * len(functions)
     for outcome, f in enumerate(which):
         least[f] = max(least[f], Fraction(own[0][outcome]))
@@ -55,8 +57,6 @@ def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wan
     weights = [(axis, sign, [y[f] for f in open_]) for axis, sign, y in _weights(given, size, len(functions))]
     if not leaves_only(prior, limits, box, weights, budget):
         raise Refused("learning, box: the bounds of the classes leave values outside of it, or none at all")
-    for function in functions:
-        budget.spend(4 * SPLITS * work_of(function))
     ranges = [range_of(function, box, SPLITS) or (Fraction(0), Fraction(1)) for function in functions]
     low = [max(Fraction(own[0][o]), ranges[f][0]) for o, f in enumerate(which)]
     high = [min(Fraction(own[1][o]), ranges[f][1]) for o, f in enumerate(which)]
@@ -75,6 +75,17 @@ def _listed(given: dict[str, Any], name: str) -> list[Any]:
     if not isinstance(found, list):
         raise FormatError(f"learning, {name}: not a list")
     return found
+
+
+def _check_sum(functions: list[Function], number: int, budget: Budget) -> None:
+    """Refuse functions of one class that do not sum to 1, whatever the parameters: they describe no distribution."""
+    total = functions[0]
+    for each in functions[1:]:
+        sizes = [len(p.terms) for f in (total, each) for p in (f.numerator, f.denominator)]
+        budget.spend(10 * max(sizes[0] * sizes[3], sizes[1] * sizes[2], sizes[1] * sizes[3]))
+        total = total + each
+    if total.numerator != total.denominator:
+        raise Refused(f"learning, class {number}: its functions do not sum to 1")
 
 
 def prior_box(given: dict[str, Any]) -> str:

@@ -20,6 +20,8 @@ from umdp.verify.verdict import Verdict
 
 __all__ = ["judge_played"]
 
+PARTS = 100  # of a mixture
+
 
 def judge_played(content: dict[str, Any]) -> Verdict:
     """Return whether the bound that a certificate by evidence claims follows from its counts, at its level."""
@@ -39,6 +41,8 @@ def judge_played(content: dict[str, Any]) -> Verdict:
     rank = given.get("rank")
     if type(rank) is not int or not 0 <= rank < len(spent):
         raise FormatError("evidence, rank: not the number of a candidate")
+    if len(_list(given, "mixture")) > PARTS:
+        raise FormatError(f"evidence, mixture: more than {PARTS} distributions")
     mixture = [tuple(_checked(each, "evidence, mixture") for each in _three(part)) for part in _list(given, "mixture")]
     assumed = [Premise.PLAYS.of(), Premise.COUNTED.of(), Premise.CANDIDATES.of()]
     if spec.kind != "P":

@@ -14,7 +14,9 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["TERMS", "lower_end", "mixture_rules_out", "ruled_out"]
+from umdp.errors import FormatError
+
+__all__ = ["Work", "lower_end", "mixture_rules_out", "ruled_out"]
 
 DIGITS = 60
 CONTEXT = Context(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -23,6 +25,7 @@ BERNOULLI = [
     Fraction(*pair) for pair in ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510))
 ]
 TERMS = 50_000  # of a binomial tail that are summed
+WORK, CALL = 2 * 10**8, 300  # terms that are summed in all; what one question costs at least
 
 
 def _decimal(value: Fraction, rounding: str) -> Decimal:
@@ -54,8 +57,25 @@ def log_gamma(x: Fraction) -> Decimal:
         return total - below.ln()
 
 
-def ruled_out(p: Fraction, hits: int, samples: int, level: Fraction, method: str, prior: Fraction) -> bool:
+class Work:
+    """How much may still be computed: a file of many counts could keep the checker busy for days."""
+
+    def __init__(self, left: int = WORK) -> None:
+        self.left = left
+
+    def spend(self, terms: int) -> None:
+        """Take something from it, or refuse."""
+        self.left -= terms
+        if self.left < 0:
+            raise FormatError("learning, counts: there are too many to check")
+
+
+def ruled_out(
+    p: Fraction, hits: int, samples: int, level: Fraction, method: str, prior: Fraction, work: Work | None = None
+) -> bool:
     """Whether so many hits exclude the probability p (and all below) at a level; False where that is not certain."""
+    work = work or Work()
+    work.spend(CALL)
     if hits == 0 or p * samples >= hits:
         return p < 0
     if p <= 0:
@@ -86,10 +106,20 @@ def ruled_out(p: Fraction, hits: int, samples: int, level: Fraction, method: str
             total += term
             if j - hits > TERMS:
                 return False
+        work.spend(min(TERMS, samples - hits))
         return bool(first + total.ln() + slip < log_level - Decimal(2).ln())
 
 
-def lower_end(hits: int, samples: int, level: Fraction, method: str, prior: Fraction, *, near: Fraction) -> Fraction:
+def lower_end(
+    hits: int,
+    samples: int,
+    level: Fraction,
+    method: str,
+    prior: Fraction,
+    *,
+    near: Fraction,
+    work: Work | None = None,
+) -> Fraction:
     """Return a number that is certainly no more than the lower end of the interval, and close to it.
 
     The search starts at `near`, where the end is expected.
@@ -98,7 +128,7 @@ def lower_end(hits: int, samples: int, level: Fraction, method: str, prior: Frac
         return Fraction(0)
 
     def out(p: Fraction) -> bool:
-        return ruled_out(p, hits, samples, level, method, prior)
+        return ruled_out(p, hits, samples, level, method, prior, work)
 
     low, high = Fraction(0), Fraction(hits, samples)
     step = min(near, high) / 2**30

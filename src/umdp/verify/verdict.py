@@ -242,6 +242,8 @@ def _bounded(document: Document, asked: Question) -> None:
     policy = document.policy if document.policy_claimed else None
     if document.policy_claimed and policy is None:
         raise Refused("policy: something is claimed of it, but there is none")
+    if policy and isinstance(policy[0], list) and len(policy) != asked.steps:
+        raise Refused(f"policy: {len(policy)} steps, but the property has {asked.steps}")
     lower, upper = _claimed(document, asked)
     bottom, top = possible(asked)
     for name, needed, up in (("lower", lower > bottom, False), ("upper", upper < top, True)):
