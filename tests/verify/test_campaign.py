@@ -17,7 +17,7 @@ from verify.originals import KINDS
 
 def test_no_false_certificate_is_accepted() -> None:
     fooled: list[dict[str, Any]] = []
-    found = campaign.campaign(500, 2, fooled)
+    found = campaign.campaign(300, 2, fooled)
     assert not fooled, [(each["kind"], each["number"], each["changes"], each["what"]) for each in fooled]
     assert all(found[kind, "refused"] and found[kind, "still true"] for kind in KINDS)
 
@@ -30,15 +30,15 @@ def test_many_forgeries(seed: int) -> None:
     assert not fooled, [(each["kind"], each["number"], each["changes"], each["what"]) for each in fooled]
 
 
-COST = learning.Ledger.cost
+COST = learning.SpentLevels.cost
 
 
 @pytest.mark.parametrize(
     ("where", "name", "instead", "kind", "count"),
     [
-        (learning.Ledger, "cost", lambda self, own: COST(self, own) / 2, "learned", 300),
-        (learning, "one_sequence", lambda _: True, "learned", 300),
-        (learning.Ends, "check", lambda _: None, "learned", 100),
+        (learning.SpentLevels, "cost", lambda self, own: COST(self, own) / 2, "learned", 150),
+        (learning, "one_sequence", lambda _: True, "learned", 150),
+        (learning.ProvedIntervals, "check", lambda _: None, "learned", 100),
         (plays, "mixture_rules_out", lambda *_: True, "evidence", 50),
         (Row, "cut", lambda *_: False, "sums", 1000),
         (Arena, "check_lower", lambda self, bound: vector(bound.value, "lower", self.unit), "model", 1000),

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 import time
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from umdp.cli import run
 from umdp.errors import UmdpError
-from umdp.verify import verify_content
+from umdp.verify import bounded, document, formulas, graph, statistics, verify, verify_content
+from umdp.verify.numbers import vector
 from umdp.verify.premise import Premise
 from verify.forgeries import original
 from verify.forgery_rows import ROWS
@@ -74,3 +77,39 @@ def test_the_table_has_these_rows() -> None:
 def test_every_premise_is_in_the_documents() -> None:
     text = (TABLE.parent / "certificates.md").read_text()
     assert all(f"| `{each.code}` |" in text for each in Premise)
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "most", "says"),
+    [
+        (document, "LARGEST", 100, "larger than"),
+        (document, "TRANSITIONS", 3, "transitions are too many"),
+        (document, "LABELLED", 2, "labels"),
+        (graph, "WORK", 5, "too many rounds"),
+        (bounded, "WORK", 5, "too many to check"),
+        (formulas, "ENTRIES", 5, "once they are expanded"),
+        (statistics, "WORK", 10, "too many to check"),
+    ],
+)
+def test_sizes_have_limits(
+    where: Any, name: str, most: Any, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "large.json"
+    kind = {bounded: "bounded", statistics: "sequence"}.get(where, "reach")
+    path.write_text(json.dumps(original(kind)))
+    assert verify(path).valid
+    monkeypatch.setattr(where, name, most)
+    with pytest.raises(UmdpError, match=says):
+        verify(path)
+
+
+def test_wide_numbers_of_many_states_are_refused() -> None:
+    with pytest.raises(UmdpError, match="too large"):
+        vector([Fraction(1, 1 << 399_000), *[Fraction(1)] * 20_000], "lower")
+
+
+def test_what_is_taken_on_trust_is_for_programs_too() -> None:
+    found = verify_content(original("fixed tied")).as_dict()["assumed"]
+    assert [each["code"] for each in found] == ["process", "samples", "fixed-before", "fixed-size", "classes", "file"]
+    assert found[-1]["text"] == 'the file says: "the walls are as drawn"'
+    assert verify_content(original("reach")).as_dict()["assumed"] == []

@@ -10,12 +10,12 @@ from math import prod
 
 import numpy as np
 
-from umdp.errors import FormatError
 from umdp.parametric.bernstein import Ends, Table, coefficients
 from umdp.parametric.function import Function
 from umdp.parametric.polynomial import Polynomial
+from umdp.verify.work import Work
 
-__all__ = ["Budget", "Limit", "leaves_only", "work_of"]
+__all__ = ["Limit", "all_boxes", "leaves_only", "work_of"]
 
 Box = list[tuple[Fraction, Fraction]]
 Weights = tuple[int, int, list[Fraction]]  # a parameter, 1 or -1, and a number for each limit
@@ -31,17 +31,9 @@ def work_of(function: Function) -> int:
     return prod(sizes) * sum(sizes) + sum(size**3 for size in sizes if size > 2)
 
 
-class Budget:
-    """How much may still be computed: functions of high degrees could keep the checker busy for days."""
-
-    def __init__(self, left: int = WORK) -> None:
-        self.left = left
-
-    def spend(self, work: int) -> None:
-        """Take something from it, or refuse."""
-        self.left -= work
-        if self.left < 0:
-            raise FormatError("learning, functions: they are too large to check the box")
+def all_boxes() -> Work:
+    """Return the work that all functions of a certificate together may take."""
+    return Work(WORK, "learning, functions: they are too large to check the box")
 
 
 @dataclass(frozen=True)
@@ -69,7 +61,7 @@ class Limit:
 
 
 def leaves_only(
-    start: Ends, limits: Sequence[Limit], goal: Ends, weights: Sequence[Weights] = (), budget: Budget | None = None
+    start: Ends, limits: Sequence[Limit], goal: Ends, weights: Sequence[Weights] = (), work: Work | None = None
 ) -> bool:
     """Whether it is certain that every point of a box that satisfies all limits lies in another box, the goal.
 
@@ -86,9 +78,9 @@ def leaves_only(
     False
     """
     now: Box | None = list(start)
-    budget = budget or Budget()
+    work = work or all_boxes()
     for _ in range(ROUNDS):
-        before, now = now, _round(now or [], limits, budget)
+        before, now = now, _round(now or [], limits, work)
         if now is None or _inside(now, goal):
             return now is not None
         if now == before:
@@ -101,9 +93,9 @@ def leaves_only(
                 low, high = now[axis]
                 piece = list(now)
                 piece[axis] = (max(low, most), high) if last else (low, min(high, least))
-                if piece[axis][0] < piece[axis][1] and _empty(piece, limits, DEPTH, budget):
+                if piece[axis][0] < piece[axis][1] and _empty(piece, limits, DEPTH, work):
                     now[axis] = (low, max(low, most)) if last else (min(high, least), high)
-        now = _round(now, limits, budget)
+        now = _round(now, limits, work)
         if now is None or any(low > high for low, high in now) or _inside(now, goal):
             return now is not None and all(low <= high for low, high in now)
     return False
@@ -130,9 +122,9 @@ def _inside(box: Ends, goal: Ends) -> bool:
     return all(a <= low and high <= b for (low, high), (a, b) in zip(box, goal, strict=True))
 
 
-def _empty(box: Ends, limits: Sequence[Limit], depth: int, budget: Budget) -> bool:
+def _empty(box: Ends, limits: Sequence[Limit], depth: int, work: Work) -> bool:
     """Whether it is certain that no point of a box satisfies all limits."""
-    left = _round(list(box), limits, budget)
+    left = _round(list(box), limits, work)
     if left is None:
         return True
     if depth == 0:
@@ -143,15 +135,15 @@ def _empty(box: Ends, limits: Sequence[Limit], depth: int, budget: Budget) -> bo
     for part in ((low, middle), (middle, high)):
         half = list(left)
         half[axis] = part
-        if not _empty(half, limits, depth - 1, budget):
+        if not _empty(half, limits, depth - 1, work):
             return False
     return True
 
 
-def _round(box: Box, limits: Sequence[Limit], budget: Budget) -> Box | None:
+def _round(box: Box, limits: Sequence[Limit], work: Work) -> Box | None:
     """Cut off, once for every limit, where it fails; None if nothing is left."""
     for limit in limits:
-        budget.spend(limit.work)
+        work.spend(limit.work)
         for side in limit.sides(box):
             table = coefficients(side, box)
             signs = table >= 0

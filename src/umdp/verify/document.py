@@ -37,6 +37,8 @@ __all__ = [
 FORMAT, VERSION = "umdp certificate", 1
 LARGEST = 256 << 20  # bytes of a file
 LONGEST = 20_000  # characters of a property or formula
+TRANSITIONS = 5 * 10**6
+LABELLED = 2 * 10**8  # labels times states
 
 
 @dataclass(frozen=True)
@@ -248,6 +250,8 @@ def make_model(given: dict[str, Any], *, signed: bool = False) -> Model:
     """Return the model of a certificate, or raise `FormatError` naming the entry that is wrong; rewards may be `signed`."""
     successor = given.get("successor")
     count = len(successor) if isinstance(successor, list) else 0
+    if count > TRANSITIONS:
+        raise FormatError(f"model: more than {TRANSITIONS:,} transitions are too many to check")
     choice_ptr = _pointers(given.get("choice_ptr"), "model, choice_ptr", count)
     state_ptr = _pointers(given.get("state_ptr"), "model, state_ptr", len(choice_ptr) - 1)
     states = len(state_ptr) - 1
@@ -267,6 +271,8 @@ def make_model(given: dict[str, Any], *, signed: bool = False) -> Model:
     _integers([initial], "model, initial", 0, states - 1)
     assert isinstance(initial, int)
     labels: dict[str, NDArray[np.bool_]] = {}
+    if len(_object(given, "labels")) * states > LABELLED:
+        raise FormatError(f"model, labels: {len(given['labels'])} labels of {states} states are too many to check")
     for name, members in _object(given, "labels").items():
         mask = np.zeros(states, dtype=np.bool_)
         mask[_integers(members, f"model, label {shown(name)}", 0, states - 1)] = True

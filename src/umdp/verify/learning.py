@@ -26,7 +26,8 @@ from umdp.verify.inductive import Refused
 from umdp.verify.numbers import is_double
 from umdp.verify.parameters import check_parameters, prior_box
 from umdp.verify.premise import Assumption, Premise, file_sentences
-from umdp.verify.statistics import Work, lower_end, ruled_out
+from umdp.verify.statistics import all_counts, lower_end, ruled_out
+from umdp.verify.work import Work
 
 __all__ = ["assumed_of", "check_learning"]
 
@@ -37,7 +38,7 @@ FIXED = 2 * 10**7  # samples of which binomial tails are summed
 
 
 @dataclass(frozen=True)
-class Ledger:
+class SpentLevels:
     """The counts and levels of a certificate, well-formed; entry t is a transition, an outcome, or an event or what is not it."""
 
     method: str
@@ -46,7 +47,7 @@ class Ledger:
     levels: dict[str, list[Fraction]]
 
     @classmethod
-    def of(cls, given: dict[str, Any], size: int) -> Ledger:
+    def of(cls, given: dict[str, Any], size: int) -> SpentLevels:
         """Return the ledger of so many entries."""
         method, prior = given["method"], given.get("prior", 0.5)
         if method == "confidence-sequence" and not is_double(prior, 1e-9, 1e9):
@@ -91,7 +92,7 @@ def check_learning(document: Document) -> None:
         raise Refused("claim, level: there are no counts to prove it")
     _kind(given)
     pointer, bounds = _to_be_proved(given, model)
-    ledger = Ledger.of(given, pointer[-1])
+    ledger = SpentLevels.of(given, pointer[-1])
     claimed = [
         range(first, last)
         for first, last in pairwise(pointer)
@@ -105,9 +106,9 @@ def check_learning(document: Document) -> None:
         raise Refused(
             f"learning, levels: they add up to {float(spent)!r}, more than a level of {document.level!r} leaves"
         )
-    work = Work()
+    work = all_counts()
     for own in claimed:
-        Ends(bounds, own, ledger, work).check()
+        ProvedIntervals(bounds, own, ledger, work).check()
 
 
 def assumed_of(given: dict[str, Any]) -> tuple[Assumption, ...]:
@@ -145,7 +146,7 @@ def _to_be_proved(given: dict[str, Any], model: Model) -> tuple[list[int], Bound
     return pointer, bounds
 
 
-def _check_counts(own: range, ledger: Ledger) -> None:
+def _check_counts(own: range, ledger: SpentLevels) -> None:
     """Refuse counts that no sequence of samples has; and for a number of samples fixed before, more than one such number."""
     known = [ledger.points(t) for t in own]
     if ledger.method == "clopper-pearson" and len({samples for each in known for samples, _ in each}) > 1:
@@ -157,12 +158,12 @@ def _check_counts(own: range, ledger: Ledger) -> None:
 
 
 @dataclass(frozen=True)
-class Ends:
+class ProvedIntervals:
     """The intervals of one choice, from its counts, and the bounds that must not be narrower."""
 
     bounds: Bounds
     own: range
-    ledger: Ledger
+    ledger: SpentLevels
     work: Work
 
     def check(self) -> None:

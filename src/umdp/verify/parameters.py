@@ -14,10 +14,11 @@ from umdp.parametric.bernstein import Ends
 from umdp.parametric.function import Function
 from umdp.parametric.polynomial import Polynomial
 from umdp.parametric.ranges import range_of
-from umdp.verify.box import Budget, Limit, leaves_only, work_of
+from umdp.verify.box import Limit, all_boxes, leaves_only, work_of
 from umdp.verify.classes import Bounds, check_possible, numbers_of
 from umdp.verify.inductive import Refused
 from umdp.verify.premise import plain
+from umdp.verify.work import Work
 
 __all__ = ["check_parameters", "prior_box"]
 
@@ -41,11 +42,11 @@ def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wan
     which = _listed(given, "outcome_function")
     if len(which) != pointer[-1] or any(type(f) is not int or not 0 <= f < len(functions) for f in which):
         raise FormatError(f"learning, outcome_function: not a function for each of {pointer[-1]} outcomes")
-    budget = Budget()
+    work = all_boxes()
     for function in functions:
-        budget.spend(4 * SPLITS * work_of(function))
+        work.spend(4 * SPLITS * work_of(function))
     for number, (first, last) in enumerate(pairwise(pointer)):
-        _check_sum([functions[f] for f in which[first:last]], number, budget)
+        _check_sum([functions[f] for f in which[first:last]], number, work)
         if last - first == 1 and own[1][first] < 1:
             raise Refused(f"learning, outcome {first}: it is the only one of its class, and its probability must be 1")
     least, most = [Fraction(0)] * len(functions), [Fraction(1)] * len(functions)
@@ -55,7 +56,7 @@ def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wan
     open_ = [f for f, function in enumerate(functions) if not function.is_constant]
     limits = [Limit(functions[f], least[f], most[f]) for f in open_]
     weights = [(axis, sign, [y[f] for f in open_]) for axis, sign, y in _weights(given, size, len(functions))]
-    if not leaves_only(prior, limits, box, weights, budget):
+    if not leaves_only(prior, limits, box, weights, work):
         raise Refused("learning, box: the bounds of the classes leave values outside of it, or none at all")
     ranges = [range_of(function, box, SPLITS) or (Fraction(0), Fraction(1)) for function in functions]
     low = [max(Fraction(own[0][o]), ranges[f][0]) for o, f in enumerate(which)]
@@ -77,12 +78,12 @@ def _listed(given: dict[str, Any], name: str) -> list[Any]:
     return found
 
 
-def _check_sum(functions: list[Function], number: int, budget: Budget) -> None:
+def _check_sum(functions: list[Function], number: int, work: Work) -> None:
     """Refuse functions of one class that do not sum to 1, whatever the parameters: they describe no distribution."""
     total = functions[0]
     for each in functions[1:]:
         sizes = [len(p.terms) for f in (total, each) for p in (f.numerator, f.denominator)]
-        budget.spend(10 * max(sizes[0] * sizes[3], sizes[1] * sizes[2], sizes[1] * sizes[3]))
+        work.spend(10 * max(sizes[0] * sizes[3], sizes[1] * sizes[2], sizes[1] * sizes[3]))
         total = total + each
     if total.numerator != total.denominator:
         raise Refused(f"learning, class {number}: its functions do not sum to 1")

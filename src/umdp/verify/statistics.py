@@ -14,9 +14,9 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 from functools import lru_cache
 
-from umdp.errors import FormatError
+from umdp.verify.work import Work
 
-__all__ = ["Work", "lower_end", "mixture_rules_out", "ruled_out"]
+__all__ = ["all_counts", "lower_end", "mixture_rules_out", "ruled_out"]
 
 DIGITS = 60
 CONTEXT = Context(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
@@ -57,24 +57,16 @@ def log_gamma(x: Fraction) -> Decimal:
         return total - below.ln()
 
 
-class Work:
-    """How much may still be computed: a file of many counts could keep the checker busy for days."""
-
-    def __init__(self, left: int = WORK) -> None:
-        self.left = left
-
-    def spend(self, terms: int) -> None:
-        """Take something from it, or refuse."""
-        self.left -= terms
-        if self.left < 0:
-            raise FormatError("learning, counts: there are too many to check")
+def all_counts() -> Work:
+    """Return the work that all counts of a certificate together may take."""
+    return Work(WORK, "learning, counts: there are too many to check")
 
 
 def ruled_out(
     p: Fraction, hits: int, samples: int, level: Fraction, method: str, prior: Fraction, work: Work | None = None
 ) -> bool:
     """Whether so many hits exclude the probability p (and all below) at a level; False where that is not certain."""
-    work = work or Work()
+    work = work or all_counts()
     work.spend(CALL)
     if hits == 0 or p * samples >= hits:
         return p < 0
