@@ -1,6 +1,7 @@
-"""Certificates of random models: how many are accepted, how many changed ones refused.
+"""Certificates of random models: how many are accepted, how many changed ones refused; and forgeries of every kind.
 
 python -m bench.certificates --models 1000 --seed 1 [--states 3 8] [--zero] [--precision 1e-12] [--method auto]
+python -m bench.certificates --forged 20000 --seed 1 [--wrong FOLDER]
 """
 
 from __future__ import annotations
@@ -20,7 +21,26 @@ from properties.bridge import BOUNDED, OBJECTIVES, exact_value, outside, to_mode
 from properties.generate import random_model
 from umdp import solve
 from umdp.verify import verify_content
+from verify.campaign import campaign
 from verify.tamper import KINDS, attack
+
+
+def forge(count: int, seed: int, folder: Path | None) -> int:
+    """Forge certificates of every kind, print what became of them, and return how many fooled the checker."""
+    begun, fooled = time.monotonic(), []
+    found = campaign(count, seed, fooled)
+    kinds, ends = sorted({kind for kind, _ in found}), sorted({what for _, what in found})
+    print(f"{count} forged certificates, {time.monotonic() - begun:.0f} s")
+    for kind in kinds:
+        print(f"  {kind:12}", {what: found[kind, what] for what in ends if found[kind, what]})
+    made = sum(n for (_, what), n in found.items() if what != "originals")
+    print(f"  in all {made} forged, accepted though false: {len(fooled)}")
+    for index, each in enumerate(fooled):
+        print("FOOLED:", each["kind"], each["number"], each["changes"], each["what"])
+        if folder is not None:
+            folder.mkdir(exist_ok=True, parents=True)
+            (folder / f"{seed}-{index}.json").write_text(json.dumps(each["content"]))
+    return len(fooled)
 
 
 def main() -> None:
@@ -31,7 +51,10 @@ def main() -> None:
     parser.add_argument("--precision", type=float, nargs="+", default=(1e-6, 1e-12, 1e-15))
     parser.add_argument("--method", nargs="+", default=("auto", "policy", "value"))
     parser.add_argument("--wrong", type=Path, default=None, help="folder for models on which the solver is wrong")
+    parser.add_argument("--forged", type=int, default=0, help="forge so many certificates of every kind instead")
     options = parser.parse_args()
+    if options.forged:
+        sys.exit(forge(options.forged, options.seed, options.wrong) > 0)
     total: Counter[str] = Counter()
     changed: Counter[tuple[str, str]] = Counter()
     begun = time.monotonic()

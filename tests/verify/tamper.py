@@ -157,8 +157,10 @@ def _model(given: dict[str, Any]) -> Model:
     for s in range(size):
         choices = []
         for c in range(given["state_ptr"][s], given["state_ptr"][s + 1]):
-            own = range(given["choice_ptr"][c], given["choice_ptr"][c + 1])
-            rows = [(given["successor"][t], given["lower"][t], given["upper"][t]) for t in own]
+            own: Any = range(given["choice_ptr"][c], given["choice_ptr"][c + 1])
+            rows: Any = [(given["successor"][t], given["lower"][t], given["upper"][t]) for t in own]
+            if sum(Fraction(low) for _, low, _ in rows) >= 1:  # the others have no room: they are no edges
+                own, rows = zip(*((t, row) for t, row in zip(own, rows, strict=True) if row[1] > 0), strict=True)
             paid = [reward["transition"][t] for t in own] if "transition" in reward else None
             choices.append(Choice(rows, reward["choice"][c] if "choice" in reward else 0, paid))
         table.append(choices)

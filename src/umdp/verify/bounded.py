@@ -11,7 +11,7 @@ from umdp.verify.objective import Question
 
 __all__ = ["induct"]
 
-WORK = 5 * 10**9  # transitions times steps
+WORK = 2 * 10**8  # transitions times steps: some minutes
 
 
 def induct(model: Model, objective: Question, *, up: bool, policy: Any, bits: int) -> Fraction:

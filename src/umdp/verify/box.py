@@ -5,20 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from math import prod
 
 import numpy as np
 
 from umdp.parametric.bernstein import Ends, Table, coefficients
 from umdp.parametric.function import Function
 from umdp.parametric.polynomial import Polynomial
+from umdp.verify.work import Work
 
-__all__ = ["Limit", "leaves_only"]
+__all__ = ["Limit", "all_boxes", "leaves_only", "work_of"]
 
 Box = list[tuple[Fraction, Fraction]]
 Weights = tuple[int, int, list[Fraction]]  # a parameter, 1 or -1, and a number for each limit
 
 ROUNDS, DEPTH = 60, 7  # of all constraints; and of halving a slice
 BITS = 80  # to which ends are rounded, outwards
+WORK = 10**7  # operations with fractions, about
+
+
+def work_of(function: Function) -> int:
+    """Return about how many operations the coefficients of a function over a box take."""
+    sizes = [max(pair) + 1 for pair in zip(function.numerator.degrees, function.denominator.degrees, strict=True)]
+    return prod(sizes) * sum(sizes) + sum(size**3 for size in sizes if size > 2)
+
+
+def all_boxes() -> Work:
+    """Return the work that all functions of a certificate together may take."""
+    return Work(WORK, "learning, functions: they are too large to check the box")
 
 
 @dataclass(frozen=True)
@@ -28,6 +43,11 @@ class Limit:
     function: Function
     lower: Fraction
     upper: Fraction
+
+    @cached_property
+    def work(self) -> int:
+        """About how many operations it takes to cut a box by it."""
+        return 3 * work_of(self.function)
 
     def sides(self, box: Ends) -> list[Polynomial]:
         """Return polynomials that are not negative wherever the limit holds in the box; none where that is not known."""
@@ -40,7 +60,9 @@ class Limit:
         return [over - under.scaled(self.lower), under.scaled(self.upper) - over]
 
 
-def leaves_only(start: Ends, limits: Sequence[Limit], goal: Ends, weights: Sequence[Weights] = ()) -> bool:
+def leaves_only(
+    start: Ends, limits: Sequence[Limit], goal: Ends, weights: Sequence[Weights] = (), work: Work | None = None
+) -> bool:
     """Whether it is certain that every point of a box that satisfies all limits lies in another box, the goal.
 
     It is not where no point satisfies them: then what they are about is wrong. Of affine limits, sums with given weights may
@@ -56,8 +78,9 @@ def leaves_only(start: Ends, limits: Sequence[Limit], goal: Ends, weights: Seque
     False
     """
     now: Box | None = list(start)
+    work = work or all_boxes()
     for _ in range(ROUNDS):
-        before, now = now, _round(now or [], limits)
+        before, now = now, _round(now or [], limits, work)
         if now is None or _inside(now, goal):
             return now is not None
         if now == before:
@@ -70,9 +93,9 @@ def leaves_only(start: Ends, limits: Sequence[Limit], goal: Ends, weights: Seque
                 low, high = now[axis]
                 piece = list(now)
                 piece[axis] = (max(low, most), high) if last else (low, min(high, least))
-                if piece[axis][0] < piece[axis][1] and _empty(piece, limits, DEPTH):
+                if piece[axis][0] < piece[axis][1] and _empty(piece, limits, DEPTH, work):
                     now[axis] = (low, max(low, most)) if last else (min(high, least), high)
-        now = _round(now, limits)
+        now = _round(now, limits, work)
         if now is None or any(low > high for low, high in now) or _inside(now, goal):
             return now is not None and all(low <= high for low, high in now)
     return False
@@ -99,9 +122,9 @@ def _inside(box: Ends, goal: Ends) -> bool:
     return all(a <= low and high <= b for (low, high), (a, b) in zip(box, goal, strict=True))
 
 
-def _empty(box: Ends, limits: Sequence[Limit], depth: int) -> bool:
+def _empty(box: Ends, limits: Sequence[Limit], depth: int, work: Work) -> bool:
     """Whether it is certain that no point of a box satisfies all limits."""
-    left = _round(list(box), limits)
+    left = _round(list(box), limits, work)
     if left is None:
         return True
     if depth == 0:
@@ -112,14 +135,15 @@ def _empty(box: Ends, limits: Sequence[Limit], depth: int) -> bool:
     for part in ((low, middle), (middle, high)):
         half = list(left)
         half[axis] = part
-        if not _empty(half, limits, depth - 1):
+        if not _empty(half, limits, depth - 1, work):
             return False
     return True
 
 
-def _round(box: Box, limits: Sequence[Limit]) -> Box | None:
+def _round(box: Box, limits: Sequence[Limit], work: Work) -> Box | None:
     """Cut off, once for every limit, where it fails; None if nothing is left."""
     for limit in limits:
+        work.spend(limit.work)
         for side in limit.sides(box):
             table = coefficients(side, box)
             signs = table >= 0

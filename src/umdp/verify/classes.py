@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from umdp.errors import FormatError
 from umdp.verify.document import Model
 from umdp.verify.inductive import Refused
+from umdp.verify.numbers import is_double
 
-__all__ = ["Bounds", "bounds_of", "event_bounds", "numbers_of", "outcome_bounds"]
+__all__ = ["Bounds", "bounds_of", "check_possible", "event_bounds", "numbers_of", "outcome_bounds"]
 
 Bounds = tuple[list[float], list[float]]
 Block = frozenset[int]
 Ends = tuple[Fraction, Fraction]
+
+SLIP = Fraction(1, 10**9)  # of sums, as for the bounds of a choice
+WORK = 2 * 10**7  # outcomes of classes, once for each transition or event
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class Classes:
         size = len(model.successor)
         class_ptr = _pointer(given, "class_ptr", None)
         along = _pointer(given, "transition_ptr", size)
+        if class_ptr[-1] > along[-1]:
+            raise FormatError(f"learning, class_ptr: {class_ptr[-1]} outcomes, of which transitions have {along[-1]}")
         outcome = _outcomes(given, "transition_outcome", along[-1], class_ptr[-1])
         owner = [k for k in range(len(class_ptr) - 1) for _ in range(class_ptr[k], class_ptr[k + 1])]
         kind = []
@@ -53,6 +59,14 @@ class Classes:
                 raise Refused(f"learning, choice {choice}: its outcomes are not those of its class, each once")
             if any(along[t] == along[t + 1] for t in own):
                 raise Refused(f"learning, choice {choice}: no outcome leads along one of its transitions")
+        if len(set(kind)) < len(class_ptr) - 1:
+            raise Refused("learning, class_ptr: there is a class that no choice has")
+        work = sum(
+            (class_ptr[k + 1] - class_ptr[k]) * (b - a)
+            for k, (a, b) in zip(kind, pairwise(model.choice_ptr), strict=True)
+        )
+        if work > WORK:
+            raise FormatError("learning, class_ptr: classes of so many outcomes are too large to check")
         return cls(class_ptr, kind, [frozenset(outcome[along[t] : along[t + 1]]) for t in range(size)])
 
     def whole(self, kind: int) -> range:
@@ -81,6 +95,8 @@ def outcome_bounds(given: dict[str, Any], model: Model) -> tuple[list[int], Boun
                 lower[only] = max(lower[only], model.bounds[0][t])
                 upper[only] = min(upper[only], model.bounds[1][t])
     exact = [(Fraction(low), Fraction(high)) for low, high in zip(lower, upper, strict=True)]
+    for k in range(len(classes.class_ptr) - 1):
+        check_possible([exact[o] for o in classes.whole(k)], f"class {k}")
     for t, kind in several:
         _check(model, t, _together(classes.blocks[t], classes.whole(kind), exact), "its outcomes")
     return classes.class_ptr, (lower, upper)
@@ -100,12 +116,19 @@ def event_bounds(given: dict[str, Any], model: Model) -> tuple[list[int], Bounds
     lower, upper = bounds_of(given, 2 * size)
     owner = [k for k in range(len(classes.class_ptr) - 1) for _ in classes.whole(k)]
     known: dict[Block, Ends] = {}
+    work = 0
     for e in range(size):
         event = frozenset(listed[pointer[e] : pointer[e + 1]])
         kinds = {owner[o] for o in event}
         if len(kinds) != 1 or len(event) != pointer[e + 1] - pointer[e]:
             raise Refused(f"learning, event {e}: it is no set of outcomes of one class")
-        rest = frozenset(classes.whole(kinds.pop())) - event
+        whole = classes.whole(kinds.pop())
+        work += len(whole)
+        if work > WORK:
+            raise FormatError("learning, event_ptr: so many events of so many outcomes are too many to check")
+        rest = frozenset(whole) - event
+        if not rest:
+            raise Refused(f"learning, event {e}: it is all outcomes of its class, and always happens")
         for side, block in enumerate((event, rest)):
             low, high = known.get(block, (Fraction(0), Fraction(1)))
             ends = Fraction(lower[2 * e + side]), Fraction(upper[2 * e + side])
@@ -113,6 +136,7 @@ def event_bounds(given: dict[str, Any], model: Model) -> tuple[list[int], Bounds
     outcome: list[Ends] = []
     for k in range(len(classes.class_ptr) - 1):
         alone = [known.get(frozenset((o,)), (Fraction(0), Fraction(1))) for o in classes.whole(k)]
+        check_possible(alone, f"class {k}")
         outcome += _cut(alone)
     found: dict[Block, Ends] = {}
     for choice in range(model.choices):
@@ -121,6 +145,7 @@ def event_bounds(given: dict[str, Any], model: Model) -> tuple[list[int], Bounds
             low, high = _together(block, classes.whole(classes.kind[choice]), outcome)
             least, most = known.get(block, (Fraction(0), Fraction(1)))
             found[block] = max(low, least), min(high, most)
+        check_possible([found[classes.blocks[t]] for t in own], f"choice {choice}")
         for t, ends in zip(own, _cut([found[classes.blocks[t]] for t in own]), strict=True):
             if len(own) > 1:
                 _check(model, t, ends, "events")
@@ -140,7 +165,7 @@ def numbers_of(given: dict[str, Any], name: str, size: int) -> list[float]:
     found = given.get(name)
     if not isinstance(found, list):
         raise FormatError(f"learning, {name}: not a list")
-    if len(found) != size or any(type(x) not in (int, float) or not math.isfinite(x) for x in found):
+    if len(found) != size or any(not is_double(x) for x in found):
         raise FormatError(f"learning, {name}: not a list of {size} numbers")
     return [float(x) for x in found]
 
@@ -157,6 +182,13 @@ def _cut(ends: list[Ends]) -> list[Ends]:
     """Return the bounds of parts of a whole, each cut by what the others leave."""
     least, most = (sum((each[end] for each in ends), Fraction(0)) for end in (0, 1))
     return [(max(low, 1 - (most - high)), min(high, 1 - (least - low))) for low, high in ends]
+
+
+def check_possible(ends: list[Ends], place: str) -> None:
+    """Refuse bounds of parts of a whole that no distribution fits: then the counts contradict what they are said to be of."""
+    least, most = (sum((each[end] for each in ends), Fraction(0)) for end in (0, 1))
+    if any(low > high + SLIP for low, high in ends) or least > 1 + SLIP or most < 1 - SLIP:
+        raise Refused(f"learning, {place}: no distribution lies within the bounds that its counts prove")
 
 
 def _check(model: Model, t: int, ends: Ends, what: str) -> None:

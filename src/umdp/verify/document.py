@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -15,13 +14,31 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError
 from umdp.spec import Spec
-from umdp.verify.numbers import Number, number
+from umdp.verify.formulas import check_formulas
+from umdp.verify.numbers import LARGEST as LARGEST_DOUBLE
+from umdp.verify.numbers import Number, is_double, number
+from umdp.verify.premise import plain
 from umdp.verify.rows import Row, feasible, make_row
 
-__all__ = ["Bound", "Document", "Model", "digest", "has_sign", "load", "make_model", "parse", "read"]
+__all__ = [
+    "Bound",
+    "Document",
+    "Model",
+    "digest",
+    "has_sign",
+    "load",
+    "make_model",
+    "parse",
+    "read",
+    "shown",
+    "text_of",
+]
 
 FORMAT, VERSION = "umdp certificate", 1
-LARGEST = 2 << 30  # bytes of a file
+LARGEST = 256 << 20  # bytes of a file
+LONGEST = 20_000  # characters of a property or formula
+TRANSITIONS = 5 * 10**6
+LABELLED = 2 * 10**8  # labels times states
 
 
 @dataclass(frozen=True)
@@ -89,7 +106,10 @@ class Document:
 def digest(content: dict[str, Any]) -> str:
     """Return the checksum over everything but itself: it tells accidents, not forgeries."""
     rest = {key: value for key, value in content.items() if key != "digest"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    try:
+        text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    except (ValueError, TypeError, RecursionError) as error:  # an integer of 5000 digits, a list of lists of lists ...
+        raise FormatError(f"is not the JSON of a certificate: {str(error)[:200]}") from None
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -122,17 +142,16 @@ def parse(content: Any) -> Document:
     """Return the certificate that parsed JSON holds."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FormatError(f'is not a certificate: "format" must be "{FORMAT}"')
-    if content.get("version") != VERSION:
-        raise FormatError(
-            f"is a certificate of version {str(content.get('version'))[:20]}; this checker knows {VERSION}"
-        )
-    asked = _text(content, "property")
+    if type(content.get("version")) is not int or content["version"] != VERSION:
+        raise FormatError(f"is a certificate of version {shown(content.get('version'))}; this checker knows {VERSION}")
+    asked = text_of(content, "property")
     signed = has_sign(Spec.parse(asked))
     model = make_model(_object(content, "model"), signed=signed)
+    check_formulas(asked, model.formulas, model.states)
     claim = _object(content, "claim")
     level = claim.get("level")
-    if level is not None and not (type(level) in (int, float) and 0 < level < 1):
-        raise FormatError(f"claim: level is {level!r}, not a number between 0 and 1")
+    if level is not None and not (type(level) is float and 0 < level < 1):
+        raise FormatError(f"claim: level is {shown(level)}, not a number between 0 and 1")
     learning = content.get("learning")
     if learning is not None and not isinstance(learning, dict):
         raise FormatError("learning: not an object")
@@ -167,6 +186,14 @@ def _refuse(word: str) -> None:
     raise ValueError(f'{word} is not JSON; infinity is written "inf"')
 
 
+def shown(value: Any) -> str:
+    """Return something read from a file as a message shows it: short, and without control characters."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**40:
+        return "an integer of more than 40 digits"
+    text = value if isinstance(value, str) else repr(value) if isinstance(value, int | float) else type(value).__name__
+    return repr(plain(text[:40]))
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
@@ -181,10 +208,11 @@ def _object(content: dict[str, Any], name: str) -> dict[str, Any]:
     return found
 
 
-def _text(content: dict[str, Any], name: str) -> str:
+def text_of(content: dict[str, Any], name: str) -> str:
+    """Return a text of a certificate."""
     found = content.get(name)
-    if not isinstance(found, str) or len(found) > 100_000:
-        raise FormatError(f'"{name}" is missing or not a text')
+    if not isinstance(found, str) or len(found) > LONGEST:
+        raise FormatError(f'"{name}" is missing or not a text of at most {LONGEST} characters')
     return found
 
 
@@ -193,18 +221,18 @@ def _integers(given: Any, place: str, low: int, high: int, length: int | None = 
         raise FormatError(f"{place}: not a list{'' if length is None else f' of {length} integers'}")
     for index, value in enumerate(given):
         if type(value) is not int or not low <= value <= high:
-            raise FormatError(f"{place}, entry {index}: {str(value)[:40]!r} is not an integer from {low} to {high}")
+            raise FormatError(f"{place}, entry {index}: {shown(value)} is not an integer from {low} to {high}")
     return given
 
 
 def _doubles(given: Any, place: str, length: int, *, signed: bool = False) -> list[float]:
     if not isinstance(given, list) or len(given) != length:
         raise FormatError(f"{place}: not a list of {length} numbers")
-    least = -1.7976931348623157e308 if signed else 0
+    least = -LARGEST_DOUBLE if signed else 0
     for index, value in enumerate(given):
-        if type(value) not in (int, float) or not least <= value <= 1e309 or not math.isfinite(value):
+        if not is_double(value, least):
             wanted = "number" if signed else "number at least 0"
-            raise FormatError(f"{place}, entry {index}: {str(value)[:40]!r} is not a {wanted}")
+            raise FormatError(f"{place}, entry {index}: {shown(value)} is not a {wanted}")
     return list(map(float, given))
 
 
@@ -222,6 +250,8 @@ def make_model(given: dict[str, Any], *, signed: bool = False) -> Model:
     """Return the model of a certificate, or raise `FormatError` naming the entry that is wrong; rewards may be `signed`."""
     successor = given.get("successor")
     count = len(successor) if isinstance(successor, list) else 0
+    if count > TRANSITIONS:
+        raise FormatError(f"model: more than {TRANSITIONS:,} transitions are too many to check")
     choice_ptr = _pointers(given.get("choice_ptr"), "model, choice_ptr", count)
     state_ptr = _pointers(given.get("state_ptr"), "model, state_ptr", len(choice_ptr) - 1)
     states = len(state_ptr) - 1
@@ -241,9 +271,11 @@ def make_model(given: dict[str, Any], *, signed: bool = False) -> Model:
     _integers([initial], "model, initial", 0, states - 1)
     assert isinstance(initial, int)
     labels: dict[str, NDArray[np.bool_]] = {}
+    if len(_object(given, "labels")) * states > LABELLED:
+        raise FormatError(f"model, labels: {len(given['labels'])} labels of {states} states are too many to check")
     for name, members in _object(given, "labels").items():
         mask = np.zeros(states, dtype=np.bool_)
-        mask[_integers(members, f"model, label {name[:40]!r}", 0, states - 1)] = True
+        mask[_integers(members, f"model, label {shown(name)}", 0, states - 1)] = True
         labels[name] = mask
     reward_name, reward, paid, by_state = _reward(given.get("reward"), state_ptr, len(rows), count, signed)
     return Model(
@@ -283,22 +315,26 @@ def _variables(given: Any, states: int) -> dict[str, NDArray[Any]]:
     found = {}
     for name, values in given.items():
         kinds = {type(value) for value in values} if isinstance(values, list) and len(values) == states else set()
-        large = any(isinstance(v, int) and abs(v) >= 1 << 62 for v in values) if kinds else True
+        large = (
+            any(not isinstance(v, bool) and not is_double(v, -(2.0**62), 2.0**62) for v in values) if kinds else True
+        )
         if not (kinds <= {bool} or kinds <= {int} or kinds <= {int, float}) or not kinds or large:
-            raise FormatError(f"model, variable {name[:40]!r}: not a list of {states} values of one kind")
+            raise FormatError(f"model, variable {shown(name)}: not a list of {states} values of one kind")
         found[name] = np.array(values)
     return found
 
 
 def _scalars(given: Any) -> dict[str, bool | int | float]:
-    if not isinstance(given, dict) or any(type(v) not in (bool, int, float) for v in given.values()):
+    if not isinstance(given, dict) or any(
+        not isinstance(v, bool) and not is_double(v, -(2.0**62), 2.0**62) for v in given.values()
+    ):
         raise FormatError("model, constants: not an object of numbers and truth values")
     return given
 
 
 def _texts(given: Any) -> dict[str, str]:
-    if not isinstance(given, dict) or any(not isinstance(v, str) or len(v) > 100_000 for v in given.values()):
-        raise FormatError("model, formulas: not an object of texts")
+    if not isinstance(given, dict) or any(not isinstance(v, str) or len(v) > LONGEST for v in given.values()):
+        raise FormatError(f"model, formulas: not an object of texts of at most {LONGEST} characters")
     return given
 
 

@@ -7,6 +7,11 @@ steps earn at most ``n g(s) + h(s) - P^n h``, whatever is done, and the average 
 "The rows that count" are the policy's on the agent's side and all on the other. Of nature's answers the best one counts on its
 side, all on the other; one optimum stands for both. Where two inequalities must hold for one answer, it is the one that h asks
 for, and ties go to g.
+
+*Listed transitions have a positive probability.* Bounds for all answers of nature hold for those too that leave an edge out, more
+than is asked. One answer that is enough must leave none out. Mixed with a little of any other answer it leaves none out, and
+still satisfies an inequality that it satisfies strictly; so a strict inequality will do, or one that is the same for all answers.
+(A discounted sum changes little where probabilities do: there the ends of an interval do no harm.)
 """
 
 from __future__ import annotations
@@ -109,6 +114,9 @@ def check_average(step: OneStep, bound: Bound) -> Number:
                 raise Refused(f"{step.side}, state {s}: the gain is {_word(step)} that of choice {c}")
             if missing < 0 if step.upper else missing > 0:
                 raise Refused(f"{step.side}, state {s}: gain and value are {_word(step)} what choice {c} earns")
+            alike = len({v for v, each in zip(worth, row.possible, strict=True) if each}) == 1
+            if helped and row.cut(given) and not (missing and (lost or alike)):
+                raise Refused(f"{step.side}, state {s}: choice {c} is worth that only where nature cuts a transition")
     return g[step.model.initial]
 
 

@@ -1,13 +1,16 @@
-"""What the graph alone decides, with all listed transitions present: plain searches over lists."""
+"""What the graph alone decides, with all listed transitions present that some distribution can use: plain searches over lists."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from umdp.errors import FormatError
 from umdp.verify.document import Model
 
 __all__ = ["ByGraph", "SearchGraph", "decide"]
+
+WORK = 10**9  # edges, times the rounds of a search
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class SearchGraph:
         self.states = model.states
         kept = range(model.choices) if policy is None else sorted(policy)
         self.owner = {c: s for s in range(model.states) for c in model.of(s)}
-        self.successors = {c: model.rows[c].target for c in kept}
+        self.successors = {c: model.rows[c].edges for c in kept}
         self.count = [0] * model.states
         self.entering: list[list[int]] = [[] for _ in range(model.states)]
         for c in kept:
@@ -74,7 +77,11 @@ class SearchGraph:
         left = [0] * self.states
         for c, kept in allowed.items():
             left[self.owner[c]] += kept
+        edges, done = sum(map(len, self.successors.values())) + self.states, 0
         while True:
+            done += edges
+            if done > WORK:
+                raise FormatError(f"model: a search in its {edges} edges takes too many rounds to check")
             reached = self.attract(goal, [r and not g for r, g in zip(region, goal, strict=True)], allowed=allowed)
             todo = [s for s in range(self.states) if region[s] and not reached[s]]
             if not todo:

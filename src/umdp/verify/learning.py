@@ -1,152 +1,219 @@
-"""The statistical half of a certificate: that the bounds of the model follow from counts, at levels that add up."""
+"""The statistical half of a certificate: that the bounds of the model follow from counts, at levels that add up.
+
+What is proved of one choice (or class, or event) of m outcomes, and at which price:
+
+- *Confidence sequence.* One martingale for each outcome rules out both what is too small and what is too large, at all times. So
+  an outcome costs the larger of its two levels; its ends may come from different times of one sequence of samples. With two
+  outcomes the martingales are one and the same, mirrored: the choice costs the largest of its four levels.
+- *Clopper-Pearson.* Each end is a tail of one number of samples, fixed before, and costs half of its level. With two outcomes the
+  lower end of the one and the upper end of the other are one tail, which costs the larger of the two.
+- *What the others leave* (no more than 1 minus their lower ends) holds wherever these ends do, and costs nothing more.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 from umdp.errors import FormatError
-from umdp.verify.classes import Bounds, bounds_of, event_bounds, outcome_bounds
-from umdp.verify.document import Document
+from umdp.verify.classes import Bounds, bounds_of, check_possible, event_bounds, outcome_bounds
+from umdp.verify.counts import one_sequence
+from umdp.verify.document import Document, Model
 from umdp.verify.inductive import Refused
-from umdp.verify.parameters import check_parameters
-from umdp.verify.statistics import lower_end, ruled_out
+from umdp.verify.numbers import is_double
+from umdp.verify.parameters import check_parameters, prior_box
+from umdp.verify.premise import Assumption, Premise, file_sentences
+from umdp.verify.statistics import all_counts, lower_end, ruled_out
+from umdp.verify.work import Work
 
-__all__ = ["check_learning"]
+__all__ = ["assumed_of", "check_learning"]
 
 METHODS = ("confidence-sequence", "clopper-pearson")
 KINDS = ("listed", "tied", "events", "parametric")
-SIDES = ("lower", "upper")
 COUNTS = ("lower_hits", "lower_samples", "upper_hits", "upper_samples")
+FIXED = 2 * 10**7  # samples of which binomial tails are summed
+
+
+@dataclass(frozen=True)
+class SpentLevels:
+    """The counts and levels of a certificate, well-formed; entry t is a transition, an outcome, or an event or what is not it."""
+
+    method: str
+    prior: Fraction
+    counts: dict[str, list[int]]
+    levels: dict[str, list[Fraction]]
+
+    @classmethod
+    def of(cls, given: dict[str, Any], size: int) -> SpentLevels:
+        """Return the ledger of so many entries."""
+        method, prior = given["method"], given.get("prior", 0.5)
+        if method == "confidence-sequence" and not is_double(prior, 1e-9, 1e9):
+            raise FormatError("learning, prior: not a number from 1e-9 to 1e9, the parameter of the mixture")
+        counts = {name: _counts(given, name, size) for name in COUNTS}
+        if method == "clopper-pearson" and max(counts["lower_samples"], default=0) > FIXED:
+            raise FormatError(f"learning, lower_samples: the tails of more than {FIXED:,} samples are not summed")
+        levels = {side: _levels(given, f"{side}_levels", size) for side in ("lower", "upper")}
+        return cls(method, Fraction(prior) if method == "confidence-sequence" else Fraction(0), counts, levels)
+
+    def hits(self, side: str, t: int) -> tuple[int, int]:
+        """Return hits and samples for the end of one side: what speaks for more, or for less."""
+        hits, samples = self.counts[f"{side}_hits"][t], self.counts[f"{side}_samples"][t]
+        return (hits if side == "lower" else samples - hits), samples
+
+    def points(self, t: int) -> list[tuple[int, int]]:
+        """Return the times at which the ends of an entry were adopted, with its hits."""
+        return [(self.counts[f"{side}_samples"][t], self.counts[f"{side}_hits"][t]) for side in ("lower", "upper")]
+
+    def cost(self, own: range) -> Fraction:
+        """Return with which probability some end of a choice may be wrong."""
+        low, high = ([self.levels[side][t] for t in own] for side in ("lower", "upper"))
+        if any(not 0 < each < 1 for each in (*low, *high)):
+            raise Refused(f"learning, transitions {own[0]} to {own[-1]}: bounded, and no level is spent on them")
+        if self.method == "clopper-pearson":
+            tails = [max(low[0], high[1]), max(low[1], high[0])] if len(own) == 2 else [*low, *high]
+            return sum(tails, Fraction(0)) / 2
+        both = [max(pair) for pair in zip(low, high, strict=True)]
+        return max(both) if len(own) == 2 else sum(both, Fraction(0))
 
 
 def check_learning(document: Document) -> None:
     """Refuse a level that the counts and the ledger of levels do not carry.
 
-    One bound is spent on a choice of two successors, whose intervals mirror each other, and one on each successor of a wider
-    choice. Of choices that are not claimed nothing may be assumed. Where choices are tied, a class is what a choice is
-    otherwise, and its outcomes are what successors are; or each event of a class is, which happens or not.
+    Of choices that are not claimed nothing may be assumed. Where choices are tied, a class is what a choice is otherwise, and its
+    outcomes are what successors are; or each event of a class is, which happens or not.
     """
     given, model = document.learning, document.model
     if document.level is None:
         raise Refused("claim, level: counts are given, and no level is claimed")
     if given is None:
         raise Refused("claim, level: there are no counts to prove it")
-    method, prior = given.get("method"), _fraction(given, "prior", None)
-    kind = given.get("graph", "listed")
-    if method not in METHODS or kind not in KINDS:
-        raise FormatError("learning: only bounds of listed transitions by the methods " + ", ".join(METHODS))
-    if kind == "events":
-        pointer, bounds = event_bounds(given, model)
-    else:
-        pointer, bounds = (model.choice_ptr, model.bounds) if kind == "listed" else outcome_bounds(given, model)
-    if kind == "parametric":  # the counts prove the bounds of classes, these the box, and the box those of the model
-        by_class = bounds_of(given, pointer[-1])
-        check_parameters(given, pointer, by_class, bounds)
-        bounds = by_class
-    if prior is None or prior <= 0:
-        prior = Fraction(1, 2)
-    size = pointer[-1]
-    counts = {name: _counts(given, name, size) for name in COUNTS}
-    levels = [_levels(given, name, size) for name in ("lower_levels", "upper_levels")]
-    lower, upper = bounds
+    _kind(given)
+    pointer, bounds = _to_be_proved(given, model)
+    ledger = SpentLevels.of(given, pointer[-1])
+    claimed = [
+        range(first, last)
+        for first, last in pairwise(pointer)
+        if last - first > 1 and any(bounds[0][t] > 0 or bounds[1][t] < 1 for t in range(first, last))
+    ]
     spent = Fraction(0)
-    for first, last in pairwise(pointer):
-        own = range(first, last)
-        if len(own) <= 1:
-            continue
-        if all(lower[t] == 0 and upper[t] == 1 for t in own):
-            continue
-        costs = []
-        for t in own:
-            a, b = levels[0][t], levels[1][t]
-            if not (0 < a < 1 and 0 < b < 1):
-                raise Refused(f"learning, transition {t}: bounded, and no level is spent on it")
-            if method == "clopper-pearson":
-                if counts["lower_hits"][t] != counts["upper_hits"][t] or (
-                    counts["lower_samples"][t] != counts["upper_samples"][t]
-                ):
-                    raise Refused(f"learning, transition {t}: both ends must follow from the same counts")
-                costs.append((a + b) / 2)
-            else:
-                costs.append(max(a, b))
-        _check_counts(own, counts)
-        spent += max(costs) if len(own) == 2 else sum(costs)
-        _check_choice(bounds, own, counts, levels, str(method), prior)
+    for own in claimed:
+        spent += ledger.cost(own)
+        _check_counts(own, ledger)
     if Fraction(document.level) > 1 - spent:
         raise Refused(
             f"learning, levels: they add up to {float(spent)!r}, more than a level of {document.level!r} leaves"
         )
+    work = all_counts()
+    for own in claimed:
+        ProvedIntervals(bounds, own, ledger, work).check()
 
 
-def _check_counts(own: range, counts: dict[str, list[int]]) -> None:
-    """Refuse counts that no sequence of samples has: those of one successor at two times, or of all at one time."""
-    seen: dict[int, int] = {}
-    for t in own:
-        times = [(counts[f"{side}_hits"][t], counts[f"{side}_samples"][t]) for side in ("lower", "upper")]
-        if len(own) == 2:  # what is not the one is the other
-            other = own[0] + own[1] - t
-            times += [
-                (n - k, n) for k, n in ((counts[f"{x}_hits"][other], counts[f"{x}_samples"][other]) for x in SIDES)
-            ]
-        times.sort(key=lambda pair: (pair[1], pair[0]))
-        if any(k > n for k, n in times):
-            raise Refused(f"learning, transition {t}: seen more often than its choice")
-        for (k, n), (later, more) in pairwise(times):
-            if not 0 <= later - k <= more - n:
-                raise Refused(f"learning, transition {t}: its counts contradict each other")
-        for k, n in set(times[:2]) if len(own) > 2 else ():
-            seen[n] = seen.get(n, 0) + k
-    if any(total > n for n, total in seen.items()):
+def assumed_of(given: dict[str, Any]) -> tuple[Assumption, ...]:
+    """Return what must be true besides what the counts show; nothing that a file says takes any of it away."""
+    kind = _kind(given)
+    found = [Premise.PROCESS.of(), Premise.SAMPLES.of(), Premise.FIXED_BEFORE.of()]
+    if given["method"] == "clopper-pearson":
+        found.append(Premise.FIXED_SIZE.of())
+    if kind != "listed":
+        found.append(Premise.CLASSES.of())
+    if kind == "parametric":
+        found += [Premise.FUNCTIONS.of(), Premise.PRIOR_BOX.of(box=prior_box(given))]
+    return (*found, *file_sentences(given.get("assumptions"), "learning, assumptions"))
+
+
+def _kind(given: dict[str, Any]) -> str:
+    kind = given.get("graph", "listed")
+    if given.get("method") not in METHODS or kind not in KINDS:
+        raise FormatError("learning: only bounds of listed transitions by the methods " + ", ".join(METHODS))
+    return str(kind)
+
+
+def _to_be_proved(given: dict[str, Any], model: Model) -> tuple[list[int], Bounds]:
+    """Return what the counts are about, as a pointer, and the bounds that they are to prove; the model's follow from them."""
+    kind = _kind(given)
+    if kind == "listed":
+        return model.choice_ptr, model.bounds
+    if kind == "events":
+        return event_bounds(given, model)
+    pointer, bounds = outcome_bounds(given, model)
+    if kind == "parametric":  # the counts prove the bounds of classes, these the box, and the box those of the model
+        own = bounds_of(given, pointer[-1])
+        check_parameters(given, pointer, own, bounds)
+        return pointer, own
+    return pointer, bounds
+
+
+def _check_counts(own: range, ledger: SpentLevels) -> None:
+    """Refuse counts that no sequence of samples has; and for a number of samples fixed before, more than one such number."""
+    known = [ledger.points(t) for t in own]
+    if ledger.method == "clopper-pearson" and len({samples for each in known for samples, _ in each}) > 1:
+        raise Refused(f"learning, transitions {own[0]} to {own[-1]}: one number of samples is fixed, not several")
+    if any(hits > samples for each in known for samples, hits in each):
         raise Refused(f"learning, transitions {own[0]} to {own[-1]}: seen more often than their choice")
+    if not one_sequence(known):
+        raise Refused(f"learning, transitions {own[0]} to {own[-1]}: no sequence of samples has these counts")
 
 
-def _check_choice(
-    bounds: Bounds,
-    own: range,
-    counts: dict[str, list[int]],
-    levels: list[list[Fraction]],
-    method: str,
-    prior: Fraction,
-) -> None:
-    """Refuse bounds of a choice that are narrower than its intervals, tightened by what the other successors leave."""
-    lower, upper = bounds
+@dataclass(frozen=True)
+class ProvedIntervals:
+    """The intervals of one choice, from its counts, and the bounds that must not be narrower."""
 
-    def least(t: int, near: Fraction) -> Fraction:
-        return lower_end(counts["lower_hits"][t], counts["lower_samples"][t], levels[0][t], method, prior, near=near)
+    bounds: Bounds
+    own: range
+    ledger: SpentLevels
+    work: Work
 
-    def most(t: int, near: Fraction) -> Fraction:
-        samples = counts["upper_samples"][t]
-        misses = samples - counts["upper_hits"][t]
-        return 1 - lower_end(misses, samples, levels[1][t], method, prior, near=1 - near)
+    def check(self) -> None:
+        """Refuse bounds that are narrower than the intervals, tightened by what the other successors leave."""
+        lower, upper = self.bounds
+        for t in self.own:
+            low, high = Fraction(lower[t]), Fraction(upper[t])
+            if low > 0 and not self._ruled("lower", t, low):
+                others = sum(self._most.values(), Fraction(0)) - self._most[t]
+                if low > 1 - others:
+                    raise Refused(f"learning, transition {t}: the counts do not carry the lower bound {lower[t]!r}")
+            if high < 1 and not self._ruled("upper", t, 1 - high):
+                others = sum(self._least.values(), Fraction(0)) - self._least[t]
+                if high < 1 - others:
+                    raise Refused(f"learning, transition {t}: the counts do not carry the upper bound {upper[t]!r}")
+        self._check_agreement()
 
-    for t in own:
-        low, high = Fraction(lower[t]), Fraction(upper[t])
-        if low > 0 and not _ruled(counts, "lower", t, low, levels[0][t], method, prior):
-            others = sum((most(o, Fraction(upper[o])) for o in own if o != t), Fraction(0))
-            if low > 1 - others:
-                raise Refused(f"learning, transition {t}: the counts do not carry the lower bound {lower[t]!r}")
-        if high < 1 and not _ruled(counts, "upper", t, 1 - high, levels[1][t], method, prior):
-            others = sum((least(o, Fraction(lower[o])) for o in own if o != t), Fraction(0))
-            if high < 1 - others:
-                raise Refused(f"learning, transition {t}: the counts do not carry the upper bound {upper[t]!r}")
+    def _check_agreement(self) -> None:
+        """Refuse intervals, from several times, that no distribution lies in: then it is known that one of them has failed."""
+        if len({samples for t in self.own for samples, _ in self.ledger.points(t)}) == 1:
+            return  # the shares that were seen lie in all of them
+        lower, upper = ([Fraction(each[t]) for t in self.own] for each in self.bounds)
+        width = sum(upper, Fraction(0)) - sum(lower, Fraction(0))
+        part = (1 - sum(lower, Fraction(0))) / width if width > 0 else Fraction(0)
+        inside = [low + part * (high - low) for low, high in zip(lower, upper, strict=True)]
+        if not any(
+            self._ruled("lower", t, p) or self._ruled("upper", t, 1 - p) for t, p in zip(self.own, inside, strict=True)
+        ):
+            return  # here is one
+        check_possible(
+            [(self._least[t], self._most[t]) for t in self.own], f"transitions {self.own[0]} to {self.own[-1]}"
+        )
 
+    @cached_property
+    def _least(self) -> dict[int, Fraction]:
+        return {t: self._end("lower", t, Fraction(self.bounds[0][t])) for t in self.own}
 
-def _ruled(
-    counts: dict[str, list[int]], side: str, t: int, p: Fraction, level: Fraction, method: str, prior: Fraction
-) -> bool:
-    hits, samples = counts[f"{side}_hits"][t], counts[f"{side}_samples"][t]
-    return ruled_out(p, hits if side == "lower" else samples - hits, samples, level, method, prior)
+    @cached_property
+    def _most(self) -> dict[int, Fraction]:
+        return {t: 1 - self._end("upper", t, 1 - Fraction(self.bounds[1][t])) for t in self.own}
 
+    def _end(self, side: str, t: int, near: Fraction) -> Fraction:
+        hits, samples = self.ledger.hits(side, t)
+        level = self.ledger.levels[side][t]
+        return lower_end(hits, samples, level, self.ledger.method, self.ledger.prior, near=near, work=self.work)
 
-def _fraction(given: dict[str, Any], name: str, otherwise: Fraction | None) -> Fraction | None:
-    found = given.get(name)
-    if found is None:
-        return otherwise
-    if type(found) not in (int, float) or not 0 <= found < 1e9:
-        raise FormatError(f"learning, {name}: {str(found)[:40]!r} is not a number")
-    return Fraction(found)
+    def _ruled(self, side: str, t: int, p: Fraction) -> bool:
+        hits, samples = self.ledger.hits(side, t)
+        level = self.ledger.levels[side][t]
+        return ruled_out(p, hits, samples, level, self.ledger.method, self.ledger.prior, self.work)
 
 
 def _counts(given: dict[str, Any], name: str, size: int) -> list[int]:
@@ -162,10 +229,6 @@ def _counts(given: dict[str, Any], name: str, size: int) -> list[int]:
 
 def _levels(given: dict[str, Any], name: str, size: int) -> list[Fraction]:
     found = given.get(name)
-    if (
-        not isinstance(found, list)
-        or len(found) != size
-        or any(type(a) not in (int, float) or not 0 <= a < 1 for a in found)
-    ):
+    if not isinstance(found, list) or len(found) != size or any(not is_double(a, 0) or a >= 1 for a in found):
         raise FormatError(f"learning, {name}: not a list of {size} levels")
     return [Fraction(a) for a in found]

@@ -11,14 +11,29 @@ from typing import Any
 
 from umdp.errors import FormatError
 
-__all__ = ["Number", "Vector", "double", "number", "vector", "written"]
+__all__ = ["Number", "Vector", "double", "is_double", "number", "vector", "written"]
 
 Number = Fraction | float  # a float is always infinite
 LONGEST = 40_000  # characters of one number
 WIDEST = 400_000  # bits of the common denominator of a vector
+ALL_BITS = 1 << 32  # of a vector: 512 MiB
+LARGEST = 1.7976931348623157e308
 _INTEGER = re.compile(r"[0-9]+")
 _DYADIC = re.compile(r"([0-9]+)p([+-]?[0-9]{1,5})")
 _RATIO = re.compile(r"([0-9]+)/([0-9]+)")
+
+
+def is_double(given: Any, least: float = -LARGEST, most: float = LARGEST) -> bool:
+    """Whether something read from JSON is a number in the range of doubles, and between two of them.
+
+    Integers are compared as they are: one of 400 digits has no double.
+
+    Examples
+    --------
+    >>> is_double(0.5), is_double(10**400), is_double(True), is_double(float("inf")), is_double(2, 0, 1)
+    (True, False, False, False, False)
+    """
+    return type(given) in (int, float) and least <= given <= most
 
 
 def _integer(digits: str) -> int:
@@ -52,7 +67,7 @@ def number(given: Any, place: str, *, signed: bool = False) -> Number:
     """
     if signed and isinstance(given, str) and given.startswith("-"):
         return -number(given[1:], place)
-    if signed and type(given) in (int, float) and given < 0:
+    if signed and is_double(given) and given < 0:
         return -number(-given, place)
     if isinstance(given, str) and len(given) <= LONGEST:
         if given == "inf":
@@ -64,9 +79,9 @@ def number(given: Any, place: str, *, signed: bool = False) -> Number:
             return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
         if (match := _RATIO.fullmatch(given)) and (below := _integer(match[2])) > 0:
             return Fraction(_integer(match[1]), below)
-    elif not isinstance(given, bool) and isinstance(given, int | float) and math.isfinite(given) and given >= 0:
+    elif is_double(given, 0):
         return Fraction(given)
-    shown = repr(given)
+    shown = repr(given) if isinstance(given, float | str) else f"a {type(given).__name__}"
     shown = shown if len(shown) < 60 else f"{shown[:57]}..."
     wanted = "number" if signed else "number at least 0"
     raise FormatError(f'{place}: {shown} is not a {wanted} (a double, "3p-4", "1/3" or "inf")')
@@ -141,5 +156,9 @@ def vector(values: Sequence[Number], place: str, unit: int = 1) -> Vector:
             below = math.lcm(below, value.denominator)
             if below.bit_length() > WIDEST:
                 raise FormatError(f"{place}: the numbers have no common denominator of {WIDEST} bits")
+    if len(values) * below.bit_length() > ALL_BITS:
+        raise FormatError(
+            f"{place}: {len(values)} numbers over a denominator of {below.bit_length()} bits are too large"
+        )
     tops = [v.numerator * (below // v.denominator) if isinstance(v, Fraction) else None for v in values]
     return Vector(tops, below)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 from umdp.errors import FormatError
@@ -12,15 +14,19 @@ from umdp.parametric.bernstein import Ends
 from umdp.parametric.function import Function
 from umdp.parametric.polynomial import Polynomial
 from umdp.parametric.ranges import range_of
-from umdp.verify.box import Limit, leaves_only
-from umdp.verify.classes import Bounds, numbers_of
+from umdp.verify.box import Limit, all_boxes, leaves_only, work_of
+from umdp.verify.classes import Bounds, check_possible, numbers_of
 from umdp.verify.inductive import Refused
+from umdp.verify.premise import plain
+from umdp.verify.work import Work
 
-__all__ = ["check_parameters"]
+__all__ = ["check_parameters", "prior_box"]
 
 MOST, DEGREE = 16, 64  # parameters, and the degree of a function in one of them
 SPLITS = 64
-LONGEST = 1000  # letters of a coefficient
+TABLE = 1 << 14  # coefficients of one function over a box
+LARGEST = 1e9  # of the ends of a box
+_COEFFICIENT = re.compile(r"-?[0-9]{1,500}(/[0-9]{1,500})?")
 
 
 def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wanted: Bounds) -> None:
@@ -30,15 +36,19 @@ def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wan
     the box, and over the box every function has a range. A bound of the model follows from one of these, or from what the
     other outcomes of the class leave.
     """
-    names = given.get("parameters")
-    if not isinstance(names, list) or not 1 <= len(names) <= MOST or any(not isinstance(n, str) for n in names):
-        raise FormatError(f"learning, parameters: not a list of at most {MOST} names")
-    size = len(names)
+    size = len(_names(given))
     prior, box = _box(given, "prior", size), _box(given, "box", size)
     functions = [_function(each, size) for each in _listed(given, "functions")]
     which = _listed(given, "outcome_function")
     if len(which) != pointer[-1] or any(type(f) is not int or not 0 <= f < len(functions) for f in which):
         raise FormatError(f"learning, outcome_function: not a function for each of {pointer[-1]} outcomes")
+    work = all_boxes()
+    for function in functions:
+        work.spend(4 * SPLITS * work_of(function))
+    for number, (first, last) in enumerate(pairwise(pointer)):
+        _check_sum([functions[f] for f in which[first:last]], number, work)
+        if last - first == 1 and own[1][first] < 1:
+            raise Refused(f"learning, outcome {first}: it is the only one of its class, and its probability must be 1")
     least, most = [Fraction(0)] * len(functions), [Fraction(1)] * len(functions)
     for outcome, f in enumerate(which):
         least[f] = max(least[f], Fraction(own[0][outcome]))
@@ -46,16 +56,17 @@ def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wan
     open_ = [f for f, function in enumerate(functions) if not function.is_constant]
     limits = [Limit(functions[f], least[f], most[f]) for f in open_]
     weights = [(axis, sign, [y[f] for f in open_]) for axis, sign, y in _weights(given, size, len(functions))]
-    if not leaves_only(prior, limits, box, weights):
+    if not leaves_only(prior, limits, box, weights, work):
         raise Refused("learning, box: the bounds of the classes leave values outside of it, or none at all")
     ranges = [range_of(function, box, SPLITS) or (Fraction(0), Fraction(1)) for function in functions]
     low = [max(Fraction(own[0][o]), ranges[f][0]) for o, f in enumerate(which)]
     high = [min(Fraction(own[1][o]), ranges[f][1]) for o, f in enumerate(which)]
-    for first, last in pairwise(pointer):
+    for number, (first, last) in enumerate(pairwise(pointer)):
+        check_possible(list(zip(low[first:last], high[first:last], strict=True)), f"class {number}")
+        least_all, most_all = sum(low[first:last], Fraction(0)), sum(high[first:last], Fraction(0))
         for outcome in range(first, last) if last - first > 1 else ():
-            others = [o for o in range(first, last) if o != outcome]
-            floor = max(low[outcome], 1 - sum(high[o] for o in others))
-            ceiling = min(high[outcome], 1 - sum(low[o] for o in others))
+            floor = max(low[outcome], 1 - (most_all - high[outcome]))
+            ceiling = min(high[outcome], 1 - (least_all - low[outcome]))
             if Fraction(wanted[0][outcome]) > floor or Fraction(wanted[1][outcome]) < ceiling:
                 raise Refused(f"learning, outcome {outcome}: its bounds follow neither from its class nor from the box")
 
@@ -67,10 +78,39 @@ def _listed(given: dict[str, Any], name: str) -> list[Any]:
     return found
 
 
+def _check_sum(functions: list[Function], number: int, work: Work) -> None:
+    """Refuse functions of one class that do not sum to 1, whatever the parameters: they describe no distribution."""
+    total = functions[0]
+    for each in functions[1:]:
+        sizes = [len(p.terms) for f in (total, each) for p in (f.numerator, f.denominator)]
+        work.spend(10 * max(sizes[0] * sizes[3], sizes[1] * sizes[2], sizes[1] * sizes[3]))
+        total = total + each
+    if total.numerator != total.denominator:
+        raise Refused(f"learning, class {number}: its functions do not sum to 1")
+
+
+def prior_box(given: dict[str, Any]) -> str:
+    """Return the box believed beforehand, in words."""
+    names = _names(given)
+    ends = zip(names, *(numbers_of(given, f"prior_{end}", len(names)) for end in ("lower", "upper")), strict=True)
+    return ", ".join(f"{plain(name)!r} between {low!r} and {high!r}" for name, low, high in ends)
+
+
+def _names(given: dict[str, Any]) -> list[str]:
+    names = given.get("parameters")
+    if not isinstance(names, list) or not 1 <= len(names) <= MOST:
+        raise FormatError(f"learning, parameters: not a list of at most {MOST} names")
+    if any(not isinstance(n, str) or not 0 < len(n) <= 100 for n in names) or len(set(names)) < len(names):
+        raise FormatError("learning, parameters: names are different texts of at most 100 characters")
+    return names
+
+
 def _box(given: dict[str, Any], name: str, size: int) -> Ends:
     lower, upper = (numbers_of(given, f"{name}_{end}", size) for end in ("lower", "upper"))
     if any(low > high for low, high in zip(lower, upper, strict=True)):
         raise FormatError(f"learning, {name}: a lower end is above the upper one")
+    if any(abs(end) > LARGEST for end in (*lower, *upper)):
+        raise FormatError(f"learning, {name}: an end is beyond {LARGEST:g}")
     return [(Fraction(low), Fraction(high)) for low, high in zip(lower, upper, strict=True)]
 
 
@@ -78,7 +118,7 @@ def _weights(given: dict[str, Any], size: int, functions: int) -> Iterator[tuple
     for each in _listed(given, "weights"):
         if not isinstance(each, list) or len(each) != 3 or type(each[0]) is not int or not 0 <= each[0] < size:
             raise FormatError("learning, weights: not a parameter, a sign and numbers")
-        if each[1] not in (1, -1):
+        if type(each[1]) is not int or each[1] not in (1, -1):
             raise FormatError("learning, weights: a sign is 1 or -1")
         yield each[0], each[1], [Fraction(y) for y in numbers_of({"weights": each[2]}, "weights", functions)]
 
@@ -89,6 +129,8 @@ def _function(given: Any, size: int) -> Function:
     over, under = (_polynomial(each, size) for each in given)
     if not under.terms:
         raise FormatError("learning, functions: a denominator is 0")
+    if prod(max(d) + 1 for d in zip(over.degrees, under.degrees, strict=True)) > TABLE:
+        raise FormatError("learning, functions: too many parameters, of too high degrees")
     return Function.of(over, under)
 
 
@@ -99,12 +141,12 @@ def _polynomial(given: Any, size: int) -> Polynomial:
         raise FormatError("learning, functions: a polynomial is a list of terms")
     for term in given:
         fits = isinstance(term, list) and len(term) == 2 and isinstance(term[0], str) and isinstance(term[1], list)
-        if not fits or len(term[0]) > LONGEST or len(term[1]) != size:
+        if not fits or not _COEFFICIENT.fullmatch(term[0]) or len(term[1]) != size:
             raise FormatError("learning, functions: a term is not a coefficient and its exponents")
         if any(type(e) is not int or not 0 <= e <= DEGREE for e in term[1]) or tuple(term[1]) in terms:
             raise FormatError("learning, functions: exponents are repeated, or not whole numbers")
         try:
             terms[tuple(term[1])] = Fraction(term[0])
-        except (ValueError, ZeroDivisionError):
+        except ZeroDivisionError:
             raise FormatError(f"learning, functions: {term[0][:40]!r} is not a fraction") from None
     return Polynomial(terms, size)

@@ -17,13 +17,24 @@ class Row:
     low, high : bounds of each entry
     whole : what stands for probability 1
     slack : what the lower bounds leave of it
+    possible : whether some distribution uses each entry; one that none can use is no edge
     """
 
-    __slots__ = ("high", "low", "slack", "target", "whole")
+    __slots__ = ("high", "low", "possible", "slack", "target", "whole")
 
     def __init__(self, target: Sequence[int], low: list[int], high: list[int], whole: int) -> None:
         self.target, self.low, self.high, self.whole = target, low, high, whole
         self.slack = whole - sum(low)
+        self.possible = [min(most, least + self.slack) > 0 for least, most in zip(low, high, strict=True)]
+
+    @property
+    def edges(self) -> list[int]:
+        """The successors that some distribution leads to."""
+        return [t for t, each in zip(self.target, self.possible, strict=True) if each]
+
+    def cut(self, given: Sequence[int]) -> bool:
+        """Whether a distribution leaves out an edge, although a listed transition has a positive probability."""
+        return any(each and not share for each, share in zip(self.possible, given, strict=True))
 
     def fill(self, order: Sequence[int]) -> list[int]:
         """Return the distribution that gives everyone the lower bound and hands out the rest in the order given."""
@@ -74,6 +85,8 @@ def make_row(target: Sequence[int], lower: Sequence[float], upper: Sequence[floa
     >>> row = make_row([0, 1], [0.25, 0.25], [0.5, 1.0])
     >>> row.whole, row.low, row.high, row.optimum([1, 0], largest=True)
     (4, [1, 1], [2, 4], [2, 2])
+    >>> make_row([0, 1], [1.0, 0.0], [1.0, 0.5]).edges  # the other has no room
+    [0]
     """
     pairs = [bound.as_integer_ratio() for bound in (*lower, *upper)]
     one = max(below for _, below in pairs)

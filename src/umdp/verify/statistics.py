@@ -10,23 +10,26 @@ the data rule it out: then the lower end of the interval lies above p.
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["lower_end", "mixture_rules_out", "ruled_out"]
+from umdp.verify.work import Work
+
+__all__ = ["all_counts", "lower_end", "mixture_rules_out", "ruled_out"]
 
 DIGITS = 60
-CONTEXT = Context(prec=DIGITS, Emax=10**15, Emin=-(10**15))
+CONTEXT = Context(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
 SLIP = Decimal(10) ** -30  # what rounding may amount to, per sample: there are thirty digits more
 BERNOULLI = [
     Fraction(*pair) for pair in ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510))
 ]
-TERMS = 10**6
+TERMS = 50_000  # of a binomial tail that are summed
+WORK, CALL = 2 * 10**8, 300  # terms that are summed in all; what one question costs at least
 
 
 def _decimal(value: Fraction, rounding: str) -> Decimal:
-    context = Context(prec=DIGITS, rounding=rounding, Emax=10**15, Emin=-(10**15))
+    context = Context(prec=DIGITS, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
     return context.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
@@ -54,8 +57,17 @@ def log_gamma(x: Fraction) -> Decimal:
         return total - below.ln()
 
 
-def ruled_out(p: Fraction, hits: int, samples: int, level: Fraction, method: str, prior: Fraction) -> bool:
+def all_counts() -> Work:
+    """Return the work that all counts of a certificate together may take."""
+    return Work(WORK, "learning, counts: there are too many to check")
+
+
+def ruled_out(
+    p: Fraction, hits: int, samples: int, level: Fraction, method: str, prior: Fraction, work: Work | None = None
+) -> bool:
     """Whether so many hits exclude the probability p (and all below) at a level; False where that is not certain."""
+    work = work or all_counts()
+    work.spend(CALL)
     if hits == 0 or p * samples >= hits:
         return p < 0
     if p <= 0:
@@ -80,16 +92,26 @@ def ruled_out(p: Fraction, hits: int, samples: int, level: Fraction, method: str
         for j in range(hits, samples):
             ratio = odds * (samples - j) / (j + 1)
             term *= ratio
-            if ratio < 1 and term * ratio < (1 - ratio) * total * SLIP:
+            if ratio < 1 and (term * ratio < (1 - ratio) * total * SLIP or j - hits > TERMS):
                 total += term / (1 - ratio)
                 break
             total += term
             if j - hits > TERMS:
                 return False
+        work.spend(min(TERMS, samples - hits))
         return bool(first + total.ln() + slip < log_level - Decimal(2).ln())
 
 
-def lower_end(hits: int, samples: int, level: Fraction, method: str, prior: Fraction, *, near: Fraction) -> Fraction:
+def lower_end(
+    hits: int,
+    samples: int,
+    level: Fraction,
+    method: str,
+    prior: Fraction,
+    *,
+    near: Fraction,
+    work: Work | None = None,
+) -> Fraction:
     """Return a number that is certainly no more than the lower end of the interval, and close to it.
 
     The search starts at `near`, where the end is expected.
@@ -98,7 +120,7 @@ def lower_end(hits: int, samples: int, level: Fraction, method: str, prior: Frac
         return Fraction(0)
 
     def out(p: Fraction) -> bool:
-        return ruled_out(p, hits, samples, level, method, prior)
+        return ruled_out(p, hits, samples, level, method, prior, work)
 
     low, high = Fraction(0), Fraction(hits, samples)
     step = min(near, high) / 2**30

@@ -9,6 +9,9 @@ paid, or there is a step of positive probability to a smaller rank or to l = 0.
 *Infinite.* Let each row that counts either lead down to a smaller trap level with positive probability; or surely stay at its
 level or below, and pay, or lead to a smaller rank of its level with positive probability. From every state a play then comes,
 with positive probability, to where it is paid again and again.
+
+*Listed transitions have a positive probability* (`endless`): where one answer of nature is enough, it leaves no edge out, or its
+inequality is strict, and then a little of every edge can be mixed in. An edge to an infinite value is used by every such answer.
 """
 
 from __future__ import annotations
@@ -70,9 +73,11 @@ class TotalArena(Arena):
         found = self.backup(choice, x, good, self.objective.nature_max)
         if found is None:
             return True
-        total, whole, share, _ = found
+        total, whole, share, given = found
         if top * whole > total:
             raise Refused(f"lower, state {state}: the value exceeds that of choice {choice}")
+        if self.objective.nature_max and self.model.rows[choice].cut(given) and top * whole == total:
+            raise Refused(f"lower, state {state}: choice {choice} is worth that only where nature cuts a transition")
         return top * whole < total or share > 0
 
     def prove_upper(self, bound: Bound) -> Number:
@@ -81,8 +86,11 @@ class TotalArena(Arena):
         for s, top in enumerate(x.top):
             for c in self.rows(s, self.objective.agent_max, "upper") if top is not None else ():
                 found = self.backup(c, x, None, True)
-                if found is None or (top or 0) * found[1] < found[0]:
+                row = self.model.rows[c]
+                if found is None or (top or 0) * found[1] < found[0] or any(x.top[t] is None for t in row.edges):
                     raise Refused(f"upper, state {s}: the value is below that of choice {c}")
+                if not self.objective.nature_max and row.cut(found[3]) and (top or 0) * found[1] == found[0]:
+                    raise Refused(f"upper, state {s}: choice {c} is worth that only where nature cuts a transition")
         return x[self.model.initial]
 
     def _endless(self, bound: Bound, state: int, choice: int) -> None:
@@ -107,13 +115,11 @@ class TotalArena(Arena):
         down = [p is Placing.BELOW for p in places]
         inside = [p is not Placing.OUTSIDE for p in places]
         good = [pays or p is Placing.NEARER for pays, p in zip(self.pays(choice), places, strict=True)]
-        if self.objective.nature_max:
-            if mass(row, down, most=True) > 0:
+        if self.objective.nature_max:  # its answer uses all edges
+            edges = [i for i, each in enumerate(row.possible) if each]
+            if any(down[i] for i in edges):
                 return True
-            order = sorted(range(len(good)), key=lambda i: (not inside[i], not good[i]))
-            given = row.fill(order)
-            held = all(inside[i] for i, p in enumerate(given) if p)
-            return held and any(good[i] for i, p in enumerate(given) if p)
+            return all(inside[i] for i in edges) and any(good[i] for i in edges)
         if mass(row, down, most=False) > 0:
             return True
         better = [d or g for d, g in zip(down, good, strict=True)]

@@ -17,6 +17,7 @@ from umdp.verify.graph import ByGraph, SearchGraph, decide
 from umdp.verify.inductive import Arena, Refused
 from umdp.verify.numbers import Number, double
 from umdp.verify.objective import Question, objective
+from umdp.verify.premise import Assumption, plain
 from umdp.verify.total import TotalArena
 
 __all__ = ["Verdict", "judge", "possible", "prove_side", "verify", "verify_content"]
@@ -35,7 +36,7 @@ class Verdict:
     level : the probability with which the model holds the truth, None where the model is taken as given
     reason : the part that fails; empty if none does
     said : what is proved, in a sentence, where it is not about the model in the file
-    assumed : what nobody can prove from the file and must be true for the level, a sentence each
+    assumed : what nobody can prove from the file and must be true for what is said: a code and a sentence each
     """
 
     valid: bool
@@ -47,24 +48,26 @@ class Verdict:
     reason: str = ""
     agent_max: bool = True
     said: str = ""
-    assumed: tuple[str, ...] = ()
+    assumed: tuple[Assumption, ...] = ()
 
     @property
     def claim(self) -> str:
         """What is proved, in a sentence; or what is not."""
         if not self.valid:
             return f"not proved: {self.reason}"
-        if self.said:
-            return self.said
+        text = self.said or self._about_the_model()
+        return f"{text}; taken on trust: {'; '.join(each.text for each in self.assumed)}" if self.assumed else text
+
+    def _about_the_model(self) -> str:
         text = f"the value of {self.asked} lies between {self.lower!r} and {self.upper!r}"
         if self.policy:
             side = f"at least {self.lower!r}" if self.agent_max else f"at most {self.upper!r}"
             text += f", and the policy in the file reaches {side}"
-        if self.level is not None:
-            provided = f", provided that {'; '.join(self.assumed)}" if self.assumed else ""
-            sure = f"with probability at least {self.level!r} over the data, the process lies in the model of the file{provided}"
-            return f"{sure}; {text}"
-        return f"{text}, for the model in the file"
+        if self.level is None:
+            return f"{text}, for the model in the file"
+        return (
+            f"with probability at least {self.level!r} over the data, the process lies in the model of the file; {text}"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the keys of `umdp verify --json`; infinite bounds are the text "inf"."""
@@ -75,7 +78,7 @@ class Verdict:
             "property": self.asked,
             **{name: str(value) if math.isinf(value) else value for name, value in shown.items()},
             "level": self.level,
-            "assumed": list(self.assumed),
+            "assumed": [each.as_dict() for each in self.assumed],
         }
 
 
@@ -108,11 +111,16 @@ def judge(document: Document) -> Verdict:
     spec = Spec.parse(document.property)
     asked = objective(document.model, spec)
     agent_max = asked.agent_max != asked.complement
+    assumed: tuple[Assumption, ...] = ()
+    if document.learning is not None:
+        from umdp.verify.learning import assumed_of
+
+        assumed = assumed_of(document.learning)
 
     def verdict(reason: str) -> Verdict:
         return Verdict(
-            not reason, document.property, double(document.lower, up=False), double(document.upper, up=True),
-            document.policy_claimed, document.level, reason, agent_max, assumed=_assumed(document),
+            not reason, plain(document.property), double(document.lower, up=False), double(document.upper, up=True),
+            document.policy_claimed, document.level, reason, agent_max, assumed=assumed,
         )  # fmt: skip
 
     try:
@@ -133,24 +141,6 @@ def judge(document: Document) -> Verdict:
     except Refused as refusal:
         return verdict(str(refusal))
     return verdict("")
-
-
-def _assumed(document: Document) -> tuple[str, ...]:
-    """Return what must be true besides what the counts show: what the file says, and what follows from what it has in it."""
-    given = document.learning
-    if given is None:
-        return ()
-    listed = given.get("assumptions")
-    said = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
-    if (
-        "class_ptr" in given
-        and "parameters" not in given
-        and not any("share one distribution" in each for each in said)
-    ):
-        said.append("the choices of every class share one distribution over outcomes")
-    if "parameters" in given and not any("describes the process" in each for each in said):
-        said.append("the functions of the parameters describe the process")
-    return tuple(said)
 
 
 def _claimed(document: Document, asked: Question) -> tuple[Number, Number]:
@@ -252,6 +242,8 @@ def _bounded(document: Document, asked: Question) -> None:
     policy = document.policy if document.policy_claimed else None
     if document.policy_claimed and policy is None:
         raise Refused("policy: something is claimed of it, but there is none")
+    if policy and isinstance(policy[0], list) and len(policy) != asked.steps:
+        raise Refused(f"policy: {len(policy)} steps, but the property has {asked.steps}")
     lower, upper = _claimed(document, asked)
     bottom, top = possible(asked)
     for name, needed, up in (("lower", lower > bottom, False), ("upper", upper < top, True)):
