@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,8 @@ def simulate(
 ) -> Simulation:
     """Return what a policy earns, or how often a property holds, when it is played.
 
-    An environment is played as it is, with its own time limit. Of a probability, an episode that meets a state of which the
+    An environment is played as it is, with its own time limit. Of a probability, an episode that was cut off before the property
+    was decided counts neither way: the interval allows for both. Of a probability, an episode that meets a state of which the
     policy knows nothing counts as the worst; otherwise an action is taken at random there. The policy of another graph is
     matched by the names of states and actions. What is measured is then what the model, or the source that plays an environment,
     says of its states.
@@ -163,15 +165,21 @@ def play(
         raise ModelError(f"a seed is a number of at least 0, not {seed}")
     account = account_of(process if isinstance(process, MDP) else policy.graph, asked)
     played = play_some(found, process, account, episodes, seed, horizon, watch)
-    values = played.values
+    values, longest = played.values, longest_of(account, policy, horizon)
+    mean = float(values.mean())
     if played.quantity == "probability":
-        lower, upper = clopper_pearson(round(float(values.sum())), episodes)
+        # What was not decided may have become anything: neither end counts on it, and the mean leaves it out.
+        decided = values[played.decided]
+        held = round(float(decided.sum()))
+        lower = clopper_pearson(held, episodes)[0]
+        upper = clopper_pearson(held + episodes - decided.size, episodes)[1]
+        mean = float(decided.mean()) if decided.size else math.nan
     else:
-        lower, upper = student(values)
+        lower, upper = student(values, account.left_out(longest, played.quantity))
     bound, at_least = (None, True) if promised is None else account.promise(promised, played.quantity)
     return Simulation(
-        episodes, played.steps, played.quantity, float(values.mean()), lower, upper, bound, at_least, played.cut,
-        played.unseen, account.about(longest_of(account, policy, horizon)),
+        episodes, played.steps, played.quantity, mean, lower, upper, bound, at_least, played.cut, played.unseen,
+        account.about(longest),
     )  # fmt: skip
 
 
