@@ -85,7 +85,10 @@ def _hopeless(policy: Policy, mdp: MDP, account: Account, own: Array) -> NDArray
     from scipy.sparse.csgraph import breadth_first_order
 
     taken = np.zeros(mdp.choices, dtype=np.bool_)
-    taken[np.flatnonzero(policy.weight) if policy.choice is None else policy.choice] = True
+    if policy.weight is not None:
+        taken[policy.weight > 0] = True
+    else:
+        taken[policy.choice] = True
     used = np.repeat(taken, np.diff(mdp.choice_ptr)) & (mdp.probability > 0)
     goal = np.flatnonzero(account.goal)
     # Backwards from one more state, which leads to every goal.

@@ -23,6 +23,7 @@ from umdp.streams import EpisodeSeeds, RandomStream, bit_generator
 __all__ = ["Environment"]
 
 SHOWN = 5
+MANY = 512  # batches, or steps of one, after which steps are tested in any case
 LEAST = "where an expected reward is asked for, no step pays less than any of its kind that exploration saw"
 
 
@@ -143,6 +144,7 @@ class Environment(Source):
         self._done = {"trajectories": 0, "steps": 0, "truncated": 0, "rest": 0, "unlisted": 0, "lower": 0}
         self._first: list[str] = []
         self._markov.begin()
+        self._untested: list[tuple[list[int], list[int]]] = []
         self._kept = self._state()
 
     def collect(self, order: Order) -> Batch:
@@ -173,14 +175,20 @@ class Environment(Source):
         self._done["trajectories"] += played
         self._done["steps"] += steps
         self._kept = self._state()
-        self._test(rows, begins)
+        self._untested.append((rows, begins))
+        if len(self._untested) >= MANY or len(rows) >= MANY:
+            self._tested()
         return Batch(counts, played, steps)
 
-    def _test(self, rows: list[int], begins: list[int]) -> None:
-        """Have rows tested for whether they depend on more than state and action."""
-        first = np.zeros(len(rows) + 1, dtype=np.bool_)
-        first[begins] = True
-        self._markov.take(np.array(rows, dtype=np.int64), first[:-1])
+    def _tested(self) -> MarkovTest:
+        """Return the test of whether steps depend on more than state and action, with all of them taken in."""
+        if self._untested:
+            rows, begins = _joined(self._untested)
+            self._untested = []
+            first = np.zeros(len(rows) + 1, dtype=np.bool_)
+            first[begins] = True
+            self._markov.take(np.array(rows, dtype=np.int64), first[:-1])
+        return self._markov
 
     def _episode(self, seed: int, way: Way, rows: list[int]) -> int:
         """Play an episode along a way, add the transitions of the environment to `rows`, and return its steps."""
@@ -261,7 +269,7 @@ class Environment(Source):
 
     def state(self) -> dict[str, Any]:
         """Return the random numbers to come, and what is reported, as they were after the last batch."""
-        return {**self._kept, **self._markov.state()}
+        return {**self._kept, **self._tested().state()}
 
     def _state(self) -> dict[str, Any]:
         numbers = self._generator.state["state"]
@@ -272,6 +280,7 @@ class Environment(Source):
         """Go on with the trajectory that comes next."""
         self._restore({name: value for name, value in state.items() if not name.startswith("markov_")})
         self._markov.restore(state)
+        self._untested = []
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         numbers, increment = map(int, state["random"].split())
@@ -294,8 +303,8 @@ class Environment(Source):
         findings = (
             [f"{lower:,} {nouns(lower, 'step')} paid less than any of {its} kind that exploration saw"] if lower else []
         )
-        if self._markov.finding is not None:
-            findings.append(self._markov.finding.text)
+        if (past := self._tested().finding) is not None:
+            findings.append(past.text)
         return Knowledge(
             graph=self._graph_from,
             rest=self.graph.rest is not None,
@@ -330,8 +339,8 @@ class Environment(Source):
                 f"{'its' if done['lower'] == 1 else 'their'} kind that exploration saw: expected "
                 "rewards are overstated; explore longer (episodes=...)"
             )
-        if self._markov.finding is not None:
-            notes.append(f"{self.name}: {self._markov.finding.text}")
+        if (past := self._tested().finding) is not None:
+            notes.append(f"{self.name}: {past.text}")
         if not self._protocol.seeded:
             notes.append(
                 "reset takes no seed: a run cannot be repeated, and one that is resumed goes on with other random numbers"
@@ -341,6 +350,16 @@ class Environment(Source):
     def close(self) -> None:
         """Close the environment."""
         self._protocol.close()
+
+
+def _joined(batches: list[tuple[list[int], list[int]]]) -> tuple[list[int], list[int]]:
+    """Return the rows of several batches, and the rows with which episodes begin."""
+    rows: list[int] = []
+    begins: list[int] = []
+    for more, first in batches:
+        begins += [len(rows) + each for each in first]
+        rows += more
+    return rows, begins
 
 
 def _actions(graph: Graph) -> list[Any]:
