@@ -32,6 +32,7 @@ class RandomStream(IntEnum):
     REPEAT_EPISODES = 8
     PLAY_ACTIONS = 9
     PLAY_EPISODES = 10
+    CERTIFY_EPISODES = 11
 
 
 EPISODES = tuple(each for each in RandomStream if each.name.endswith("_EPISODES"))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from umdp import LUI, anytime, simulate, solve
+from umdp.simulation import certify
 from umdp.source import Gymnasium, check_environment, observe
 from umdp.source.base import Order
 
@@ -133,8 +134,12 @@ def test_learning_and_playing_with_one_seed_meet_different_episodes() -> None:
     env.seeds.clear()
     played = simulate(last.policy, source, 'Pmax=? [ F "goal" ]', episodes=100, seed=0)
     explored.append(env.seeds.copy())
-    assert [len(set(seeds)) for seeds in explored] == [50, 100, 100]
-    assert len(set().union(*explored)) == 250
+    env.seeds.clear()
+    proved = certify(last.policy, source, 'Pmax=? [ F "goal" ]', episodes=1000, seed=0)
+    explored.append(env.seeds.copy())
+    assert [len(set(seeds)) for seeds in explored] == [50, 100, 100, 1000]
+    assert len(set().union(*explored)) == 1250
+    assert proved.bound < 0.5
     assert played.lower < 0.5 < played.upper
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -196,8 +196,9 @@ def play_some(
     seed: int,
     horizon: int | None = None,
     watch: Callable[[str], None] | None = None,
+    starts: Sequence[int] | None = None,
 ) -> Played:
-    """Return what some episodes of a policy count for."""
+    """Return what some episodes of a policy count for; `starts` are seeds for those of an environment, if not of the seed."""
     policy = found.policy
     if horizon is not None and horizon < 1:
         raise ModelError(f"the horizon is a number of steps and must be at least 1, not {horizon}")
@@ -206,4 +207,4 @@ def play_some(
         return play_model(policy, process, account, episodes, seed, longest, watch)
     from umdp.simulation.in_environment import play_environment
 
-    return play_environment(policy, process, account, episodes, seed, longest, watch, found.unknown)
+    return play_environment(policy, process, account, episodes, seed, longest, watch, found.unknown, starts)

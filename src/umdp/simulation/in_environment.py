@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,10 +31,12 @@ def play_environment(
     longest: int,
     watch: Callable[[str], None] | None = None,
     unknown: NDArray[np.bool_] | None = None,
+    starts: Sequence[int] | None = None,
 ) -> Played:
     """Return what episodes in an environment count for; `watch` is given the lines of the first.
 
-    In the states that are `unknown`, shape (S,), the policy has nothing to say.
+    In the states that are `unknown`, shape (S,), the policy has nothing to say. `starts` are the seeds with which episodes begin,
+    where they are not made of the seed.
     """
     product = product_of(policy.graph)
     known = policy.graph if product is None else product.base
@@ -49,7 +51,7 @@ def play_environment(
         )
     kind = _Player if product is None else _RememberingPlayer
     player = kind(Protocol(env), policy, interface, account, generator(seed, RandomStream.PLAY_ACTIONS), unknown)
-    seeds = EpisodeSeeds(seed, RandomStream.PLAY_EPISODES)
+    seeds = EpisodeSeeds(seed, RandomStream.PLAY_EPISODES) if starts is None else starts
     values, (undecided, strange) = np.empty(episodes), np.zeros((2, episodes), dtype=np.bool_)
     for number in range(episodes):
         values[number] = player.episode(seeds[number], longest, watch if number == 0 else None)
