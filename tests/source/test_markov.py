@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from bench.markov import HIDDEN, found, markov
 
-from umdp import ConfidenceSequence, Graph, anytime
+from umdp import ConfidenceSequence, FormatError, Graph, anytime
 from umdp.run.codec import pack, unpack
 from umdp.source import Gymnasium, Log, check_environment
 from umdp.source.markov import BUCKETS, PARTS, STRENGTHS, MarkovTest, PastFeature
@@ -135,6 +135,29 @@ def test_a_test_goes_on_from_its_state_and_does_not_care_how_rows_come() -> None
     old = MarkovTest(graph)
     old.restore({})  # of a run that knew nothing of this test
     assert old.rows == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("used", [10**9, 3]),
+        ("owner", [-5]),
+        ("begin", [7]),
+        ("member", [10**9]),
+        ("known", [[99, 1]]),
+        ("last", [99]),
+        ("ids", [[[10**9]]]),
+        ("counts", np.zeros((6, 10**5, 8), np.int32)),
+    ],
+)
+def test_a_state_that_does_not_fit_is_refused(name: str, value: Any) -> None:
+    graph, transition, begins = markov(np.random.default_rng(2), 500)
+    test = MarkovTest(graph)
+    test.take(transition, begins)
+    state = test.state()
+    state[f"markov_{name}"] = np.array(value)
+    with pytest.raises(FormatError, match="does not fit the graph"):
+        MarkovTest(graph).restore(state)
 
 
 def test_a_finding_is_kept() -> None:

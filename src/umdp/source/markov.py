@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.errors import FormatError
 from umdp.model import Graph
 from umdp.plural import nouns
 
@@ -23,6 +24,7 @@ ROOM = 2**15  # outcomes that are followed at most
 WAIT = 16  # visits before a choice is followed, where there are more outcomes than that
 STRENGTHS = np.array([8.0, 64.0])  # rows of a bucket that weigh as much as all rows of the choice; the mean is taken
 PARTS = 4.0 ** -np.arange(10)  # the part of the choices that depends on the past; the mean is taken
+UNFIT = "what was kept of the test of the Markov property does not fit the graph; start the run again"
 FIRST, AGAIN = 64, 1.125  # rows before the first look, and how much longer the data are at the next
 
 
@@ -280,10 +282,39 @@ class MarkovTest:
         for name, array in kept.items():
             if f"markov_{name}" in state:
                 given = np.asarray(state[f"markov_{name}"])
+                if given.ndim != array.ndim or any(
+                    size > room for size, room in zip(given.shape, array.shape, strict=True)
+                ):
+                    raise FormatError(UNFIT)
                 array[tuple(slice(0, size) for size in given.shape)] = given
-        owners, begin, member = kept["owner"], kept["begin"], kept["member"]
-        followed = np.flatnonzero(owners >= 0)
-        kept["slot_of"][owners[followed]] = followed
-        for slot in followed.tolist():
-            seen = member[begin[slot] : begin[slot] + kept["known"][slot, 0]]
-            kept["rank_of"][seen] = np.arange(seen.size)
+        self._check()
+        slots = int(kept["used"][0])
+        kept["slot_of"][kept["owner"][:slots]] = np.arange(slots)
+        for first, seen in zip(kept["begin"][:slots].tolist(), kept["known"][:slots, 0].tolist(), strict=True):
+            kept["rank_of"][kept["member"][first : first + seen]] = np.arange(seen)
+
+    def _check(self) -> None:
+        """Raise `FormatError` unless what was restored fits the graph: the kernel trusts what it is given."""
+        kept, graph, width = self._kept, self._graph, self._fixed[4]
+        slots, places = kept["used"].tolist()
+        owner = kept["owner"]
+        fits = (
+            0 <= slots <= owner.size
+            and 0 <= places <= kept["total"].size
+            and bool(((owner[:slots] >= 0) & (owner[:slots] < graph.choices)).all())
+            and np.unique(owner[:slots]).size == slots
+        )
+        if fits:
+            sizes, seen = width[owner[:slots]], kept["known"][:slots, 0]
+            ends = np.cumsum(sizes)
+            member = kept["member"][:places]
+            fits = (
+                np.array_equal(kept["begin"][:slots], ends - sizes)
+                and places == int(sizes.sum())
+                and bool(((seen >= 0) & (seen <= sizes)).all())
+                and bool(((kept["last"][:slots] >= 0) & (kept["last"][:slots] < np.maximum(seen, 1))).all())
+                and bool((np.count_nonzero(member >= 0) == seen.sum()) and (member < graph.transitions).all())
+                and bool((kept["ids"] < max(graph.states, graph.choices)).all())
+            )
+        if not fits:
+            raise FormatError(UNFIT)
