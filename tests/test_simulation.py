@@ -201,7 +201,9 @@ def test_states_from_lists_actions_in_words_and_states_never_seen() -> None:
     *_, last = anytime(source, COST, LUI(), trajectories=500)
     assert last.policy.act([1]) == "right"
     played = simulate(last.policy, source, COST, episodes=20)
-    assert (played.mean, played.lower, played.upper, played.unseen) == (-1.0, -1.0, -1.0, 0)
+    assert (played.mean, played.unseen) == (-1.0, 0)
+    assert played.lower < -1.0 < played.upper  # rounded outwards
+    assert played.upper - played.lower < 1e-12
     strange = Environment(
         Corridor(strange=True), source.graph, state_of=lambda o: o[0], actions=source._actions, entry=True
     )

@@ -89,10 +89,29 @@ class MemoryPolicy(Policy):
         return tuple(self.product.name(q) for q in range(self.product.reading.automaton.states))
 
     def decisions(self) -> Iterator[tuple[int, int, int, int]]:
-        """Yield (state, memory, choice of the model, memory with which it is taken) for all that can be reached."""
+        """Yield (state, memory, choice of the model, memory with which it is taken) for all that can be reached.
+
+        A product does not go on where all is settled, but whoever plays may: each such pair has a decision as well.
+        """
+        product = self.product
+        sinks, known = product.reading.automaton.sinks, set[tuple[int, int]]()
+        settled: list[tuple[int, int, int]] = []
         for at in range(self.graph.states):
-            state, memory = int(self.product.state[at]), int(self.product.memory[at])
-            yield state, memory, *self.decide(state, memory)
+            state, memory = int(product.state[at]), int(product.memory[at])
+            choice, becomes = self.decide(state, memory)
+            known.add((state, memory))
+            if sinks[becomes]:
+                settled.append((state, choice, becomes))
+            yield state, memory, choice, becomes
+        base = product.base
+        while settled:
+            _, choice, memory = settled.pop()
+            for target in base.successor[base.choice_ptr[choice] : base.choice_ptr[choice + 1]].tolist():
+                if (target, memory) not in known:
+                    known.add((target, memory))
+                    taken, becomes = self.decide(target, memory)
+                    settled.append((target, taken, becomes))
+                    yield target, memory, taken, becomes
 
     def __repr__(self) -> str:
         product = self.product

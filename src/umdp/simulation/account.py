@@ -43,6 +43,11 @@ class Played:
     strange: NDArray[np.bool_]
 
     @property
+    def decided(self) -> NDArray[np.bool_]:
+        """Which episodes (N,) say whether a property holds: also those that met a strange state, which counts as the worst."""
+        return ~self.undecided | self.strange
+
+    @property
     def cut(self) -> int:
         """How many ended, or were cut off, before the property was decided."""
         return int(np.count_nonzero(self.undecided))
@@ -108,6 +113,16 @@ class Account:
                 f"steps after the first {longest:,} are left out; all together they count for {rest:.1g} of a first one"
             )
         return ""
+
+    def left_out(self, longest: int, quantity: Quantity) -> tuple[float, float]:
+        """Return the least and the most that steps count for that come after so many, in the units of a quantity."""
+        if self.aim != "discounted" or self.paid is None or not self.paid.size:
+            return 0.0, 0.0
+        rest = self.discount**longest / (1 - self.discount)
+        ends = rest * float(self.paid.min()), rest * float(self.paid.max())
+        if quantity == "return" and self.units is not None and self.units.sign < 0:
+            ends = -ends[1], -ends[0]
+        return min(ends[0], 0.0), max(ends[1], 0.0)
 
     def quantity(self, *, raw: bool) -> Quantity:
         """Return what values are; `raw` if they are in the units of the process."""

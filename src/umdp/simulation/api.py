@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +39,8 @@ def simulate(
 ) -> Simulation:
     """Return what a policy earns, or how often a property holds, when it is played.
 
-    An environment is played as it is, with its own time limit. Of a probability, an episode that meets a state of which the
+    An environment is played as it is, with its own time limit. Of a probability, an episode that was cut off before the property
+    was decided counts neither way: the interval allows for both. Of a probability, an episode that meets a state of which the
     policy knows nothing counts as the worst; otherwise an action is taken at random there. The policy of another graph is
     matched by the names of states and actions. What is measured is then what the model, or the source that plays an environment,
     says of its states.
@@ -163,15 +165,21 @@ def play(
         raise ModelError(f"a seed is a number of at least 0, not {seed}")
     account = account_of(process if isinstance(process, MDP) else policy.graph, asked)
     played = play_some(found, process, account, episodes, seed, horizon, watch)
-    values = played.values
+    values, longest = played.values, longest_of(account, policy, horizon)
+    mean = float(values.mean())
     if played.quantity == "probability":
-        lower, upper = clopper_pearson(round(float(values.sum())), episodes)
+        # What was not decided may have become anything: neither end counts on it, and the mean leaves it out.
+        decided = values[played.decided]
+        held = round(float(decided.sum()))
+        lower = clopper_pearson(held, episodes)[0]
+        upper = clopper_pearson(held + episodes - decided.size, episodes)[1]
+        mean = float(decided.mean()) if decided.size else math.nan
     else:
-        lower, upper = student(values)
+        lower, upper = student(values, account.left_out(longest, played.quantity))
     bound, at_least = (None, True) if promised is None else account.promise(promised, played.quantity)
     return Simulation(
-        episodes, played.steps, played.quantity, float(values.mean()), lower, upper, bound, at_least, played.cut,
-        played.unseen, account.about(longest_of(account, policy, horizon)),
+        episodes, played.steps, played.quantity, mean, lower, upper, bound, at_least, played.cut, played.unseen,
+        account.about(longest),
     )  # fmt: skip
 
 
@@ -188,8 +196,9 @@ def play_some(
     seed: int,
     horizon: int | None = None,
     watch: Callable[[str], None] | None = None,
+    starts: Sequence[int] | None = None,
 ) -> Played:
-    """Return what some episodes of a policy count for."""
+    """Return what some episodes of a policy count for; `starts` are seeds for those of an environment, if not of the seed."""
     policy = found.policy
     if horizon is not None and horizon < 1:
         raise ModelError(f"the horizon is a number of steps and must be at least 1, not {horizon}")
@@ -198,4 +207,4 @@ def play_some(
         return play_model(policy, process, account, episodes, seed, longest, watch)
     from umdp.simulation.in_environment import play_environment
 
-    return play_environment(policy, process, account, episodes, seed, longest, watch, found.unknown)
+    return play_environment(policy, process, account, episodes, seed, longest, watch, found.unknown, starts)

@@ -20,6 +20,7 @@ from umdp.plural import nouns
 from umdp.simulation.account import Account, Played, account_of
 from umdp.simulation.api import fitted, play_some, playable, with_memory
 from umdp.spec import Instantaneous, Spec, Threshold
+from umdp.streams import EpisodeSeeds, RandomStream
 
 if TYPE_CHECKING:
     from umdp.io.decisions import Fitted
@@ -179,10 +180,13 @@ def certify_fitted(
     total, steps, cut, done = 0.0, 0, 0, 0
     bound = 0.0 if at_least else top
     looks: list[tuple[int, float]] = []
+    seeds = EpisodeSeeds(seed, RandomStream.CERTIFY_EPISODES)
     while done < episodes:
         size = min(max(done, FIRST), episodes - done)
         own = int(np.random.SeedSequence([seed, done]).generate_state(1, np.uint64)[0] >> 1)
-        played = play_some(found, process, account, size, own, horizon)
+        # In an environment no two of all episodes begin alike.
+        starts = None if isinstance(process, MDP) else [seeds[number] for number in range(done, done + size)]
+        played = play_some(found, process, account, size, own, horizon, starts=starts)
         shares = _shares(played, account, top)
         total, steps, cut, done = total + float(shares.sum()), steps + played.steps, cut + played.cut, done + size
         end = _end(sequence, total if at_least else done - total, done)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from umdp.simulation.account import Account, Played
 from umdp.source import Environment
 from umdp.source.environments.gymnasium import make
 from umdp.source.environments.protocol import Protocol, Step
+from umdp.streams import EpisodeSeeds, RandomStream, generator
 
 __all__ = ["play_environment"]
 
@@ -30,10 +31,12 @@ def play_environment(
     longest: int,
     watch: Callable[[str], None] | None = None,
     unknown: NDArray[np.bool_] | None = None,
+    starts: Sequence[int] | None = None,
 ) -> Played:
     """Return what episodes in an environment count for; `watch` is given the lines of the first.
 
-    In the states that are `unknown`, shape (S,), the policy has nothing to say.
+    In the states that are `unknown`, shape (S,), the policy has nothing to say. `starts` are the seeds with which episodes begin,
+    where they are not made of the seed.
     """
     product = product_of(policy.graph)
     known = policy.graph if product is None else product.base
@@ -47,10 +50,11 @@ def play_environment(
             f"the policy is for another environment: it has {known.choices:,} choices, this one {own.choices:,}"
         )
     kind = _Player if product is None else _RememberingPlayer
-    player = kind(Protocol(env), policy, interface, account, np.random.default_rng(seed), unknown)
+    player = kind(Protocol(env), policy, interface, account, generator(seed, RandomStream.PLAY_ACTIONS), unknown)
+    seeds = EpisodeSeeds(seed, RandomStream.PLAY_EPISODES) if starts is None else starts
     values, (undecided, strange) = np.empty(episodes), np.zeros((2, episodes), dtype=np.bool_)
     for number in range(episodes):
-        values[number] = player.episode(longest, watch if number == 0 else None)
+        values[number] = player.episode(seeds[number], longest, watch if number == 0 else None)
         undecided[number], strange[number] = player.undecided, player.strange
     if not player.known:
         raise ModelError(
@@ -84,11 +88,11 @@ class _Player:
         self._unknown = unknown
         self._others: list[Any] | None = None
 
-    def episode(self, longest: int, watch: Callable[[str], None] | None) -> float:
-        """Play an episode; return 1 or 0 for a probability, otherwise what it earned."""
+    def episode(self, seed: int, longest: int, watch: Callable[[str], None] | None) -> float:
+        """Play an episode from a seed; return 1 or 0 for a probability, otherwise what it earned."""
         self.undecided = False
         account, graph, interface = self.account, self.graph, self.interface
-        observation, _ = self.protocol.reset(int(self.rng.random() * 2**31))
+        observation, _ = self.protocol.reset(seed)
         first = self.policy.graph.initial
         start, at, earned, strange = interface.state(graph, observation), 0, 0.0, False
         if interface.entry:  # the reset is the model's first step

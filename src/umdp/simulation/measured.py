@@ -14,6 +14,7 @@ from umdp.plural import nouns, were
 __all__ = ["LEVEL", "Simulation", "clopper_pearson", "student"]
 
 LEVEL = 0.95
+ROUNDING = 2.0**-52  # relative error of an addition, and more than that
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,12 @@ class Simulation:
     quantity : "probability": how often the property held; "return": what was earned, in the process's own units; "reward": what
         the model's reward structure adds up to; "average": what a step earned, or the share of time
     mean, lower, upper : the mean, and its 95 % interval: Clopper and Pearson's, which is exact, for a probability; Student's t,
-        which is approximate, for the others
+        which is approximate, for the others. Of a probability, the mean is over the episodes in which the property was decided,
+        nan where there is none, and the interval holds however the others would have gone on
     promised : the bound that was promised, in the same units; None where nothing was
     at_least : whether that is a lower bound
-    cut : episodes that ended, or were cut off by a time limit, before the property was decided; they count as they were then
+    cut : episodes that ended, or were cut off by a time limit, before the property was decided; what they had earned until then
+        counts
     unseen : episodes that met a state the policy knows nothing of: of a probability they count as the worst, otherwise an action
         was taken at random there
     about : what is measured, where that is not quite what was asked for
@@ -64,9 +67,9 @@ class Simulation:
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers by name, for JSON."""
         return {
-            "episodes": self.episodes, "steps": self.steps, "quantity": self.quantity, "mean": self.mean,
-            "lower": self.lower, "upper": self.upper, "promised": self.promised, "cut": self.cut, "unseen": self.unseen,
-            "about": self.about,
+            "episodes": self.episodes, "steps": self.steps, "quantity": self.quantity,
+            "mean": None if math.isnan(self.mean) else self.mean, "lower": self.lower, "upper": self.upper,
+            "promised": self.promised, "cut": self.cut, "unseen": self.unseen, "about": self.about,
         }  # fmt: skip
 
     def lines(self, promise: str = "", *, holds: bool = True) -> list[str]:
@@ -74,7 +77,8 @@ class Simulation:
         digits, width = (4, 11) if self.quantity == "probability" else (3, 8)
         by = "Clopper and Pearson, exact" if self.quantity == "probability" else "Student's t, approximate"
         interval = f"{self.lower:.{digits}f} .. {self.upper:.{digits}f}"
-        said = [f"{self.quantity:<{width}}  {self.mean:.{digits}f}, 95 % interval {interval} ({by})"]
+        mean = "undecided" if math.isnan(self.mean) else f"{self.mean:.{digits}f}"
+        said = [f"{self.quantity:<{width}}  {mean}, 95 % interval {interval} ({by})"]
         if self.promised is not None:
             side = "at least" if self.at_least else "at most"
             behind = f", {promise}" if promise else ""
@@ -88,8 +92,9 @@ class Simulation:
         if self.about:
             said.append(f"{'':<{width}}  {self.about}")
         if self.cut:
+            so = ": the interval allows for both" if self.quantity == "probability" else ""
             said.append(
-                f"{'':<{width}}  {self.cut:,} ended or {were(self.cut)} cut off before the property was decided"
+                f"{'':<{width}}  {self.cut:,} ended or {were(self.cut)} cut off before the property was decided{so}"
             )
         if self.unseen:
             then = "which counts as the worst" if self.quantity == "probability" else "where it acted at random"
@@ -125,8 +130,10 @@ def clopper_pearson(hits: int, tries: int) -> tuple[float, float]:
     return lower, upper
 
 
-def student(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the 95 % interval of a mean by Student's t; all there is to say of one value is nothing.
+def student(values: NDArray[np.float64], beyond: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:
+    """Return the 95 % interval of a mean by Student's t, rounded outwards; all there is to say of one value is nothing.
+
+    `beyond` is the least and the most that each value leaves out.
 
     Examples
     --------
@@ -139,4 +146,5 @@ def student(values: NDArray[np.float64]) -> tuple[float, float]:
         return -math.inf, math.inf
     mean = float(values.mean())
     half = float(stdtrit(values.size - 1, 1 - (1 - LEVEL) / 2)) * float(values.std(ddof=1)) / math.sqrt(values.size)
-    return mean - half, mean + half
+    slack = ROUNDING * (values.size + 1) * float(np.abs(values).max())
+    return mean - half - slack + beyond[0], mean + half + slack + beyond[1]

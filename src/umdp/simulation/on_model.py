@@ -35,6 +35,7 @@ def play_model(
     quiet = stuck.copy()  # of these, where nothing is earned any more
     if account.paid is not None:
         quiet[own[account.paid != 0]] = False
+    hopeless = _hopeless(policy, mdp, account, own)
     state = np.full(episodes, mdp.initial, dtype=np.int64)
     earned, active, steps = np.zeros(episodes), np.arange(episodes), 0
     undecided, when = np.zeros(episodes, dtype=np.bool_), np.zeros(episodes, dtype=np.int64)
@@ -48,6 +49,8 @@ def play_model(
             if account.paid is not None:
                 undecided[active[stuck[here] & ~over]] = True
             over = over | stuck[here]
+            if step >= account.wait:
+                over = over | hopeless[here]
         active = active[~over]
         if not active.size:
             break
@@ -71,6 +74,29 @@ def play_model(
     quantity = account.quantity(raw=account.units is not None)
     values = account.worth(earned, state, when, longest)  # in a state where nothing is earned any more time goes on
     return Played(quantity, account.returned(values) if quantity == "return" else values, steps, undecided, nothing)
+
+
+def _hopeless(policy: Policy, mdp: MDP, account: Account, own: Array) -> NDArray[np.bool_]:
+    """Return from which states (S,) the policy never comes to where a probability without a step bound is decided."""
+    hopeless = np.zeros(mdp.states, dtype=np.bool_)
+    if account.steps is not None or account.paid is not None or account.endless or policy.steps is not None:
+        return hopeless
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    taken = np.zeros(mdp.choices, dtype=np.bool_)
+    if policy.weight is not None:
+        taken[policy.weight > 0] = True
+    else:
+        taken[policy.choice] = True
+    used = np.repeat(taken, np.diff(mdp.choice_ptr)) & (mdp.probability > 0)
+    goal = np.flatnonzero(account.goal)
+    # Backwards from one more state, which leads to every goal.
+    ends = np.append(mdp.successor[used], np.full(goal.size, mdp.states)), np.append(own[used], goal)
+    backwards = csr_array((np.ones(ends[0].size, dtype=np.int8), ends), shape=(mdp.states + 1,) * 2)
+    hopeless[:] = True
+    hopeless[np.setdiff1d(breadth_first_order(backwards, mdp.states, return_predecessors=False), mdp.states)] = False
+    return hopeless
 
 
 def _chooser(policy: Policy, rng: np.random.Generator) -> Callable[[Array, int], Array]:

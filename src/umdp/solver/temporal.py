@@ -178,6 +178,8 @@ def recalled(
     choice = np.where(np.diff(graph.state_ptr) == 1, graph.state_ptr[:-1], -1)
     for state, memory, taken, becomes in decisions:
         at = product.index(state, memory) if 0 <= state < base.states else -1
+        if at < 0 and _settled(product, state, memory, taken, becomes):
+            continue
         own = np.arange(graph.state_ptr[at], graph.state_ptr[at + 1]) if at >= 0 else np.empty(0, dtype=np.int64)
         if at < 0:
             fits = own
@@ -196,6 +198,18 @@ def recalled(
         where = base.state_name(int(product.state[missing[0]]))
         raise ModelError(f"the policy has nothing for state {where} with memory {int(product.memory[missing[0]])}")
     return MemoryPolicy(graph, choice, product=product)
+
+
+def _settled(product: Product, state: int, memory: int, taken: int, becomes: int) -> bool:
+    """Whether a decision is for a state of the model with a memory that settles all, where a product does not go on."""
+    base, sinks = product.base, product.reading.automaton.sinks
+    return bool(
+        0 <= state < base.states
+        and 0 <= memory < sinks.size
+        and sinks[memory]
+        and becomes == memory
+        and 0 <= taken < base.state_ptr[state + 1] - base.state_ptr[state]
+    )
 
 
 def on_model(product: Product, mdp: MDP) -> Product:

@@ -14,14 +14,26 @@ from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.model.interface import freeze
 from umdp.plural import nouns
-from umdp.source.environments.findings import Finding, Seen, ambiguous, dependent, endless, masked, signs, unlisted
+from umdp.source.environments.findings import (
+    Finding,
+    Seen,
+    ambiguous,
+    dependent,
+    endless,
+    masked,
+    remembering,
+    signs,
+    unlisted,
+)
 from umdp.source.environments.gymnasium import environment_table, make
 from umdp.source.environments.protocol import Protocol, allowed, name_of
+from umdp.source.environments.seeding import Repeats, global_generators, shared
+from umdp.streams import EpisodeSeeds, RandomStream, generator
 
 __all__ = ["EnvironmentCheck", "check_environment"]
 
 SHOWN = 5
-REPEATED = 500  # steps that equal seeds must repeat
+REPEATED = 3000  # steps with the same actions again, for each question
 
 
 @dataclass(frozen=True)
@@ -75,8 +87,11 @@ def check_environment(
 
     Looked for are: rules of `reset` and `step` that are broken, states that are not hashable, successors the graph does not list,
     states in which some episodes end and others go on, probabilities that drift (first half of the visits of a state and action
-    against the second), successors or available actions that depend on history, rewards of both signs, states that never
-    recur, and seeds without effect.
+    against the second), successors or available actions that depend on history or on the clock, rewards of both signs, states
+    that never recur. With the same actions again: seeds that do not repeat an episode, and noise that is the same in every
+    episode. And generators that all of the process shares.
+
+    Every episode begins with a seed of its own, and actions are drawn from another stream (`umdp.streams`).
 
     Parameters
     ----------
@@ -87,7 +102,8 @@ def check_environment(
     steps, horizon, seed : int
         How many steps to look at, of episodes of at most so many steps, from which seed.
     level : float
-        The probability that a fit environment is said to drift or to depend on history, over all tests.
+        The probability that a fit environment is said to drift, to depend on history or the clock, or to have the same noise in
+        every episode, over all tests.
     actions, state_of
         As for `observe`.
     seconds : float, optional
@@ -108,7 +124,7 @@ def check_environment(
     """
     env, name = make(env)
     seen = Seen()
-    begun = time.monotonic()
+    begun, generators = time.monotonic(), global_generators()
     try:
         protocol = Protocol(env)
         tried = protocol.actions() if actions is None else list(actions)
@@ -123,14 +139,18 @@ def check_environment(
     if known is not None:
         found += _few(unlisted(seen, *known))
         found += _few(ambiguous(seen))
-    found += _few(dependent(seen, level))
+    found += _few(dependent(seen, level / 2))
+    kinds = {finding.kind for finding in found}
+    if "drift" not in kinds:  # what drifts depends on everything
+        found += [finding for finding in remembering(seen, level / 4) if finding.kind not in kinds]
     found += _few(masked(seen))
     found += signs(seen)
     found += endless(seen)
     repeated = REPEATED
-    if seconds is not None:  # at the pace there was, each of two runs may take a tenth of the time
-        repeated = min(repeated, int(0.1 * seconds * seen.steps / max(time.monotonic() - begun, 1e-9)) + 1)
-    found += _unseeded(protocol, tried, seed, state_of, repeated)
+    if seconds is not None:  # at the pace there was, each of three questions may take some of the time
+        repeated = min(repeated, int(0.06 * seconds * seen.steps / max(time.monotonic() - begun, 1e-9)) + 1)
+    found += Repeats(protocol, tried, state_of, seen, seed, repeated, level / 8).findings()
+    found += shared(generators)
     if seen.steps < steps:
         found.append(
             Finding("time", f"{seen.steps:,} of {steps:,} steps were looked at in the time given", fatal=False)
@@ -148,12 +168,13 @@ def _explore(
     state_of: Callable[[Any], Hashable] | None,
     deadline: float,
 ) -> None:
-    rng = np.random.default_rng(seed)
+    rng, seeds = generator(seed, RandomStream.CHECK_ACTIONS), EpisodeSeeds(seed, RandomStream.CHECK_EPISODES)
     where, met = f"observations of {name_of(protocol.env)}", set[Hashable]()
     while seen.steps < steps and (time.monotonic() < deadline or not seen.steps):
-        observation, info = protocol.reset(seed if seen.episodes == 0 else None)
+        observation, info = protocol.reset(seeds[seen.episodes])
         state, before = freeze(observation, state_of, where), None
-        seen.starts.setdefault(state)
+        seen.starts[state] += 1
+        seen.begins.append(len(seen.rows))
         seen.episodes += 1
         for _ in range(horizon):
             if "action_mask" in info:
@@ -163,6 +184,7 @@ def _explore(
             step = protocol.step(action)
             successor = freeze(step.observation, state_of, where)
             seen.visits[state, action].append((before, successor))
+            seen.rows.append((state, action, successor))
             seen.steps += 1
             seen.late += seen.steps > steps // 2 and successor not in met
             met.add(successor)
@@ -176,35 +198,6 @@ def _explore(
             if step.terminated or step.truncated or seen.steps >= steps or time.monotonic() >= deadline:
                 break
             before, state, info = state, successor, step.info
-
-
-def _unseeded(
-    protocol: Protocol, tried: Sequence[Any], seed: int, state_of: Callable[[Any], Hashable] | None, repeated: int
-) -> list[Finding]:
-    runs = []
-    for _ in range(2):
-        rng = np.random.default_rng(seed)
-        observation, info = protocol.reset(seed)
-        run = [freeze(observation, state_of, "reset")]
-        for _ in range(repeated):  # on through the ends of episodes: a short one may well repeat itself by chance
-            possible = allowed(tried, info)
-            step = protocol.step(possible[int(rng.integers(len(possible)))])
-            info = step.info
-            run.append(freeze(step.observation, state_of, "step"))
-            if step.terminated or step.truncated:
-                observation, info = protocol.reset()
-                run.append(freeze(observation, state_of, "reset"))
-        runs.append(run)
-    if runs[0] == runs[1]:
-        return []
-    return [
-        Finding(
-            "seed",
-            f"reset(seed={seed}) and the same actions led to different states the second time, so a run cannot be repeated; "
-            "draw all random numbers from the seed",
-            fatal=False,
-        )
-    ]
 
 
 def _few(findings: Iterable[Finding]) -> list[Finding]:

@@ -17,10 +17,13 @@ from umdp.source.environments.protocol import Protocol, Step, name_of
 from umdp.source.environments.way import Way
 from umdp.source.logs.rejected import OnError
 from umdp.source.lookup import Lookup
+from umdp.source.markov import MarkovTest
+from umdp.streams import EpisodeSeeds, RandomStream, bit_generator
 
 __all__ = ["Environment"]
 
 SHOWN = 5
+MANY = 512  # batches, or steps of one, after which steps are tested in any case
 LEAST = "where an expected reward is asked for, no step pays less than any of its kind that exploration saw"
 
 
@@ -30,8 +33,9 @@ class Environment(Source):
     A trajectory ends where the environment terminates or truncates, in a state of ``order.halt`` or after ``order.horizon``
     steps. The step with which the environment truncates is counted like any other; what follows it, a reset, is not a transition.
 
-    Every trajectory starts with a reset to a seed of its own, drawn from the seed of the run. So a run that is resumed goes
-    on as it would have, whatever state the environment was in.
+    Every trajectory starts with a reset to a seed of its own, made of the seed of the run and the number of the trajectory. So a
+    run that is resumed goes on as it would have, whatever state the environment was in. Actions are drawn from another stream
+    (`umdp.streams`).
 
     Parameters
     ----------
@@ -109,6 +113,7 @@ class Environment(Source):
         self._states: dict[Hashable, int] = {}
         self._memo: dict[tuple[int, int], int] = {}
         self._least: list[float] | None = None
+        self._markov = MarkovTest(self.graph)
         self.begin(0)
 
     def _expect(self, least: NDArray[np.float64], reward_of: Callable[[float], float]) -> None:
@@ -134,9 +139,12 @@ class Environment(Source):
 
     def begin(self, seed: int) -> None:
         """Start from the beginning."""
-        self._generator = np.random.PCG64(seed)
+        self._generator = bit_generator(seed, RandomStream.EXPLORE_ACTIONS)
+        self._seed, self._seeds = seed, EpisodeSeeds(seed, RandomStream.EXPLORE_EPISODES)
         self._done = {"trajectories": 0, "steps": 0, "truncated": 0, "rest": 0, "unlisted": 0, "lower": 0}
         self._first: list[str] = []
+        self._markov.begin()
+        self._untested: list[tuple[list[int], list[int]]] = []
         self._kept = self._state()
 
     def collect(self, order: Order) -> Batch:
@@ -144,7 +152,7 @@ class Environment(Source):
         try:
             return self._collect(order)
         except BaseException:
-            self.restore(self._kept)  # a batch that was interrupted did not happen
+            self._restore(self._kept)  # a batch that was interrupted did not happen
             raise
 
     def _collect(self, order: Order) -> Batch:
@@ -153,9 +161,12 @@ class Environment(Source):
         counts = np.zeros(way.graph.transitions, dtype=np.int64)
         taken: dict[int, int] = {}
         full, played, steps = False, 0, 0
+        rows: list[int] = []
+        begins: list[int] = []
         while played < order.trajectories and not full:
             self._protocol.episode = self._done["trajectories"] + played
-            walked = self._episode(int(rng.random() * 2**31), way)
+            begins.append(len(rows))
+            walked = self._episode(self._seeds[self._done["trajectories"] + played], way, rows)
             played, steps = played + 1, steps + walked
             for transition, choice in zip(way.path, way.choices, strict=True):
                 counts[transition] += 1
@@ -164,16 +175,30 @@ class Environment(Source):
         self._done["trajectories"] += played
         self._done["steps"] += steps
         self._kept = self._state()
+        self._untested.append((rows, begins))
+        if len(self._untested) >= MANY or len(rows) >= MANY:
+            self._tested()
         return Batch(counts, played, steps)
 
-    def _episode(self, seed: int, way: Way) -> int:
-        """Play an episode along a way, and return its steps."""
+    def _tested(self) -> MarkovTest:
+        """Return the test of whether steps depend on more than state and action, with all of them taken in."""
+        if self._untested:
+            rows, begins = _joined(self._untested)
+            self._untested = []
+            first = np.zeros(len(rows) + 1, dtype=np.bool_)
+            first[begins] = True
+            self._markov.take(np.array(rows, dtype=np.int64), first[:-1])
+        return self._markov
+
+    def _episode(self, seed: int, way: Way, rows: list[int]) -> int:
+        """Play an episode along a way, add the transitions of the environment to `rows`, and return its steps."""
         observation, _ = self._protocol.reset(seed)
         graph, state, steps = self.graph, self.graph.initial, 0
         way.begin()
         start = self._locate(freeze(observation, self._state_of, self._where), None)
         if self._entry:
             transition, listed = self._follow(int(graph.state_ptr[state]), start, observation)
+            rows.append(transition)
             steps += way.go(int(way.graph.state_ptr[way.place]), transition)
             if not listed:
                 return steps
@@ -187,6 +212,7 @@ class Environment(Source):
             step = self._protocol.step(self._actions[own])
             successor = self._locate(freeze(step.observation, self._state_of, self._where), step)
             transition, listed = self._follow(own, successor, step.observation)
+            rows.append(transition)
             steps += way.go(choice, transition)
             if self._least is not None and transition >= 0 and self._changed(step.reward) < self._least[transition]:
                 self._done["lower"] += 1
@@ -243,14 +269,20 @@ class Environment(Source):
 
     def state(self) -> dict[str, Any]:
         """Return the random numbers to come, and what is reported, as they were after the last batch."""
-        return dict(self._kept)
+        return {**self._kept, **self._tested().state()}
 
     def _state(self) -> dict[str, Any]:
         numbers = self._generator.state["state"]
-        return {"random": f"{numbers['state']} {numbers['inc']}", **self._done, "first": list(self._first)}
+        random = f"{numbers['state']} {numbers['inc']}"
+        return {"random": random, "seed": str(self._seed), **self._done, "first": list(self._first)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on with the trajectory that comes next."""
+        self._restore({name: value for name, value in state.items() if not name.startswith("markov_")})
+        self._markov.restore(state)
+        self._untested = []
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
         numbers, increment = map(int, state["random"].split())
         self._generator.state = {
             "bit_generator": "PCG64",
@@ -258,6 +290,8 @@ class Environment(Source):
             "has_uint32": 0,
             "uinteger": 0,
         }
+        self._seed = int(state.get("seed", self._seed))
+        self._seeds = EpisodeSeeds(self._seed, RandomStream.EXPLORE_EPISODES)
         self._done = {name: int(state.get(name, 0)) for name in self._done}
         self._first = list(state["first"])
         self._kept = dict(state)
@@ -266,19 +300,22 @@ class Environment(Source):
         """Return how many steps were taken, and how many of them the graph does not list."""
         unlisted, lower = self._done["unlisted"], self._done["lower"]
         its = "its" if lower == 1 else "their"
+        findings = (
+            [f"{lower:,} {nouns(lower, 'step')} paid less than any of {its} kind that exploration saw"] if lower else []
+        )
+        if (past := self._tested().finding) is not None:
+            findings.append(past.text)
         return Knowledge(
             graph=self._graph_from,
             rest=self.graph.rest is not None,
             unlisted=unlisted,
             rows=self._done["steps"] + unlisted,
             assumptions=() if self._truth is not None else (MARKOV,) if self._least is None else (MARKOV, LEAST),
-            findings=(f"{lower:,} {nouns(lower, 'step')} paid less than any of {its} kind that exploration saw",)
-            if lower
-            else (),
+            findings=tuple(findings),
         )
 
     def report(self) -> list[str]:
-        """Return what was cut off, what led out of the graph, and whether a run can be repeated."""
+        """Return what was cut off, what led out of the graph, what is not Markov, and whether a run can be repeated."""
         notes, done = [], self._done
         if done["truncated"]:
             notes.append(
@@ -302,6 +339,8 @@ class Environment(Source):
                 f"{'its' if done['lower'] == 1 else 'their'} kind that exploration saw: expected "
                 "rewards are overstated; explore longer (episodes=...)"
             )
+        if (past := self._tested().finding) is not None:
+            notes.append(f"{self.name}: {past.text}")
         if not self._protocol.seeded:
             notes.append(
                 "reset takes no seed: a run cannot be repeated, and one that is resumed goes on with other random numbers"
@@ -311,6 +350,16 @@ class Environment(Source):
     def close(self) -> None:
         """Close the environment."""
         self._protocol.close()
+
+
+def _joined(batches: list[tuple[list[int], list[int]]]) -> tuple[list[int], list[int]]:
+    """Return the rows of several batches, and the rows with which episodes begin."""
+    rows: list[int] = []
+    begins: list[int] = []
+    for more, first in batches:
+        begins += [len(rows) + each for each in first]
+        rows += more
+    return rows, begins
 
 
 def _actions(graph: Graph) -> list[Any]:

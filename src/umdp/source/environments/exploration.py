@@ -19,6 +19,7 @@ from umdp.plural import nouns
 from umdp.source.base import UNLISTED
 from umdp.source.environments.protocol import Protocol, allowed, name_of
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
+from umdp.streams import EpisodeSeeds, RandomStream, generator
 
 __all__ = ["RESET", "Ended", "Observed", "observe"]
 
@@ -140,7 +141,8 @@ def observe(
     >>> observe(Coin(), 20, actions=["throw", "cheat"], rest=False).graph
     Graph with 2 states, 3 choices, 3 transitions; initial state toss; labels ...; rewards "reward"
     """
-    protocol, rng = Protocol(env), np.random.default_rng(seed)
+    protocol, rng = Protocol(env), generator(seed, RandomStream.OBSERVE_ACTIONS)
+    seeds = EpisodeSeeds(seed, RandomStream.OBSERVE_EPISODES)
     where = f"observations of {name_of(env)}"
     tried = protocol.actions() if actions is None else list(actions)
     met, steps = dict[tuple[Any, Any, Any, float, bool], None](), 0
@@ -152,7 +154,7 @@ def observe(
         return steps > 0 and ((most_steps is not None and steps >= most_steps) or time.monotonic() >= deadline)
 
     while played < until and not cut:
-        observation, info = protocol.reset(seed if played == 0 else None)
+        observation, info = protocol.reset(seeds[played])
         state = freeze(observation, state_of, where)
         starts.setdefault(state)
         if tell is not None and played == 0:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from umdp.model import Graph
 from umdp.source.independence import dependence
 from umdp.source.lookup import Lookup
+from umdp.source.markov import MarkovTest, PastFeature
+from umdp.source.observed_graph import ObservedGraph
 
-__all__ = ["Finding", "Seen", "ambiguous", "dependent", "endless", "masked", "signs", "unlisted"]
+__all__ = ["Finding", "Seen", "ambiguous", "dependent", "endless", "masked", "remembering", "signs", "unlisted"]
 
 
 @dataclass(frozen=True)
@@ -34,9 +39,14 @@ class Finding:
 
 @dataclass
 class Seen:
-    """What random episodes showed: visits of (state, action) with predecessor and successor, and whatever else is judged."""
+    """What random episodes showed: visits of (state, action) with predecessor and successor, and whatever else is judged.
 
-    starts: dict[Hashable, None] = field(default_factory=dict)
+    `rows` are (state, action, successor) in order, and `begins` the rows with which episodes begin.
+    """
+
+    starts: dict[Hashable, int] = field(default_factory=lambda: defaultdict(int))
+    rows: list[tuple[Hashable, Any, Hashable]] = field(default_factory=list)
+    begins: list[int] = field(default_factory=list)
     visits: dict[tuple[Hashable, Any], list[tuple[Hashable, Hashable]]] = field(
         default_factory=lambda: defaultdict(list)
     )
@@ -53,6 +63,11 @@ class Seen:
         """All states that were met."""
         met = {state for state, _ in self.visits}
         return met.union(self.starts, *({target for _, target in visit} for visit in self.visits.values()))
+
+    @cached_property
+    def outcomes(self) -> dict[tuple[Hashable, Any], Counter[Hashable]]:
+        """How often each successor came, by (state, action)."""
+        return {pair: Counter(target for _, target in visits) for pair, visits in self.visits.items()}
 
 
 def unlisted(seen: Seen, graph: Graph, entry: bool | None) -> Iterator[Finding]:
@@ -120,6 +135,30 @@ def dependent(seen: Seen, level: float) -> Iterator[Finding]:
                 f"{place}: the successors of {len(visits)} visits depend on the state before (p = {value:.1g}); add to the state "
                 "what they depend on",
             )
+
+
+def remembering(seen: Seen, level: float) -> list[Finding]:
+    """Return what of the past successors depend on, wrong with probability `level`; see `MarkovTest`."""
+    observed = ObservedGraph()
+    for state, action, successor in seen.rows:
+        observed.add(state, action, successor)
+    if not seen.rows:
+        return []
+    graph = observed.graph(seen.rows[0][0], names=repr, rest=False)
+    listed = [each for own in observed.transitions(rest=False) for each in own]
+    number = {row: transition for transition, row in enumerate(listed)}
+    begins = np.zeros(len(seen.rows), dtype=np.bool_)
+    begins[seen.begins] = True
+    test = MarkovTest(graph, level)
+    test.take(np.array([number[row] for row in seen.rows]), begins)
+    test.look()
+    if test.finding is None:
+        return []
+    return [
+        Finding(
+            "clock" if test.finding.past in (PastFeature.CLOCK, PastFeature.PARITY) else "history", test.finding.text
+        )
+    ]
 
 
 def masked(seen: Seen) -> Iterator[Finding]:

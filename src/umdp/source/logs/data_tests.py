@@ -1,4 +1,4 @@
-"""Tests of a log's assumptions: no row twice, and one process, whatever the position in the file."""
+"""Tests of a log's assumptions: no row twice, one process, whatever the position in the file, and the Markov property."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from umdp.source.logs.drift import drift
 from umdp.source.logs.same_name import SameName
 from umdp.source.lookup import Lookup
+from umdp.source.markov import MarkovTest
 
 __all__ = ["DataTests"]
 
@@ -34,7 +35,8 @@ class DataTests:
     or nearly deterministic trajectories repeat by chance and are no finding, unless under the same name. Of a long log a sample
     is compared, so that copies of less than about a thousandth of it may stay unnoticed.
 
-    All tests together are wrong about a log without copies and drift with a probability of about 1e-6.
+    These are wrong about a log without copies and drift with a probability of about 1e-6. Whether outcomes depend on the past is
+    left to `MarkovTest`, which is wrong about a Markov process with a probability of at most 0.001.
 
     Examples
     --------
@@ -48,7 +50,7 @@ class DataTests:
     """
 
     def __init__(self, lookup: Lookup) -> None:
-        self._lookup = lookup
+        self._lookup, self._markov = lookup, MarkovTest(lookup.graph)
         self.begin()
 
     def begin(self) -> None:
@@ -65,6 +67,7 @@ class DataTests:
         self._stretches = self._copied = 0
         self._drift, self._over = "", False
         self.names = SameName()
+        self._markov.begin()
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -73,7 +76,8 @@ class DataTests:
             f"rows occur more than once: at least {self._copied:,} rows stand in copies of other rows, too long to be chance; "
             "remove the copies"
         )
-        return tuple(filter(None, (copied if self._copied else "", self.names.finding, self._drift)))
+        past = "" if self._markov.finding is None else self._markov.finding.text
+        return tuple(filter(None, (copied if self._copied else "", self.names.finding, self._drift, past)))
 
     def take(self, transition: Array, begins: Array, names: Array | None = None) -> None:
         """Take in rows, in order.
@@ -83,6 +87,7 @@ class DataTests:
         transition, begins : (n,) the transition of each row (-1: none), and whether a trajectory begins with it
         names : a number (uint64) for the name of each trajectory that begins; None without names
         """
+        self._markov.take(transition, begins)
         at, begun = 0, 0
         names = np.zeros(0, np.uint64) if names is None else names
         while at < transition.size:
@@ -103,6 +108,7 @@ class DataTests:
             return
         self._over = True
         self._look()
+        self._markov.look()
         # An imagined row completes what goes on.
         self._numbers[3] = 1
         self._pass(np.array([-1]), np.array([True]), np.zeros(0, np.uint64))
@@ -175,6 +181,7 @@ class DataTests:
             "tests_drift": self._drift,
             "tests_over": int(self._over),
             **self.names.state(),
+            **self._markov.state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -190,3 +197,4 @@ class DataTests:
         self._limit = np.uint64(int(state["tests_limit"]))
         self._drift, self._over = str(state["tests_drift"]), bool(state["tests_over"])
         self.names.restore(state)
+        self._markov.restore(state)

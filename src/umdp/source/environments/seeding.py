@@ -1,0 +1,167 @@
+"""What seeds do to an environment: whether they repeat an episode, change it, and are all that its noise comes from."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from umdp.model.interface import freeze
+from umdp.source.environments.findings import Finding, Seen
+from umdp.source.environments.protocol import Protocol, allowed
+from umdp.streams import EpisodeSeeds, RandomStream, generator
+
+__all__ = ["Repeats", "global_generators", "shared"]
+
+SEEDS = 3  # that must repeat themselves
+EPISODES = 64  # at most, with the same actions, of which one should differ
+LENGTH = 100  # steps of these
+
+
+class Repeats:
+    """Plays the same actions again, after resets with equal seeds, with different ones, and without any.
+
+    Parameters
+    ----------
+    protocol, tried, state_of : the environment, the actions, and what makes a state of an observation
+    seen : what random episodes showed, from which it is judged what chance would hardly repeat
+    seed : of everything that is drawn here
+    steps : the most steps for each question
+    level : the probability that chance makes episodes alike, and they are said to be
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        tried: Sequence[Any],
+        state_of: Callable[[Any], Hashable] | None,
+        seen: Seen,
+        seed: int,
+        steps: int,
+        level: float,
+    ) -> None:
+        self._protocol, self._tried, self._state_of, self._seen = protocol, tried, state_of, seen
+        self._seed, self._steps, self._needed = seed, steps, math.log(1 / level)
+        self._seeds = EpisodeSeeds(seed, RandomStream.REPEAT_EPISODES)
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what seeds do not do."""
+        if (differs := self._unrepeated()) is not None:
+            yield Finding(
+                "seed",
+                f"reset(seed={differs}) and the same actions led to different states the second time, so a run cannot be "
+                "repeated; draw all random numbers from the seed",
+                fatal=False,
+            )
+        if (count := self._alike([self._seeds[number] for number in range(EPISODES)])) is not None:
+            yield Finding(
+                "alike",
+                f"the same actions led to the same states in {count} episodes with different seeds, though outcomes differ "
+                "within an episode: each has the same noise, whatever the seed, or depends on something that the state leaves "
+                "out; draw random numbers from the generator that reset(seed=...) seeds",
+            )
+        elif (count := self._alike([None] * EPISODES)) is not None:
+            yield Finding(
+                "unseeded",
+                f"the same actions led to the same states in {count} episodes after reset() without a seed: each has the same "
+                "noise; leave the generator as it is where no seed is given",
+                fatal=False,
+            )
+
+    def _unrepeated(self) -> int | None:
+        """Return a seed after which the same actions led elsewhere the second time; None if there is none."""
+        for number in range(SEEDS):
+            seed = self._seeds[number]
+            if self._run(seed) != self._run(seed):
+                return seed
+        return None
+
+    def _run(self, seed: int) -> list[Hashable]:
+        """Return the states of a run, on through the ends of episodes: a short one may well repeat itself by chance."""
+        rng = generator(self._seed, RandomStream.REPEAT_ACTIONS)
+        observation, info = self._protocol.reset(seed)
+        run = [freeze(observation, self._state_of, "reset")]
+        for _ in range(self._steps // (2 * SEEDS) + 1):
+            possible = allowed(self._tried, info)
+            step = self._protocol.step(possible[int(rng.integers(len(possible)))])
+            info = step.info
+            run.append(freeze(step.observation, self._state_of, "step"))
+            if step.terminated or step.truncated:
+                observation, info = self._protocol.reset()
+                run.append(freeze(observation, self._state_of, "reset"))
+        return run
+
+    def _alike(self, seeds: Sequence[int | None]) -> int | None:
+        """Return after how many episodes with the same actions it is no chance that all were alike; None if it may be."""
+        first, surprise, left = None, 0.0, self._steps
+        for number, seed in enumerate(seeds):
+            episode = self._episode(seed, min(LENGTH, left))
+            left -= len(episode) - 1
+            if first is None:
+                first, each = episode, self._surprise(episode)
+                if not each:
+                    return None
+            elif episode != first:
+                return None
+            else:
+                surprise += each
+            if surprise >= self._needed:
+                return number + 1
+            if left < len(first) - 1:
+                return None
+        return None
+
+    def _episode(self, seed: int | None, longest: int) -> list[tuple[Any, Hashable]]:
+        """Return the actions of an episode and the states they led to."""
+        rng = generator(self._seed, RandomStream.REPEAT_ACTIONS)
+        observation, info = self._protocol.reset(seed)
+        episode: list[tuple[Any, Hashable]] = [(None, freeze(observation, self._state_of, "reset"))]
+        for _ in range(longest):
+            possible = allowed(self._tried, info)
+            action = possible[int(rng.integers(len(possible)))]
+            step = self._protocol.step(action)
+            info = step.info
+            episode.append((action, freeze(step.observation, self._state_of, "step")))
+            if step.terminated or step.truncated:
+                break
+        return episode
+
+    def _surprise(self, episode: list[tuple[Any, Hashable]]) -> float:
+        """Return how unlikely an episode is by what was seen, at least: minus the logarithm of its probability."""
+        (_, state), *rest = episode
+        surprise = _rare(self._seen.starts.get(state, 0), self._seen.episodes)
+        for action, successor in rest:
+            came: Mapping[Hashable, int] = self._seen.outcomes.get((state, action), {})
+            surprise += _rare(came.get(successor, 0), sum(came.values()))
+            state = successor
+        return surprise
+
+
+def _rare(times: int, of: int) -> float:
+    """Return minus the logarithm of a bound on a probability, from how often something was seen."""
+    bound = (times + 3 * math.sqrt(times) + 3) / max(of, 1)
+    return -math.log(bound) if bound < 1 else 0.0
+
+
+def global_generators() -> tuple[Any, Any]:
+    """Return the states of the generators that a whole process shares, Python's and NumPy's, to be compared by `shared`."""
+    _, keys, position, *_ = np.random.get_state()  # noqa: NPY002 - it is looked at, not drawn from
+    return random.getstate(), (bytes(np.asarray(keys)), position)
+
+
+def shared(before: tuple[Any, Any]) -> list[Finding]:
+    """Return which of these an environment has drawn from or seeded since."""
+    names = ("Python's (random.random and others)", "NumPy's (numpy.random.rand and others)")
+    return [
+        Finding(
+            "global",
+            f"the environment uses a generator that all of the process shares, {name}: whatever else draws from it, or seeds it, "
+            "changes the noise; draw from self.np_random, which reset(seed=...) seeds",
+            fatal=False,
+        )
+        for name, then, now in zip(names, before, global_generators(), strict=True)
+        if then != now
+    ]
