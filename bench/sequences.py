@@ -42,6 +42,7 @@ WAYS = (
     "barely",
 )
 SIDES = [(agent, nature) for agent in ("max", "min") for nature in ("max", "min")]
+PLAIN = ("positive", "positive", "zero", "zero", "point", "nudged", "anything", "barely")  # every edge can be used
 COMMON = ("F", "F", "U", "G", "reach", "reach", "reach")
 SIGNED_REWARD = "r3"
 PATIENCE = 10.0  # seconds of processor time after which one call has taken too long
@@ -115,17 +116,21 @@ class Sequence:
         labels = {"goal": np.array(drawn.goal), "left": np.array(drawn.left), "safe": np.array(drawn.safe)}
         initial = int(rng.integers(len(drawn.goal))) if rng.random() < 0.3 else 0
         self.graph = Graph(state_ptr, choice_ptr, successor, labels=labels, rewards=rewards, initial=initial)
+        self.focus = bool(
+            rng.random() < 0.4
+        )  # whether it is only about reaching, and with bounds that leave every edge room
         self.few = bool(rng.random() < 0.5)  # whether bounds differ in one or two rows only
         self.models: list[Any] = []
         self.exact: list[Exact] = []
         self.solutions: list[Any] = []
         self.prepared: dict[str, Any] = {}
         for _ in range(int(rng.integers(3, 6))):
-            self.add_bounds(str(rng.choice(WAYS)))
+            self.add_bounds()
 
-    def add_bounds(self, way: str) -> None:
+    def add_bounds(self) -> None:
         """Draw other bounds for the graph."""
         rng = self.rng
+        way = str(rng.choice(PLAIN if self.focus else WAYS))
         old = self.models[int(rng.integers(len(self.models)))] if self.models else None
         if way == "nudged" and old is None:
             way = "positive"
@@ -151,7 +156,7 @@ class Sequence:
     def question(self) -> Question:
         """Draw a question."""
         rng = self.rng
-        kind = str(rng.choice(COMMON)) if rng.random() < 0.45 else str(rng.choice(list(KINDS)))
+        kind = str(rng.choice(COMMON)) if self.focus or rng.random() < 0.4 else str(rng.choice(list(KINDS)))
         if kind in ("total", "average", "share") and self.graph.states > 4:
             kind = "reach"
         agent, nature = SIDES[int(rng.integers(4))]
@@ -356,7 +361,7 @@ def run_sequence(seed: int, number: int, calls: int = 12, states: tuple[int, int
         question = last if draw < 0.45 else series.again(last) if draw < 0.7 else series.question()
         last = question
         if rng.random() < 0.1:
-            series.add_bounds(str(rng.choice(WAYS)))
+            series.add_bounds()
         at = len(series.models) - 1 if rng.random() < 0.3 else int(rng.integers(len(series.models)))
         if rng.random() < 0.06 and not question.temporal:
             yield from _at_once(series, question, f"seed {seed} sequence {number} call {turn}")
