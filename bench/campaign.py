@@ -29,7 +29,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 PRECISIONS = (1e-6, 1e-12, 1e-15)
 REPORT = 60.0  # seconds between two lines that say how far it is
 ORACLE = 40  # states up to which the oracle is asked; beyond, the checker alone proves the brackets, in rationals
-STUCK = 180.0  # seconds after which a sequence that has not come back is given up, with its process
+STUCK = (
+    900.0  # seconds after which a sequence is given up, with its process; the first one may have to compile all kernels
+)
 
 
 def _one(asked: tuple[int, int, int, int]) -> tuple[list[str], Counter[str]]:

@@ -14,6 +14,7 @@ import resource
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -211,17 +212,16 @@ def main() -> None:
     np.seterr(all="ignore")
     begun = time.monotonic()
     with Path(given.out).open("w") as out:
-        for turn, outcome in enumerate(corpus()):
-            about = {
-                "call": turn,
+        met: Counter[str] = Counter()
+        for outcome in corpus():
+            met[outcome.call] += 1  # threads ask the same of several bounds
+            about: dict[str, Any] = {
+                "call": f"{outcome.call} #{met[outcome.call]}",
                 "kind": outcome.kind,
                 "status": outcome.status,
-                "false": outcome.false,
-                "checked": outcome.checked,
             }
-            about |= {"crash": outcome.crash[:300], "limited": outcome.limited}
-            if outcome.false or outcome.crash:
-                about |= {"wrong": outcome.wrong[:2], "asked": outcome.call}
+            about |= {"false": outcome.false, "checked": outcome.checked, "limited": outcome.limited}
+            about |= {"crash": outcome.crash[:300], "wrong": outcome.wrong[:2]}
             out.write(json.dumps(about) + "\n")
             out.flush()
         out.write(json.dumps({"seconds": time.monotonic() - begun, "refused": refused()}) + "\n")

@@ -102,9 +102,9 @@ class Overlay:
                 each.write_bytes(content)
 
 
-def read(out: Path) -> tuple[dict[int, dict[str, Any]], dict[str, Any] | None]:
-    """Return what came of the calls, by number, and what was said at the end; None where the end was not reached."""
-    calls: dict[int, dict[str, Any]] = {}
+def read(out: Path) -> tuple[dict[str, dict[str, Any]], dict[str, Any] | None]:
+    """Return what came of the calls, by what was asked, and what was said at the end; None where the end was not reached."""
+    calls: dict[str, dict[str, Any]] = {}
     last = None
     for line in out.read_text().splitlines() if out.exists() else ():
         try:
@@ -122,7 +122,7 @@ def _same(known: dict[str, Any] | None, about: dict[str, Any], what: str) -> boo
     return known is not None and bool(known[what]) == bool(about[what])
 
 
-def judge(base: dict[int, dict[str, Any]], out: Path, code: int) -> dict[str, Any]:
+def outcome_of(base: dict[str, dict[str, Any]], out: Path, code: int) -> dict[str, Any]:
     """Return what became of a mutant, compared with the package unchanged: the worst of it first."""
     calls, last = read(out)
     false = [c for n, c in calls.items() if c["false"] and not _same(base.get(n), c, "false")]
@@ -234,7 +234,7 @@ def main() -> None:
                 out.unlink(missing_ok=True)
                 module, mutant = pair
                 code, took = overlay.mutated(module, mutant, out, seconds)
-                about = judge(base, out, code)
+                about = outcome_of(base, out, code)
             finally:
                 overlays.put((overlay, place))
             if about["refused"] is not None and last["refused"] is not None:

@@ -295,8 +295,7 @@ def check(
     first = model.initial
     if values is None:
         values = exact.value(question)
-    uncertain = question.listed and may_cut(exact.oracle(None))
-    if values is not None and not uncertain:
+    if values is not None:
         outcome.checked += 1
         if outside(found.bracket.lower, values[first], found.bracket.upper):
             outcome.wrong.append(f"bracket {_pair(found.bracket)} misses {_shown(values[first])}")
@@ -319,8 +318,9 @@ def check(
         if low != high and not high - low <= precision * size * (1 + 1e-9):
             outcome.wrong.append(f"CERTIFIED, but {_pair(found.bracket)} is wider than {precision:g}")
     if solved:
-        earned = _earned(exact, question, found)
-        if earned is not None and not uncertain:
+        # Where nature decides in which sets one can stay, a policy's own average or total has no one meaning.
+        earned = None if question.listed and may_cut(exact.oracle(None)) else _earned(exact, question, found)
+        if earned is not None:
             outcome.checked += 1
             own = found.policy_bracket
             if outside(own.lower, earned, own.upper):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from bench.mutants import apply, mutants
-from bench.mutations import JUDGE, judge, modules
+from bench.mutations import JUDGE, modules, outcome_of
 
 TEXT = """
 def f(x, memo, *, of=(1, 2)):
@@ -40,7 +40,7 @@ def test_the_judge_is_not_changed() -> None:
 
 def call(number: int, **more: Any) -> dict[str, Any]:
     plain = {"kind": "F", "status": "CERTIFIED", "false": False, "checked": 1, "crash": "", "limited": False}
-    return {"call": number, **plain, **more}
+    return {"call": f"call {number}", **plain, **more}
 
 
 END = {"seconds": 1.0, "refused": 3}
@@ -61,9 +61,9 @@ END = {"seconds": 1.0, "refused": 3}
     ],
 )
 def test_the_worst_that_was_said_counts(tmp_path: Path, lines: list[dict[str, Any]], code: int, outcome: str) -> None:
-    base = {0: call(0), 1: call(1, false=True)}
+    base = {each["call"]: each for each in (call(0), call(1, false=True))}
     out = tmp_path / "out"
     out.write_text("\n".join(map(json.dumps, lines)))
-    found = judge(base, out, code)
+    found = outcome_of(base, out, code)
     assert found["outcome"] == outcome
     assert found["refused"] == (3 if END in lines else None)
