@@ -17,6 +17,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -115,18 +116,18 @@ def one_sequence(seed: int, number: int, states: tuple[int, int] = (2, 6)) -> Fo
 
 
 def _serve(link: Connection, seed: int, states: tuple[int, int]) -> None:
-    """Do one sequence after another, as asked for."""
-    while (number := link.recv()) is not None:
-        try:
-            link.send(one_sequence(seed, number, states))
-        except Exception as problem:
-            text = f"{type(problem).__name__}: {problem}"
-            about = {"seed": seed, "sequence": number, "kind": "", "crash": f"the campaign itself: {text}", "wrong": []}
-            link.send(Found(number, Counter({("", "crashes"): 1}), [about]))
+    """Do one sequence after another, as asked for, until nobody asks."""
+    with suppress(EOFError, OSError):
+        while (number := link.recv()) is not None:
+            try:
+                found = one_sequence(seed, number, states)
+            except Exception as problem:
+                found = _lost(seed, number, f"the campaign itself: {type(problem).__name__}: {problem}")
+            link.send(found)
 
 
-def _stuck(seed: int, number: int) -> Found:
-    about = {"seed": seed, "sequence": number, "kind": "", "crash": f"not back after {STUCK:g} s, or gone", "wrong": []}
+def _lost(seed: int, number: int, why: str) -> Found:
+    about = {"seed": seed, "sequence": number, "kind": "", "crash": why, "wrong": []}
     return Found(number, Counter({("", "crashes"): 1}), [about])
 
 
@@ -155,10 +156,10 @@ def sequences(seed: int, first: int, jobs: int, states: tuple[int, int], more: C
                 try:
                     yield link.recv()
                 except EOFError:
-                    yield _stuck(seed, asked)
+                    yield _lost(seed, asked, f"not back after {STUCK:g} s, or gone")
                     process, link = _replaced(busy, link, process, begin)
             elif time.monotonic() - since > STUCK:
-                yield _stuck(seed, asked)
+                yield _lost(seed, asked, f"not back after {STUCK:g} s, or gone")
                 process, link = _replaced(busy, link, process, begin)
             else:
                 continue
