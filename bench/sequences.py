@@ -302,11 +302,8 @@ def check(
         lower, upper = found.lower, found.upper
         here = dict(enumerate(values))
         if question.temporal:  # in the product, a state with the memory with which it is begun in
-            made = found.product
-            here = {} if made is None else {made.index(t, made.first(t)): v for t, v in enumerate(values)}
+            here = {} if found.product is None else _begun_in(found.product, values)
         for s, v in here.items():
-            if s < 0:
-                continue
             outcome.checked += 1
             if s >= lower.size:
                 outcome.wrong.append(f"{lower.size} bounds, none for state {s}")
@@ -325,6 +322,13 @@ def check(
             own = found.policy_bracket
             if outside(own.lower, earned, own.upper):
                 outcome.wrong.append(f"the policy earns {_shown(earned)}, outside {_pair(own)}")
+
+
+def _begun_in(made: Any, values: list[Any]) -> dict[int, Any]:
+    """Return the values of the states of a product in which the memory is that with which a state of the model is begun in."""
+    automaton, code = made.reading.automaton, made.reading.code
+    pairs = enumerate(zip(made.state.tolist(), made.memory.tolist(), strict=True))
+    return {p: values[s] for p, (s, q) in pairs if q == int(automaton.step[automaton.initial, code[s]])}
 
 
 def _earned(exact: Exact, question: Question, found: Any) -> Any:
