@@ -99,6 +99,12 @@ class Sequence:
         sizes = {"states": (2, 3), "choices": (1, 2), "successors": (1, 3)} if small else {"states": states}
         drawn = random_model(rng, zero_lower=bool(rng.random() < 0.5), **sizes)  # type: ignore[arg-type]
         self.rows = [(s, [t for t, _, _ in c.row]) for s, cs in enumerate(drawn.model.choices) for c in cs]
+        # Whether it is only about reaching, on a graph with many self-loops, and with bounds that leave every edge room.
+        self.focus = bool(rng.random() < 0.4)
+        if self.focus:
+            self.rows = [
+                (s, [*row, s] if len(row) > 1 and s not in row and rng.random() < 0.6 else row) for s, row in self.rows
+            ]
         self.hard = bool(rng.random() < 0.3)
         state_ptr = np.concatenate([[0], np.cumsum([len(cs) for cs in drawn.model.choices])])
         choice_ptr = np.concatenate([[0], np.cumsum([len(row) for _, row in self.rows])])
@@ -116,9 +122,6 @@ class Sequence:
         labels = {"goal": np.array(drawn.goal), "left": np.array(drawn.left), "safe": np.array(drawn.safe)}
         initial = int(rng.integers(len(drawn.goal))) if rng.random() < 0.3 else 0
         self.graph = Graph(state_ptr, choice_ptr, successor, labels=labels, rewards=rewards, initial=initial)
-        self.focus = bool(
-            rng.random() < 0.4
-        )  # whether it is only about reaching, and with bounds that leave every edge room
         self.few = bool(rng.random() < 0.5)  # whether bounds differ in one or two rows only
         self.models: list[Any] = []
         self.exact: list[Exact] = []
@@ -130,7 +133,7 @@ class Sequence:
     def add_bounds(self) -> None:
         """Draw other bounds for the graph."""
         rng = self.rng
-        way = str(rng.choice(PLAIN if self.focus else WAYS))
+        way = str(rng.choice(PLAIN if self.focus else WAYS)) if self.models or not self.focus else "anything"
         old = self.models[int(rng.integers(len(self.models)))] if self.models else None
         if way == "nudged" and old is None:
             way = "positive"
@@ -362,7 +365,8 @@ def run_sequence(seed: int, number: int, calls: int = 12, states: tuple[int, int
     last = series.question()
     for turn in range(calls):
         draw = rng.random()
-        question = last if draw < 0.45 else series.again(last) if draw < 0.7 else series.question()
+        keep = 0.7 if series.focus else 0.45  # what was kept shows where the same is asked of other bounds
+        question = last if draw < keep else series.again(last) if draw < keep + 0.2 else series.question()
         last = question
         if rng.random() < 0.1:
             series.add_bounds()
