@@ -184,9 +184,7 @@ def _strong(model: Model, part: set[int]) -> list[set[int]]:
 def temporal_value(
     model: Model, automaton: Automaton, agent: Direction, nature: Direction, letters: Sequence[Letter]
 ) -> list[Value]:
-    """Give the probability from every state; without choices, nature's direction is the one that counts."""
-    if all(len(choices) == 1 for choices in model.choices):
-        agent = nature
+    """Give the probability from every state; a model without choices is read as one with the same choice twice."""
     other: dict[Direction, Direction] = {"max": "min", "min": "max"}
     wide, pairs, begin = product(model, automaton, letters)
     goal = [False] * len(pairs)

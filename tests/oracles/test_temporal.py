@@ -67,3 +67,13 @@ def test_a_formula_and_its_negation_add_up(seed: int) -> None:
             found = temporal_value(instance.model, automaton, nature, nature, letters(instance))
             opposite = temporal_value(instance.model, turned, other, other, letters(instance))
             assert [a + b for a, b in zip(found, opposite, strict=True)] == [1] * len(found)
+
+
+def test_the_same_choice_twice_changes_nothing_and_what_lasts_was_reached() -> None:
+    # Nature may stay in 0 for ever: neither is the goal reached then, nor seen again and again.
+    rows = [[(0, 0, 1), (1, 0, 1)], [(2, 0.25, 0.25), (3, 0.75, 0.75)], [(2, 1, 1)], [(3, 1, 1)]]
+    seen = [(s == 2, True, True) for s in range(4)]
+    for times in (1, 2):
+        model = Model([[Choice(row)] * times for row in rows])
+        assert temporal_value(model, AUTOMATA["GF"], "max", "min", seen) == [0, Fraction(1, 4), 1, 0]
+        assert value(model, Objective("P", "max", "min", "F"), [s == 2 for s in range(4)]) == [0, Fraction(1, 4), 1, 0]
