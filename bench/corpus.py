@@ -16,6 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +159,7 @@ def corpus() -> Iterator[Outcome]:
 def refused() -> int | None:
     """Return how often the judge refused what the solver said; None where there is no judge that counts."""
     try:
-        from umdp.solver import judge  # type: ignore[attr-defined,unused-ignore]
+        judge = import_module("umdp.solver.judge")
     except ImportError:
         return None
     found = getattr(judge, "refused", None)
@@ -221,7 +222,7 @@ def main() -> None:
                 "status": outcome.status,
             }
             about |= {"false": outcome.false, "checked": outcome.checked, "limited": outcome.limited}
-            about |= {"crash": outcome.crash[:300], "wrong": outcome.wrong[:2]}
+            about |= {"crash": outcome.crash[:300], "wrong": outcome.wrong[:2], "refused": refused()}
             out.write(json.dumps(about) + "\n")
             out.flush()
         out.write(json.dumps({"seconds": time.monotonic() - begun, "refused": refused()}) + "\n")

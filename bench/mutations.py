@@ -144,9 +144,10 @@ def outcome_of(base: dict[str, dict[str, Any]], out: Path, code: int) -> dict[st
     else:
         outcome = "imprecise" if wide else "right"
     shown = (certified or false or crashed or [None])[0]
+    counted = [n for n in (each.get("refused") for each in (*calls.values(), last or {})) if n is not None]
     return {
         "outcome": outcome, "certified": len(certified), "false": len(false), "crashes": len(crashed), "wide": len(wide),
-        "refused": None if last is None else last["refused"], "finished": last is not None, "shown": shown,
+        "refused": max(counted, default=None), "finished": last is not None, "shown": shown,
     }  # fmt: skip
 
 
@@ -238,7 +239,7 @@ def main() -> None:
             finally:
                 overlays.put((overlay, place))
             if about["refused"] is not None and last["refused"] is not None:
-                about["refused"] -= last["refused"]
+                about["refused"] = max(about["refused"] - last["refused"], 0)
             known = {
                 "seed": given.seed,
                 "module": module,

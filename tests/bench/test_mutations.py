@@ -67,3 +67,9 @@ def test_the_worst_that_was_said_counts(tmp_path: Path, lines: list[dict[str, An
     found = outcome_of(base, out, code)
     assert found["outcome"] == outcome
     assert found["refused"] == (3 if END in lines else None)
+
+
+def test_what_was_refused_before_a_time_out_counts(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.write_text("\n".join(json.dumps(call(n, refused=n)) for n in range(3)))
+    assert outcome_of({}, out, -1)["refused"] == 2
