@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bench.campaign import _one
+from bench.campaign import _one, one_sequence
 
 
 @pytest.mark.parametrize("first", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(20, 200, 20))])
@@ -14,3 +14,10 @@ def test_no_bracket_misses_and_every_certificate_is_accepted(first: int) -> None
 
 def test_a_bound_beyond_doubles_is_refused_in_words() -> None:
     assert _one((100, 35, 3, 12))[0] == []  # changed certificates of rewards that overflow
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_calls_that_share_a_graph_say_nothing_false(number: int) -> None:
+    found = one_sequence(5, number)
+    assert found.failures == []
+    assert sum(n for (_, what), n in found.count.items() if what == "checked") > 0

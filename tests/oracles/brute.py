@@ -61,8 +61,8 @@ def _optimum(found: Iterable[list[Value]], maximise: bool) -> list[Value]:
 
 
 def _open_chain(choices: Sequence[Choice]) -> Chain:
-    """Every listed edge present."""
-    return [{t: Fraction(1, len(c.rows)) for t, _, _ in c.rows} for c in choices]
+    """Every edge present."""
+    return [{t: Fraction(1, len(c.edges)) for t in c.edges} for c in choices]
 
 
 def brute_value(model: Model, objective: Objective, goal: Sequence[bool], left: Sequence[bool]) -> list[Value]:
@@ -95,7 +95,7 @@ def brute_value(model: Model, objective: Objective, goal: Sequence[bool], left: 
     def allowed(s: int) -> list[Choice]:
         if s in known:
             return [model.choices[s][0]]
-        return [c for c in model.choices[s] if not infinite & {t for t, _, _ in c.rows}]
+        return [c for c in model.choices[s] if not infinite & set(c.edges)]
 
     assured = model.state_rewards or ()
     outcomes = []

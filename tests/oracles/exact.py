@@ -6,8 +6,9 @@ Meaning
 -------
 A row of a choice allows the distributions {p : lower <= p <= upper, sum p = 1}, in exact arithmetic of the given
 numbers. Where the lower bounds sum to 1 or more the row is the one distribution lower / sum(lower), where the upper
-bounds sum to 1 or less it is upper / sum(upper). A listed transition (upper > 0) is an edge of the graph, and what
-the graph alone decides is decided with all edges present:
+bounds sum to 1 or less it is upper / sum(upper). A listed transition that some of these distributions can use is an edge of
+the graph: one with upper > 0, unless its lower bound is 0 and those of the others sum to 1 or more. What the graph alone decides
+is decided with all edges present:
 
 ========== ============================================= ==============================================
 objective  decided                                       decided
@@ -89,9 +90,15 @@ class Choice:
         return cast("Row", self.rows)
 
     @property
+    def edges(self) -> list[int]:
+        """The successors that some distribution within the bounds can reach."""
+        full = sum(lower for _, lower, _ in self.row) >= 1
+        return [t for t, lower, _ in self.row if lower > 0 or not full]
+
+    @property
     def support(self) -> int:
-        """The mask of the listed successors."""
-        return sum(1 << t for t, _, _ in self.rows)
+        """The mask of the edges."""
+        return sum(1 << t for t in self.edges)
 
 
 @dataclass(frozen=True)

@@ -191,3 +191,34 @@ def test_randomised_policy_is_a_coin_and_then_nature(seed: int) -> None:
         found = policy_value(instance.model, objective, weights, goal, instance.left)
         expected = value(wide, objective, goal + inner, instance.left + [True] * len(owner))
         assert found == expected[:size], objective
+
+
+def test_an_edge_without_room_is_not_there() -> None:
+    model = Model([[Choice([(0, 1.0, 1.0), (1, 0.0, 0.5)])], [loop(1)]])
+    for agent, nature in SIDES:
+        assert value(model, Objective("P", agent, nature, "F"), [False, True]) == [0, 1]
+        assert value(model, Objective("R", agent, nature, "F"), [False, True]) == [inf, 0]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_edges_without_room_follow_the_definition(seed: int) -> None:
+    rng = default_rng(seed)
+    instance = random_model(rng, zero_lower=True, states=(2, 4), choices=(1, 2), successors=(1, 3))
+    table = []
+    for choices in instance.model.choices:
+        table.append([])
+        for choice in choices:
+            rows = list(choice.row)
+            if len(rows) > 1 and rng.random() < 0.6:
+                full = int(rng.integers(len(rows)))
+                rows = [
+                    (t, Fraction(i == full), Fraction(1, 2) if i != full else Fraction(1))
+                    for i, (t, _, _) in enumerate(rows)
+                ]
+            table[-1].append(Choice(rows, choice.reward, choice.transition_rewards))
+    model = Model(table, instance.model.state_rewards)
+    for objective in UNBOUNDED:
+        goal = instance.safe if objective.formula == "G" else instance.goal
+        assert value(model, objective, goal, instance.left) == brute_value(model, objective, goal, instance.left), (
+            objective
+        )
