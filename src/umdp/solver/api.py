@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.automata.policy import MemoryPolicy
-from umdp.errors import ModelError
+from umdp.errors import ModelError, OutOfTime
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of, status_of
 from umdp.solver.bounded import bounded
@@ -25,7 +25,7 @@ from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.reduction.analysis import Analysis, analyse
 from umdp.solver.result import Solution
 from umdp.solver.task import Effort, Task, has_free_zero
-from umdp.solver.temporal import along, in_memory, lift, needs_automaton
+from umdp.solver.temporal import along, in_memory, lift, needs_automaton, unanswered
 from umdp.spec import Spec
 
 __all__ = ["evaluate", "propose", "solve", "task_of"]
@@ -247,7 +247,10 @@ def _in_product(
     start: Solution | Policy | None,
 ) -> Solution:
     """Return the solution of a property that needs an automaton: that of the product, where it is reachability."""
-    product = lift(model, spec, agent_max, nature_max)
+    try:
+        product = lift(model, spec, agent_max, nature_max, late=effort.is_late)
+    except OutOfTime:
+        return unanswered(model, spec, effort, begun)
     known = start.policy if isinstance(start, Solution) else start
     if known is not None and not np.array_equal(known.graph.state_ptr, product.model.state_ptr):
         known = None  # a memory of another shape is no place to start from

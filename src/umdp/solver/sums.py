@@ -14,6 +14,7 @@ from umdp.solver.again import mdp_of, statistics_of
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.objective import Objective, bounds_of
 from umdp.solver.result import Bracket, Solution, Status
+from umdp.solver.unfinished import policy_of, span, unfinished
 
 if TYPE_CHECKING:
     from umdp.solver.task import Effort
@@ -104,15 +105,17 @@ def bounded_sum(
     steps, final, frozen = asked.steps, asked.final, asked.absorbing
     assert steps is not None and final is not None and frozen is not None  # noqa: PT018 - what a step bound comes with
     signed = Signed(shape, lower, upper, asked.rewards, agent_max=agent_max, nature_max=nature_max)
-    x, off, choices, before = backward(signed, final, frozen, steps, weights=weights, keep=policy is None, tell=tell)
-    effort.iterations += steps
+    x, off, choices, before, done = backward(
+        signed, final, frozen, steps, weights=weights, keep=policy is None, late=effort.is_late, tell=tell
+    )
+    effort.iterations += done
     low, high = np.nextafter(x - off, -np.inf), np.nextafter(x + off, np.inf)
     low, high = np.where(frozen | (steps == 0), x, low), np.where(frozen | (steps == 0), x, high)
-    if (
-        effort.stopped or not np.isfinite(x).all()
-    ):  # fewer steps were computed than asked for, or numbers grew too large
+    if not np.isfinite(x).all():  # numbers grew too large
         low, high = np.full(x.size, -np.inf), np.full(x.size, np.inf)
-    taken = policy or Policy(model, choices if steps else np.array(shape.state_ptr[:-1]))
+    if done < steps:
+        single = (0.0, 0.0) if asked.rewards is None else span(model, asked.rewards)
+        low, high = unfinished(asked, low, high, done, single, varies=weights is not None and weights.ndim > 1)
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 
     def nature() -> MDP:
@@ -123,5 +126,5 @@ def bounded_sum(
     unit = max(signed.largest_reward, float(np.abs(final).max(initial=0.0)))
     return Solution(
         model, spec, bracket, bracket, status_within(bracket, unit, effort), statistics_of(effort, begun),
-        lambda: (low, high), lambda: taken, nature,
+        lambda: (low, high), lambda: policy or policy_of(model, choices, done), nature,
     )  # fmt: skip

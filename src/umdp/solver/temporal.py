@@ -7,7 +7,7 @@ accept in one is decided by the graph, and what is left is to reach one that acc
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,19 +18,22 @@ from umdp.automata.policy import MemoryPolicy
 from umdp.automata.product import ACCEPTING, Product, Skeleton, carried, multiply
 from umdp.automata.reading import needs_automaton, read_formula
 from umdp.errors import ModelError
-from umdp.model import MDP, IntervalMDP
+from umdp.model import MDP, IntervalMDP, Policy
+from umdp.solver.again import mdp_of, statistics_of, status_of
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.graph.decided import Edges
+from umdp.solver.objective import bounds_of
+from umdp.solver.result import Bracket, Solution
 from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Reach, Spec, TemporalFormula, Until
 from umdp.spec.expression import Label, Unary
 from umdp.spec.temporal import lasting
 
 if TYPE_CHECKING:
-    from umdp.model import Policy
-    from umdp.solver.result import Solution
+    from umdp.solver.task import Effort
 
 __all__ = [
     "accepting", "along", "check_temporal", "in_memory", "lift", "needs_automaton", "on_model", "probability_in", "recalled",
+    "unanswered",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -44,19 +47,22 @@ def lift(
     *,
     chained: bool = False,
     rest: int | None = None,
+    late: Callable[[], bool] = lambda: False,
 ) -> Product:
     """Return the product in which a property is a matter of reachability.
 
     What is to be as small as possible is one minus what its negation is at most, so that the agent always wants its automaton to
     accept and may choose its jumps. Where the agent has nothing else to choose, nature's direction says which is asked. The state
     `rest` stands for what nobody has listed: there the product has one state, and no memory matters.
+
+    Raises `OutOfTime` once `late` says that time is up.
     """
     assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
     if model.is_chain and not chained:
         agent_max = nature_max
     if spec.kind == "R":
-        return _with_rewards(model, spec, agent_max, nature_max, rest)
-    reading = read_formula(spec.formula, model, negated=not agent_max)
+        return _with_rewards(model, spec, agent_max, nature_max, rest, late)
+    reading = read_formula(spec.formula, model, negated=not agent_max, late=late)
     skeleton = multiply(model, reading if rest is None else reading.losing(rest))
     found, stay = accepting(skeleton)
     goal = Label(ACCEPTING)
@@ -71,7 +77,12 @@ def lift(
 
 
 def _with_rewards(
-    model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool, rest: int | None = None
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    agent_max: bool,
+    nature_max: bool,
+    rest: int | None,
+    late: Callable[[], bool],
 ) -> Product:
     """Return the product in which the reward of a co-safe formula is that until a state is reached: one where it is settled."""
     assert isinstance(spec.formula, TemporalFormula)
@@ -79,7 +90,7 @@ def _with_rewards(
     if part is not None:
         raise part.error(f"the reward of {part} is not supported", "R takes formulas that are settled at some time")
     name = spec.resolve_reward(list(model.rewards))
-    reading = read_formula(spec.formula, model, every=True)
+    reading = read_formula(spec.formula, model, every=True, late=late)
     skeleton = multiply(model, reading if rest is None else reading.losing(rest))
     found = np.append(reading.automaton.settled, False)[skeleton.memory]  # the last is for where all is lost
     lowered = replace(
@@ -126,6 +137,26 @@ def accepting(skeleton: Skeleton) -> tuple[NDArray[np.bool_], Array]:
         new = members & ~found
         stay[new], found = via[new], found | members
     return found, stay
+
+
+def unanswered(model: MDP | IntervalMDP, spec: Spec, effort: Effort, begun: float) -> Solution:
+    """Return what is known where time was up before the product was there: nothing, of any policy and any nature."""
+    from umdp.solver.methods.nature import respond
+
+    lower, upper = bounds_of(model)
+    low, high = np.zeros(model.states), np.full(model.states, 1.0 if spec.kind == "P" else np.inf)
+    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
+    first = np.array(model.state_ptr[:-1])
+
+    def nature() -> MDP:
+        prob, none = np.empty(model.transitions), np.empty(0)
+        respond(model.choice_ptr, model.successor, lower, upper, low, none, True, prob)
+        return mdp_of(model, prob)
+
+    return Solution(
+        model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun), lambda: (low, high),
+        lambda: Policy(model, first), nature,
+    )  # fmt: skip
 
 
 def in_memory(solution: Solution, product: Product) -> Solution:
