@@ -109,7 +109,7 @@ def clusters(count: int, size: int, width: float, *, degree: int = 6, leave: flo
 
 
 def star(leaves: int, width: float) -> Any:
-    """Return a state that leads to many, of which each leads back, to the goal, or nowhere."""
+    """Return a state that leads to many, of which each mostly leads back, and rarely to the goal, or nowhere."""
     rng = np.random.default_rng(5)
     weights = rng.uniform(0.2, 1.0, size=leaves)
     ptr = np.arange(leaves + 4)
@@ -117,8 +117,8 @@ def star(leaves: int, width: float) -> Any:
     choice_ptr = np.concatenate([[0], np.cumsum(sizes)])
     goal = leaves + 1
     back = np.tile([0, goal, goal + 1], leaves)
-    share = rng.uniform(0.1, 0.4, size=leaves)
-    each = np.stack([np.full(leaves, 0.5), share, 0.5 - share], axis=1).ravel()
+    share = rng.uniform(0.1, 0.9, size=leaves) * 1e-4
+    each = np.stack([np.full(leaves, 1.0 - 1e-4), share, 1e-4 - share], axis=1).ravel()
     successor = np.concatenate([np.arange(1, leaves + 1), back, [goal, goal + 1]])
     prob = np.concatenate([weights / weights.sum(), each, [1.0, 1.0]])
     return _interval(ptr, choice_ptr, successor, prob, width, labels={"goal": [goal]})
