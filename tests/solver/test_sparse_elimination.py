@@ -159,7 +159,7 @@ def test_states_with_very_many_neighbours_come_last(count: int) -> None:
         near = range(count, n) if s < count else {int(rng.integers(count)), int(rng.integers(n)), (s + 7) % n}
         rows.append({t: 0.9 / len(near) for t in near} | {n: 0.1})
     problem = chain(rows, rng.random(n), (0.0, 0.0))
-    ptr, listed = elimination_order.neighbours(0, n, problem.entry_ptr, problem.target, problem.lower, problem.row_ptr)
+    ptr, _ = elimination_order.neighbours(0, n, problem.entry_ptr, problem.target, problem.lower, problem.row_ptr)
     assert elimination_order.hubs(ptr).tolist() == list(range(count))
     made = eliminated(problem, fill=10**6)
     assert made is not None

@@ -25,7 +25,8 @@ from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.reduction.analysis import Analysis, analyse
 from umdp.solver.result import Solution
 from umdp.solver.task import Effort, Task, has_free_zero
-from umdp.solver.temporal import along, in_memory, lift, needs_automaton, unanswered
+from umdp.solver.temporal import along, in_memory, lift, needs_automaton
+from umdp.solver.unfinished import unanswered
 from umdp.spec import Spec
 
 __all__ = ["evaluate", "propose", "solve", "task_of"]

@@ -18,22 +18,19 @@ from umdp.automata.policy import MemoryPolicy
 from umdp.automata.product import ACCEPTING, Product, Skeleton, carried, multiply
 from umdp.automata.reading import needs_automaton, read_formula
 from umdp.errors import ModelError
-from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.again import mdp_of, statistics_of, status_of
+from umdp.model import MDP, IntervalMDP
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.graph.decided import Edges
-from umdp.solver.objective import bounds_of
-from umdp.solver.result import Bracket, Solution
 from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Reach, Spec, TemporalFormula, Until
 from umdp.spec.expression import Label, Unary
 from umdp.spec.temporal import lasting
 
 if TYPE_CHECKING:
-    from umdp.solver.task import Effort
+    from umdp.model import Policy
+    from umdp.solver.result import Solution
 
 __all__ = [
     "accepting", "along", "check_temporal", "in_memory", "lift", "needs_automaton", "on_model", "probability_in", "recalled",
-    "unanswered",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -137,26 +134,6 @@ def accepting(skeleton: Skeleton) -> tuple[NDArray[np.bool_], Array]:
         new = members & ~found
         stay[new], found = via[new], found | members
     return found, stay
-
-
-def unanswered(model: MDP | IntervalMDP, spec: Spec, effort: Effort, begun: float) -> Solution:
-    """Return what is known where time was up before the product was there: nothing, of any policy and any nature."""
-    from umdp.solver.methods.nature import respond
-
-    lower, upper = bounds_of(model)
-    low, high = np.zeros(model.states), np.full(model.states, 1.0 if spec.kind == "P" else np.inf)
-    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
-    first = np.array(model.state_ptr[:-1])
-
-    def nature() -> MDP:
-        prob, none = np.empty(model.transitions), np.empty(0)
-        respond(model.choice_ptr, model.successor, lower, upper, low, none, True, prob)
-        return mdp_of(model, prob)
-
-    return Solution(
-        model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun), lambda: (low, high),
-        lambda: Policy(model, first), nature,
-    )  # fmt: skip
 
 
 def in_memory(solution: Solution, product: Product) -> Solution:

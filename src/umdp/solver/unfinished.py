@@ -1,4 +1,4 @@
-"""What some of the steps of a step-bounded property prove of all of them.
+"""What is known where time was up: what some of the steps of a step-bounded property prove of all of them, or nothing.
 
 Let T be a step backwards and v_k the values with k steps to go. T is monotone, and where no state keeps its value, adding a
 constant to all values adds it to all that come of it. Hence
@@ -19,12 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Policy
+from umdp.solver.again import mdp_of, statistics_of, status_of
+from umdp.solver.objective import bounds_of
+from umdp.solver.result import Bracket, Solution
 
 if TYPE_CHECKING:
     from umdp.model import MDP, IntervalMDP, Rewards
     from umdp.solver.objective import Objective
+    from umdp.solver.task import Effort
+    from umdp.spec import Spec
 
-__all__ = ["policy_of", "span", "unfinished"]
+__all__ = ["policy_of", "span", "unanswered", "unfinished"]
 
 Array = NDArray[Any]
 
@@ -64,6 +69,26 @@ def unfinished(
     elif probability and asked.wait == 0 and not varies:
         bottom, top = (bottom, high) if asked.safety else (low, top)
     return np.where(decided, worth, bottom), np.where(decided, worth, top)
+
+
+def unanswered(model: MDP | IntervalMDP, spec: Spec, effort: Effort, begun: float) -> Solution:
+    """Return what is known where time was up before the product was there: nothing, of any policy and any nature."""
+    from umdp.solver.methods.nature import respond
+
+    lower, upper = bounds_of(model)
+    low, high = np.zeros(model.states), np.full(model.states, 1.0 if spec.kind == "P" else np.inf)
+    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
+    first = np.array(model.state_ptr[:-1])
+
+    def nature() -> MDP:
+        prob, none = np.empty(model.transitions), np.empty(0)
+        respond(model.choice_ptr, model.successor, lower, upper, low, none, True, prob)
+        return mdp_of(model, prob)
+
+    return Solution(
+        model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun), lambda: (low, high),
+        lambda: Policy(model, first), nature,
+    )  # fmt: skip
 
 
 def policy_of(model: MDP | IntervalMDP, choices: Array, done: int) -> Policy:
