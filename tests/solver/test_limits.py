@@ -174,6 +174,23 @@ def test_averages_that_do_not_close_end(clock: list[Watch]) -> None:
     assert found.statistics.iterations < 20_000
 
 
+@pytest.mark.parametrize("operator", ["max", "avg"])
+def test_a_filter_over_values_that_time_did_not_settle_says_so(clock: list[Watch], operator: str) -> None:
+    clock.looks = 1  # type: ignore[attr-defined]
+    moves = [[s - 1, s + 1] for s in range(1, 9)]  # ruin: nothing, or all
+    model = MDP(
+        range(11),
+        [0, *range(1, 18, 2), 18],
+        [0, *np.ravel(moves), 9],
+        [1, *[0.5] * 16, 1],
+        initial=4,
+        labels={"all": [9]},
+    )
+    plain = solve(model, 'P=? [ F "all" ]', method="value")
+    found = solve(model, f'filter({operator}, P=? [ F "all" ], !"all")', method="value")
+    assert plain.status is found.status is Status.STOPPED
+
+
 # -- formulas ------------------------------------------------------------------------------------------------
 
 
