@@ -18,7 +18,7 @@ __all__ = ["chain_of", "solver_of", "stabilised"]
 Array = NDArray[Any]
 DIRECT = 1500  # states up to which elimination is quickest
 ROOM = 20_000_000  # numbers that a factorised band may have
-SPEED = 3e8  # operations a second that a factorisation is sure to manage: nothing ends it before it is done
+SPEED = 1e9  # operations a second that a factorisation is sure to manage: nothing ends it before it is done
 SWEEPS = 100  # iterations of a linear solver worth waiting for
 
 
