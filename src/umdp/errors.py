@@ -36,6 +36,10 @@ class SpecError(UmdpError):
     """A property cannot be read, or does not fit the model."""
 
 
+class OutOfTime(UmdpError):
+    """Time was up before there was anything to return."""
+
+
 class FormatError(UmdpError):
     """A file is not what its format promises.
 

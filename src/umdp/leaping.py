@@ -48,6 +48,7 @@ def appraise(
         equations[0], equations[1], equations[2], equations[3], equations[4], equations[7]
     )  # fmt: skip
     x[n], x[n + 1] = exits[0], exits[1]
+    never = np.zeros(2, np.int64)
     for q in range(n):
         row[q] = -1
         for r in range(row_ptr[q], row_ptr[q + 1]):
@@ -65,7 +66,7 @@ def appraise(
                 total += prob[t] * x[target[t]]
             x[begin] = total
             continue
-        if not evaluate(begin, size, 0, entry_ptr, target, reward, prob, row, x, a, work):
+        if not evaluate(begin, size, 0, entry_ptr, target, reward, prob, row, x, a, work, never):
             return np.nan
         for i in range(size):
             x[begin + i] = work[6][i]

@@ -269,7 +269,9 @@ def test_step_bounded_properties_are_confirmed_as_far_as_they_are_true() -> None
             spec, exact = to_spec(objective), exact_value(drawn, objective)
             solution, asked = solve(model, spec), objective_of(model, spec)
             lie = solution.upper + 1e-3, solution.lower - 1e-3
-            low, high = confirm_bounded(model, asked, players(model, spec), solution.policy, False, lie, lambda: False)
+            low, high = confirm_bounded(
+                model, asked, players(model, spec), (solution.policy.choice, None, False), lie, lambda: False
+            )
             for s, value in enumerate(exact):
                 assert Fraction(low[s]) <= value <= Fraction(high[s])
                 assert high[s] - low[s] <= 1e-12 * (1 + abs(high[s]))

@@ -151,6 +151,30 @@ def test_trees_are_eliminated_without_fill(shape: str) -> None:
     assert eliminated(problem, fill=n - 2) is None
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_states_with_very_many_neighbours_come_last(count: int) -> None:
+    n, rng = 900, np.random.default_rng(count)
+    rows = []
+    for s in range(n):
+        near = range(count, n) if s < count else {int(rng.integers(count)), int(rng.integers(n)), (s + 7) % n}
+        rows.append({t: 0.9 / len(near) for t in near} | {n: 0.1})
+    problem = chain(rows, rng.random(n), (0.0, 0.0))
+    ptr, _ = elimination_order.neighbours(0, n, problem.entry_ptr, problem.target, problem.lower, problem.row_ptr)
+    assert elimination_order.hubs(ptr).tolist() == list(range(count))
+    made = eliminated(problem, fill=10**6)
+    assert made is not None
+    assert sorted(made.structure[0]) == list(range(n))
+    assert made.structure[0][-count:].tolist() == list(range(count))
+    matrix = np.eye(n)
+    for s in range(n):
+        for t in range(problem.entry_ptr[s], problem.entry_ptr[s + 1]):
+            if problem.target[t] < n:
+                matrix[s, problem.target[t]] -= problem.lower[t]
+    found = made.values(np.zeros(n + 2), 0.0)
+    assert found is not None
+    np.testing.assert_allclose(found[0], np.linalg.solve(matrix, problem.reward), rtol=1e-10)
+
+
 def test_a_grid_fills_in_little_more_than_n_log_n() -> None:
     side = 40
     n = side * side

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from umdp.errors import SpecError
+from umdp.errors import OutOfTime, SpecError
 
 __all__ = ["FALSE", "FF", "TRUE", "TT", "Clauses", "Formulas", "Node"]
 
@@ -27,6 +27,8 @@ MOST_CLAUSES = 20_000
 class Formulas:
     """A table of formulas over numbered atoms; the methods that make one simplify what is obvious.
 
+    `late` is asked now and then whether time is up.
+
     Examples
     --------
     >>> table = Formulas()
@@ -37,7 +39,8 @@ class Formulas:
     'G F p0'
     """
 
-    def __init__(self) -> None:
+    def __init__(self, late: Callable[[], bool] = lambda: False) -> None:
+        self._late = late
         self.nodes: list[Node] = [("true",), ("false",)]
         self._numbers: dict[Node, int] = {node: number for number, node in enumerate(self.nodes)}
         self._after: dict[tuple[int, int], Clauses] = {}
@@ -191,10 +194,16 @@ class Formulas:
         every = {clause for part in parts for clause in part}
         kept: list[frozenset[int]] = []
         for clause in sorted(every, key=len):
+            self.look()
             if not any(self.follows(clause, other) for other in kept):
                 kept = [other for other in kept if not self.follows(other, clause)]
                 kept.append(clause)
         return frozenset(kept)
+
+    def look(self) -> None:
+        """Raise `OutOfTime` where time is up: formulas may have very many clauses, and automata very many states."""
+        if self._late():
+            raise OutOfTime("there was no time left to translate the formula")
 
     def both(self, *parts: Clauses) -> Clauses:
         """Return the conjunction of clauses."""

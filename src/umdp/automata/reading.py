@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,12 +68,17 @@ def needs_automaton(spec: Spec) -> bool:
 
 
 def read_formula(
-    formula: TemporalFormula | AutomatonFile, model: StateSpace, *, negated: bool = False, every: bool = False
+    formula: TemporalFormula | AutomatonFile,
+    model: StateSpace,
+    *,
+    negated: bool = False,
+    every: bool = False,
+    late: Callable[[], bool] = lambda: False,
 ) -> Reading:
     """Return the automaton for a formula on a model, or for its negation.
 
     With `every`, it is over all letters and not only over those that occur: then what it accepts in a state does not depend on
-    what the model can do.
+    what the model can do. Raises `OutOfTime` once `late` says that time is up.
 
     Examples
     --------
@@ -84,8 +90,11 @@ def read_formula(
     """
     if isinstance(formula, AutomatonFile):
         return _from_file(formula, model, negated=negated)
-    lowering = _Lowering(model)
-    root = lowering.lower(formula.formula, negated)
+    lowering = _Lowering(model, late)
+    try:
+        root = lowering.lower(formula.formula, negated)
+    except RecursionError:
+        raise formula.formula.error("the formula is nested too deeply", "write X X X a as F[3,3] a") from None
     letters = _letters(lowering.atoms, model)
     count = len(lowering.atoms)
     if every and count > MOST_BITS:
@@ -129,9 +138,9 @@ def _letters(atoms: list[Expression], model: StateSpace) -> NDArray[np.int64]:
 class _Lowering:
     """Turns a formula as it was written into one in negation normal form, and collects the conditions on states."""
 
-    def __init__(self, model: StateSpace) -> None:
+    def __init__(self, model: StateSpace, late: Callable[[], bool]) -> None:
         self.model = model
-        self.formulas = Formulas()
+        self.formulas = Formulas(late)
         self.atoms: list[Expression] = []
 
     def lower(self, node: Expression, negated: bool) -> int:
@@ -163,7 +172,8 @@ class _Lowering:
 
     def temporal(self, node: Temporal, negated: bool) -> int:
         formulas = self.formulas
-        first, last = (self.lower(each, negated) for each in (node.operands[0], node.operands[-1]))
+        first = self.lower(node.operands[0], negated)
+        last = first if len(node.operands) == 1 else self.lower(node.operands[-1], negated)
         lower, upper = node.window.steps(self.model)
         span = None if upper is None else upper - lower
         match node.operator:

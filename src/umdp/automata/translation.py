@@ -105,6 +105,7 @@ def _explored(
     for start in starts:
         numbered(start)
     for state in queue:
+        formulas.look()
         if isinstance(state, _Checking):
             step.append([numbered(_checked(formulas, state, letter)) for letter in letters])
         else:
@@ -160,6 +161,7 @@ def _guesses(formulas: Formulas, state: Clauses, candidates: frozenset[int]) -> 
     untils = sorted(part for part in formulas.walk(parts) if part in candidates)
     found: dict[tuple[Clauses, frozenset[Clauses]], None] = {}
     for again in _subsets(untils):
+        formulas.look()
         weak: dict[int, int] = {}
         safe = formulas.either(
             *(
@@ -183,6 +185,7 @@ def _guesses(formulas: Formulas, state: Clauses, candidates: frozenset[int]) -> 
                 found[whole, aims] = None
     kept: list[tuple[Clauses, frozenset[Clauses]]] = []
     for guess in found:
+        formulas.look()
         if not any(_accepts_more(formulas, other, guess) for other in kept):
             kept = [other for other in kept if not _accepts_more(formulas, guess, other)] + [guess]
     return [_begin(safe, tuple(sorted(aims, key=formulas.shown))) for safe, aims in kept]

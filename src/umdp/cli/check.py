@@ -136,7 +136,16 @@ class Check:
         for number, spec in enumerate(specs, 1):
             with Progress(f"property {number} of {len(specs)}" if len(specs) > 1 else "solving") as progress:
                 if policy is not None:
-                    solution = evaluate(model, spec, policy, precision=self.precision, method=self.method)
+                    solution = evaluate(
+                        model,
+                        spec,
+                        policy,
+                        precision=self.precision,
+                        method=self.method,
+                        threads=self.threads,
+                        time_limit=limit,
+                        progress=progress.tell,
+                    )
                 else:
                     solution = solve(
                         model,

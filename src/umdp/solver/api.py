@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.automata.policy import MemoryPolicy
-from umdp.errors import ModelError
+from umdp.errors import ModelError, OutOfTime
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of, status_of
 from umdp.solver.bounded import bounded
@@ -28,6 +28,7 @@ from umdp.solver.result import Bracket, Solution, Status
 from umdp.solver.support import possible_transitions, with_transitions, without_transitions
 from umdp.solver.task import Effort, Task, has_free_zero
 from umdp.solver.temporal import along, in_memory, lift, needs_automaton
+from umdp.solver.unfinished import unanswered
 from umdp.spec import Spec
 
 __all__ = ["evaluate", "propose", "solve", "task_of"]
@@ -269,7 +270,10 @@ def _in_product(
     start: Solution | Policy | None,
 ) -> Solution:
     """Return the solution of a property that needs an automaton: that of the product, where it is reachability."""
-    product = lift(model, spec, agent_max, nature_max)
+    try:
+        product = lift(model, spec, agent_max, nature_max, late=effort.is_late)
+    except OutOfTime:
+        return unanswered(model, spec, effort, begun)
     known = start.policy if isinstance(start, Solution) else start
     if known is not None and not np.array_equal(known.graph.state_ptr, product.model.state_ptr):
         known = None  # a memory of another shape is no place to start from
@@ -358,9 +362,8 @@ def _draft(
         if model.is_chain or not effort.prove:
             return bracket
         spent = replace(effort)
-        found = _unbounded(
-            Policy(model, choice[:size]).induced(model), spec, nature_max, nature_max, spent, begun, None
-        )
+        chain: MDP | IntervalMDP = Policy(model, choice[:size]).induced(model)  # type: ignore[type-var]
+        found = _unbounded(chain, spec, nature_max, nature_max, spent, begun, None)
         effort.iterations, effort.stopped = spent.iterations, spent.stopped
         return found.bracket
 

@@ -16,6 +16,7 @@ from umdp.solver.objective import bounds_of, objective_of
 from umdp.solver.result import Bracket, Solution
 from umdp.solver.sums import bounded_sum
 from umdp.solver.task import Effort
+from umdp.solver.unfinished import policy_of, span, unfinished
 from umdp.spec import Spec
 
 __all__ = ["bounded"]
@@ -79,35 +80,38 @@ def bounded(
         return bounded_sum(model, spec, objective, agent_max, nature_max, effort, begun, policy, weights, tell)
     result = induct(
         shape, lower, upper, steps, x, objective.kept, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
-        nature_max=nature_max, keep=keep, tell=tell,
+        nature_max=nature_max, keep=keep, tell=tell, watch=effort.clock.flag,
     )  # fmt: skip
-    effort.iterations += steps
+    effort.iterations += result.done
     rel = np.full(shape.states, result.rel)
     low = np.maximum(np.nextafter(below(result.x, rel) - result.off, -np.inf), 0.0)
     high = np.where(result.x > 0, np.nextafter(above(result.x, rel) + result.off, np.inf), 0.0)
     if result.capped:
         high = np.where(result.x > 0, np.inf, 0.0)
     decided, worth = objective.kept(0)
-    low, high = np.where(decided, worth, low), np.where(decided, worth, high)
-    if steps == 0:
-        low = high = x
     if spec.kind == "P":
         high = np.minimum(high, 1.0)
-        if high.max() == 1.0 and steps * shape.transitions <= QUICK:
-            # What is positive never becomes 0: where the opposite is 0, this is 1, without any error.
-            opposite = induct(
-                shape, lower, upper, steps, 1.0 - x, lambda k: _turned(*objective.kept(k)), reward=NOTHING, paid=NOTHING,
-                weights=weights, agent_max=not agent_max, nature_max=not nature_max, keep=False, tell=tell,
-            )  # fmt: skip
+    if result.done < steps:
+        effort.is_late()
+        single = (0.0, 0.0) if objective.rewards is None else span(model, objective.rewards)
+        varies = weights is not None and weights.ndim > 1
+        low, high = unfinished(objective, low, high, result.done, (max(single[0], 0.0), single[1]), varies=varies)
+    else:
+        low, high = np.where(decided, worth, low), np.where(decided, worth, high)
+    if steps == 0:
+        low = high = x
+    if spec.kind == "P" and result.done == steps and high.max() == 1.0 and steps * shape.transitions <= QUICK:
+        # What is positive never becomes 0: where the opposite is 0, this is 1, without any error.
+        opposite = induct(
+            shape, lower, upper, steps, 1.0 - x, lambda k: _turned(*objective.kept(k)), reward=NOTHING, paid=NOTHING,
+            weights=weights, agent_max=not agent_max, nature_max=not nature_max, keep=False, tell=tell, watch=effort.clock.flag,
+        )  # fmt: skip
+        if opposite.done == steps:
             low = np.where(opposite.x == 0.0, 1.0, low)
-    if effort.stopped:  # what was computed is the value of fewer steps: sound bounds need all of them
-        low = np.zeros(shape.states)
-        high = np.full(shape.states, 1.0 if spec.kind == "P" else np.inf)
-    if policy is None:
-        policy = Policy(model, result.choice if steps else np.array(shape.state_ptr[:-1]))
-    if effort.prove and not effort.stopped and steps > 0:
+    if effort.prove and result.done == steps > 0:
+        choices, fixed = (result.choice, None) if keep else (None if policy is None else policy.choice, weights)
         low, high = confirm_bounded(
-            model, objective, (agent_max, nature_max), policy, not keep, (low, high), effort.is_late
+            model, objective, (agent_max, nature_max), (choices, fixed, not keep), (low, high), effort.is_late
         )
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 
@@ -116,8 +120,7 @@ def bounded(
         respond(shape.choice_ptr, shape.successor, lower, upper, result.trace, paid, nature_max, prob)
         return mdp_of(model, prob)
 
-    taken = policy
     return Solution(
         model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun), lambda: (low, high),
-        lambda: taken, nature,
+        lambda: policy or policy_of(model, result.choice, result.done), nature,
     )  # fmt: skip

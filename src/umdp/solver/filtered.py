@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.again import status_of
-from umdp.solver.result import Bracket, Solution
+from umdp.solver.result import Bracket, Solution, Status
 
 if TYPE_CHECKING:
     from umdp.solver.task import Effort
@@ -25,6 +25,7 @@ def filtered(solution: Solution, spec: Spec, effort: Effort) -> Solution:
     """Return the answer to a property with a filter, given that to the property without."""
     wanted = spec.filter
     assert wanted is not None
+    effort.stopped = effort.stopped or solution.status is Status.STOPPED
     states = np.flatnonzero(wanted.states.evaluate(solution.model))
     if states.size == 0:
         raise spec.error(f"no state satisfies {wanted.states}, so that the filter has nothing to look at")

@@ -19,6 +19,7 @@ from umdp.solver.proof.average import Ends
 from umdp.solver.reduction.stopping import with_stops
 from umdp.solver.result import Bracket, Diagnostic, Solution
 from umdp.solver.sums import status_within
+from umdp.solver.unfinished import span
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def average(
     shape = Shape.of(model)
     if isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
         assert asked.rewards is not None
-        least, most = _span(model, asked.rewards)
+        least, most = span(model, asked.rewards)
 
         def uncut(other: IntervalMDP, rewards: Rewards) -> Solution:
             asks = replace(asked, rewards=rewards)
@@ -91,12 +92,13 @@ def average(
         price[inside] = np.abs(best - middle)[inner]
         stopping = with_stops(shape, lower, upper, model.initial, price)
         solution = reach(stopping.model, towards)
-        away_low, away_high = solution.lower[:-1], solution.upper[:-1]
+        # Whatever is done, one of these prices is paid in the end, however little is known of which.
+        away_low, away_high = solution.lower[:-1], np.minimum(solution.upper[:-1], float(np.nanmax(price)))
         # One rounding for the price, one for the difference, of numbers up to the best gain and the price.
         room = float(apart.max()) + asked.off + 8.0 * EPS * (abs(best) + away_high)
         low, high = (best - away_high, best - away_low) if agent_max else (best + away_low, best + away_high)
         low, high = low - room, high + room
-        sure = inside & (away_high == price)  # staying is what there is to do
+        sure = inside & (solution.upper[:-1] == price)  # staying is what there is to do
         if asked.off == 0.0:
             low = np.where(sure, np.maximum(low, _of(gains.lower, component)), low)
             high = np.where(sure, np.minimum(high, _of(gains.upper, component)), high)
@@ -123,6 +125,9 @@ def average(
             model, asked, (agent_max, nature_max), choice, gains.x, (owned, component), sides
         )
         low, high = np.minimum(low, judged_low), np.maximum(high, judged_high)
+    assert asked.rewards is not None
+    least, most = span(model, asked.rewards)  # no average is beyond what single steps earn
+    low, high = np.maximum(low, least - asked.off), np.minimum(high, most + asked.off)
     if asked.kind == "P":
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
@@ -162,17 +167,3 @@ def spread_answer(model: MDP | IntervalMDP, choice: Array, prob: Array) -> Array
 def _of(values: Array, component: Array) -> Array:
     """Return the value of each state's component; of the last one where a state is in none."""
     return values[component]
-
-
-def _span(model: IntervalMDP, rewards: Rewards) -> tuple[float, float]:
-    """Return what a step earns at least, and at most."""
-    paid = np.zeros(model.transitions) if rewards.transition is None else np.array(rewards.transition)
-    row = np.repeat(np.arange(model.choices), np.diff(model.choice_ptr))
-    parts = [paid]
-    if rewards.choice is not None:
-        parts.append(rewards.choice[row])
-    if rewards.state is not None:
-        parts.append(rewards.state[model.choice_state[row]])
-    room = 4.0 * np.finfo(float).eps * sum(np.abs(part) for part in parts)  # sums are rounded
-    total = sum(parts)
-    return float(np.min(total - room)), float(np.max(total + room))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.automata.reading import needs_automaton
+from umdp.solver.result import Status
 from umdp.spec import TRUE, Spec
 from umdp.spec.expression import Expression
 from umdp.spec.nested import Known, Nested, mapped, nested_in
@@ -58,12 +59,15 @@ def _members(
         found = [threshold.holds(*bounds) for bounds in zip(solution.lower, solution.upper, strict=True)]
         if None not in found:
             return np.array(found, dtype=np.bool_)
+        if solution.status is Status.STOPPED:
+            break
     state = found.index(None)
     bracket = solution.at(state)
+    stopped = solution.status is Status.STOPPED
     raise nested.error(
         f"whether {nested.spec} holds in state {model.state_name(state)} is not decided: its value there lies between "
         f"{bracket.lower!r} and {bracket.upper!r}",
-        f"move the threshold away from {threshold.value:.12g}",
+        "time was up: give it more" if stopped else f"move the threshold away from {threshold.value:.12g}",
     )
 
 

@@ -15,6 +15,7 @@ from umdp.solver.confirm.sums import confirm_bounded, confirm_discounted
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.objective import Objective, bounds_of
 from umdp.solver.result import Bracket, Diagnostic, Solution, Status
+from umdp.solver.unfinished import policy_of, span, unfinished
 
 if TYPE_CHECKING:
     from umdp.solver.task import Effort
@@ -107,18 +108,21 @@ def bounded_sum(
     steps, final, frozen = asked.steps, asked.final, asked.absorbing
     assert steps is not None and final is not None and frozen is not None  # noqa: PT018 - what a step bound comes with
     signed = Signed(shape, lower, upper, asked.rewards, agent_max=agent_max, nature_max=nature_max)
-    x, off, choices, before = backward(signed, final, frozen, steps, weights=weights, keep=policy is None, tell=tell)
-    effort.iterations += steps
+    x, off, choices, before, done = backward(
+        signed, final, frozen, steps, weights=weights, keep=policy is None, late=effort.is_late, tell=tell
+    )
+    effort.iterations += done
     low, high = np.nextafter(x - off, -np.inf), np.nextafter(x + off, np.inf)
     low, high = np.where(frozen | (steps == 0), x, low), np.where(frozen | (steps == 0), x, high)
-    if (
-        effort.stopped or not np.isfinite(x).all()
-    ):  # fewer steps were computed than asked for, or numbers grew too large
+    if not np.isfinite(x).all():  # numbers grew too large
         low, high = np.full(x.size, -np.inf), np.full(x.size, np.inf)
-    taken = policy or Policy(model, choices if steps else np.array(shape.state_ptr[:-1]))
-    if effort.prove and steps > 0 and np.isfinite(low).all():
+    if done < steps:
+        single = (0.0, 0.0) if asked.rewards is None else span(model, asked.rewards)
+        low, high = unfinished(asked, low, high, done, single, varies=weights is not None and weights.ndim > 1)
+    elif effort.prove and steps > 0 and np.isfinite(low).all():
+        taken, fixed = (choices, None) if policy is None else (policy.choice, weights)
         low, high = confirm_bounded(
-            model, asked, (agent_max, nature_max), taken, policy is not None, (low, high), effort.is_late
+            model, asked, (agent_max, nature_max), (taken, fixed, policy is not None), (low, high), effort.is_late
         )
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 
@@ -130,5 +134,5 @@ def bounded_sum(
     unit = max(signed.largest_reward, float(np.abs(final).max(initial=0.0)))
     return Solution(
         model, spec, bracket, bracket, status_within(bracket, unit, effort), statistics_of(effort, begun),
-        lambda: (low, high), lambda: taken, nature,
+        lambda: (low, high), lambda: policy or policy_of(model, choices, done), nature,
     )  # fmt: skip

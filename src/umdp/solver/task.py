@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from umdp.solver.graph.arrays import sealed
 from umdp.solver.graph.decided import Decided, Edges
+from umdp.solver.watch import Watch
 
 if TYPE_CHECKING:
     from umdp.solver.graph.arrays import Shape
@@ -45,10 +45,20 @@ class Effort:
     undecided: int = 0
     uncertified: int = 0
     stopped: bool = False
+    watch: Watch | None = None
+
+    def __post_init__(self) -> None:
+        self.watch = Watch(self.deadline) if self.watch is None else self.watch
+
+    @property
+    def clock(self) -> Watch:
+        """The clock, one for all parts of a solve."""
+        assert self.watch is not None
+        return self.watch
 
     def is_late(self) -> bool:
         """Return whether time is up, and note it."""
-        self.stopped = self.stopped or time.monotonic() > self.deadline
+        self.stopped = self.stopped or self.clock.is_up()
         return self.stopped
 
     def tell(self, what: str, width: float) -> None:

@@ -7,7 +7,7 @@ accept in one is decided by the graph, and what is left is to reach one that acc
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -44,19 +44,22 @@ def lift(
     *,
     chained: bool = False,
     rest: int | None = None,
+    late: Callable[[], bool] = lambda: False,
 ) -> Product:
     """Return the product in which a property is a matter of reachability.
 
     What is to be as small as possible is one minus what its negation is at most, so that the agent always wants its automaton to
     accept and may choose its jumps. Where the agent has nothing else to choose, nature's direction says which is asked. The state
     `rest` stands for what nobody has listed: there the product has one state, and no memory matters.
+
+    Raises `OutOfTime` once `late` says that time is up.
     """
     assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
     if model.is_chain and not chained:
         agent_max = nature_max
     if spec.kind == "R":
-        return _with_rewards(model, spec, agent_max, nature_max, rest)
-    reading = read_formula(spec.formula, model, negated=not agent_max)
+        return _with_rewards(model, spec, agent_max, nature_max, rest, late)
+    reading = read_formula(spec.formula, model, negated=not agent_max, late=late)
     skeleton = multiply(model, reading if rest is None else reading.losing(rest))
     found, stay = accepting(skeleton)
     goal = Label(ACCEPTING)
@@ -71,7 +74,12 @@ def lift(
 
 
 def _with_rewards(
-    model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool, rest: int | None = None
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    agent_max: bool,
+    nature_max: bool,
+    rest: int | None,
+    late: Callable[[], bool],
 ) -> Product:
     """Return the product in which the reward of a co-safe formula is that until a state is reached: one where it is settled."""
     assert isinstance(spec.formula, TemporalFormula)
@@ -79,7 +87,7 @@ def _with_rewards(
     if part is not None:
         raise part.error(f"the reward of {part} is not supported", "R takes formulas that are settled at some time")
     name = spec.resolve_reward(list(model.rewards))
-    reading = read_formula(spec.formula, model, every=True)
+    reading = read_formula(spec.formula, model, every=True, late=late)
     skeleton = multiply(model, reading if rest is None else reading.losing(rest))
     found = np.append(reading.automaton.settled, False)[skeleton.memory]  # the last is for where all is lost
     lowered = replace(

@@ -56,15 +56,15 @@ class Known(Expression):
 
 def nested_in(part: Any) -> Iterator[Nested]:
     """Yield the properties directly inside a formula or an expression, not those inside these."""
-    if isinstance(part, Nested):
-        yield part
-    elif isinstance(part, tuple):
-        for each in part:
-            yield from nested_in(each)
-    elif is_dataclass(part) and not isinstance(part, type):
-        for each in fields(part):
-            if each.name != "location":
-                yield from nested_in(getattr(part, each.name))
+    ahead = [part]  # not by recursion: formulas may be nested deeply
+    while ahead:
+        part = ahead.pop()
+        if isinstance(part, Nested):
+            yield part
+        elif isinstance(part, tuple):
+            ahead.extend(reversed(part))
+        elif is_dataclass(part) and not isinstance(part, type):
+            ahead.extend(getattr(part, each.name) for each in reversed(fields(part)) if each.name != "location")
 
 
 def mapped(part: Any, change: Callable[[Expression], Expression]) -> Any:

@@ -129,28 +129,30 @@ def confirm_bounded(
     model: MDP | IntervalMDP,
     asked: Objective,
     players: tuple[bool, bool],
-    policy: Policy,
-    given: bool,
+    played: tuple[Array | None, Array | None, bool],
     bounds: tuple[Array, Array],
     late: Callable[[], bool],
 ) -> tuple[Array, Array]:
     """Return the bounds (S,) of a step-bounded property as far as an induction that is rounded outwards confirms them.
 
-    `given` says that the policy was. Where time runs out nothing is confirmed.
+    `played` are the choices (S,) or (K, S), else the weights (C,) or (K, C), and whether they were given: both bounds are then
+    of that policy's own value. Where time runs out nothing is confirmed.
     """
     agent_max, nature_max = players
+    choices, weights, given = played
     low, high = bounds
     rows = rows_of(model, asked)
-    below = _induct(rows, asked, (agent_max, nature_max), policy, given or agent_max, given, -1.0, late)
-    above = _induct(rows, asked, (agent_max, nature_max), policy, given or not agent_max, given, 1.0, late)
+    own = (choices, weights)
+    nobody = (None, None)
+    below = _induct(rows, asked, players, own if given or agent_max else nobody, -1.0, late)
+    above = _induct(rows, asked, players, own if given or not agent_max else nobody, 1.0, late)
     if asked.kind == "P":
         below, above = np.clip(below, 0.0, 1.0), np.clip(above, 0.0, 1.0)
         if bool(((low > below) & (low == 1.0)).any()) and not late():
             # Where the opposite is exactly 0, this is exactly 1.
             turned = replace(asked, final=None if asked.final is None else 1.0 - asked.final, safety=not asked.safety)
-            missed = _induct(
-                rows, turned, (not agent_max, not nature_max), policy, given or agent_max, given, 1.0, late
-            )
+            others = (not agent_max, not nature_max)
+            missed = _induct(rows, turned, others, own if given or agent_max else nobody, 1.0, late)
             below = np.where(missed == 0.0, 1.0, below)
     else:
         below, above = np.where(np.isnan(below), -np.inf, below), np.where(np.isnan(above), np.inf, above)
@@ -165,31 +167,29 @@ def _induct(
     rows: ModelRows,
     asked: Objective,
     players: tuple[bool, bool],
-    policy: Policy,
-    own: bool,
-    given: bool,
+    own: tuple[Array | None, Array | None],
     sign: float,
     late: Callable[[], bool],
 ) -> Array:
-    """Return bounds from one side (S,), of the policy if they are its `own`; infinite where time runs out."""
+    """Return bounds from one side (S,), of a policy where there is one; infinite where time runs out."""
     from umdp.solver.judge.steps import step_back
     from umdp.solver.judge.sums import Play
 
     assert asked.steps is not None and asked.final is not None  # noqa: PT018 - what a step bound comes with
     x = np.array(asked.final, dtype=np.float64)
     out = np.empty_like(x)
-    weights = policy.weights() if given and policy.choice is None else NOTHING
-    choices = policy.choice
+    choices, weights = own
+    free = choices is None and weights is None
     for k in range(asked.steps - 1, -1, -1):
         if k % 16 == 15 and late():
             return np.full(x.size, sign * np.inf)
         choice, weight = NOWHERE, NOTHING
-        if own and choices is not None:
+        if choices is not None:
             choice = np.array(choices if choices.ndim == 1 else choices[k], dtype=np.int64)
-        elif own:
+        elif weights is not None:
             weight = np.array(weights if weights.ndim == 1 else weights[k])
-        play = Play(players[1], not own, choice, weight)
         decided, worth = asked.kept(k)
+        play = Play(players[1], free, choice, weight)
         step_back(rows, play, players[0], decided, np.asarray(worth, dtype=np.float64), x, sign, out)
         x, out = out, x
     return x

@@ -34,6 +34,8 @@ SWEEPS = 40  # between attempts at a linear system
 TRIES = 12  # linear systems in a row that may not help
 FEW = 4  # of these, before discounts are tried
 MOST = 2000  # rounds
+IDLE = 60  # of these, in which no bracket became narrower by a third
+LOOKS = 40  # at brackets of a discounted sum, which is but a place to go on from
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,7 @@ def solve_gains(
     kept_x, choice = x, into.choice.copy()
     unit, spent = signed.largest_reward, 0
     game = signed.agent_max != signed.nature_max
-    nested, failures, narrow = False, 0, np.inf
+    nested, failures, narrow, idle = False, 0, np.inf, 0
     seeds = [1.0 - 2.0**-40, 1.0 - 2.0**-30, 1.0 - 2.0**-20, 1.0 - 2.0**-10]
 
     def look() -> tuple[Array, Array]:
@@ -109,8 +111,10 @@ def solve_gains(
             break
         # Linear systems give the values of a pair of strategies, if these make one recurrent class of every component. On the
         # way brackets may widen: those of the narrowest are kept.
-        failures = failures + 1 if span > 0.7 * narrow else 0
-        narrow = min(narrow, span)
+        failures, idle = (failures + 1, idle + 1) if span > 0.7 * narrow else (0, 0)
+        if idle > IDLE and not seeds:
+            break
+        narrow = min(narrow, span) if span <= 0.7 * narrow else narrow
         nested = nested or (game and failures > 3)
         if failures <= (FEW if seeds else TRIES):
             improved = _improved(signed, x, into, active, stays, states, owner, count, effort, nested=nested)
@@ -143,7 +147,7 @@ def _discounted(
     other.discount, other.every, other.usable = discount, active, stays
     spent = replace(effort, precision=1e-9, progress=None, iterations=0)
     first = int(np.flatnonzero(active)[0])
-    found = solve_discounted(other, spent, first).x
+    found = solve_discounted(other, spent, first, looks=LOOKS, spread=False).x
     effort.stopped = spent.stopped
     members, owner = np.flatnonzero(active), component[active]
     reference = np.zeros(int(owner.max()) + 1, dtype=np.int64)
@@ -185,7 +189,8 @@ def _improved(
         change = into.change[states]
         earned, took = np.zeros(size), np.zeros(size)
         if rest.any():
-            solve = solver_of((identity(int(rest.sum()), format="csr") - chain[rest][:, rest]).tocsr())
+            left = identity(int(rest.sum()), format="csr") - chain[rest][:, rest]
+            solve = solver_of(left.tocsr(), effort.clock.left)
             first, second = solve(change[rest]), solve(np.ones(int(rest.sum())))
             if first is None or second is None:
                 return x

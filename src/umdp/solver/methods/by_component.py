@@ -75,6 +75,9 @@ def solve_problem(
     first, tried, batch = 0, -1, 1
     last = 0 if past is not None else sizes.size
     while first < sizes.size:
+        if effort.is_late():
+            workspace.leave(first)
+            break
         if past is not None and first >= last:
             (first, last), tried = past.stale(first, workspace.x, workspace.rel), -1
             continue
@@ -88,7 +91,7 @@ def solve_problem(
             stop, batch = min(first + batch, last) if sweeps else last, 2 * batch
             begun, first = first, workspace.eliminate(first, stop, elimination)
             workspace.slow[begun:first] = sizes[begun:first] > 1
-            if first == stop or sizes[first] > elimination:
+            if first == stop or sizes[first] > elimination or effort.is_late():
                 continue
             if _is_vacuous(workspace, first):
                 first += 1
@@ -106,7 +109,8 @@ def solve_problem(
         if loose and sizes[first] <= EXACT:
             _solve_exactly(workspace, first)
         first += 1
-    if effort.prove and problem.n <= EXACT and not bool((workspace.rel[: problem.n] <= effort.precision / 2).all()):
+    loose = not bool((workspace.rel[: problem.n] <= effort.precision / 2).all())
+    if loose and effort.prove and not effort.stopped and problem.n <= EXACT:
         # Components are tight given their exits, but errors have added up on the way: leave no error to inherit.
         for component in range(sizes.size):
             _solve_exactly(workspace, component)

@@ -136,7 +136,7 @@ class Component:
             self.nature_max, from_above,
         )  # fmt: skip
         left, attempt = int(self.end - self.begin), 0
-        while left > 0 and attempt < PATIENCE * tries:
+        while left > 0 and attempt < PATIENCE * tries and not self.effort.is_late():
             moved = int(sweeps.enclose(*arguments))
             attempt += 1
             if attempt > tries and 2 * moved > left:

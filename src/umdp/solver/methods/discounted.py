@@ -35,6 +35,7 @@ Array = NDArray[Any]
 SWEEPS = 12  # between looks at the bracket
 PATIENCE = 60  # steps that are cheaper than a linear system
 ROUNDS = 12  # improvements that hardly help, after which sweeps go on alone
+FEW = 4  # of these, where rounding leaves no room for the precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +72,19 @@ def bracket(x: Array, steps: Steps, discount: float) -> tuple[Array, Array]:
 
 
 def solve_discounted(
-    signed: Signed, effort: Effort, initial: int, start: Array | None = None, *, fixed: bool = False
+    signed: Signed,
+    effort: Effort,
+    initial: int,
+    start: Array | None = None,
+    *,
+    fixed: bool = False,
+    looks: float = np.inf,
+    spread: bool = True,
 ) -> Discounting:
     """Return bounds on a discounted sum, to the precision asked for in the initial state or as good as rounding allows.
+
+    Values are kept to the working precision, so that a step changes them by some roundings of the largest of them for ever. The
+    bracket has ``1 / (1 - g)`` times that: where it is more than what is asked for, what stalls is not tried again.
 
     Parameters
     ----------
@@ -86,14 +97,19 @@ def solve_discounted(
         Choices to begin with.
     fixed : bool
         Whether there is no agent to improve.
+    looks : float
+        How many brackets to look at, at most.
+    spread : bool
+        Whether to sum up what a step is off, where the bracket stays too wide.
     """
     game = not fixed and signed.agent_max != signed.nature_max
     into, x = signed.begin(start), np.zeros(signed.shape.states)
     unit, nested, stalled = signed.largest_reward, False, 0
     best: Discounting | None = None
-    while True:
+    while looks > 0:
         signed.step(x, into)
         effort.iterations += 1
+        looks -= 1
         low, high = bracket(x, into, signed.discount)
         width = float(high[initial] - low[initial])
         before = np.inf if best is None else float(best.upper[initial] - best.lower[initial])
@@ -103,23 +119,31 @@ def solve_discounted(
         size = max(abs(float(low[initial])), abs(float(high[initial])), unit)
         effort.tell("discounted sum", width / size if size > 0 else 0.0)
         done = not width > effort.precision * size
-        noise = float(np.abs(into.change).max()) <= 4.0 * float(into.error.max())
+        least = float(into.error.max()) + EPS * float(np.abs(x).max())  # what a step changes by rounding alone
+        noise = float(np.abs(into.change).max()) <= 4.0 * least
+        within = (
+            least <= (1.0 - signed.discount) * effort.precision * size
+        )  # whether rounding leaves room for what is asked
         if not width > 0.01 * effort.precision * size or noise or effort.is_late():
             break
         if (done and width > 0.5 * before) or effort.iterations > _most(signed.discount):
             break
         stalled = stalled + 1 if width > 0.5 * before else 0
+        if not within and stalled > FEW:
+            break
         x = x + into.change
         if _sweeps(width, effort.precision * size, signed.discount) <= PATIENCE or stalled > ROUNDS:
             for _ in range(SWEEPS):
                 signed.step(x, into)
                 x = x + into.change
+                if effort.is_late():
+                    break
         else:
             nested = nested or (game and stalled > 2)
             x = _improved(signed, x, into, effort, nested=nested)
     assert best is not None
     size = max(abs(float(best.lower[initial])), abs(float(best.upper[initial])), unit)
-    if float(best.upper[initial] - best.lower[initial]) > effort.precision * size and not effort.stopped:
+    if spread and float(best.upper[initial] - best.lower[initial]) > effort.precision * size and not effort.stopped:
         return _spread(signed, best, effort, initial)
     return best
 
@@ -132,7 +156,7 @@ def _spread(signed: Signed, found: Discounting, effort: Effort, initial: int) ->
     if not float(off.max()) < float(signed.largest_reward) * 1e-6:  # nothing small to sum up, and no end of it
         return found
     errors = signed.about(Rewards(state=off))
-    summed = solve_discounted(errors, replace(effort, precision=0.01, progress=None), initial, fixed=True)
+    summed = solve_discounted(errors, replace(effort, precision=0.01, progress=None), initial, fixed=True, spread=False)
     room = summed.upper * (1.0 + 4.0 * EPS)
     low, high = np.nextafter(found.x - room, -np.inf), np.nextafter(found.x + room, np.inf)
     return replace(found, lower=np.maximum(low, found.lower), upper=np.minimum(high, found.upper))
@@ -173,7 +197,7 @@ def _improved(signed: Signed, x: Array, into: Steps, effort: Effort, *, nested: 
         if before <= 4.0 * float(into.error.max()) or (nested and before < 1e-2 * size) or effort.is_late():
             break
         matrix = identity(states.size, format="csr") - signed.discount * chain_of(signed, into, states)
-        found = solver_of(matrix)(into.change)
+        found = solver_of(matrix, effort.clock.left)(into.change)
         if found is None:
             break
         x = x + found

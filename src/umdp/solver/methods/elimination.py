@@ -11,6 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.solver.methods.clock import is_up
 
 __all__ = ["evaluate", "evaluate_again", "reaching"]
 
@@ -18,8 +19,8 @@ Array = NDArray[Any]
 
 
 @kernel
-def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array, first: Array) -> bool:
-    """Eliminate states n-1 .. 1; multipliers stay in the upper part of `a`. False if some state cannot leave.
+def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array, first: Array, watch: Array) -> bool:
+    """Eliminate states n-1 .. 1; multipliers stay in the upper part of `a`. False if some state cannot leave, or time is up.
 
     Rows are empty before the column `first` says: neighbours have near numbers, and most of the matrix is never touched.
     """
@@ -28,7 +29,7 @@ def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array, first: Array) 
         begin = int(first[k])
         for j in range(begin, k):
             total += a[k, j]
-        if total <= 0.0:
+        if total <= 0.0 or is_up(watch):
             return False
         out[k] = total
         for i in range(k):
@@ -57,8 +58,12 @@ def evaluate(
     x: Array,
     a: Array,
     work: Array,
+    watch: Array,
 ) -> bool:
-    """Evaluate the chain of `choice` and `prob`; rows of `work`: out, exit, b, c, e, h, value (by position), ..., first."""
+    """Evaluate the chain of `choice` and `prob`; rows of `work`: out, exit, b, c, e, h, value (by position), ..., first.
+
+    False where it cannot leave the component, or time is up by `watch` (`clock.is_up`).
+    """
     out, ex, b, c, e, h, value, first = work[0], work[1], work[2], work[3], work[4], work[5], work[6], work[10]
     for i in range(n):
         ex[i] = 0.0
@@ -80,7 +85,7 @@ def evaluate(
             else:
                 ex[pos] += p
                 b[pos] += p * x[target[t]]
-    if not _eliminate(n, a, out, ex, b, first):
+    if not _eliminate(n, a, out, ex, b, first, watch):
         return False
     c[0], e[0], h[0] = 0.0, 0.0, 1.0
     value[0] = b[0] / out[0]

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 
-__all__ = ["lay_open", "neighbours", "order_states"]
+__all__ = ["hubs", "lay_open", "neighbours", "order_states", "with_hubs", "without"]
 
 Array = NDArray[Any]
+HUB = 10.0  # times the square root of the number of states: neighbours from which a state is left to the end
 
 
 @kernel
@@ -162,6 +163,76 @@ def order_states(ptr: Array, near: Array, fill: int, work: float) -> tuple[Array
             head[d] = i
             least = min(least, d)
     return order, start, stop, filled, cost
+
+
+def hubs(ptr: Array) -> Array:
+    """Return the states that so many others are neighbours of that they had better be eliminated last (h,).
+
+    The list of such a state would be gone through whenever one of them is eliminated.
+    """
+    sizes = np.diff(ptr)
+    return np.flatnonzero(sizes > max(HUB * np.sqrt(sizes.size), 16.0))
+
+
+@kernel
+def without(ptr: Array, near: Array, left_out: Array) -> tuple[Array, Array, Array]:
+    """Return neighbours as (ptr, neighbours) over the states that are not left out, and which these are."""
+    n = ptr.size - 1
+    number = np.zeros(n, np.int64)
+    for h in left_out:
+        number[h] = -1
+    count = 0
+    for i in range(n):
+        if number[i] == 0:
+            number[i] = count
+            count += 1
+    kept = np.empty(count, np.int64)
+    small_ptr, small_near = np.zeros(count + 1, np.int64), np.empty(near.size, near.dtype)
+    used = 0
+    for i in range(n):
+        if number[i] >= 0:
+            kept[number[i]] = i
+            for a in range(ptr[i], ptr[i + 1]):
+                if number[near[a]] >= 0:
+                    small_near[used] = number[near[a]]
+                    used += 1
+            small_ptr[number[i] + 1] = used
+    return small_ptr, small_near[:used].copy(), kept
+
+
+@kernel
+def with_hubs(
+    order: Array, start: Array, stop: Array, filled: Array, kept: Array, last: Array
+) -> tuple[Array, Array, Array, Array, float]:
+    """Return what `order_states` does for all states, of which `last` come last; every other one counts as their neighbour."""
+    m, h = kept.size, last.size
+    whole, used, cost = np.empty(m + h, np.int64), 0, 0.0
+    begin, end = np.zeros(m + h, np.int64), np.zeros(m + h, np.int64)
+    total = m * h + h * h
+    for k in range(m):
+        total += stop[k] - start[k]
+    every = np.empty(total, np.int32)
+    for k in range(m):
+        p = order[k]
+        s = kept[p]
+        whole[k], begin[s] = s, used
+        for b in range(start[p], stop[p]):
+            every[used] = kept[filled[b]]
+            used += 1
+        for j in range(h):
+            every[used] = last[j]
+            used += 1
+        end[s] = used
+        cost += float(used - begin[s]) ** 2
+    for k in range(h):
+        s = last[k]
+        whole[m + k], begin[s] = s, used
+        for j in range(k + 1, h):
+            every[used] = last[j]
+            used += 1
+        end[s] = used
+        cost += float(h - 1 - k) ** 2
+    return whole, begin, end, every[:used].copy(), cost
 
 
 @kernel

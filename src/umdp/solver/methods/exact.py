@@ -51,6 +51,8 @@ def solve_exactly(
     while values is not None:
         changed = False
         for r in taken:  # nature first
+            if stop():
+                return None
             best = rows.respond(r, values, nature_max)
             old, new = rows.worth(r, dist[r], values), rows.worth(r, best, values)
             if (new > old) if nature_max else (new < old):
@@ -58,6 +60,8 @@ def solve_exactly(
                 changed = True
         if not changed:
             for s in range(end - begin):
+                if stop():
+                    return None
                 own = values[s]
                 for r in range(int(problem.row_ptr[begin + s]), int(problem.row_ptr[begin + s + 1])):
                     best = rows.respond(r, values, nature_max)
@@ -170,11 +174,15 @@ class _Rows:
             for i in range(k + 1, n):
                 factor = matrix[i].pop(k, None)
                 if factor:
+                    if self.stop():
+                        return None
                     line = matrix[i]
                     for j, v in pivot.items():
                         line[j] = line.get(j, Fraction(0)) - factor * v
         values = [Fraction(0)] * n
         for k in range(n - 1, -1, -1):
+            if self.stop():
+                return None
             line = matrix[k]
             values[k] = line.get(n, Fraction(0)) - sum((v * values[j] for j, v in line.items() if j < n), Fraction(0))
         return values

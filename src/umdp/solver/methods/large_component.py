@@ -38,7 +38,7 @@ def solve_large(workspace: Workspace, number: int, *, swept: bool) -> bool:
             # From far away values settle evenly, which can be made use of; from nearby that may take longer.
             workspace.start_over(inner)
         enough = _iterate_values(component, wanted, bounds, cold=True)
-    if not enough and not _eliminate(component, wanted, bounds):
+    if not (enough or component.effort.is_late() or _eliminate(component, wanted, bounds)):
         component.read(workspace.above)
         safe = None if workspace.safe is None else workspace.safe[inner]
         with np.errstate(all="ignore"):  # it proposes; what overflows or is no number does not pass
@@ -99,7 +99,7 @@ def _iterate_values(component: Component, wanted: float, bounds: Bounds, *, cold
     if workspace.safe is not None and cold:
         for _ in range(START // 8):
             component.answer(x, workspace.tail, row, workspace.prob)
-            if component.follow(x, row, workspace.prob, 8) < 1e-2:
+            if component.follow(x, row, workspace.prob, 8) < 1e-2 or component.effort.is_late():
                 break
     pace = np.array([GOAL * wanted, np.inf, 1.0, 1.0, 0.0])
     chances = 3

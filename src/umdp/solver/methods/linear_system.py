@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.certification import inductive
+from umdp.solver.methods.clock import is_up
 from umdp.solver.methods.sparse_elimination import SparseElimination
+from umdp.solver.watch import Watch
 
 if TYPE_CHECKING:
     from umdp.solver.reduction.problem import Problem
@@ -20,6 +22,7 @@ __all__ = ["Chain"]
 Array = NDArray[Any]
 FLOPS = 3e10  # the most an elimination may cost, by the bandwidth of the reordered matrix
 FILL = 2.5e8  # the most entries it may fill in
+SPEED = 3e8  # operations a second that an elimination is sure to manage: nothing ends it before it is done
 EARLY, LATE = 16, 60  # rounds of iteration before sparse elimination is tried, and before a factorisation
 NEIGHBOURS, SQUARES = 12, 200  # of a state when it is eliminated, on average: below this it is as cheap as a few rounds
 
@@ -66,10 +69,11 @@ def _bicgstab(
     scale: Array,
     tolerance: float,
     rounds: int,
+    watch: Array,
 ) -> tuple[Array, float]:
     """Preconditioned BiCGSTAB for (I - P) v = load in units of `scale`; (v, what is left of the load).
 
-    The tolerance may be out of reach of rounding: where the residual stalls, the best v so far is returned.
+    The tolerance may be out of reach of rounding: where the residual stalls, or time is up, the best v so far is returned.
     """
     n = end - begin
     v = np.zeros(n)
@@ -83,7 +87,7 @@ def _bicgstab(
     rho = alpha = omega = 1.0
     for _ in range(rounds):
         before, rho = rho, (shadow * r).sum()
-        if rho == 0.0 or omega == 0.0:
+        if rho == 0.0 or omega == 0.0 or is_up(watch):
             break
         beta = (rho / before) * (alpha / omega)
         direction = r + beta * (direction - omega * image)
@@ -175,13 +179,14 @@ class Chain:
     direct: bool = False  # whether iterations have failed before
     slow: bool = False  # whether they have taken long
     fills: bool = False  # whether elimination was found to cost more than they do
+    watch: Watch = field(default_factory=Watch)
     _eliminated: SparseElimination | None = None
     _factor: Any = None
     _refused: bool = False
 
     def again(self, row: Array, prob: Array) -> Chain:
         """Return another chain on the same component, solved by what worked for this one."""
-        return Chain(self.problem, self.begin, self.end, row, prob, self.direct, self.slow, self.fills)
+        return Chain(self.problem, self.begin, self.end, row, prob, self.direct, self.slow, self.fills, self.watch)
 
     @property
     def eliminates(self) -> bool:
@@ -196,7 +201,7 @@ class Chain:
         return out
 
     def solve(self, load: Array, tolerance: float, scale: Array) -> Array | None:
-        """Return v with (I - P) v = load, up to `tolerance` in norm relative to `scale`; None where no method gets there.
+        """Return v with (I - P) v = load, up to `tolerance` in norm relative to `scale`; None where no method gets there in time.
 
         Values may span many orders of magnitude, and the small ones count as much as the large ones.
         """
@@ -207,6 +212,8 @@ class Chain:
             if v is not None:
                 return v
             self.slow = True
+        if self.watch.is_up():
+            return None
         if self._eliminated is None and not self.fills:
             self._eliminated = self.eliminate()
             self.fills = self._eliminated is None
@@ -217,6 +224,8 @@ class Chain:
             v = self._iterate(load, tolerance, LATE, scale, tolerance)
             if v is not None:
                 return v
+        if self.watch.is_up():
+            return None
         if self._factor is None and not self._refused:
             self._factorise()
         if self._factor is not None:
@@ -242,8 +251,9 @@ class Chain:
         """Return what BiCGSTAB finds if it leaves no more than a share `enough` of the load."""
         p = self.problem
         v, left = _bicgstab(
-            self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row, load, scale, tolerance, rounds
-        )
+            self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row, load, scale, tolerance, rounds,
+            self.watch.flag,
+        )  # fmt: skip
         return v if left <= enough and np.isfinite(v).all() else None
 
     def _factorise(self) -> None:
@@ -278,7 +288,9 @@ class Chain:
         place[order] = np.arange(n)
         band = float(np.abs(place[rows] - place[columns]).max(initial=1))
         planar = band <= 8 * np.sqrt(n)
-        if n * band > FILL or (n * band * band > FLOPS and not planar):
+        # Nested dissection of a planar graph takes some 100 n^(3/2) operations, which is what the order comes close to.
+        most = min(n * band * band, 300.0 * n**1.5 if planar else np.inf)
+        if n * band > FILL or (n * band * band > FLOPS and not planar) or most > SPEED * self.watch.left:
             self._refused = True
             return
         try:

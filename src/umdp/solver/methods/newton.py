@@ -43,19 +43,22 @@ def newton(
     """
     inner = component.inner
     tolerance, sweeps, idle = 1e-2, 1, 0
-    chain = Chain(component.problem, component.begin, component.end, row, prob)
+    effort = component.effort
+    chain = Chain(component.problem, component.begin, component.end, row, prob, watch=effort.clock)
     for turn in range(ROUNDS):
         component.answer(x, tail, row, prob)
         chain = chain.again(row, prob)
         step = chain.solve(chain.residual(x, tail), tolerance, _scale(x[inner]))
-        component.effort.iterations += 1
+        effort.iterations += 1
+        if effort.is_late():
+            return
         if step is None or not bool((x[inner] + step >= 0.0).all()):
             # The strategies at hand cannot leave (yet): start over from some that can, or sweep on.
             tail[inner] = 0.0
             if safe is not None:
                 x[inner], row[inner], safe = 0.0, safe, None
                 continue
-            change = max(component.sweep(x, row)[0] for _ in range(sweeps))
+            change = max((component.sweep(x, row)[0] for _ in range(sweeps) if not effort.is_late()), default=0.0)
             if change == 0.0 or sweeps > 10_000:
                 return
             sweeps *= 2
@@ -73,14 +76,14 @@ def newton(
             switched = int(np.count_nonzero(row[inner] != before))
         else:
             switched = component.improve(x, tail, row)
-        component.effort.tell("policy iteration", moved)
+        effort.tell("policy iteration", moved)
         if moved < 1e-3 and (switched == 0 or (moved < wanted and turn % 4 == 0)):
             if tolerance <= 1e-8 and component.surround(wanted, bounds, HOPES):
                 return
             _prove(component, chain, x, tail, row, wanted, bounds)
             if bounds.width <= wanted:
                 return
-        if component.effort.stopped:
+        if effort.stopped:
             return
         idle = idle + 1 if switched == 0 and moved < 1e-14 else 0
         if idle > (0 if bounds.width < np.inf else 2):
@@ -145,7 +148,7 @@ def _prove(
         if high is not None and (above := _relative(high - values, values)) < bounds.above:
             bounds.high, bounds.above = np.nextafter(high, np.inf), above
             bounds.rows = bounds.rows if component.agent_max else high_row
-        if bounds.width <= wanted:
+        if bounds.width <= wanted or component.effort.is_late():
             return
 
 
@@ -196,6 +199,8 @@ def _inductive(
         # The longer one can linger, the more the load adds up to; growth must stay slow, or it feeds on itself.
         if component.relax(bound, rest, load, 0.25 * 1.01**attempt, from_above=from_above) == 0:
             break
+        if component.effort.is_late():
+            return None, proof[inner].copy()
     if component.passes(bound, rest, proof, from_above=from_above):
         return bound[inner] + rest[inner], proof[inner].copy()
     # Where strategies are nearly as good as others, what the load adds up to must be that of the strategy for which it
@@ -208,7 +213,7 @@ def _inductive(
         component.answer(bound, rest, taken, prob)
         chain = chain.again(taken, prob)
         step = chain.solve(chain.residual(bound, rest) + extra, 1e-3, _scale(x[inner]))
-        if step is None:
+        if step is None or component.effort.is_late():
             break
         _add(bound, rest, inner, step)
         _clamp(bound, rest, inner)

@@ -18,6 +18,7 @@ __all__ = ["chain_of", "solver_of", "stabilised"]
 Array = NDArray[Any]
 DIRECT = 1500  # states up to which elimination is quickest
 ROOM = 20_000_000  # numbers that a factorised band may have
+SPEED = 1e9  # operations a second that a factorisation is sure to manage: nothing ends it before it is done
 SWEEPS = 100  # iterations of a linear solver worth waiting for
 
 
@@ -46,11 +47,11 @@ def chain_of(signed: Signed, steps: Steps, states: Array) -> csr_matrix:
     return csr_matrix((data[inside], (source[inside], target[inside])), shape=(states.size, states.size))
 
 
-def solver_of(matrix: Any) -> Callable[[Array], Array | None]:
+def solver_of(matrix: Any, seconds: float = np.inf) -> Callable[[Array], Array | None]:
     """Return a function that solves a sparse linear system as well as it can be done quickly; None where it cannot.
 
     Small systems, and those whose states have neighbours nearby once they are put in order, are factorised. Others mix fast, so
-    that iterations settle.
+    that iterations settle; so are those that cannot be factorised in the `seconds` left.
     """
     from scipy.sparse import diags
     from scipy.sparse.csgraph import reverse_cuthill_mckee
@@ -64,7 +65,7 @@ def solver_of(matrix: Any) -> Callable[[Array], Array | None]:
         place[order] = np.arange(size)
         entries = matrix.tocoo()
         band = int(np.abs(place[entries.row] - place[entries.col]).max(initial=0))
-    if size <= DIRECT or size * band <= ROOM:
+    if size <= DIRECT or (size * band <= ROOM and float(size) * band * band <= SPEED * seconds):
         try:
             factor = splu(matrix[order][:, order].tocsc(), permc_spec="COLAMD" if size <= DIRECT else "NATURAL")
         except RuntimeError:  # exactly singular

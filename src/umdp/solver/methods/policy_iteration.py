@@ -68,10 +68,11 @@ def solve_small(
     alt_choice: Array,
     alt_prob: Array,
     counts: Array,
+    watch: Array,
 ) -> int:
     """Solve the components `first` to `stop`, in order; return the index of the first that needs something else.
 
-    That is one with more than `limit` states, or one whose bracket is wider than `wanted`.
+    That is one with more than `limit` states, or one whose bracket is wider than `wanted`, or any once time is up by `watch`.
     With `warm` the rows in `choice` are a policy to start from; with `informed` the values in `x` are those of a problem like
     this one, and tell what nature answers to it. Neither changes the answer, but for the last digits.
     Writes the value `x`, its relative error bound `rel`, the row `choice` of every state and nature's `prob`.
@@ -145,7 +146,7 @@ def solve_small(
             counts[0] += 1
             if turn % 16 == 15:
                 noise = min(10.0 * noise, TIE)
-            known = evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work)
+            known = evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work, watch)
             if not known and not saved:
                 break
             if known and not chosen:  # the state of largest value is the reference from now on
@@ -173,7 +174,7 @@ def solve_small(
                     choice[s] = alt_choice[s]
                 for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[begin + n]]):
                     prob[t] = alt_prob[t]
-                known = evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work)
+                known = evaluate(begin, n, ref, entry_ptr, target, reward, prob, choice, x, a, work, watch)
                 if not known or (strict if done else noise >= COARSE):
                     factored = n > 0
                     break
@@ -257,7 +258,7 @@ def solve_small(
                 passed, factored = widen(
                     begin, n, ref, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, choice, x,
                     kappa, max(wanted, LOOSE), agent_max, nature_max, up, load, a, work, row_work, alt_choice, alt_prob,
-                    high if up else low, factored, gains, looked and factored,
+                    high if up else low, factored, gains, looked and factored, watch,
                 )  # fmt: skip
                 above, below = above or (up and passed), below or (passed and not up)
                 if above and below:

@@ -96,7 +96,7 @@ def resolve(
     solved = solve_small(
         first, stop, a.shape[0], comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, row, x, rel,
         agent_max, nature_max, start.size > 0, before.size > 0, subnormal, wanted, a, work, row_work, tail, allowed, gains,
-        sizes, low, high, alt_choice, alt_prob, counts,
+        sizes, low, high, alt_choice, alt_prob, counts, np.zeros(2, np.int64),
     )  # fmt: skip
     if solved < stop:
         return False

@@ -271,9 +271,10 @@ def backward(
     *,
     weights: Array | None = None,
     keep: bool = True,
+    late: Callable[[], bool] = lambda: False,
     tell: Callable[[int], bool] = lambda left: False,
-) -> tuple[Array, float, Array, Array]:
-    """Go `steps` steps backwards from `x` with rewards of any sign.
+) -> tuple[Array, float, Array, Array, int]:
+    """Go `steps` steps backwards from `x` with rewards of any sign, or as many as there is time for by `late` and `tell`.
 
     Errors of earlier values are passed on by probabilities, so they add up: no value is off by more than their sum.
 
@@ -283,12 +284,15 @@ def backward(
     off : by how much each may be off
     choice : (K, S) the choice of every step, or (0, S)
     before : (S,) the values with one step less to go
+    done : how many steps were made
     """
     active = ~frozen
     into = signed.begin()
     choices = np.empty((steps if keep else 0, signed.shape.states), dtype=np.int32)
-    off, before = 0.0, x
+    off, before, done = 0.0, x, 0
     for k in range(steps - 1, -1, -1):
+        if late():
+            break
         weight = None if weights is None else (weights if weights.ndim == 1 else weights[k])
         signed.step(x, into, active=active, weight=weight)
         before = x
@@ -298,7 +302,7 @@ def backward(
         off = (off + lost) * (1.0 + 4.0 * EPS)
         if keep:
             choices[k] = into.choice
+        done += 1
         if k % 64 == 63 and tell(k):
-            choices[:k] = into.choice
             break
-    return x, off, choices, before
+    return x, off, choices, before, done

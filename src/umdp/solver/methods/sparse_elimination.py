@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.certification.rounding import EPS, LEAST
-from umdp.solver.methods.elimination_order import lay_open, neighbours, order_states
+from umdp.solver.methods.elimination_order import hubs, lay_open, neighbours, order_states, with_hubs, without
 
 if TYPE_CHECKING:
     from umdp.solver.reduction.problem import Problem
@@ -202,9 +202,19 @@ class SparseElimination:
         """
         arrays = (problem.entry_ptr, problem.target, prob, row)
         n = end - begin
-        order, start, stop, filled, _ = order_states(*neighbours(begin, end, *arrays), int(fill), float(work))
-        if order.size < n:
+        ptr, near = neighbours(begin, end, *arrays)
+        last = hubs(ptr)
+        if (n - last.size) * last.size > fill:
             return None
+        if last.size:
+            ptr, near, kept = without(ptr, near, last)
+        order, start, stop, filled, _ = order_states(ptr, near, int(fill), float(work))
+        if order.size < n - last.size:
+            return None
+        if last.size:
+            order, start, stop, filled, cost = with_hubs(order, start, stop, filled, kept, last)
+            if filled.size > fill or cost > work:
+                return None
         place, col_ptr, col, row_ptr, row_at, row_from = lay_open(order, start, stop, filled)
         factors = np.empty(col.size), np.empty(col.size), np.empty(n)
         proper, safe, changed = _factorise(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.certification.inductive import chain_of
 from umdp.solver.certification.rounding import around, compose
+from umdp.solver.methods.clock import is_up
 from umdp.solver.methods.single_state import solve_singles
 from umdp.solver.methods.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, enclose, follow, reach, sweep
 
@@ -94,12 +95,13 @@ def iterate_values(
     tail: Array,
     proof: Array,
     counts: Array,
+    watch: Array,
 ) -> int:
     """Solve the components `first` to `stop`, in order; return the index of the first that needs something else.
 
-    That is one with more than `most` states, or whose values do not settle in time. Bounds are `wanted` apart, relatively,
-    or closer. With `proper` the rows in `choice` are those of a policy to start from; with `heads_out` better ones are
-    looked for. No value exceeds `ceiling`.
+    That is one with more than `most` states, or whose values do not settle in time, or any once time is up by `watch`. Bounds are
+    `wanted` apart, relatively, or closer. With `proper` the rows in `choice` are those of a policy to start from; with
+    `heads_out` better ones are looked for. No value exceeds `ceiling`.
     """
     pace = np.empty(5)
     plain = order.size == 0
@@ -147,7 +149,7 @@ def iterate_values(
         pace[0], pace[1], pace[2], pace[3], pace[4] = GOAL * wanted, np.inf, 1.0, 1.0, 0.0
         chances = 3
         done = False
-        while not done and chances > 0:
+        while not done and chances > 0 and not is_up(watch):
             change, switched = sweep(
                 begin, end, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, key, x, choice, agent_max,
                 nature_max,

@@ -48,6 +48,7 @@ def widen(
     factored: bool,
     gains: Array,
     looked: bool,
+    watch: Array,
 ) -> tuple[bool, bool]:
     """Widen the values by `kappa` times the accumulated `load` and check that they are inductive; `bound` receives them.
 
@@ -80,7 +81,7 @@ def widen(
     for attempt in range(24):
         if attempt > 0 or not factored:
             factored = attempt == 0
-            if not evaluate(begin, n, ref, entry_ptr, target, reward, alt_prob, alt_choice, x, a, work):
+            if not evaluate(begin, n, ref, entry_ptr, target, reward, alt_prob, alt_choice, x, a, work, watch):
                 return False, False
         c, e, h = work[3], work[4], work[5]
         for s in range(n):

@@ -122,6 +122,14 @@ class Workspace:
         self.x[inner] = 0.0
         self.row[inner] = (self.problem.row_ptr[:-1] if self.safe is None else self.safe)[inner]
 
+    def leave(self, component: int) -> None:
+        """Leave the unknowns of a component, and of all after it, anywhere within what is possible: there is no time."""
+        from umdp.solver.methods.large_component import keep
+
+        begin, end = self.unknowns(component).start, self.problem.n
+        low, high = np.zeros(end - begin), np.full(end - begin, self.ceiling)
+        keep(begin, end, low, high, self.ceiling, 0.0, self.x, self.rel)
+
     def keep(self, component: int) -> tuple[Array, ...]:
         """Return what is known of a component: values, errors, rows taken and nature's answer, to go `back_to`."""
         inner, entries = self.unknowns(component), self._entries(component)
@@ -169,7 +177,7 @@ class Workspace:
             self.safe is not None or self.past is not None if warm is None else warm,
             self.past is not None and warm is None, p.faint,
             self.effort.precision / 4 if self.effort.prove else np.inf, *self._dense,
-            np.empty((3, p.widest)), self.tail, *self._space, self.counts,
+            np.empty((3, p.widest)), self.tail, *self._space, self.counts, self.effort.clock.flag,
         )  # fmt: skip
         return int(solve_small(first, stop, most, *arguments))
 
@@ -182,8 +190,7 @@ class Workspace:
             p.comp_ptr, p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order,
             np.empty(p.widest), self.prob, self.row, self.x, self.rel, task.agent_max, task.nature_max,
             self.safe is not None and cold, self.heads_out and cold, self.wanted, self.ceiling, self.above, self.below,
-            self.tail, self.proof,
-            self.counts,
+            self.tail, self.proof, self.counts, self.effort.clock.flag,
         )  # fmt: skip
         return int(iterate_values(first, stop, most, *arguments))
 
