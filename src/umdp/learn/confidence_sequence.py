@@ -12,14 +12,11 @@ from umdp.guarantee import Guarantee
 from umdp.learn.binomial import ULP, Binomial, Floats, Ints, Level, log_likelihood, lowest
 from umdp.learn.settings import as_setting, check, describe
 from umdp.model import Graph
+from umdp.statements import Code, say
 
 __all__ = ["ConfidenceSequence"]
 
 WITNESSES = ("lower_hits", "lower_samples", "upper_hits", "upper_samples")
-
-BROKEN = (
-    "intervals of different times exclude each other (choices: {}): the process changed, or the promised event failed"
-)
 
 
 class ConfidenceSequence(Binomial):
@@ -88,7 +85,7 @@ class ConfidenceSequence(Binomial):
     def claim(self) -> Guarantee:
         """Every time at once, until it is known to have failed."""
         if self.broken.any():
-            return Guarantee("none", reasons=(BROKEN.format(np.count_nonzero(self.broken)),))
+            return Guarantee("none", reasons=(say(Code.BROKEN, choices=int(np.count_nonzero(self.broken))),))
         return Guarantee("any-time", 1 - self.error_rate)
 
     def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:

@@ -12,16 +12,17 @@ from umdp.errors import ModelError, UmdpError
 from umdp.model import MDP, Graph
 from umdp.model.interface import Interface, freeze
 from umdp.plural import nouns, were
-from umdp.source.base import COUNTED, MARKOV, Batch, Knowledge, Order, Source
+from umdp.source.base import MARKOV, Batch, Knowledge, Order, Source, Unlisted, UnlistedNote
 from umdp.source.environments.protocol import Protocol, Step, name_of
 from umdp.source.environments.way import Way
 from umdp.source.logs.rejected import OnError
 from umdp.source.lookup import Lookup
+from umdp.statements import Code, say
 
 __all__ = ["Environment"]
 
 SHOWN = 5
-LEAST = "where an expected reward is asked for, no step pays less than any of its kind that exploration saw"
+LEAST = say(Code.LEAST_SEEN)
 
 
 class Environment(Source):
@@ -265,16 +266,13 @@ class Environment(Source):
     def knowledge(self) -> Knowledge:
         """Return how many steps were taken, and how many of them the graph does not list."""
         unlisted, lower = self._done["unlisted"], self._done["lower"]
-        its = "its" if lower == 1 else "their"
         return Knowledge(
             graph=self._graph_from,
             rest=self.graph.rest is not None,
             unlisted=unlisted,
             rows=self._done["steps"] + unlisted,
             assumptions=() if self._truth is not None else (MARKOV,) if self._least is None else (MARKOV, LEAST),
-            findings=(f"{lower:,} {nouns(lower, 'step')} paid less than any of {its} kind that exploration saw",)
-            if lower
-            else (),
+            findings=(say(Code.PAID_LESS, steps=lower),) if lower else (),
         )
 
     def report(self) -> list[str]:
@@ -286,10 +284,8 @@ class Environment(Source):
                 f"{were(done['truncated'])} cut off by the environment's time limit"
             )
         if done["rest"]:
-            notes.append(
-                f"{done['rest']} of {done['steps']} {nouns(done['steps'], 'step')} led where the graph lists nothing; each "
-                f"ended its trajectory and {COUNTED}"
-            )
+            led = f"{done['rest']} of {done['steps']} {nouns(done['steps'], 'step')} led where the graph lists nothing"
+            notes.append(UnlistedNote(f"{led}; each ended its trajectory and", Unlisted.COUNTED))
         if done["unlisted"]:
             notes.append(
                 f"{done['unlisted']} {nouns(done['unlisted'], 'step')} led where the graph has no transition; each ended its "

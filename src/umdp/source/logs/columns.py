@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from umdp.errors import FormatError, ModelError
 from umdp.source.logs.flags import flag
 from umdp.source.observed_graph import label_members
+from umdp.statements import Code, Statement, say
 
 __all__ = ["Flags", "Paid", "RewardOf", "Triple", "per_state", "read_reward", "split"]
 
@@ -149,9 +150,9 @@ class Flags:
             )
 
     @property
-    def assumed(self) -> str:
+    def assumed(self) -> Statement:
         """What must be true for any promise."""
-        return f'the label "{self.label}" of a state is always what the log shows'
+        return say(Code.LABEL, label=self.label)
 
     @property
     def members(self) -> list[str]:

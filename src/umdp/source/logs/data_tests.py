@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from umdp.source.logs.drift import drift
 from umdp.source.logs.same_name import SameName
 from umdp.source.lookup import Lookup
+from umdp.statements import Code, Statement, say
 
 __all__ = ["DataTests"]
 
@@ -63,17 +64,15 @@ class DataTests:
         self._limit = np.uint64(2**64 - 1)  # fingerprints above it are not kept
         self._rows, self._next, self._looks = 0, FIRST, 0
         self._stretches = self._copied = 0
-        self._drift, self._over = "", False
+        self._drift: Statement | None = None
+        self._over = False
         self.names = SameName()
 
     @property
-    def findings(self) -> tuple[str, ...]:
-        """What speaks against the assumptions, a sentence each."""
-        copied = (
-            f"rows occur more than once: at least {self._copied:,} rows stand in copies of other rows, too long to be chance; "
-            "remove the copies"
-        )
-        return tuple(filter(None, (copied if self._copied else "", self.names.finding, self._drift)))
+    def findings(self) -> tuple[Statement, ...]:
+        """What speaks against the assumptions, a statement each."""
+        copied = say(Code.COPIES, copied=self._copied) if self._copied else None
+        return tuple(each for each in (copied, self.names.finding, self._drift) if each is not None)
 
     def take(self, transition: Array, begins: Array, names: Array | None = None) -> None:
         """Take in rows, in order.
@@ -146,12 +145,15 @@ class DataTests:
         transition, graph = found[0], self._lookup.graph
         choice = int(self._lookup.choice_of[transition])
         own = slice(graph.choice_ptr[choice], graph.choice_ptr[choice + 1])
-        self._drift = (
-            f"outcomes depend on the position in the log: state {graph.state_name(int(graph.choice_state[choice]))}, action "
-            f"{graph.action_name(choice)} led to {graph.state_name(int(graph.successor[transition]))} in "
-            f"{int(first[transition]):,} of {int(first[own].sum()):,} rows before row {self._next // 2:,}, and in "
-            f"{int(second[transition]):,} of {int(second[own].sum()):,} after it (p = {found[1]:.1g}); rows are sorted or "
-            "selected, or the process changes"
+        self._drift = say(
+            Code.DRIFT,
+            state=graph.state_name(int(graph.choice_state[choice])),
+            action=graph.action_name(choice),
+            successor=graph.state_name(int(graph.successor[transition])),
+            before=(int(first[transition]), int(first[own].sum())),
+            after=(int(second[transition]), int(second[own].sum())),
+            row=self._next // 2,
+            p=found[1],
         )
 
     # -- going on --------------------------------------------------------------------------------------------
@@ -172,7 +174,7 @@ class DataTests:
             ],
             "tests_surprise": self._surprise.tolist(),
             "tests_limit": str(self._limit),
-            "tests_drift": self._drift,
+            "tests_drift": str(self._drift or ""),
             "tests_over": int(self._over),
             **self.names.state(),
         }
@@ -188,5 +190,6 @@ class DataTests:
         self._rows, self._next, self._looks, self._stretches, self._copied = numbers[4:]
         self._surprise = np.array(state["tests_surprise"], dtype=np.float64)
         self._limit = np.uint64(int(state["tests_limit"]))
-        self._drift, self._over = str(state["tests_drift"]), bool(state["tests_over"])
+        drift = str(state["tests_drift"])
+        self._drift, self._over = Statement(drift, Code.DRIFT) if drift else None, bool(state["tests_over"])
         self.names.restore(state)

@@ -10,7 +10,7 @@ from typing import Any
 from umdp.errors import FormatError, ModelError
 from umdp.model import Graph
 from umdp.plural import nouns
-from umdp.source.base import UNLISTED
+from umdp.source.base import Unlisted, UnlistedNote
 from umdp.source.logs.columns import RewardOf
 from umdp.source.logs.counting import RowCounter
 from umdp.source.logs.opening import STANDARD_INPUT, files_of, open_reader
@@ -114,13 +114,12 @@ class Log(Recorded):
             shown = show(reader, wanted)
             graph = shown.graph
             self._graph_from = "observed"
-            beyond = UNLISTED if rest else "is missing, and no guarantee covers it"
-            self._note = [
+            origin = (
                 f"the graph is what {reader.name} shows: {graph.states} {nouns(graph.states, 'state')}, "
-                f"{graph.transitions} {nouns(graph.transitions, 'transition')}; whatever "
-                f"can happen but is not in it {beyond}",
-                *shown.notes,
-            ]
+                f"{graph.transitions} {nouns(graph.transitions, 'transition')}; whatever can happen but is not in it"
+            )
+            beyond = f"{origin} is missing, and no guarantee covers it"
+            self._note = [UnlistedNote(origin, Unlisted.COUNTS) if rest else beyond, *shown.notes]
         elif labels or rewards or initial is not None or terminal is not None:
             raise ModelError(GIVEN)
         super().__init__(reader, graph, on_error=on_error, rejected=rejected, shown=shown)

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Literal
 import msgspec
 import numpy as np
 
+from umdp.conditions import SOURCES, SourceKind
 from umdp.errors import ModelError
 from umdp.model import Graph
-from umdp.plural import nouns, were
-from umdp.source.base import MARKOV, Batch, Knowledge, Order, Source
+from umdp.source.base import Batch, Knowledge, Order, Source
 from umdp.source.logs.counting import LONGEST, RowCounter
 from umdp.source.logs.data_tests import DataTests
 from umdp.source.logs.reader import Reader
@@ -23,16 +23,11 @@ from umdp.source.logs.rows import Carry, Rows, decode
 from umdp.source.logs.same_name import numbers_of
 from umdp.source.logs.shown import Shown
 from umdp.source.lookup import Lookup, Memo
+from umdp.statements import Code, say
 
-__all__ = ["ASSUMPTIONS", "LISTED", "Recorded"]
+__all__ = ["Recorded"]
 
-LISTED = "the graph lists every outcome that can happen"
-ASSUMPTIONS = (
-    "rows were not selected or left out by their outcome",
-    "no row was recorded twice",
-    "all rows come from one process that does not change",
-    MARKOV,
-)
+ASSUMPTIONS = tuple(map(say, SOURCES[SourceKind.LOG].adds))
 
 
 class Recorded(Source):
@@ -185,18 +180,13 @@ class Recorded(Source):
         rejected = self._rejected.counts
         assumptions: tuple[str, ...] = ASSUMPTIONS
         if self.graph.rest is None:
-            assumptions = (LISTED, *assumptions)
+            assumptions = (say(Code.LISTED), *assumptions)
         findings = self._tests.findings
         if self._shown is not None:
             assumptions, findings = (*assumptions, *self._shown.assumed), (*findings, *self._shown.untrusted)
         malformed = rejected["malformed"]
         if malformed and self._rejected.on_error == "chance":
-            they = "it" if malformed == 1 else "they"
-            spoilt = (
-                f"the {malformed:,} of {self._read:,} {nouns(self._read, 'row')} that {were(malformed)} rejected "
-                f"{were(malformed)} spoilt by chance, whatever {they} would have said"
-            )
-            assumptions = (spoilt, *assumptions)
+            assumptions = (say(Code.SPOILT, rejected=malformed, rows=self._read), *assumptions)
             malformed = 0
         return Knowledge(
             graph=self._graph_from,

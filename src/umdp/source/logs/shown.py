@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import REST, Graph, Rewards
-from umdp.source.base import INSTEAD
+from umdp.source.base import Unlisted, UnlistedNote
 from umdp.source.logs.columns import Flags, Paid, RewardOf, Triple, per_state, read_reward
 from umdp.source.logs.reader import Outcome, Reader
 from umdp.source.logs.rows import Carry, decode
@@ -95,7 +95,10 @@ def show(reader: Reader, wanted: Wanted) -> Shown:
     graph = seen.graph(first, labels=labels, rewards=rewards, rest=wanted.rest)
     notes = [note for each in gathered for note in each.notes()]
     notes += [
-        f"the state {name!r} was reached and never left: taken for a slip of the pen for {near!r}{INSTEAD}"
+        UnlistedNote(
+            f"the state {name!r} was reached and never left: taken for a slip of the pen for {near!r},",
+            Unlisted.INSTEAD,
+        )
         for name, near in slips.items()
     ]
     if drawn:
