@@ -131,18 +131,19 @@ class ConfidenceSequence(Binomial):
     ) -> None:
         """Intersect what was not tightened; where nothing is left, keep the newest and say so; then tighten.
 
+        The newest may count different samples for different outcomes (see `ObservedSequence`), and exclude each other
+        themselves: nothing is believed of such a choice then.
+
         A witness of an end, by the name of the array in which it is kept, is taken over with the end.
         """
         sizes = self.sizes[choice]
         start = np.cumsum(sizes) - sizes
         low, high = np.maximum(lower, self.least[transition]), np.minimum(upper, self.most[transition])
-        rounding = (sizes + 2) * ULP
-        empty = (
-            (np.add.reduceat(low > high, start) > 0)
-            | (np.add.reduceat(low, start) > 1 + rounding)
-            | (np.add.reduceat(high, start) < 1 - rounding)
-        )
+        empty = _empty(low, high, start, sizes)
         newest = np.repeat(empty, sizes)
+        if empty.any():
+            hopeless = np.repeat(empty & _empty(lower, upper, start, sizes), sizes)
+            lower, upper = np.where(hopeless, 0.0, lower), np.where(hopeless, 1.0, upper)
         raised = newest | (lower > self.least[transition])
         lowered = newest | (upper < self.most[transition])
         self.broken[choice[empty]] += 1
@@ -158,3 +159,14 @@ class ConfidenceSequence(Binomial):
 
     def __repr__(self) -> str:
         return describe(self, error_rate=self.error_rate, prior=self.prior)
+
+
+def _empty(lower: Floats, upper: Floats, start: Ints, sizes: Ints) -> NDArray[np.bool_]:
+    """Return which choices (C,) no distribution fits, but for rounding; theirs are `sizes` bounds from `start` on."""
+    rounding = (sizes + 2) * ULP
+    empty: NDArray[np.bool_] = (
+        (np.add.reduceat(lower > upper, start) > 0)
+        | (np.add.reduceat(lower, start) > 1 + rounding)
+        | (np.add.reduceat(upper, start) < 1 - rounding)
+    )
+    return empty

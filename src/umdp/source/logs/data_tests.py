@@ -18,7 +18,7 @@ __all__ = ["DataTests"]
 Array = NDArray[Any]
 
 LEVEL = 1e-6  # probability that a log which is as it should be is said not to be
-FIRST = 256  # rows before the first look for drift; each look comes after twice as many rows as the one before
+FIRST = 32  # rows before the first look for drift; each look comes after twice as many rows as the one before
 LOOKS = 64  # so many looks share the level
 KEPT = 2048  # fingerprints kept: a sample of all, in which what is alike is either kept or left out together
 

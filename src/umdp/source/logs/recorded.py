@@ -181,7 +181,9 @@ class Recorded(Source):
         assumptions: tuple[str, ...] = ASSUMPTIONS
         if self.graph.rest is None:
             assumptions = (say(Code.LISTED), *assumptions)
-        findings = self._tests.findings
+        findings: tuple[str, ...] = self._tests.findings
+        if self._rejected.stray:  # the run stops there; what it knew before is contradicted all the same
+            findings = (say(Code.STRAY, why=self._rejected.stray), *findings)
         if self._shown is not None:
             assumptions, findings = (*assumptions, *self._shown.assumed), (*findings, *self._shown.untrusted)
         malformed = rejected["malformed"]

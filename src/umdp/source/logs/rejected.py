@@ -37,6 +37,11 @@ class RejectedRows:
     path : str or path, optional
         A file to which rows that are rejected are written, one JSON object a line: where, why, and the row.
 
+    Attributes
+    ----------
+    counts : how many were rejected, by kind
+    stray : what a row said that the graph does not list, where that was an error; empty otherwise
+
     Examples
     --------
     >>> rejected = RejectedRows("log.csv", "skip")
@@ -56,6 +61,7 @@ class RejectedRows:
         self.counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
         self._written = 0
         self._first: list[str] = []
+        self.stray = ""
 
     def begin(self) -> None:
         """Start with nothing rejected."""
@@ -65,6 +71,7 @@ class RejectedRows:
         """Reject a row, or raise `FormatError` that says where it is and what to do."""
         place, line = where
         if self.on_error == "fail":
+            self.stray = reason if kind == "unlisted" else ""
             remedy = 'correct it, or pass over such rows with on_error="skip"'
             shown = reason if line is not None else f"{place}: {reason}"
             raise FormatError(f"{shown}; {remedy}", path=self._name, line=line)
@@ -115,6 +122,7 @@ class RejectedRows:
         self.close()
         self.counts = {kind: int(state[kind]) for kind in KINDS}
         self._first, self._written = list(state["rejected_first"]), int(state["rejected_bytes"])
+        self.stray = ""
 
     def truncate(self) -> None:
         """Remove from the file whatever was not rejected by now: an earlier run, or a batch that was interrupted.
