@@ -64,7 +64,7 @@ def test_labels(log: Path, given: Any, states: set[str]) -> None:
 
 
 def test_a_column_of_numbers_is_paid_on_transitions(log: Path) -> None:
-    graph = graph_of_log(log, rewards={"cost": "cost"})
+    graph = graph_of_log(log, rewards={"cost": "cost"}, terminal=["failed"])
     found = paid(graph, "cost")
     assert found["new", "run", "worn"] == 1
     assert found["worn", "run", "worn"] == 2

@@ -45,7 +45,7 @@ COLUMNS = Annotated[
     _option(
         "--columns",
         "ROLE=NAME",
-        "Columns of a log: state=unit,next=after; roles: trajectory, state, action, next, end.",
+        "Columns of a log: state=unit,next=after; roles: trajectory, state, action, next, end, terminated, truncated.",
     ),
 ]
 LABEL = Annotated[

@@ -10,7 +10,9 @@ import msgspec
 import numpy as np
 
 from umdp.errors import misfit
+from umdp.source.logs.ends import FINAL, Ends, over_and_final
 from umdp.source.logs.feed import BLOCK, Feed
+from umdp.source.logs.flags import flag
 from umdp.source.logs.reader import COLUMNS, LineReader, Parsed, choose_columns
 
 __all__ = ["JsonReader"]
@@ -18,7 +20,7 @@ __all__ = ["JsonReader"]
 NOTHING = b"\\u0000"  # as JSON writes the character 0
 _triple = operator.attrgetter("state", "action", "next")
 _trajectory = operator.attrgetter("trajectory")
-_over = operator.attrgetter("end")
+_over, _terminated, _truncated = map(operator.attrgetter, FINAL)
 
 
 class JsonReader(LineReader):
@@ -37,6 +39,7 @@ class JsonReader(LineReader):
         super().__init__(feed, block)
         # A role without a key of its own must not take what has been given to another.
         self._keys = {role: f"{role} (no column)" for role in COLUMNS} | choose_columns(columns, None, self.name)
+        self.ends = Ends(self._keys["end"])
         self._look_at(())
 
     def _look_at(self, extra: Sequence[str]) -> None:
@@ -50,6 +53,8 @@ class JsonReader(LineReader):
                 ("next", cell),
                 ("trajectory", cell | None, None),
                 ("end", bool, False),
+                ("terminated", Any, None),
+                ("truncated", Any, None),
                 *((name, Any, None) for name in self._extra),
             ],
             rename=self._keys | dict(zip(self._extra, extra, strict=True)),
@@ -100,9 +105,19 @@ class JsonReader(LineReader):
         return self._parsed(np.array(index, dtype=np.int64), rows, malformed)
 
     def _parsed(self, index: Any, rows: list[Any], malformed: Mapping[int, str]) -> Parsed:
-        over = np.fromiter(map(_over, rows), np.bool_, len(rows))
+        flags = {"end": np.fromiter(map(_over, rows), np.bool_, len(rows))}
+        for role, said in (("terminated", _terminated), ("truncated", _truncated)):
+            given = list(map(said, rows))
+            if any(each is not None for each in given):
+                flags[role] = np.array([flag(each) or False for each in given], np.bool_)
+                assert self.ends is not None
+                self.ends.told_apart |= role == "truncated"
+                self.ends.column = self._keys["terminated"] if role == "terminated" else self.ends.column
+        over, final = over_and_final(flags, len(rows))
         extra = [list(map(operator.attrgetter(name), rows)) for name in self._extra]
-        return Parsed(index, map(_triple, rows), list(map(_trajectory, rows)), over, malformed, extra)
+        names = list(map(_trajectory, rows))
+        self.names_trajectories = self.names_trajectories and None not in names
+        return Parsed(index, map(_triple, rows), names, over, malformed, extra, final)
 
 
 def _reason(error: msgspec.DecodeError) -> str:

@@ -14,15 +14,18 @@ from umdp.errors import FormatError, ModelError
 from umdp.model import REST, Graph, Rewards
 from umdp.source.base import Unlisted, UnlistedNote
 from umdp.source.logs.columns import Flags, Paid, RewardOf, Triple, per_state, read_reward
+from umdp.source.logs.ends import Ends
 from umdp.source.logs.reader import Outcome, Reader
 from umdp.source.logs.rows import Carry, decode
 from umdp.source.lookup import Lookup, Memo
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
+from umdp.statements import Code, Statement, say
 
 __all__ = ["BEGIN", "OBSERVED", "START", "Shown", "Wanted", "show"]
 
 START, BEGIN = "the beginning", "begin"
 OBSERVED = "observed"
+NAMED = 5
 FEW, MOST = 20, 10_000  # states that are compared, and with how many
 COLUMN, NEXT = "column:", "next:"
 WRITTEN = "from the states in which trajectories begin, by one step that bounds on steps count"
@@ -77,8 +80,10 @@ def show(reader: Reader, wanted: Wanted) -> Shown:
     paid = {name: Paid(name, given.column, mean=given.mean) for name, given in meant.items() if given.column}
     gathered: list[Flags | Paid] = [*(each for own in flags.values() for each in own), *paid.values()]
     seen = _seen(reader, gathered, strict=wanted.strict)
+    said = [] if reader.ends is None else _judge_ends(seen, reader.ends)
     if wanted.terminal is not None:
         seen.make_terminal(wanted.terminal)
+        said.append(say(Code.TERMINAL))
     slips = _slips(seen, wanted, flags) if wanted.rest else {}
     if slips:
         seen = seen.without(slips)
@@ -86,7 +91,7 @@ def show(reader: Reader, wanted: Wanted) -> Shown:
     drawn = first == OBSERVED and OBSERVED not in seen.number
     if drawn:
         first = _begin(seen, reader, rest=wanted.rest)
-    labels: dict[str, Any] = {"end": seen.terminal, "unexplored": seen.unexplored}
+    labels: dict[str, Any] = {"end": seen.ending, "unexplored": seen.unexplored}
     for name, given in wanted.labels.items():
         labels[name] = _marked(given, flags[name])
     rewards = {}
@@ -94,6 +99,10 @@ def show(reader: Reader, wanted: Wanted) -> Shown:
         rewards[name] = _reward(name, paid[name] if read.column else read.value, seen, rest=wanted.rest)
     graph = seen.graph(first, labels=labels, rewards=rewards, rest=wanted.rest)
     notes = [note for each in gathered for note in each.notes()]
+    if reader.ends is not None and (open_ends := seen.ending & ~seen.terminal).any():
+        notes.append(
+            _not_terminal(reader.ends, [str(s) for s, last in zip(seen.number, open_ends, strict=True) if last])
+        )
     notes += [
         UnlistedNote(
             f"the state {name!r} was reached and never left: taken for a slip of the pen for {near!r},",
@@ -104,7 +113,7 @@ def show(reader: Reader, wanted: Wanted) -> Shown:
     if drawn:
         notes.append(f'a trajectory leads from "{START}", {WRITTEN}')
     untrusted = tuple(reason for each in paid.values() for reason in each.untrusted())
-    assumed = tuple(each.assumed for each in gathered)
+    assumed = (*said, *(each.assumed for each in gathered))
     return Shown(graph, _starts(graph) if drawn else None, tuple(notes), untrusted, assumed)
 
 
@@ -132,6 +141,21 @@ def _seen(reader: Reader, gathered: Sequence[Flags | Paid], *, strict: bool) -> 
     return seen
 
 
+def _judge_ends(seen: ObservedGraph, ends: Ends) -> list[Statement]:
+    """Decide whether ends say something of states; return what must be true where they do."""
+    seen.believed = ends.says_of_states
+    return [say(Code.ENDS, column=ends.column)] if seen.terminal.any() else []
+
+
+def _not_terminal(ends: Ends, states: Sequence[str]) -> str:
+    """Say that recordings end in some states, and that nothing follows from it."""
+    more = "" if len(states) <= NAMED else f" and {len(states) - NAMED:,} more"
+    return (
+        f'the column "{ends.column}" is true with the last row of every recording: it marks where recordings end, and nobody '
+        f"knows what follows {', '.join(states[:NAMED])}{more}; where trajectories really end there, say so (--terminal STATES)"
+    )
+
+
 def _nothing(reader: Reader) -> FormatError:
     """Return why not a single row could be used, as the first of them shows."""
     if reader.spoilt is None:
@@ -153,7 +177,7 @@ def _slips(seen: ObservedGraph, wanted: Wanted, flags: Mapping[str, Sequence[Fla
     names = list(map(str, seen.number))
     left = [names[s] for s in np.flatnonzero(~(seen.unexplored | seen.terminal))[:MOST] if _plain(names[s])]
     found: dict[str, str] = {}
-    for s in np.flatnonzero(seen.unexplored):
+    for s in np.flatnonzero(seen.unexplored & ~seen.ending):
         close = difflib.get_close_matches(names[s], left, 1, 0.6) if _plain(names[s]) and len(found) < FEW else []
         if close and names[s] != str(wanted.initial):
             found[names[s]] = close[0]
