@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from umdp.errors import FormatError
-from umdp.source.logs.ends import FINAL, Ends, over_and_final
+from umdp.source.logs.ends import FINAL, RecordingEnds, over_and_final
 from umdp.source.logs.feed import BLOCK, Feed
 from umdp.source.logs.flags import FLAGS
 from umdp.source.logs.reader import LineReader, Parsed, choose_columns, extra_columns
@@ -48,7 +48,7 @@ class CsvReader(LineReader):
         self.names_trajectories = self._trajectory is not None
         if self._final:
             said = next(role for role in ("terminated", *FINAL) if role in self._final)
-            self.ends = Ends(chosen[said], told_apart="truncated" in self._final)
+            self.ends = RecordingEnds(chosen[said], told_apart="truncated" in self._final)
         self._triple = tuple(header.index(chosen[role]) for role in TRIPLE)
 
     def _header(self, line: bytes) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FINAL", "Ends", "over_and_final"]
+__all__ = ["FINAL", "RecordingEnds", "over_and_final"]
 
 Flags = NDArray[np.bool_]
 
@@ -34,7 +34,7 @@ def over_and_final(flags: Mapping[str, Flags], size: int) -> tuple[Flags, Flags]
     return end | terminated | truncated, said & ~truncated
 
 
-class Ends:
+class RecordingEnds:
     """Tells flags that say something of states from flags that only mark where recordings end.
 
     A flag that is true with the last row of every recording says nothing of the state it ends in: a recording that lasts three
@@ -49,7 +49,7 @@ class Ends:
 
     Examples
     --------
-    >>> ends = Ends("done")
+    >>> ends = RecordingEnds("done")
     >>> ends.take(["1", "1", "2"], [("a", "b"), ("b", "c"), ("a", "b")], [False, True, False])
     >>> ends.take(["2", "3"], [("b", "c"), ("a", "d")], [True, True])
     >>> ends.finish()

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from umdp.errors import misfit
-from umdp.source.logs.ends import FINAL, Ends, over_and_final
+from umdp.source.logs.ends import FINAL, RecordingEnds, over_and_final
 from umdp.source.logs.feed import BLOCK, Feed
 from umdp.source.logs.flags import flag
 from umdp.source.logs.reader import COLUMNS, LineReader, Parsed, choose_columns
@@ -39,7 +39,7 @@ class JsonReader(LineReader):
         super().__init__(feed, block)
         # A role without a key of its own must not take what has been given to another.
         self._keys = {role: f"{role} (no column)" for role in COLUMNS} | choose_columns(columns, None, self.name)
-        self.ends = Ends(self._keys["end"])
+        self.ends = RecordingEnds(self._keys["end"])
         self._look_at(())
 
     def _look_at(self, extra: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.errors import FormatError, MissingExtra
-from umdp.source.logs.ends import FINAL, Ends, over_and_final
+from umdp.source.logs.ends import FINAL, RecordingEnds, over_and_final
 from umdp.source.logs.feed import blocks, opened
 from umdp.source.logs.prefix import Prefix
 from umdp.source.logs.reader import Outcome, Reader, choose_columns, extra_columns
@@ -68,7 +68,7 @@ class ParquetReader(Reader):
         self.names_trajectories = self._named = "trajectory" in chosen
         if self._final:
             role = next(role for role in ("terminated", *FINAL) if role in self._final)
-            self.ends = Ends(chosen[role], told_apart="truncated" in self._final)
+            self.ends = RecordingEnds(chosen[role], told_apart="truncated" in self._final)
         self._row = 0
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.source.logs.ends import FINAL, Ends
+from umdp.source.logs.ends import FINAL, RecordingEnds
 from umdp.source.logs.feed import Feed
 from umdp.source.logs.rows import Chunk
 from umdp.source.lookup import Memo
@@ -55,7 +55,7 @@ class Reader(ABC):
     noun: str = "row"
     header: Sequence[str] | None = None
     spoilt: tuple[str, str] | None = None
-    ends: Ends | None = None
+    ends: RecordingEnds | None = None
     names_trajectories: bool = True
 
     @property

@@ -14,7 +14,7 @@ from umdp.errors import FormatError, ModelError
 from umdp.model import REST, Graph, Rewards
 from umdp.source.base import Unlisted, UnlistedNote
 from umdp.source.logs.columns import Flags, Paid, RewardOf, Triple, per_state, read_reward
-from umdp.source.logs.ends import Ends
+from umdp.source.logs.ends import RecordingEnds
 from umdp.source.logs.reader import Outcome, Reader
 from umdp.source.logs.rows import Carry, decode
 from umdp.source.lookup import Lookup, Memo
@@ -141,13 +141,13 @@ def _seen(reader: Reader, gathered: Sequence[Flags | Paid], *, strict: bool) -> 
     return seen
 
 
-def _judge_ends(seen: ObservedGraph, ends: Ends) -> list[Statement]:
+def _judge_ends(seen: ObservedGraph, ends: RecordingEnds) -> list[Statement]:
     """Decide whether ends say something of states; return what must be true where they do."""
     seen.believed = ends.says_of_states
     return [say(Code.ENDS, column=ends.column)] if seen.terminal.any() else []
 
 
-def _not_terminal(ends: Ends, states: Sequence[str]) -> str:
+def _not_terminal(ends: RecordingEnds, states: Sequence[str]) -> str:
     """Say that recordings end in some states, and that nothing follows from it."""
     more = "" if len(states) <= NAMED else f" and {len(states) - NAMED:,} more"
     return (
