@@ -14,7 +14,7 @@ from umdp.statements import Code
 
 __all__ = [
     "COLUMNS",
-    "CONDITIONS",
+    "CONDITIONS", "FLOORS",
     "GRAPHS",
     "LEARNERS",
     "ON_OBSERVED",
@@ -160,9 +160,9 @@ COLUMNS: Mapping[Column, Effect] = {
     Column.TERMINAL: Effect((Code.TERMINAL,)),
     Column.LABEL: Effect((Code.LABEL,)),
     Column.STATES: Effect(why="whoever asks says what is meant"),
-    Column.PAID: Effect((Code.REWARD, Code.LEAST)),
-    Column.PAID_SIGNED: Effect(against=(Code.NO_LEAST,)),
-    Column.PAID_AT_LEAST: Effect((Code.REWARD, Code.LEAST)),
+    Column.PAID: Effect((Code.REWARD, Code.LEAST), (Code.UNREAD,)),
+    Column.PAID_SIGNED: Effect((Code.REWARD,), (Code.NO_LEAST, Code.UNREAD)),
+    Column.PAID_AT_LEAST: Effect((Code.REWARD, Code.LEAST), (Code.UNREAD,)),
     Column.PAID_BY_RULE: Effect(why="whoever asks says what every step pays"),
     Column.PAID_MEAN: Effect(against=(Code.MEAN,)),
     Column.INITIAL: Effect(why="whoever asks says where it starts"),
@@ -190,4 +190,7 @@ TESTS: Mapping[Tested, Effect] = {
     Tested.ORDER: Effect(against=(Code.APART, Code.DISORDER)),
 }
 
+FLOORS = frozenset(
+    {Code.LEAST, Code.NO_LEAST}
+)  # of rewards, where the most is wanted: what was never seen may pay less
 CONDITIONS = frozenset(list(Code)[: list(Code).index(Code.OBSERVED)])  # all others are reasons why nothing is promised

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from umdp.conditions import CONDITIONS, ON_OBSERVED, Asked, GraphKind
+from umdp.conditions import CONDITIONS, FLOORS, ON_OBSERVED, Asked, GraphKind
 from umdp.statements import Code, Statement, codes_of, say, stated
 
 if TYPE_CHECKING:
@@ -168,7 +168,9 @@ def promise(
     >>> print(promise(claim, Knowledge(), decided_unseen=2))
     with probability 95 %, whenever you stop, provided that every listed transition can happen: 2 of those on which ...
     """
-    paid = [stated(each) for each in knowledge.rewards.get(reward, ())] if reward is not None else []
+    paid = [stated(each) for each in knowledge.rewards.get(reward or "", ())]
+    if ON_OBSERVED[asked].against:
+        paid = [each for each in paid if each.code not in FLOORS]
     against = [
         *(() if claim.holds else claim.reasons or (say(Code.NO_CLAIM),)),
         *_against_graph(knowledge, asked, discovers=discovers, unseen=decided_unseen),

@@ -58,6 +58,7 @@ class Code(StrEnum):
     PAID_LESS = "paid-less-than-seen"
     MEAN = "reward-is-a-mean"
     NO_LEAST = "reward-without-least"
+    UNREAD = "reward-unreadable"
     LOOKED_AGAIN = "looked-again"
     FOLLOWED = "followed-what-was-seen"
     FAILED = "run-failed"
@@ -255,6 +256,10 @@ SENTENCES: Mapping[Code, str | Callable[..., str]] = {
     ),
     Code.PAID_LESS: _paid_less,
     Code.MEAN: 'the reward "{reward}" is the mean of what was seen of it, not known',
+    Code.UNREAD: (
+        '{values:,} of the values of the column "{column}" could not be read, such as {first!r}: nobody knows what they would '
+        'have said of the reward "{reward}"; correct them'
+    ),
     Code.NO_LEAST: (
         'the reward "{reward}" is below 0 at times, and an outcome that was never seen may pay less than any that was: say '
         "what a step pays at least, {reward}={column}>=NUMBER"

@@ -56,7 +56,11 @@ LABEL = Annotated[
 ]
 REWARD = Annotated[
     list[str] | None,
-    _option("--reward", "NAME=COLUMN", "A reward: cost=downtime, cost=mean:downtime, steps=1, cost=worn:1,failed:10."),
+    _option(
+        "--reward",
+        "NAME=COLUMN",
+        "A reward: cost=downtime, gain=pay>=-20, cost=mean:downtime, steps=1, cost=worn:1,failed:10.",
+    ),
 ]
 INITIAL = Annotated[
     str | None,

@@ -185,7 +185,7 @@ class Recorded(Source):
         if self._rejected.stray:  # the run stops there; what it knew before is contradicted all the same
             findings = (say(Code.STRAY, why=self._rejected.stray), *findings)
         if self._shown is not None:
-            assumptions, findings = (*assumptions, *self._shown.assumed), (*findings, *self._shown.untrusted)
+            assumptions = (*assumptions, *self._shown.assumed)
         malformed = rejected["malformed"]
         if malformed and self._rejected.on_error == "chance":
             assumptions = (say(Code.SPOILT, rejected=malformed, rows=self._read), *assumptions)
@@ -199,6 +199,7 @@ class Recorded(Source):
             passive=True,
             assumptions=assumptions,
             findings=findings,
+            rewards=_of_rewards(self.graph) if self._shown is None else self._shown.rewards,
         )
 
     def report(self) -> list[str]:
@@ -220,3 +221,16 @@ class Recorded(Source):
         """Close the files."""
         self._reader.close()
         self._rejected.close()
+
+
+def _of_rewards(graph: Graph) -> dict[str, tuple[str, ...]]:
+    """Return what must be true of the rewards of a graph that was given, where it leaves room for what it does not list."""
+    if graph.rest is None:
+        return {}
+    least = {
+        name: min(
+            float(part.min(initial=0.0)) for part in (each.state, each.choice, each.transition) if part is not None
+        )
+        for name, each in graph.rewards.items()
+    }
+    return {name: (say(Code.LEAST, reward=name, least=paid),) for name, paid in least.items()}

@@ -62,22 +62,26 @@ class Shown:
     graph : what was seen, labelled
     starts : (S,) the transition by which a trajectory that begins in a state is counted; None where the initial state is given
     notes : what there is to say of it, a line each
-    untrusted : what takes every guarantee away, a sentence each
-    assumed : what must be true for any promise, a sentence each
+    assumed : what must be true for any promise
+    rewards : what must be true, or stands against it, where a reward is asked for; by its name
     """
 
     graph: Graph
     starts: NDArray[np.int64] | None
     notes: tuple[str, ...]
-    untrusted: tuple[str, ...]
-    assumed: tuple[str, ...]
+    assumed: tuple[Statement, ...]
+    rewards: Mapping[str, tuple[Statement, ...]]
 
 
 def show(reader: Reader, wanted: Wanted) -> Shown:
     """Return the graph of what a log shows; malformed rows are passed over, to be dealt with when the log is counted."""
     flags = {name: _flags(name, given) for name, given in wanted.labels.items()}
     meant = {name: read_reward(given, reader.header) for name, given in wanted.rewards.items()}
-    paid = {name: Paid(name, given.column, mean=given.mean) for name, given in meant.items() if given.column}
+    paid = {
+        name: Paid(name, given.column, mean=given.mean, least=given.least)
+        for name, given in meant.items()
+        if given.column
+    }
     gathered: list[Flags | Paid] = [*(each for own in flags.values() for each in own), *paid.values()]
     seen = _seen(reader, gathered, strict=wanted.strict)
     said = [] if reader.ends is None else _judge_ends(seen, reader.ends)
@@ -112,9 +116,9 @@ def show(reader: Reader, wanted: Wanted) -> Shown:
     ]
     if drawn:
         notes.append(f'a trajectory leads from "{START}", {WRITTEN}')
-    untrusted = tuple(reason for each in paid.values() for reason in each.untrusted())
-    assumed = (*said, *(each.assumed for each in gathered))
-    return Shown(graph, _starts(graph) if drawn else None, tuple(notes), untrusted, assumed)
+    known = {name: each.statements for name, each in paid.items()}
+    assumed = (*said, *(each.assumed for own in flags.values() for each in own))
+    return Shown(graph, _starts(graph) if drawn else None, tuple(notes), assumed, known)
 
 
 def _seen(reader: Reader, gathered: Sequence[Flags | Paid], *, strict: bool) -> ObservedGraph:
@@ -211,17 +215,33 @@ def _marked(given: LabelOf, flags: Sequence[Flags]) -> Any:
 
 
 def _reward(name: str, given: Paid | float | Mapping[str, float], seen: ObservedGraph, *, rest: bool) -> Rewards:
-    """Return a reward structure; what a column says is paid on transitions, and nothing on the way to "anything else"."""
+    """Return a reward structure; what a column says is paid on transitions.
+
+    The way to "anything else" pays the least, and so does every step from then on; or nothing, if that is less: it may be over.
+    """
     if isinstance(given, Mapping):
         states = list(seen.number)
         paid = per_state(name, given, states)
-        return Rewards(state=np.append(paid, 0.0) if rest else paid)
+        return Rewards(state=np.append(paid, paid.min(initial=0.0)) if rest else paid)
     rows = seen.transitions(rest=rest)
     if not isinstance(given, Paid):
-        return Rewards(choice=np.array([given * (row[0][1] is not None and row[0][0] != START) for row in rows]))
-    return Rewards(
-        transition=np.array([given.value(each) if given.knows(each) else 0.0 for row in rows for each in row])
-    )
+        return Rewards(choice=np.array([_by_rule(given, *row[0]) for row in rows]))
+    return Rewards(transition=np.array([_by_column(given, *each) for row in rows for each in row]))
+
+
+def _by_rule(paid: float, state: Any, action: Any, successor: Any) -> float:
+    """Return what a choice pays whose first transition this is: what every step does, unless nobody took it."""
+    if action is not None and state != START:
+        return paid
+    return min(paid, 0.0) if successor is None else 0.0  # None is "anything else"
+
+
+def _by_column(paid: Paid, state: Any, action: Any, successor: Any) -> float:
+    if paid.knows((state, action, successor)):
+        return paid.value((state, action, successor))
+    if successor is not None or state == START:
+        return 0.0
+    return paid.least if state is not None else min(paid.least, 0.0)
 
 
 def _begin(seen: ObservedGraph, reader: Reader, *, rest: bool) -> str:
