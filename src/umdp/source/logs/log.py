@@ -56,8 +56,8 @@ class Log(Recorded):
         (the column says yes of the state in which a row starts) and ``"next:NAME"`` (of the state to which it leads).
     rewards : mapping, optional
         For a graph made from the log: ``"COLUMN"``, which must say the same whenever a transition is taken;
-        ``"COLUMN>=NUMBER"``, where no step pays less, seen or not; ``"mean:COLUMN"``, the mean of what was seen, about which nothing is promised; a number, paid with every step; or numbers
-        by states, paid when they are left.
+        ``"COLUMN>=NUMBER"``, where no step pays less, seen or not; ``"mean:COLUMN"``, the mean of what was seen, about which
+        nothing is promised; a number, paid with every step; or numbers by states, paid when they are left.
     initial : str or int, optional
         For a graph made from the log: the initial state, that of the first row unless it is given; or ``"observed"``, a state of
         its own whose one choice leads to the states in which trajectories begin, as often as they do.

@@ -15,6 +15,7 @@ from umdp.conditions import SOURCES, SourceKind
 from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.source.base import Batch, Knowledge, Order, Source
+from umdp.source.logs.beginnings import Beginnings
 from umdp.source.logs.counting import LONGEST, RowCounter
 from umdp.source.logs.data_tests import DataTests
 from umdp.source.logs.reader import Reader
@@ -23,7 +24,7 @@ from umdp.source.logs.rows import Carry, Rows, decode
 from umdp.source.logs.same_name import numbers_of
 from umdp.source.logs.shown import Shown
 from umdp.source.lookup import Lookup, Memo
-from umdp.statements import Code, say
+from umdp.statements import Code, Statement, say
 
 __all__ = ["Recorded"]
 
@@ -62,6 +63,8 @@ class Recorded(Source):
         self._memo = Memo(Lookup(self.graph))
         self._tests = DataTests(self._memo.lookup)
         self._longest, self._shown = longest, shown
+        left = np.ones(self.graph.states, np.bool_) if shown is None else shown.left
+        self._beginnings = Beginnings(self._memo.lookup, left)
         self._kept: dict[str, Any] | None = None
         self._read = 0
         self._interrupted = self._scattered = False
@@ -70,6 +73,7 @@ class Recorded(Source):
         """Start with the first row; what is recorded is the same for every seed."""
         self._rejected.begin()
         self._tests.begin()
+        self._beginnings.begin()
         self._position: dict[str, int] = self._reader.begin()
         self._carry = Carry()
         self._rows: Rows | None = None
@@ -126,6 +130,8 @@ class Recorded(Source):
             first = np.searchsorted(chunk.index, start + np.flatnonzero(begins))
             names = numbers_of(chunk.trajectories(first.tolist()))
         self._tests.take(rows.transition[start:stop], begins, names)
+        if self._shown is not None:
+            self._beginnings.take(rows.transition[start:stop], begins)
 
     def _next(self) -> bool:
         """Have the next rows at hand; return whether there are any."""
@@ -157,6 +163,7 @@ class Recorded(Source):
             **self._reader.evidence(position),
             **self._rejected.state(),
             **self._tests.state(),
+            **self._beginnings.state(),
             "read": self._read,
             "scattered": int(self._scattered),
             "trajectory": msgspec.json.encode(carry.trajectory).decode(),
@@ -169,6 +176,7 @@ class Recorded(Source):
         self._reader.seek(state)
         self._rejected.restore(state)
         self._tests.restore(state)
+        self._beginnings.restore(state)
         self._position = {name: int(state[name]) for name in self._position}
         self._carry = Carry(msgspec.json.decode(state["trajectory"]), int(state["successor"]), bool(state["over"]))
         self._rows, self._taken, self._read = None, 0, int(state["read"])
@@ -185,7 +193,8 @@ class Recorded(Source):
         if self._rejected.stray:  # the run stops there; what it knew before is contradicted all the same
             findings = (say(Code.STRAY, why=self._rejected.stray), *findings)
         if self._shown is not None:
-            assumptions = (*assumptions, *self._shown.assumed)
+            assumptions = (*self._of_beginning(), *assumptions, *self._shown.assumed)
+            findings = (*findings, *self._against_order())
         malformed = rejected["malformed"]
         if malformed and self._rejected.on_error == "chance":
             assumptions = (say(Code.SPOILT, rejected=malformed, rows=self._read), *assumptions)
@@ -201,6 +210,22 @@ class Recorded(Source):
             findings=findings,
             rewards=_of_rewards(self.graph) if self._shown is None else self._shown.rewards,
         )
+
+    def _of_beginning(self) -> tuple[Statement, ...]:
+        """Return that it starts where the first row does, if trajectories also begin elsewhere."""
+        found = self._beginnings
+        if self._shown is None or not self._shown.first or not found.elsewhere:
+            return ()
+        state = self.graph.state_name(self.graph.initial)
+        return (say(Code.INITIAL, state=state, elsewhere=found.elsewhere, trajectories=found.begun),)
+
+    def _against_order(self) -> tuple[Statement, ...]:
+        """Return why nobody can tell in which states trajectories begin, where that is asked for."""
+        if self._shown is None or self._shown.starts is None:
+            return ()
+        apart = say(Code.APART) if self._scattered or self._tests.names.apart else None
+        disorder = None if self._shown.named else self._beginnings.disorder()
+        return tuple(each for each in (apart, disorder) if each is not None)
 
     def report(self) -> list[str]:
         """Return what was rejected, and what is unusual about the data."""
@@ -227,10 +252,8 @@ def _of_rewards(graph: Graph) -> dict[str, tuple[str, ...]]:
     """Return what must be true of the rewards of a graph that was given, where it leaves room for what it does not list."""
     if graph.rest is None:
         return {}
-    least = {
-        name: min(
-            float(part.min(initial=0.0)) for part in (each.state, each.choice, each.transition) if part is not None
-        )
-        for name, each in graph.rewards.items()
-    }
+    least = {}
+    for name, each in graph.rewards.items():
+        parts = [part for part in (each.state, each.choice, each.transition) if part is not None]
+        least[name] = min((float(part.min(initial=0.0)) for part in parts), default=0.0)
     return {name: (say(Code.LEAST, reward=name, least=paid),) for name, paid in least.items()}

@@ -64,6 +64,9 @@ class Shown:
     notes : what there is to say of it, a line each
     assumed : what must be true for any promise
     rewards : what must be true, or stands against it, where a reward is asked for; by its name
+    left : (S,) which states were left by some row
+    first : whether the initial state is that of the first row, for want of another
+    named : whether rows say to which trajectory they belong
     """
 
     graph: Graph
@@ -71,6 +74,9 @@ class Shown:
     notes: tuple[str, ...]
     assumed: tuple[Statement, ...]
     rewards: Mapping[str, tuple[Statement, ...]]
+    left: NDArray[np.bool_]
+    first: bool
+    named: bool
 
 
 def show(reader: Reader, wanted: Wanted) -> Shown:
@@ -117,8 +123,14 @@ def show(reader: Reader, wanted: Wanted) -> Shown:
     if drawn:
         notes.append(f'a trajectory leads from "{START}", {WRITTEN}')
     known = {name: each.statements for name, each in paid.items()}
-    assumed = (*said, *(each.assumed for own in flags.values() for each in own))
-    return Shown(graph, _starts(graph) if drawn else None, tuple(notes), assumed, known)
+    order = () if reader.names_trajectories and not drawn else (say(Code.ORDER),)
+    assumed = (*order, *said, *(each.assumed for own in flags.values() for each in own))
+    left = np.zeros(graph.states, np.bool_)
+    left[: len(seen.number)] = ~(seen.unexplored | seen.terminal)
+    named = reader.names_trajectories
+    return Shown(
+        graph, _starts(graph) if drawn else None, tuple(notes), assumed, known, left, wanted.initial is None, named
+    )
 
 
 def _seen(reader: Reader, gathered: Sequence[Flags | Paid], *, strict: bool) -> ObservedGraph:
