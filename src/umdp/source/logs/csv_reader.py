@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from umdp.errors import FormatError
 from umdp.source.logs.ends import FINAL, RecordingEnds, over_and_final
+from umdp.source.logs.faults import Cause, Fault
 from umdp.source.logs.feed import BLOCK, Feed
 from umdp.source.logs.flags import FLAGS
 from umdp.source.logs.reader import LineReader, Parsed, choose_columns, extra_columns
@@ -121,7 +123,7 @@ class CsvReader(LineReader):
         """Look at every line by itself."""
         index: list[int] = []
         rows: list[Sequence[str]] = []
-        malformed: dict[int, str] = {}
+        malformed: dict[int, Fault] = {}
         lines = block.split(b"\n")
         if not lines[-1]:
             lines.pop()
@@ -129,30 +131,31 @@ class CsvReader(LineReader):
             if not line.strip():
                 continue
             if b"\0" in line:
-                malformed[number] = "the line holds a byte 0, which is no text"
+                malformed[number] = Fault("the line holds a byte 0, which is no text", Cause.ZERO)
                 continue
             try:
                 fields = _fields(line.decode(), self._delimiter)
             except UnicodeDecodeError:
-                malformed[number] = "the line is not text in UTF-8"
+                malformed[number] = Fault("the line is not text in UTF-8", Cause.ENCODING)
                 continue
             except csv.Error:
-                malformed[number] = "a quotation mark is not closed on the line"
+                malformed[number] = Fault("a quotation mark is not closed on the line", Cause.QUOTE)
                 continue
             if len(fields) != self._width:
                 plural = "s" if len(fields) != 1 else ""
-                malformed[number] = (
-                    f"the line has {len(fields)} field{plural}, but the header names {self._width} columns"
+                malformed[number] = Fault(
+                    f"the line has {len(fields)} field{plural}, but the header names {self._width} columns",
+                    Cause.FIELDS,
                 )
                 continue
             wrong = [role for role in self._strict if fields[self._final[role]].strip().lower() not in FLAGS]
             if wrong:
                 said = fields[self._final[wrong[0]]][:60]
-                malformed[number] = f"the {wrong[0]} is {said!r}; it is true or false, 1 or 0"
+                malformed[number] = Fault(f"the {wrong[0]} is {said!r}; it is true or false, 1 or 0", Cause.FLAG)
                 continue
             empty = [role for role, column in zip(TRIPLE[:2], self._triple, strict=False) if not fields[column].strip()]
             if empty:
-                malformed[number] = f"the line has no {' and no '.join(empty)}"
+                malformed[number] = Fault(f"the line has no {' and no '.join(empty)}", Cause.EMPTY)
                 continue
             index.append(number)
             rows.append(fields)
@@ -166,6 +169,13 @@ class CsvReader(LineReader):
         over, final = over_and_final(flags, len(rows))
         extra = [[row[column] for row in rows] for column in self._extra]
         return Parsed(index, triples, names, over, malformed, extra, final)
+
+    def cells(self, raw: Any) -> dict[str, str]:
+        """Return what a line says as far as it can be read; one that may have been cut says nothing."""
+        fields = [field.strip().strip('"') for field in str(raw).split(self._delimiter)]
+        if len(fields) < self._width:
+            return {}
+        return {role: fields[column] for role, column in zip(TRIPLE, self._triple, strict=True) if fields[column]}
 
     def _look_at(self, extra: Sequence[str]) -> None:
         self._extra = tuple(self.header.index(column) for column in extra_columns(extra, self.header, self.name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -155,6 +155,19 @@ class DataTests:
             row=self._next // 2,
             p=found[1],
         )
+
+    def said(self) -> tuple[dict[str, Callable[[str], int]], int]:
+        """Return how many of the rows so far name a state, an action or a next state, as functions; and how many there are."""
+        lookup, counts = self._lookup, self._counts.sum(axis=0)
+        graph, taken = lookup.graph, np.add.reduceat(counts, lookup.graph.choice_ptr[:-1])
+
+        def at(states: Array) -> Callable[[str], int]:
+            return lambda name: int(counts[states == number].sum()) if (number := lookup.state(name)) >= 0 else 0
+
+        def acted(name: str) -> int:
+            return sum(int(taken[c]) for c in np.flatnonzero(taken) if graph.action_name(int(c)) == name)
+
+        return {"state": at(lookup.start), "action": acted, "next": at(graph.successor)}, int(counts.sum())
 
     # -- going on --------------------------------------------------------------------------------------------
 

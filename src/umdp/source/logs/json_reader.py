@@ -11,6 +11,7 @@ import numpy as np
 
 from umdp.errors import misfit
 from umdp.source.logs.ends import FINAL, RecordingEnds, over_and_final
+from umdp.source.logs.faults import Cause, Fault
 from umdp.source.logs.feed import BLOCK, Feed
 from umdp.source.logs.flags import flag
 from umdp.source.logs.reader import COLUMNS, LineReader, Parsed, choose_columns
@@ -62,6 +63,15 @@ class JsonReader(LineReader):
         )
         self._decoder = msgspec.json.Decoder(row)
 
+    def cells(self, raw: Any) -> dict[str, str]:
+        """Return what a line says as far as it can be read."""
+        try:
+            said = msgspec.json.decode(str(raw))
+        except (msgspec.DecodeError, RecursionError):
+            return {}
+        names = {role: self._keys[role] for role in ("state", "action", "next")}
+        return {role: str(said[key]) for role, key in names.items() if key in said} if isinstance(said, dict) else {}
+
     def parse(self, block: bytes) -> Parsed:
         """Return what some lines say."""
         if b"\r" in block:
@@ -85,26 +95,26 @@ class JsonReader(LineReader):
         """Look at every line by itself."""
         index: list[int] = []
         rows: list[Any] = []
-        malformed: dict[int, str] = {}
+        malformed: dict[int, Fault] = {}
         for number, line in enumerate(block.split(b"\n")):
             if not line.strip():
                 continue
             if NOTHING in line and b"\\\\u0000" not in line:
-                malformed[number] = "the line holds a character 0, which is no text"
+                malformed[number] = Fault("the line holds a character 0, which is no text", Cause.ZERO)
                 continue
             try:
                 rows.append(self._decoder.decode(line))
             except UnicodeDecodeError:
-                malformed[number] = "the line is not text in UTF-8"
+                malformed[number] = Fault("the line is not text in UTF-8", Cause.ENCODING)
             except RecursionError:
-                malformed[number] = "the object is nested too deeply"
+                malformed[number] = Fault("the object is nested too deeply", Cause.JSON)
             except msgspec.DecodeError as error:
                 malformed[number] = _reason(error)
             else:
                 index.append(number)
         return self._parsed(np.array(index, dtype=np.int64), rows, malformed)
 
-    def _parsed(self, index: Any, rows: list[Any], malformed: Mapping[int, str]) -> Parsed:
+    def _parsed(self, index: Any, rows: list[Any], malformed: Mapping[int, Fault]) -> Parsed:
         flags = {"end": np.fromiter(map(_over, rows), np.bool_, len(rows))}
         for role, said in (("terminated", _terminated), ("truncated", _truncated)):
             given = list(map(said, rows))
@@ -120,8 +130,8 @@ class JsonReader(LineReader):
         return Parsed(index, map(_triple, rows), names, over, malformed, extra, final)
 
 
-def _reason(error: msgspec.DecodeError) -> str:
+def _reason(error: msgspec.DecodeError) -> Fault:
     said = misfit(str(error)).replace("a table", "an object")
     if not isinstance(error, msgspec.ValidationError) or said.startswith("expected an object"):
-        return f"the line is not a JSON object: {said}"
-    return f"the object does not fit: {said}"
+        return Fault(f"the line is not a JSON object: {said}", Cause.JSON)
+    return Fault(f"the object does not fit: {said}", Cause.TYPE)

@@ -12,6 +12,7 @@ import numpy as np
 
 from umdp.errors import FormatError, MissingExtra
 from umdp.source.logs.ends import FINAL, RecordingEnds, over_and_final
+from umdp.source.logs.faults import Cause, Fault
 from umdp.source.logs.feed import blocks, opened
 from umdp.source.logs.prefix import Prefix
 from umdp.source.logs.reader import Outcome, Reader, choose_columns, extra_columns
@@ -130,6 +131,10 @@ class ParquetReader(Reader):
             lambda taken: {"row": first + taken},
         )
 
+    def cells(self, raw: Any) -> dict[str, str]:
+        """Return what a row says."""
+        return {role: str(raw[role]) for role in TRIPLE if raw[role] is not None}
+
     def outcomes(self, extra: Sequence[str] = ()) -> Iterable[Outcome]:
         """Return the outcomes of the rows that follow, those of one slice once if nothing else is asked for."""
         import polars as pl
@@ -181,5 +186,5 @@ def _plain(names: polars.Series, rows: Any) -> list[Any]:
     return [name if isinstance(name, str | int) or name is None else str(name) for name in names.gather(rows).to_list()]
 
 
-def _missing(row: Mapping[str, Any]) -> str:
-    return f"the row has no {' and no '.join(role for role in TRIPLE if row[role] is None)}"
+def _missing(row: Mapping[str, Any]) -> Fault:
+    return Fault(f"the row has no {' and no '.join(role for role in TRIPLE if row[role] is None)}", Cause.EMPTY)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError
 from umdp.source.logs.ends import FINAL, RecordingEnds
+from umdp.source.logs.faults import Fault
 from umdp.source.logs.feed import Feed
 from umdp.source.logs.rows import Chunk
 from umdp.source.lookup import Memo
@@ -54,7 +55,7 @@ class Reader(ABC):
     name: str
     noun: str = "row"
     header: Sequence[str] | None = None
-    spoilt: tuple[str, str] | None = None
+    spoilt: tuple[str, Fault] | None = None
     ends: RecordingEnds | None = None
     names_trajectories: bool = True
 
@@ -86,6 +87,10 @@ class Reader(ABC):
         """Return what tells, at a later `seek`, whether the data up to there is the same; positions only grow."""
         return {}
 
+    def cells(self, raw: Any) -> dict[str, str]:
+        """Return what a row as it was found (`Chunk.raw`) says of state, action and next, as far as it can be read."""
+        return {}
+
     def wait(self, seconds: float) -> None:  # noqa: B027 - only what grows is worth waiting for
         """Wait for more to come, for about so long."""
 
@@ -102,7 +107,7 @@ class Parsed:
         triples: Iterable[Triple],
         trajectories: Sequence[Any] | None,
         over: Sequence[bool] | Array | None = None,
-        malformed: Mapping[int, str] | None = None,
+        malformed: Mapping[int, Fault] | None = None,
         extra: Sequence[Sequence[Any]] = (),
         final: Array | None = None,
     ) -> None:

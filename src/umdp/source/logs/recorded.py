@@ -18,6 +18,7 @@ from umdp.source.base import Batch, Knowledge, Order, Source
 from umdp.source.logs.beginnings import Beginnings
 from umdp.source.logs.counting import LONGEST, RowCounter
 from umdp.source.logs.data_tests import DataTests
+from umdp.source.logs.faults import FEW, Cause
 from umdp.source.logs.reader import Reader
 from umdp.source.logs.rejected import Kind, OnError, RejectedRows
 from umdp.source.logs.rows import Carry, Rows, decode
@@ -117,7 +118,13 @@ class Recorded(Source):
             kind: Kind = (
                 "malformed" if row not in rows.unlisted else "unlisted" if self.graph.rest is None else "beyond"
             )
-            self._rejected.take(rows.chunk.where(row), rows.reasons[row], rows.chunk.raw(row), kind)
+            raw, fault = rows.chunk.raw(row), rows.reasons[row]
+            self._rejected.take(rows.chunk.where(row), fault, raw, kind)
+            if kind == "malformed":
+                cells = self._reader.cells(raw)
+                if fault.cause is Cause.CONTRADICTS:  # its state, or that of the row before, is what was spoilt
+                    cells.pop("state", None)
+                self._rejected.causes.take(fault.cause, cells)
         self._test(rows, taken, self._taken)
         self._read += self._taken - taken
         return met
@@ -198,6 +205,8 @@ class Recorded(Source):
         malformed = rejected["malformed"]
         if malformed and self._rejected.on_error == "chance":
             assumptions = (say(Code.SPOILT, rejected=malformed, rows=self._read), *assumptions)
+            uneven = self._rejected.causes.uneven(*self._tests.said()) if malformed > FEW else None
+            findings = findings if uneven is None else (uneven, *findings)
             malformed = 0
         return Knowledge(
             graph=self._graph_from,

@@ -135,6 +135,10 @@ class SeveralReader(Reader):
             self.spoilt = self.spoilt or self._reader.spoilt
             self.names_trajectories &= self._reader.names_trajectories
 
+    def cells(self, raw: Any) -> dict[str, str]:
+        """Return what a row of the file at hand says as far as it can be read."""
+        return self._reader.cells(raw)
+
     def wait(self, seconds: float) -> None:
         """Wait for more rows in the last file."""
         self._reader.wait(seconds)

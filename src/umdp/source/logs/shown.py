@@ -15,6 +15,7 @@ from umdp.model import REST, Graph, Rewards
 from umdp.source.base import Unlisted, UnlistedNote
 from umdp.source.logs.columns import Flags, Paid, RewardOf, Triple, per_state, read_reward
 from umdp.source.logs.ends import RecordingEnds
+from umdp.source.logs.faults import Cause
 from umdp.source.logs.reader import Outcome, Reader
 from umdp.source.logs.rows import Carry, decode
 from umdp.source.lookup import Lookup, Memo
@@ -178,9 +179,9 @@ def _nothing(reader: Reader) -> FormatError:
         return FormatError("there is no row from which a graph could be made; give a graph", path=reader.name)
     place, why = reader.spoilt
     remedy = "correct the rows"
-    if "UTF-8" in why:
+    if why.cause is Cause.ENCODING:
         remedy = "save the file as UTF-8, such as with iconv -f latin1 -t utf-8"
-    elif "not a JSON object" in why:
+    elif why.cause is Cause.JSON:
         remedy = "write one object on every line; a list is taken apart by jq -c '.[]'"
     return FormatError(f"{why}, and no other row can be read either; {remedy}", path=place)
 
