@@ -121,7 +121,7 @@ def stated(given: str, code: str | None = None) -> Statement:
     """Return a sentence as a statement; one without a code of this version is somebody else's."""
     if isinstance(given, Statement):
         return given
-    return Statement(given, Code(code) if code in Code._value2member_map_ else Code.OTHER)
+    return Statement(given, next((each for each in Code if each == code), Code.OTHER))
 
 
 def codes_of(given: Iterable[str]) -> tuple[Code, ...]:

@@ -216,8 +216,8 @@ class LineReader(Reader):
                 self.spoilt = f"{self.name}, line {before + first + 1}", parsed.malformed[first]
             triples, final = list(parsed.triples), parsed.final.tolist()
             if self.ends is not None:
-                before = np.searchsorted(parsed.index, sorted(parsed.malformed)) - 1
-                self.ends.take(parsed.trajectories, triples, final, set(before.tolist()))
+                torn = np.searchsorted(parsed.index, sorted(parsed.malformed)) - 1
+                self.ends.take(parsed.trajectories, triples, final, set(torn.tolist()))
             rows = zip(triples, final, *parsed.extra, strict=True)
             yield from ((*triple, *more) for triple, *more in rows)
         if self.ends is not None:
