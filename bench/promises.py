@@ -1,14 +1,18 @@
-"""How often promises are false where nobody gave a graph: `python -m bench.promises [RUNS]`, 2000 unless told otherwise.
+"""How often promises are false: `python -m bench.promises [RUNS] [--logs] [--keep FILE]`, 2000 runs unless told otherwise.
 
-A run is false if at any look the truth was outside the bounds, or the value promised was more than the optimum. For comparison,
-what the same learner does when it takes the observed graph for the whole truth, as if somebody had given it.
+First where nobody gave a graph: a run is false if at any look the truth was outside the bounds, or the value promised was more
+than the optimum. For comparison, what the same learner does when it takes the observed graph for the whole truth, as if somebody
+had given it. Then logs that say less than it seems, one for every row of the table of conditions (`bench.promised_logs`).
+
+With `--keep` results are kept in a file, and a campaign that was stopped goes on from there.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
+import json
 import random
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -17,12 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from bench.promised_logs import ERROR_RATE, LOGS, Outcome
 from umdp import MDP, ConfidenceSequence, Graph, Snapshot, anytime, solve
 from umdp.model import REST
 from umdp.source import Gymnasium, Log
 
-ERROR_RATE = 0.2
 RUNS = 2000
+BLOCK = 50  # runs after which results are kept
 GOAL = 'Pmax=? [ F "goal" ]'
 
 Rows = dict[tuple[str, str], dict[str, float]]
@@ -181,14 +186,48 @@ CASES: dict[str, Callable[[int], bool]] = {
 }
 
 
+def counted(
+    name: str, case: Callable[[int], Outcome], runs: int, kept: dict[str, list[float]], save: Callable[[], None]
+) -> None:
+    """Go on with a case until there are so many runs: how many, in how many something was promised, false, seconds."""
+    done = kept.setdefault(name, [0, 0, 0, 0.0])
+    while done[0] < runs:
+        begun = time.perf_counter()
+        for seed in range(int(done[0]), min(int(done[0]) + BLOCK, runs)):
+            found = case(seed)
+            done[0], done[1], done[2] = done[0] + 1, done[1] + found.promised, done[2] + found.false
+        done[3] += time.perf_counter() - begun
+        save()
+
+
 def main() -> None:
     """Print how many runs of each kind were false."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
-    print(f"{runs} seeded runs each, error rate {ERROR_RATE:.0%}")
-    for name, holds in CASES.items():
-        begun = time.perf_counter()
-        false = sum(not holds(seed) for seed in range(runs))
-        print(f"{name:40} {false:5} false, {false / runs:7.2%}   {time.perf_counter() - begun:6.0f} s", flush=True)
+    parser = argparse.ArgumentParser(description="How often promises are false.")
+    parser.add_argument("runs", nargs="?", type=int, default=RUNS)
+    parser.add_argument("--keep", type=Path, help="a file of results, to go on from")
+    parser.add_argument("--only", default="", help="cases whose name has these words")
+    parser.add_argument("--logs", action="store_true", help="only logs that say less than it seems")
+    given = parser.parse_args()
+    results: dict[str, list[float]] = {}
+    if given.keep is not None and given.keep.exists():
+        results = json.loads(given.keep.read_text(encoding="utf-8"))
+
+    def save() -> None:
+        if given.keep is not None:
+            given.keep.write_text(json.dumps(results, indent=1), encoding="utf-8")
+
+    graphs = {name: _as_outcome(case) for name, case in CASES.items()}
+    print(f"{given.runs} seeded runs each, error rate {ERROR_RATE:.0%}")
+    for name, case in {**({} if given.logs else graphs), **LOGS}.items():
+        if given.only in name:
+            counted(name, case, given.runs, results, save)
+            runs, promised, false, seconds = results[name]
+            line = f"{name:44} {promised:6.0f} promised {false:6.0f} false, {false / runs:7.2%}   {seconds:6.0f} s"
+            print(line, flush=True)
+
+
+def _as_outcome(holds: Callable[[int], bool]) -> Callable[[int], Outcome]:
+    return lambda seed: Outcome(promised=True, false=not holds(seed))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from umdp import MDP, ClopperPearson, ConfidenceSequence, Graph, Guarantee, Policy, Spec, anytime, switch
+from umdp.conditions import Asked
 from umdp.guarantee import promise
 from umdp.learn import LEARNERS
 from umdp.solver.graph.unseen import unseen_support
@@ -67,10 +68,10 @@ def test_assumptions_are_conditions_of_the_promise() -> None:
 
 def test_a_found_graph_with_anything_else_keeps_the_promise_of_a_learner_that_discovers() -> None:
     assert promise(CLAIM, Knowledge(graph="observed", rest=True), discovers=True) == CLAIM
-    costly = promise(CLAIM, Knowledge(graph="observed", rest=True), discovers=True, costly=True)
+    costly = promise(CLAIM, Knowledge(graph="observed", rest=True), discovers=True, asked=Asked.SPENT)
     assert "may cost anything" in costly.text
     assert costly.kind == "none"
-    assert promise(CLAIM, Knowledge(), costly=True) == CLAIM
+    assert promise(CLAIM, Knowledge(), asked=Asked.SPENT) == CLAIM
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_one_look_is_one_look(looks: int, whole: bool, kind: str) -> None:
 def test_it_goes_through_json() -> None:
     for label in (CLAIM, FIXED, promise(CLAIM, Knowledge(changes=True))):
         given = json.loads(json.dumps(label.as_dict()))
-        assert set(given) == {"kind", "level", "reasons", "text"}
+        assert set(given) == {"kind", "level", "reasons", "codes", "text"}
         assert Guarantee.from_dict(given) == label
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from bench.promised_logs import LOGS
 from bench.promises import ERROR_RATE, batches, environment, kept, log
 from scipy.stats import binom
 
@@ -45,3 +46,21 @@ def test_what_was_observed_is_not_the_whole_truth(looks: Callable[..., object]) 
     label = list(looks(0, rest=False))[-1][0].guarantee  # type: ignore[call-overload]
     assert label.kind == "none"
     assert "found in the data" in label.text
+
+
+NONE = {  # what must not be promised in the end, however the rows fall
+    "reward below any seen", "initial observed, shuffled, no names", "a change half-way", "rows sorted by outcome",
+    "rows of one name in another encoding", "rows with a decimal comma", "rows that the graph does not list",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(LOGS))
+def test_a_log_that_says_less_than_it_seems_has_no_promise_or_one_that_is_kept(name: str) -> None:
+    found = [LOGS[name](seed) for seed in range(15)]
+    assert sum(each.false for each in found) <= most(15)
+    assert {each.promised for each in found} == {name not in NONE}
+
+
+@pytest.mark.parametrize("name", ["end with every last row", "terminated and truncated"])
+def test_ends_of_recordings_are_never_taken_for_more(name: str) -> None:
+    assert not any(LOGS[name](seed).false for seed in range(30))

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.asked import check_numbers, check_spec, is_costly, readings
+from umdp.asked import asked_of, check_numbers, check_spec, readings
 from umdp.automata.product import product_of
+from umdp.conditions import ON_OBSERVED
 from umdp.evidence import DirectEvidence
 from umdp.evidence.playing import Playing
 from umdp.evidence.settings import divide
@@ -126,8 +127,8 @@ class Anytime:
         refuse_shifted(self.source.graph, self.spec)
         check_numbers(seed=self.seed, horizon=self.horizon, precision=self.precision, per_solve=self.per_solve)
         self.learner, budget = divide(self.learner, self.evidence)
-        self.costly = is_costly(self.source.graph, self.spec)
-        if self.costly or not self.learner.discovers:
+        self.asked = asked_of(self.source.graph, self.spec)
+        if ON_OBSERVED[self.asked].against or not self.learner.discovers:
             self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
         graph = self.source.graph
         worst, best = readings(self.spec, graph)
@@ -188,7 +189,8 @@ class Anytime:
             unseen += 0 if product is None else unseen_staying(graph, product.stay, policy, seen)
         return promise(
             claim, self.source.knowledge(), looks=self.iteration, whole=self.ended and not self.source.interactive,
-            discovers=self.learner.discovers, watches=self.learner.watches, costly=self.costly, decided_unseen=unseen,
+            discovers=self.learner.discovers, watches=self.learner.watches, asked=self.asked, decided_unseen=unseen,
+            reward=self.spec.resolve_reward(list(graph.rewards)) if self.spec.kind == "R" else None,
         )  # fmt: skip
 
     def gap(self, snapshot: Snapshot) -> float:

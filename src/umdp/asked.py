@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+from umdp.conditions import ON_OBSERVED, Asked
 from umdp.errors import ModelError
 from umdp.model import REST, Graph
 from umdp.solver.objective import objective_of
@@ -13,7 +14,7 @@ from umdp.spec import Direction, Spec, Threshold
 from umdp.spec.nested import nested_in
 
 __all__ = [
-    "LARGEST", "check_budgets", "check_gap", "check_numbers", "check_spec", "check_until", "is_costly", "readings",
+    "LARGEST", "asked_of", "check_budgets", "check_gap", "check_numbers", "check_spec", "check_until", "is_costly", "readings",
 ]  # fmt: skip
 
 LARGEST = 2**63 - 1  # what 64 bits hold: numbers end up in arrays
@@ -55,12 +56,27 @@ def is_costly(graph: Graph, spec: Spec) -> bool:
     >>> is_costly(coin, Spec.parse("Rmax=? [ C<=9 ]")), is_costly(coin, Spec.parse("Rmax=? [ Cdiscount=0.9 ]"))
     (True, False)
     """
+    return bool(ON_OBSERVED[asked_of(graph, spec)].against)
+
+
+def asked_of(graph: Graph, spec: Spec) -> Asked:
+    """Return what kind of property it is, for the table of what follows from where data come from.
+
+    Examples
+    --------
+    >>> from umdp.model import Rewards
+    >>> coin = Graph([0, 1], [0, 1], [0], rewards={"gain": Rewards(choice=[-1.0])})
+    >>> asked_of(coin, Spec.parse("Rmax=? [ C<=9 ]"))
+    <Asked.SIGNED: 'largest sum, something below 0'>
+    """
     if spec.aim == "average":
-        return True  # once it has happened, it may hold for ever
-    # In a discounted sum the least that was seen stands for what was not: `own_rewards`.
-    return spec.kind == "R" and (
-        spec.deciding().agent is Direction.MIN or (spec.aim != "discounted" and objective_of(graph, spec).signed)
-    )
+        return Asked.AVERAGE
+    if spec.kind != "R":
+        return Asked.PROBABILITY
+    spent = spec.deciding().agent is Direction.MIN
+    if spec.aim == "discounted":
+        return Asked.DISCOUNTED_SPENT if spent else Asked.DISCOUNTED
+    return Asked.SPENT if spent else Asked.SIGNED if objective_of(graph, spec).signed else Asked.EARNED
 
 
 def readings(spec: Spec, graph: Graph) -> tuple[Spec, Spec]:

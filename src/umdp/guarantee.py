@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from umdp.plural import nouns, were
+from umdp.conditions import CONDITIONS, FLOORS, ON_OBSERVED, Asked, GraphKind
+from umdp.statements import Code, Statement, codes_of, say, stated
 
 if TYPE_CHECKING:
     from umdp.source.base import Knowledge
@@ -14,27 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["Guarantee", "promise"]
 
 Kind = Literal["none", "fixed-N", "any-time"]
-
-LOOKED_AGAIN = (
-    "the bounds hold for one look, after numbers of samples fixed before, and this was look {looks}: "
-    "use ConfidenceSequence, which holds at all looks"
-)
-FOLLOWED = (
-    "the bounds hold for numbers of samples fixed before, and here what was seen decided what was sampled, or when to stop: "
-    "use ConfidenceSequence"
-)
-FIXED = "the number of samples of every choice was fixed before, not by what was seen"
-OBSERVED = "the graph was only observed: what can happen but was not seen is missing from it"
-NOT_FOUND = (
-    "the graph was found in the data, and the learner's bounds are for one that is known: use ConfidenceSequence"
-)
-COSTLY = (
-    "an outcome that was never seen may cost anything, or hold for ever: no bound on a smallest cost, or on a long-run average, "
-    "follows from an observed graph"
-)
-POSSIBLE = "every listed transition can happen"  # where the value rests on some that were never seen
-CHANGES = "the process is known to change: bounds from before say nothing of it after"
-UNKNOWN = "the learner promises nothing"
 
 
 @dataclass(frozen=True)
@@ -45,7 +25,8 @@ class Guarantee:
     ----------
     kind : {"none", "fixed-N", "any-time"}
     level : the probability with which all bounds hold at once; None where nothing is promised
-    reasons : why nothing is promised; or what must be true for the promise to hold; a sentence each
+    reasons : why nothing is promised; or what must be true for the promise to hold; a sentence each, which knows its code
+        (`umdp.statements.Statement`)
 
     Examples
     --------
@@ -60,6 +41,14 @@ class Guarantee:
     kind: Kind
     level: float | None = None
     reasons: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reasons", tuple(map(stated, self.reasons)))
+
+    @property
+    def codes(self) -> tuple[Code, ...]:
+        """What the reasons say, by their codes."""
+        return codes_of(self.reasons)
 
     @property
     def holds(self) -> bool:
@@ -104,8 +93,9 @@ class Guarantee:
         return f"{text}{joint}{self.reasons[0]}{tail}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return kind, level, reasons and the text, for JSON."""
-        return {"kind": self.kind, "level": self.level, "reasons": list(self.reasons), "text": self.text}
+        """Return kind, level, reasons, their codes and the text, for JSON."""
+        reasons, codes = [str(each) for each in self.reasons], [each.value for each in self.codes]
+        return {"kind": self.kind, "level": self.level, "reasons": reasons, "codes": codes, "text": str(self.text)}
 
     @staticmethod
     def from_dict(given: Mapping[str, Any]) -> Guarantee:
@@ -117,7 +107,9 @@ class Guarantee:
         >>> Guarantee.from_dict(label.as_dict()) == label
         True
         """
-        return Guarantee(given["kind"], given["level"], tuple(given["reasons"]))
+        reasons = given["reasons"]
+        codes = given.get("codes", [None] * len(reasons))  # older runs have none
+        return Guarantee(given["kind"], given["level"], tuple(map(stated, reasons, codes)))
 
     def __str__(self) -> str:
         return self.text
@@ -138,7 +130,8 @@ def promise(
     whole: bool = True,
     discovers: bool = False,
     watches: bool = False,
-    costly: bool = False,
+    asked: Asked = Asked.PROBABILITY,
+    reward: str | None = None,
     decided_unseen: int = 0,
 ) -> Guarantee:
     """Return what is promised: a learner's claim, where nothing that is known of the data stands against it.
@@ -157,8 +150,10 @@ def promise(
         Whether the learner's claim allows for a graph that was found in the data.
     watches : bool
         Whether the learner's claim itself says since when the process must not have changed.
-    costly : bool
-        Whether the property asks for a smallest reward, which an outcome that was never seen may exceed by anything.
+    asked : Asked
+        What kind of property it is: of some, what was never seen may be worse than anything that was.
+    reward : str, optional
+        The reward that the property asks for.
     decided_unseen : int
         How many listed transitions were never seen though what the graph decides rests on them.
 
@@ -173,64 +168,53 @@ def promise(
     >>> print(promise(claim, Knowledge(), decided_unseen=2))
     with probability 95 %, whenever you stop, provided that every listed transition can happen: 2 of those on which ...
     """
+    paid = [stated(each) for each in knowledge.rewards.get(reward or "", ())]
+    if ON_OBSERVED[asked].against:
+        paid = [each for each in paid if each.code not in FLOORS]
     against = [
-        *(() if claim.holds else claim.reasons or (UNKNOWN,)),
-        *_against_graph(knowledge, discovers=discovers, costly=costly, unseen=decided_unseen),
+        *(() if claim.holds else claim.reasons or (say(Code.NO_CLAIM),)),
+        *_against_graph(knowledge, asked, discovers=discovers, unseen=decided_unseen),
         *_against_data(knowledge, watches=watches),
+        *(each for each in paid if each.code not in CONDITIONS),
         *_against_looking(claim, looks, whole=whole),
     ]
     if against:
         return Guarantee("none", None, tuple(against))
-    conditions = [*claim.reasons, *knowledge.assumptions]
-    if claim.kind == "fixed-N" and FIXED not in conditions:
-        conditions.append(FIXED)
+    conditions = [*claim.reasons, *knowledge.assumptions, *paid]
+    if claim.kind == "fixed-N" and Code.FIXED not in codes_of(conditions):
+        conditions.append(say(Code.FIXED))
     if decided_unseen:
-        conditions.insert(
-            0,
-            f"{POSSIBLE}: {decided_unseen:,} of those on which the value rests "
-            f"{'was' if decided_unseen == 1 else 'were'} never seen",
-        )
+        conditions.insert(0, say(Code.POSSIBLE, unseen=decided_unseen))
     return replace(claim, reasons=tuple(conditions))
 
 
-def _against_graph(knowledge: Knowledge, *, discovers: bool, costly: bool, unseen: int) -> list[str]:
-    if knowledge.graph == "given" and not knowledge.rest:
+def _against_graph(knowledge: Knowledge, asked: Asked, *, discovers: bool, unseen: int) -> list[Statement]:
+    kind = knowledge.graph_kind
+    if kind is GraphKind.GIVEN:
         return []
-    if not knowledge.rest:
-        return [OBSERVED]
-    found = [] if discovers else [NOT_FOUND]
-    if costly:
-        found.append(COSTLY)
+    if kind is GraphKind.CLOSED:
+        return [say(Code.OBSERVED)]
+    found = [] if discovers else [say(Code.NOT_FOUND)]
+    found += [say(code) for code in ON_OBSERVED[asked].against]
     if unseen and knowledge.graph == "observed":
-        found.append(
-            f"the value rests on {unseen:,} listed {nouns(unseen, 'transition')} that {were(unseen)} never seen, in a graph only "
-            "observed"
-        )
+        found.append(say(Code.UNSEEN, unseen=unseen))
     return found
 
 
 def _against_data(knowledge: Knowledge, *, watches: bool) -> list[str]:
-    found = []
-    of = f" of {knowledge.rows:,}" if knowledge.rows else ""
+    found: list[str] = []
     if knowledge.unlisted:
-        found.append(
-            f"{knowledge.unlisted:,}{of} {nouns(knowledge.rows or knowledge.unlisted, 'step')} that the graph does not list "
-            f"{were(knowledge.unlisted)} dropped: what is left was selected by outcome"
-        )
+        found.append(say(Code.DROPPED, unlisted=knowledge.unlisted, rows=knowledge.rows))
     if knowledge.rejected:
-        they = "it" if knowledge.rejected == 1 else "they"
-        found.append(
-            f"{knowledge.rejected:,}{of} {nouns(knowledge.rows or knowledge.rejected, 'row')} {were(knowledge.rejected)} "
-            f"rejected: nobody knows what {they} would have said"
-        )
+        found.append(say(Code.REJECTED, rejected=knowledge.rejected, rows=knowledge.rows))
     if knowledge.changes and not watches:
-        found.append(CHANGES)
+        found.append(say(Code.CHANGES))
     return [*found, *knowledge.findings]
 
 
-def _against_looking(claim: Guarantee, looks: int, *, whole: bool) -> list[str]:
+def _against_looking(claim: Guarantee, looks: int, *, whole: bool) -> list[Statement]:
     if claim.kind != "fixed-N" or looks == 0:
         return []
     if looks > 1:
-        return [LOOKED_AGAIN.format(looks=looks)]
-    return [] if whole else [FOLLOWED]
+        return [say(Code.LOOKED_AGAIN, looks=looks)]
+    return [] if whole else [say(Code.FOLLOWED)]

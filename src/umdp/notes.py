@@ -39,7 +39,7 @@ def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
     """Return what the user should know about a run as it is shown by a snapshot, a line each."""
     source = process_of(run.source)
     own = run.spec.aim in ("discounted", "average")  # rewards are taken as the process pays them: no word on shifts
-    report = [line for line in run.source.report() if not (own and RANGE in line)]
+    report = [str(line) for line in run.source.report() if not (own and RANGE in line)]
     notes = [*in_lines(snapshot.alarms), *report, *_reset_note(run)]
     if isinstance(source, Environment):
         entry = source.graph.interface is not None and source.graph.interface.entry

@@ -295,7 +295,7 @@ def test_tabs_other_columns_and_compact_json(tmp_path: Path) -> None:
             "log.csv",
             HEADER,
             {"columns": {"nxt": "x"}},
-            "the columns are trajectory, state, action, next, end; there is no role nxt",
+            "the columns are trajectory, state, action, next, end, terminated, truncated; there is no role nxt",
         ),
         ("log.csv", "state,state,action,next\n", {}, 'there are 2 columns "state"; rename one'),
         ("log.csv", "", {}, "the file is empty; its first line must name the columns"),

@@ -19,7 +19,7 @@ def test_names_and_numbers_find_the_same_transitions() -> None:
             target = int(graph.successor[t])
             by_name = lookup.place(graph.state_name(s), graph.action_name(c), graph.state_name(target))
             by_number = lookup.place(s, c - int(graph.state_ptr[s]), str(target))
-            assert by_name == by_number == (t, s, target, "")
+            assert by_name == by_number == (t, s, target, "", False)
 
 
 def test_a_number_is_never_taken_for_another_state_that_has_a_number_for_a_name() -> None:

@@ -13,6 +13,7 @@ import umdp
 from umdp.errors import FormatError, ModelError, UmdpError
 from umdp.model import REST
 from umdp.source import Log, graph_of_log
+from umdp.statements import Code, stated
 
 HEAD = "trajectory,state,action,next,end,cost,hot"
 ROWS = """
@@ -64,7 +65,7 @@ def test_labels(log: Path, given: Any, states: set[str]) -> None:
 
 
 def test_a_column_of_numbers_is_paid_on_transitions(log: Path) -> None:
-    graph = graph_of_log(log, rewards={"cost": "cost"})
+    graph = graph_of_log(log, rewards={"cost": "cost"}, terminal=["failed"])
     found = paid(graph, "cost")
     assert found["new", "run", "worn"] == 1
     assert found["worn", "run", "worn"] == 2
@@ -133,15 +134,70 @@ def test_a_mean_is_a_reward_of_which_nothing_is_promised(log: Path) -> None:
         file.write("4,new,run,worn,0,4,0\n")
     source = Log(log, rewards={"cost": "mean:cost"})
     assert paid(source.graph, "cost")["new", "run", "worn"] == pytest.approx((1 + 1 + 4) / 3)
-    assert "mean of what was seen" in source.knowledge().findings[0]
     *_, last = umdp.anytime(source, 'R{"cost"}max=? [ C<=2 ]', umdp.ConfidenceSequence())
     assert last.guarantee.kind == "none"
+    assert last.guarantee.codes == (Code.MEAN,)
 
 
 def test_what_columns_say_is_a_condition_of_the_promise(log: Path) -> None:
     source = Log(log, rewards={"cost": "cost"}, labels={"hot": ["column:hot"]})
-    assert 'the reward "cost" of a transition is always what the log shows' in source.knowledge().assumptions
+    assert [stated(each).code for each in source.knowledge().rewards["cost"]] == [Code.REWARD, Code.LEAST]
+    *_, last = umdp.anytime(source, 'R{"cost"}max=? [ C<=2 ]', umdp.ConfidenceSequence())
+    assert 'the reward "cost" of a transition is always what the log shows' in last.guarantee.reasons
+    assert 'no step pays a reward "cost" of less than 0' in last.guarantee.reasons
+    *_, last = umdp.anytime(Log(log, rewards={"cost": "cost"}), 'Pmax=? [ F "end" ]', umdp.ConfidenceSequence())
+    assert Code.REWARD not in last.guarantee.codes  # nobody asked for it
     assert 'the label "hot" of a state is always what the log shows' in source.knowledge().assumptions
+
+
+def signed(path: Path, seed: int, *, loss: float = 0.001) -> Path:
+    """Write a log in which the first step earns or loses 1, and very rarely loses 1000."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for n in range(300):
+        drawn = rng.random()
+        target, pay = ("x", -1000) if drawn < loss else ("t", 1) if drawn < 0.5 else ("u", -1)
+        rows.append(f"{n},s,go,{target},{pay}")
+    path.write_text("trajectory,state,action,next,pay\n" + "\n".join(rows) + "\n")
+    return path
+
+
+DISCOUNTED = 'R{"pay"}max=? [ Cdiscount=0.9 ]'
+
+
+def test_what_was_never_seen_may_pay_less_than_anything_that_was(tmp_path: Path) -> None:
+    path = signed(tmp_path / "log.csv", 1, loss=0)
+    *_, last = umdp.anytime(Log(path, rewards={"pay": "pay"}), DISCOUNTED, umdp.ConfidenceSequence(0.05))
+    assert last.guarantee.codes == (Code.NO_LEAST,)
+    said = Log(path, rewards={"pay": "pay>=-1000"}, terminal=["t", "u"])
+    assert paid(said.graph, "pay")["s", "go", REST] == -1000
+    assert paid(said.graph, "pay")[REST, "stay", REST] == -1000
+    *_, last = umdp.anytime(said, DISCOUNTED, umdp.ConfidenceSequence(0.05))
+    assert last.guarantee.kind == "any-time"
+    assert 'no step pays a reward "pay" of less than -1000' in last.guarantee.reasons
+    assert last.bracket.lower < -1
+    with pytest.raises(FormatError, match="holds -1, though no step is said to pay less than 0; say what a step pays"):
+        Log(path, rewards={"pay": "pay>=0"})
+
+
+def test_a_rule_holds_for_what_was_never_seen_too(tmp_path: Path) -> None:
+    log = Log(signed(tmp_path / "log.csv", 1, loss=0), rewards={"pay": -1, "by state": {"s": -2}}, terminal=["t", "u"])
+    choice, state = log.graph.rewards["pay"].choice, log.graph.rewards["by state"].state
+    assert choice is not None
+    assert choice.tolist() == [-1, 0, 0, -1]
+    assert state is not None
+    assert state.tolist() == [-2, 0, 0, -2]
+    *_, last = umdp.anytime(log, DISCOUNTED, umdp.ConfidenceSequence(0.05))
+    assert last.guarantee.kind == "any-time"
+    assert last.bracket.lower < -1
+
+
+def test_values_that_cannot_be_read_take_the_promise_about_their_reward_away(log: Path) -> None:
+    with log.open("a") as file:
+        file.write('4,new,run,worn,0,"1,5",0\n')
+    source = Log(log, rewards={"cost": "cost"}, on_error="chance")
+    *_, last = umdp.anytime(source, 'R{"cost"}max=? [ C<=2 ]', umdp.ConfidenceSequence())
+    assert last.guarantee.codes == (Code.UNREAD,)
 
 
 def test_a_value_that_cannot_be_read_is_passed_over_where_others_say_it(log: Path) -> None:

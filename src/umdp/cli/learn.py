@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -234,8 +234,13 @@ def _learn(
 
 
 def _save(run: Anytime, last: Snapshot | None, keep: Callable[[Snapshot], None], failure: Exception) -> Snapshot | None:
-    """Keep what was learned before something failed, as far as that can still be done, and return it."""
+    """Keep what was learned before something failed, as far as that can still be done, and return it.
+
+    Where nothing can be said of what was read last, nothing is promised: it may be what the failure is about.
+    """
+    from umdp.guarantee import Guarantee
     from umdp.run import WriteError
+    from umdp.statements import Code, say
 
     now: Snapshot | None
     try:
@@ -243,7 +248,12 @@ def _save(run: Anytime, last: Snapshot | None, keep: Callable[[Snapshot], None],
         if not isinstance(failure, WriteError):
             keep(now)
     except Exception:  # what was shown last is then all there is
-        now = None if last is None else replace(last, reason="something failed")
+        if last is None:
+            return None
+        now = replace(last, reason="something failed", guarantee=Guarantee("none", reasons=(say(Code.FAILED),)))
+        if not isinstance(failure, WriteError):
+            with suppress(Exception):
+                keep(now)
     return now if now is not None and now.trajectories else None
 
 

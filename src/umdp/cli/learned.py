@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Origin", "read_run"]
 
-OTHER = "the promise was made for another property, and does not follow for this one from the intervals alone"
 SURE = (
     "confidence-sequence",
 )  # learners whose intervals hold for all choices at once, those that were never tried included
@@ -44,15 +43,17 @@ class Origin:
 
     def promised(self, model: Graph, spec: Spec) -> dict[str, Any]:
         """Return what is promised for a property of the learned model, as it is read."""
+        from umdp.guarantee import Guarantee
         from umdp.model import REST
         from umdp.spec import Spec
+        from umdp.statements import Code, say
 
         asked = Spec.parse(self.question).robust()
         if self.guarantee["kind"] == "none" or spec in (asked, asked.pessimistic(REST)):
             return self.guarantee
         if self.sure and self._carries_over(model, spec):
             return self.guarantee
-        return {"kind": "none", "level": None, "reasons": [OTHER], "text": f"no guarantee: {OTHER}"}
+        return Guarantee("none", reasons=(say(Code.OTHER_PROPERTY),)).as_dict()
 
     def _carries_over(self, model: Graph, spec: Spec) -> bool:
         """Whether the worst case of another property follows from the intervals alone.
@@ -62,13 +63,18 @@ class Origin:
         """
         from umdp.asked import is_costly
         from umdp.automata.reading import needs_automaton
-        from umdp.guarantee import POSSIBLE
         from umdp.solver import relevant
+        from umdp.statements import Code
 
         worst = spec.agent is not None and spec.nature is spec.agent.flipped and spec.filter is None
-        if not worst or needs_automaton(spec) or any(POSSIBLE in each for each in self.guarantee["reasons"]):
+        codes = self.guarantee.get(
+            "codes"
+        )  # a run of an older version has none: nothing is concluded from its sentences
+        if not worst or needs_automaton(spec) or codes is None or Code.POSSIBLE in codes:
             return False
-        return not (model.rest is not None and is_costly(model, spec)) and not relevant(model, spec).favoured
+        if model.rest is not None and (spec.kind == "R" or is_costly(model, spec)):
+            return False  # what is known of a reward was asked for only where the property asked for it
+        return not relevant(model, spec).favoured
 
 
 def read_run(path: str) -> tuple[IntervalMDP, Origin] | None:

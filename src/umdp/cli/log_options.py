@@ -45,7 +45,7 @@ COLUMNS = Annotated[
     _option(
         "--columns",
         "ROLE=NAME",
-        "Columns of a log: state=unit,next=after; roles: trajectory, state, action, next, end.",
+        "Columns of a log: state=unit,next=after; roles: trajectory, state, action, next, end, terminated, truncated.",
     ),
 ]
 LABEL = Annotated[
@@ -56,7 +56,11 @@ LABEL = Annotated[
 ]
 REWARD = Annotated[
     list[str] | None,
-    _option("--reward", "NAME=COLUMN", "A reward: cost=downtime, cost=mean:downtime, steps=1, cost=worn:1,failed:10."),
+    _option(
+        "--reward",
+        "NAME=COLUMN",
+        "A reward: cost=downtime, gain=pay>=-20, cost=mean:downtime, steps=1, cost=worn:1,failed:10.",
+    ),
 ]
 INITIAL = Annotated[
     str | None,

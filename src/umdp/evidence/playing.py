@@ -17,13 +17,13 @@ from umdp.evidence.hunch import Hunch
 from umdp.evidence.promised import Promised
 from umdp.evidence.settings import Budget
 from umdp.evidence.tally import Role, Tally
-from umdp.guarantee import CHANGES, Guarantee
+from umdp.guarantee import Guarantee
 from umdp.model import Policy
-from umdp.plural import nouns
 from umdp.solver.prepared import Prepared, prepare
-from umdp.source.base import MARKOV, Source
+from umdp.source.base import Source
 from umdp.source.simulator.simulator import Simulator
 from umdp.spec import Spec
+from umdp.statements import Code, say, stated
 
 if TYPE_CHECKING:
     from umdp.anytime import Anytime
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ALIKE", "Playing"]
 
-ALIKE = "every episode begins alike and does not depend on the others"
+ALIKE = say(Code.ALIKE)
 START = 64  # trajectories before anybody becomes a candidate
 TURN = 16  # a turn is this part of all there was
 AGAIN = 1.25  # times as many trajectories before it is asked again who should be played
@@ -233,19 +233,21 @@ class Playing:
     def label(self, source: Source) -> Guarantee:
         """Return how sure bounds from playing are, and on which conditions; or why they are not."""
         known, tally = source.knowledge(), self.tally
-        against = [CHANGES] if known.changes else []
+        against: list[str] = [say(Code.CHANGES)] if known.changes else []
         if self.beyond:
-            against.append(f"a trajectory cost more than the most that was said, {tally.most:g}")
+            against.append(say(Code.BEYOND_MOST, most=tally.most))
         if not tally.wants_goal:  # what is certain to come is taken from the graph
             against += known.findings
             if known.unlisted:
-                against.append(f"{known.unlisted:,} {nouns(known.unlisted, 'step')} led where the graph lists nothing")
+                against.append(say(Code.LED_OUT, unlisted=known.unlisted))
         if tally.rewarded and known.graph == "observed" and not tally.at_least:
-            against.append("what a step costs was only observed")
+            against.append(say(Code.COST_OBSERVED))
         if against:
             return Guarantee("none", None, tuple(against))
         conditions: list[str] = [] if isinstance(source, Simulator) else [ALIKE]
-        conditions += [each for each in known.assumptions if each != MARKOV] if tally.rewarded else []
+        conditions += (
+            [each for each in known.assumptions if stated(each).code is not Code.MARKOV] if tally.rewarded else []
+        )
         return Guarantee("any-time", self.budget.level, tuple(conditions))
 
     def shared(self, claim: Guarantee) -> Guarantee:

@@ -12,14 +12,11 @@ from umdp.guarantee import Guarantee
 from umdp.learn.binomial import ULP, Binomial, Floats, Ints, Level, log_likelihood, lowest
 from umdp.learn.settings import as_setting, check, describe
 from umdp.model import Graph
+from umdp.statements import Code, say
 
 __all__ = ["ConfidenceSequence"]
 
 WITNESSES = ("lower_hits", "lower_samples", "upper_hits", "upper_samples")
-
-BROKEN = (
-    "intervals of different times exclude each other (choices: {}): the process changed, or the promised event failed"
-)
 
 
 class ConfidenceSequence(Binomial):
@@ -88,7 +85,7 @@ class ConfidenceSequence(Binomial):
     def claim(self) -> Guarantee:
         """Every time at once, until it is known to have failed."""
         if self.broken.any():
-            return Guarantee("none", reasons=(BROKEN.format(np.count_nonzero(self.broken)),))
+            return Guarantee("none", reasons=(say(Code.BROKEN, choices=int(np.count_nonzero(self.broken))),))
         return Guarantee("any-time", 1 - self.error_rate)
 
     def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:
@@ -134,18 +131,19 @@ class ConfidenceSequence(Binomial):
     ) -> None:
         """Intersect what was not tightened; where nothing is left, keep the newest and say so; then tighten.
 
+        The newest may count different samples for different outcomes (see `ObservedSequence`), and exclude each other
+        themselves: nothing is believed of such a choice then.
+
         A witness of an end, by the name of the array in which it is kept, is taken over with the end.
         """
         sizes = self.sizes[choice]
         start = np.cumsum(sizes) - sizes
         low, high = np.maximum(lower, self.least[transition]), np.minimum(upper, self.most[transition])
-        rounding = (sizes + 2) * ULP
-        empty = (
-            (np.add.reduceat(low > high, start) > 0)
-            | (np.add.reduceat(low, start) > 1 + rounding)
-            | (np.add.reduceat(high, start) < 1 - rounding)
-        )
+        empty = _empty(low, high, start, sizes)
         newest = np.repeat(empty, sizes)
+        if empty.any():
+            hopeless = np.repeat(empty & _empty(lower, upper, start, sizes), sizes)
+            lower, upper = np.where(hopeless, 0.0, lower), np.where(hopeless, 1.0, upper)
         raised = newest | (lower > self.least[transition])
         lowered = newest | (upper < self.most[transition])
         self.broken[choice[empty]] += 1
@@ -161,3 +159,14 @@ class ConfidenceSequence(Binomial):
 
     def __repr__(self) -> str:
         return describe(self, error_rate=self.error_rate, prior=self.prior)
+
+
+def _empty(lower: Floats, upper: Floats, start: Ints, sizes: Ints) -> NDArray[np.bool_]:
+    """Return which choices (C,) no distribution fits, but for rounding; theirs are `sizes` bounds from `start` on."""
+    rounding = (sizes + 2) * ULP
+    empty: NDArray[np.bool_] = (
+        (np.add.reduceat(lower > upper, start) > 0)
+        | (np.add.reduceat(lower, start) > 1 + rounding)
+        | (np.add.reduceat(upper, start) < 1 - rounding)
+    )
+    return empty

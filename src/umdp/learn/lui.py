@@ -12,11 +12,11 @@ from umdp.guarantee import Guarantee
 from umdp.learn.base import Learner
 from umdp.learn.settings import as_pair, check, describe, place, spread
 from umdp.model.interval import ROUNDING
+from umdp.statements import Code, say
 
 __all__ = ["LUI"]
 
 TINY = np.finfo(np.float64).tiny
-NOT_CONFIDENCE = "the intervals of LUI are not confidence intervals: they shrink faster than the error"
 
 
 class LUI(Learner):
@@ -87,7 +87,7 @@ class LUI(Learner):
     @property
     def claim(self) -> Guarantee:
         """None: the intervals are not confidence intervals."""
-        return Guarantee("none", reasons=(NOT_CONFIDENCE,))
+        return Guarantee("none", reasons=(say(Code.NOT_CONFIDENCE),))
 
     def begin(self) -> None:
         """Set the bounds to the prior, and the strengths to its strength."""

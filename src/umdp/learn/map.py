@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from umdp.guarantee import Guarantee
 from umdp.learn.dirichlet import Dirichlet
 from umdp.learn.settings import describe
+from umdp.statements import Code, say
 
 __all__ = ["MAP"]
 
@@ -53,7 +54,7 @@ class MAP(Dirichlet):
     @property
     def claim(self) -> Guarantee:
         """None: an estimate without bounds is almost surely not the truth."""
-        return Guarantee("none", reasons=("an estimate without bounds is almost surely not the truth",))
+        return Guarantee("none", reasons=(say(Code.NO_BOUNDS),))
 
     def begin(self) -> None:
         """Set both bounds to the mode of the prior."""

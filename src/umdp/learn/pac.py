@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from umdp.guarantee import Guarantee
 from umdp.learn.dirichlet import EPSILON, Dirichlet
 from umdp.learn.settings import as_rate, check, describe
+from umdp.statements import Code, say
 
 __all__ = ["PAC"]
-
-BIASED = "the intervals surround a biased estimate, for which Hoeffding's inequality does not hold"
 
 
 class PAC(Dirichlet):
@@ -87,7 +86,7 @@ class PAC(Dirichlet):
     def claim(self) -> Guarantee:
         """None around the mode; one look after fixed numbers of samples around the mean."""
         if self.around == "map":
-            return Guarantee("none", reasons=(BIASED,))
+            return Guarantee("none", reasons=(say(Code.BIASED),))
         return Guarantee("fixed-N", 1 - self.error_rate)
 
     @property

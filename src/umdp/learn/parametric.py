@@ -21,18 +21,13 @@ from umdp.parametric.contraction import Constraints, contract
 from umdp.parametric.linear import linear_weights
 from umdp.parametric.model import ParametricMDP
 from umdp.parametric.ranges import ends_of
+from umdp.statements import Code, say
 
-__all__ = ["DESCRIBES", "Parametric"]
+__all__ = ["Parametric"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-DESCRIBES = "{} describes the process, with {}"
-CONTRADICTED = (
-    "the data contradict {}: no values of {} fit what was seen of class {} and of the others; the program is wrong, or the "
-    "promised event failed"
-)
-DIFFERENT = "the data contradict {}: {}"
 KEPT = ("box_alarm", "box_lower", "box_upper", "samples")
 WIDER = 12  # times that intervals without a promise are widened, until some values fit all of them
 
@@ -111,17 +106,16 @@ class Parametric(Tied):
         claim, origin = self.inner.claim, self.program.origin
         if self.misfit_samples.any():
             first, *others = super().claim.reasons
-            return Guarantee("none", reasons=(DIFFERENT.format(origin, first), *others))
+            return Guarantee("none", reasons=(say(Code.PROGRAM_DIFFERS, origin=origin, why=str(first)), *others))
         if not claim.holds:
             return claim
         if self.wrong:
             names = ", ".join(self.program.names)
-            return Guarantee(
-                "none", reasons=(CONTRADICTED.format(origin, names, self._class_of(int(self.box_alarm[0]))),)
-            )
+            kind = self._class_of(int(self.box_alarm[0]))
+            return Guarantee("none", reasons=(say(Code.PROGRAM_WRONG, origin=origin, names=names, kind=kind),))
         box = zip(self.program.names, self.program.lower, self.program.upper, strict=True)
         given = ", ".join(f"{name} in [{low:g}, {high:g}]" for name, low, high in box)
-        return replace(claim, reasons=(*claim.reasons, DESCRIBES.format(origin, given)))
+        return replace(claim, reasons=(*claim.reasons, say(Code.PROGRAM, origin=origin, box=given)))
 
     def alarms(self) -> tuple[Alarm, ...]:
         """Return which class left nothing of the box, which choices are not like their class, and which classes changed."""

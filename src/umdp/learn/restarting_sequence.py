@@ -16,7 +16,7 @@ from umdp.learn.observed_sequence import SHARE
 from umdp.learn.settings import as_rate, check, describe, place
 from umdp.learn.two_samples import contradiction
 from umdp.model import Graph
-from umdp.plural import nouns
+from umdp.statements import Code, say
 
 __all__ = ["SLOTS", "RestartingSequence"]
 
@@ -129,18 +129,10 @@ class RestartingSequence(ConfidenceSequence):
         if not known.holds:
             return known
         if not self.raised.any():
-            return Guarantee("any-time", known.level, ("the process has not changed since the start",))
-        last = f"{int(self.alarm_steps.max()):,} steps"
-        if self.forget == "all":
-            return Guarantee(
-                "any-time", known.level, (f"the process has not changed since the last alarm, after {last}",)
-            )
-        some = int(np.count_nonzero(self.raised))
-        said = (
-            f"no {self.noun} has changed since {FORGET[self.forget]} (or since the start where there was none: there were "
-            f"alarms at {some:,} {nouns(some, self.noun)}, the last after {last})"
-        )
-        return Guarantee("any-time", known.level, (said,))
+            return Guarantee("any-time", known.level, (say(Code.UNCHANGED),))
+        last, some = int(self.alarm_steps.max()), int(np.count_nonzero(self.raised))
+        where = {} if self.forget == "all" else {"noun": self.noun, "since": FORGET[self.forget], "places": some}
+        return Guarantee("any-time", known.level, (say(Code.UNCHANGED_SINCE, steps=last, **where),))
 
     def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:
         """Return a learner with these settings, at its beginning, for a graph; "anything else" is an outcome like any other."""

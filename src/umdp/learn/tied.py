@@ -24,16 +24,12 @@ from umdp.model import Graph
 from umdp.model.events import Events
 from umdp.model.tying import Outcome, Tie, Tying
 from umdp.parametric.model import ParametricMDP
+from umdp.statements import Code, say
 
 __all__ = ["TIED", "Tied", "as_tied"]
 
 Floats = NDArray[np.float64]
-TIED = "the choices of every class share one distribution over outcomes"
-MISFIT = "the choices of class {} do not share one distribution: {} is not like the others"
-CONTRADICTED = (
-    "bounds of outcomes of class {} contradict each other: its choices do not share one distribution, the process changed, or "
-    "the promised event failed"
-)
+TIED = say(Code.TIED)
 OF_CLASS = "class "  # before the names of what the learner of classes keeps
 
 
@@ -111,9 +107,12 @@ class Tied(Learner):
         claim, wrong = self.inner.claim, np.flatnonzero(self.misfit_samples)
         if wrong.size:
             kind, first = self.tying.names[self.tying.choice_class[wrong[0]]], place(self.graph, int(wrong[0]))
-            return Guarantee("none", reasons=(MISFIT.format(kind, first), *(() if claim.holds else claim.reasons)))
+            return Guarantee(
+                "none", reasons=(say(Code.MISFIT, kind=kind, choice=first), *(() if claim.holds else claim.reasons))
+            )
         if claim.holds and self.contradicted.any():
-            return Guarantee("none", reasons=(CONTRADICTED.format(self.tying.names[np.argmax(self.contradicted > 0)]),))
+            kind = self.tying.names[np.argmax(self.contradicted > 0)]
+            return Guarantee("none", reasons=(say(Code.CONTRADICTED, kind=kind),))
         return replace(claim, reasons=(*claim.reasons, TIED)) if claim.holds and self.assumed else claim
 
     def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from umdp.guarantee import Guarantee
 from umdp.learn.dirichlet import EPSILON, Dirichlet
 from umdp.learn.settings import as_rate, describe
+from umdp.statements import Code, say
 
 __all__ = ["UCRL2"]
-
-NOT_THEIRS = "the intervals are not those that the guarantee of UCRL2 is about: they surround a biased estimate"
 
 
 class UCRL2(Dirichlet):
@@ -66,7 +65,7 @@ class UCRL2(Dirichlet):
     @property
     def claim(self) -> Guarantee:
         """None, as the intervals are not those that UCRL2's guarantee is about."""
-        return Guarantee("none", reasons=(NOT_THEIRS,))
+        return Guarantee("none", reasons=(say(Code.NOT_UCRL2),))
 
     def begin(self) -> None:
         """Set all bounds to [epsilon, 1], which is what the formula gives before any step."""

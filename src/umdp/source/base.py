@@ -4,23 +4,52 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.conditions import GraphKind
 from umdp.model import MDP, REST, Graph
+from umdp.statements import Code, say
 
 if TYPE_CHECKING:
     from umdp.source.walk import Walk
 
-__all__ = ["COUNTED", "INSTEAD", "MARKOV", "UNLISTED", "Batch", "Knowledge", "Order", "Source"]
+__all__ = ["MARKOV", "Batch", "Knowledge", "Order", "Source", "Unlisted", "UnlistedNote"]
 
-MARKOV = "what happens next depends on the state and the action alone"
+MARKOV = say(Code.MARKOV)
 
-# What reports say of steps that a graph does not list; and what they say where these are left out (see `Listed`).
-UNLISTED, INSTEAD, COUNTED = f"counts as {REST}", f", it counts as {REST}", f"was counted as {REST}"
+
+class Unlisted(Enum):
+    """What reports say of steps that a graph does not list; and what they say where these are left out (see `Listed`)."""
+
+    COUNTS = f"counts as {REST}", "is taken for impossible"
+    INSTEAD = f"it counts as {REST}", "steps to it are left out"
+    COUNTED = f"was counted as {REST}", "was left out"
+
+
+class UnlistedNote(str):
+    """A line of a report that ends with what a graph does not list; `left_out` is the same where such steps are left out.
+
+    Examples
+    --------
+    >>> note = UnlistedNote("whatever was not seen", Unlisted.COUNTS)
+    >>> print(note, note.left_out, sep="; ")
+    whatever was not seen counts as anything else; whatever was not seen is taken for impossible
+    """
+
+    __slots__ = ("left_out",)
+    left_out: str
+
+    def __new__(cls, line: str, how: Unlisted) -> UnlistedNote:
+        """Return a line that ends with what is said of such steps."""
+        counted, left_out = (f"{line} {words}" for words in how.value)
+        made = super().__new__(cls, counted)
+        made.left_out = left_out
+        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +109,9 @@ class Knowledge:
     rows : rows or steps looked at in all
     changes : whether the process is known to change
     passive : whether others collected the data, as with a log
-    assumptions : what must be true for any promise, a sentence each
-    findings : what tests on the data found against them, a sentence each
+    assumptions : what must be true for any promise, a statement each (`umdp.statements`)
+    findings : what tests on the data found against them, a statement each
+    rewards : what must be true, or stands against it, where a reward is asked for; by the name of the reward
 
     Examples
     --------
@@ -98,6 +128,14 @@ class Knowledge:
     passive: bool = False
     assumptions: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
+    rewards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def graph_kind(self) -> GraphKind:
+        """Who says what can happen."""
+        if self.rest:
+            return GraphKind.OBSERVED
+        return GraphKind.GIVEN if self.graph == "given" else GraphKind.CLOSED
 
 
 class Source(ABC):

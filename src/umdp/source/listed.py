@@ -9,7 +9,7 @@ import numpy as np
 
 from umdp.model import REST, Graph, Rewards
 from umdp.source.around import Around
-from umdp.source.base import COUNTED, INSTEAD, UNLISTED, Batch, Order, Source
+from umdp.source.base import Batch, Order, Source, UnlistedNote
 
 __all__ = ["Listed", "listed", "without_rest"]
 
@@ -42,12 +42,7 @@ class Listed(Around):
 
     def report(self) -> list[str]:
         """Return what the source reports, in the words for a source without "anything else"."""
-        return [_reworded(line) for line in self.inner.report()]
-
-
-def _reworded(line: str) -> str:
-    line = line.replace(INSTEAD, ", steps to it are left out").replace(COUNTED, "was left out")
-    return line.replace(UNLISTED, "is taken for impossible")
+        return [line.left_out if isinstance(line, UnlistedNote) else line for line in self.inner.report()]
 
 
 def without_rest(source: Source) -> Source:

@@ -21,12 +21,16 @@ MOST = 1_000_000  # triples remembered at a time, so that a log of a huge graph 
 
 
 class Place(NamedTuple):
-    """Where a row lies in the graph; what is not found is -1, and `reason` says why the transition is not."""
+    """Where a row lies in the graph; what is not found is -1, and `reason` says why the transition is not.
+
+    `nowhere` says that it is not because the row does not say where it led.
+    """
 
     transition: int
     state: int
     successor: int
     reason: str = ""
+    nowhere: bool = False
 
 
 class Lookup:
@@ -44,7 +48,7 @@ class Lookup:
     >>> graph = Graph([0, 2, 3], [0, 2, 3, 4], [0, 1, 1, 1], state_names=["here", "there"], actions=["try", "go", "stay"])
     >>> lookup = Lookup(graph)
     >>> lookup.place("here", "try", "there")
-    Place(transition=1, state=0, successor=1, reason='')
+    Place(transition=1, state=0, successor=1, reason='', nowhere=False)
     >>> lookup.place("0", "1", "there").transition
     2
     >>> lookup.place("here", "go", "here").reason
@@ -129,9 +133,8 @@ class Lookup:
         if transition >= 0:
             return Place(transition, source, target)
         if not str(successor).strip():
-            reason = NOWHERE
-        else:
-            reason = self._no_state(str(successor)) if target < 0 else self.unlisted(choice, target)
+            return Place(-1, source, target, NOWHERE, nowhere=True)
+        reason = self._no_state(str(successor)) if target < 0 else self.unlisted(choice, target)
         return Place(-1, source, target, reason)
 
     def beyond(self, choice: int) -> int:

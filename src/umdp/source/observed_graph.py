@@ -36,6 +36,7 @@ class ObservedGraph:
     ----------
     number : the number of every state, in order of appearance
     varies : whether a transition was seen with different rewards
+    believed : whether the end of a trajectory says that its last state is terminal, and not only that its recording ended
 
     Examples
     --------
@@ -56,6 +57,8 @@ class ObservedGraph:
         self._seen: dict[int, dict[Hashable, dict[int, float]]] = {}
         self._ended: set[int] = set()
         self._open: set[int] = set()
+        self._told: set[int] = set()
+        self.believed = True
 
     def add(
         self, state: Hashable, action: Hashable, successor: Hashable, reward: float = 0.0, *, end: bool = False
@@ -78,8 +81,9 @@ class ObservedGraph:
                 for target, reward in outcomes.items():
                     if names[target] not in states:
                         kept.add(names[source], action, names[target], reward)
-        kept.varies = self.varies
-        for mine, theirs in ((self._ended, kept._ended), (self._open, kept._open)):
+        kept.varies, kept.believed = self.varies, self.believed
+        pairs = (self._ended, kept._ended), (self._open, kept._open), (self._told, kept._told)
+        for mine, theirs in pairs:
             theirs.clear()
             theirs.update(kept.number[names[s]] for s in mine if names[s] in kept.number)
         return kept
@@ -92,14 +96,19 @@ class ObservedGraph:
                 raise ModelError(
                     f"terminal: the state {state!r} was left, so it is not terminal; leave it out, or correct the row"
                 )
-            self._ended.add(number)
-            self._open.discard(number)
+            self._told.add(number)
+
+    @property
+    def ending(self) -> NDArray[np.bool_]:
+        """Which states were never left, and are said to be terminal, or every step into them was the last, shape (S,)."""
+        ended = (self._ended - self._open | self._told) - self._seen.keys()
+        return np.array([s in ended for s in range(len(self.number))], dtype=np.bool_)
 
     @property
     def terminal(self) -> NDArray[np.bool_]:
-        """Which states were never left, and every step into them said that it was the last, shape (S,)."""
-        ended = self._ended - self._open - self._seen.keys()
-        return np.array([s in ended for s in range(len(self.number))], dtype=np.bool_)
+        """Which of these are terminal, shape (S,): those that somebody said are, and where ends are believed, all."""
+        told = np.array([s in self._told for s in range(len(self.number))], dtype=np.bool_)
+        return self.ending & (told | self.believed)
 
     @property
     def unexplored(self) -> NDArray[np.bool_]:

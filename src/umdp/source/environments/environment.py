@@ -12,19 +12,20 @@ from umdp.errors import ModelError, UmdpError
 from umdp.model import MDP, Graph
 from umdp.model.interface import Interface, freeze
 from umdp.plural import nouns, were
-from umdp.source.base import COUNTED, MARKOV, Batch, Knowledge, Order, Source
+from umdp.source.base import MARKOV, Batch, Knowledge, Order, Source, Unlisted, UnlistedNote
 from umdp.source.environments.protocol import Protocol, Step, name_of
 from umdp.source.environments.way import Way
 from umdp.source.logs.rejected import OnError
 from umdp.source.lookup import Lookup
 from umdp.source.markov import MarkovTest
+from umdp.statements import Code, Statement, say
 from umdp.streams import EpisodeSeeds, RandomStream, bit_generator
 
 __all__ = ["Environment"]
 
 SHOWN = 5
 MANY = 512  # batches, or steps of one, after which steps are tested in any case
-LEAST = "where an expected reward is asked for, no step pays less than any of its kind that exploration saw"
+LEAST = say(Code.LEAST_SEEN)
 
 
 class Environment(Source):
@@ -299,12 +300,9 @@ class Environment(Source):
     def knowledge(self) -> Knowledge:
         """Return how many steps were taken, and how many of them the graph does not list."""
         unlisted, lower = self._done["unlisted"], self._done["lower"]
-        its = "its" if lower == 1 else "their"
-        findings = (
-            [f"{lower:,} {nouns(lower, 'step')} paid less than any of {its} kind that exploration saw"] if lower else []
-        )
+        findings: list[Statement] = [say(Code.PAID_LESS, steps=lower)] if lower else []
         if (past := self._tested().finding) is not None:
-            findings.append(past.text)
+            findings.append(say(Code.PAST_MATTERS, finding=past.text))
         return Knowledge(
             graph=self._graph_from,
             rest=self.graph.rest is not None,
@@ -323,10 +321,8 @@ class Environment(Source):
                 f"{were(done['truncated'])} cut off by the environment's time limit"
             )
         if done["rest"]:
-            notes.append(
-                f"{done['rest']} of {done['steps']} {nouns(done['steps'], 'step')} led where the graph lists nothing; each "
-                f"ended its trajectory and {COUNTED}"
-            )
+            led = f"{done['rest']} of {done['steps']} {nouns(done['steps'], 'step')} led where the graph lists nothing"
+            notes.append(UnlistedNote(f"{led}; each ended its trajectory and", Unlisted.COUNTED))
         if done["unlisted"]:
             notes.append(
                 f"{done['unlisted']} {nouns(done['unlisted'], 'step')} led where the graph has no transition; each ended its "

@@ -16,7 +16,7 @@ from umdp.model import Graph
 from umdp.model.interface import freeze
 from umdp.model.units import reward_structures
 from umdp.plural import nouns
-from umdp.source.base import UNLISTED
+from umdp.source.base import Unlisted, UnlistedNote
 from umdp.source.environments.protocol import Protocol, allowed, name_of
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
 from umdp.streams import EpisodeSeeds, RandomStream, generator
@@ -203,12 +203,13 @@ def observe(
         names=_namer(seen),
         rest=rest,
     )
-    otherwise = UNLISTED if rest else "is missing, and no guarantee covers it"
     origin = (
         f"the graph is what {played} {nouns(played, 'episode')} with random actions showed ({steps} {nouns(steps, 'step')}): "
         f"{graph.states} {nouns(graph.states, 'state')}, {graph.transitions} {nouns(graph.transitions, 'transition')}; "
-        f"whatever can happen but did not {otherwise}"
+        "whatever can happen but did not"
     )
+    missing = f"{origin} is missing, and no guarantee covers it"
+    origin = UnlistedNote(origin, Unlisted.COUNTS) if rest else missing
     given = [None if action == RESET else action for action in seen.actions(rest=rest)]
     varies = "rewards differ for the same transition; the lowest that was seen counts" if seen.varies else ""
     short = f"exploration was cut short after {steps:,} steps: what it did not see may be easy to reach" if cut else ""

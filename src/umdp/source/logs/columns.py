@@ -14,26 +14,29 @@ from numpy.typing import NDArray
 from umdp.errors import FormatError, ModelError
 from umdp.source.logs.flags import flag
 from umdp.source.observed_graph import label_members
+from umdp.statements import Code, Statement, say
 
 __all__ = ["Flags", "Paid", "RewardOf", "Triple", "per_state", "read_reward", "split"]
 
 Triple = tuple[str, str, str]
 RewardOf = str | float | Mapping[str, float]
 MEAN = "mean:"
-ENTRY = re.compile(r"(.+):\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*")
+NUMBER = r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*"
+ENTRY, LEAST = re.compile(f"(.+):{NUMBER}"), re.compile(f"(.+)>={NUMBER}")
 
 
 @dataclass(frozen=True)
 class ReadReward:
-    """What is paid: what a column says, or so much everywhere, or so much in some states."""
+    """What is paid: what a column says, no step less than the least that is said; or so much everywhere, or in some states."""
 
     column: str = ""
     mean: bool = False
     value: float | Mapping[str, float] = 0.0
+    least: float | None = None
 
 
 def read_reward(given: RewardOf, header: Sequence[str] | None = None) -> ReadReward:
-    """Return what a reward means: a number, ``COLUMN``, ``mean:COLUMN``, ``STATE:NUMBER,...``, or a mapping of states.
+    """Return what a reward means: a number, ``COLUMN``, ``COLUMN>=NUMBER``, ``mean:COLUMN``, ``STATE:NUMBER,...``, or a mapping.
 
     Examples
     --------
@@ -41,6 +44,8 @@ def read_reward(given: RewardOf, header: Sequence[str] | None = None) -> ReadRew
     ('downtime', True, 1.0)
     >>> read_reward("worn:1,(0,1):2.5").value
     {'worn': 1.0, '(0,1)': 2.5}
+    >>> read_reward("pay>=-20").column, read_reward("pay>=-20").least
+    ('pay', -20.0)
     """
     if not isinstance(given, str):
         return ReadReward(value=given)
@@ -52,6 +57,9 @@ def read_reward(given: RewardOf, header: Sequence[str] | None = None) -> ReadRew
     number = _number(text)
     if number is not None:
         return ReadReward(value=number)
+    bounded = LEAST.fullmatch(text)
+    if bounded is not None:
+        return ReadReward(bounded[1].strip(), least=_number(bounded[2]))
     entries = [ENTRY.fullmatch(part) for part in split(text)]
     if entries and all(entries):
         found = ((entry[1].strip(), _number(entry[2])) for entry in entries if entry is not None)
@@ -149,9 +157,9 @@ class Flags:
             )
 
     @property
-    def assumed(self) -> str:
+    def assumed(self) -> Statement:
         """What must be true for any promise."""
-        return f'the label "{self.label}" of a state is always what the log shows'
+        return say(Code.LABEL, label=self.label)
 
     @property
     def members(self) -> list[str]:
@@ -166,8 +174,8 @@ class Flags:
 class Paid:
     """A column of numbers: what is paid on a transition, the same whenever it is taken; or its mean."""
 
-    def __init__(self, reward: str, column: str, *, mean: bool = False) -> None:
-        self.reward, self.column, self._mean = reward, column, mean
+    def __init__(self, reward: str, column: str, *, mean: bool = False, least: float | None = None) -> None:
+        self.reward, self.column, self._mean, self._least = reward, column, mean, least
         self._values: dict[Triple, tuple[Any, float]] = {}
         self._sums: dict[Triple, tuple[float, int]] = {}
         self._bad = _Bad()
@@ -210,10 +218,32 @@ class Paid:
                 path=name,
             )
 
+        lowest = min((value for _, value in self._values.values()), default=0.0)
+        if self._least is not None and lowest < self._least:
+            raise FormatError(
+                f'reward "{self.reward}": the column "{self.column}" holds {lowest:g}, though no step is said to pay less than '
+                f"{self._least:g}; say what a step pays at least",
+                path=name,
+            )
+
     @property
-    def assumed(self) -> str:
-        """What must be true for any promise."""
-        return f'the reward "{self.reward}" of a transition is always what the log shows'
+    def least(self) -> float:
+        """What a step pays at least: what was said, otherwise the least that was seen, or nothing."""
+        seen = min((value for _, value in self._values.values()), default=0.0)
+        return min(seen, 0.0) if self._least is None else self._least
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What must be true, or stands against it, where this reward is asked for."""
+        if self._mean:
+            return (say(Code.MEAN, reward=self.reward),)
+        if self._bad.count:
+            bad = {"values": self._bad.count, "first": self._bad.first}
+            return (say(Code.UNREAD, reward=self.reward, column=self.column, **bad),)
+        shown = say(Code.REWARD, reward=self.reward)
+        if self._least is None and self.least < 0:
+            return shown, say(Code.NO_LEAST, reward=self.reward, column=self.column)
+        return shown, say(Code.LEAST, reward=self.reward, least=self.least)
 
     def knows(self, triple: Sequence[Any]) -> bool:
         """Whether a transition was seen with a number."""
@@ -227,12 +257,6 @@ class Paid:
     def notes(self) -> list[str]:
         """Return what was passed over."""
         return self._bad.notes(self.column)
-
-    def untrusted(self) -> list[str]:
-        """Return why nothing can be promised of this reward."""
-        if not self._mean:
-            return []
-        return [f'the reward "{self.reward}" is the mean of what was seen of it, not known']
 
 
 def _number(given: Any) -> float | None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from umdp.errors import FormatError
+from umdp.source.logs.ends import FINAL, RecordingEnds, over_and_final
+from umdp.source.logs.faults import Cause, Fault
 from umdp.source.logs.feed import BLOCK, Feed
 from umdp.source.logs.flags import FLAGS
 from umdp.source.logs.reader import LineReader, Parsed, choose_columns, extra_columns
@@ -41,7 +44,13 @@ class CsvReader(LineReader):
         self.header: Sequence[str] = header
         self._width = len(header)
         self._trajectory = header.index(chosen["trajectory"]) if "trajectory" in chosen else None
-        self._end = header.index(chosen["end"]) if "end" in chosen else None
+        self._final = {role: header.index(chosen[role]) for role in FINAL if role in chosen}
+        # A column that nobody gave and that only has the name says something where it says yes or no.
+        self._strict = {role for role in self._final if role == "end" or role in (columns or {})}
+        self.names_trajectories = self._trajectory is not None
+        if self._final:
+            said = next(role for role in ("terminated", *FINAL) if role in self._final)
+            self.ends = RecordingEnds(chosen[said], told_apart="truncated" in self._final)
         self._triple = tuple(header.index(chosen[role]) for role in TRIPLE)
 
     def _header(self, line: bytes) -> list[str]:
@@ -76,14 +85,16 @@ class CsvReader(LineReader):
         if "" in state or "" in action:
             return self._careful(block)
         names = None if self._trajectory is None else cells[self._trajectory :: width]
-        over = None
-        if self._end is not None:
-            ends = [cell.strip().lower() for cell in cells[self._end :: width]]
-            if not FLAGS.keys() >= set(ends):
+        flags = {}
+        for role, column in self._final.items():
+            said = [cell.strip().lower() for cell in cells[column::width]]
+            if role in self._strict and not FLAGS.keys() >= set(said):
                 return self._careful(block)
-            over = [FLAGS[end] for end in ends]
+            flags[role] = np.array([FLAGS.get(cell, False) for cell in said], np.bool_)
+        over, final = over_and_final(flags, len(state))
         extra = [cells[column::width] for column in self._extra]
-        return Parsed(np.arange(len(state)), zip(state, action, successor, strict=True), names, over, extra=extra)
+        triples = zip(state, action, successor, strict=True)
+        return Parsed(np.arange(len(state)), triples, names, over, extra=extra, final=final)
 
     def _plain(self, block: bytes) -> list[str] | None:
         """Return all fields, row after row, if no line needs a second look: the same number in each, and no quotes."""
@@ -112,7 +123,7 @@ class CsvReader(LineReader):
         """Look at every line by itself."""
         index: list[int] = []
         rows: list[Sequence[str]] = []
-        malformed: dict[int, str] = {}
+        malformed: dict[int, Fault] = {}
         lines = block.split(b"\n")
         if not lines[-1]:
             lines.pop()
@@ -120,37 +131,51 @@ class CsvReader(LineReader):
             if not line.strip():
                 continue
             if b"\0" in line:
-                malformed[number] = "the line holds a byte 0, which is no text"
+                malformed[number] = Fault("the line holds a byte 0, which is no text", Cause.ZERO)
                 continue
             try:
                 fields = _fields(line.decode(), self._delimiter)
             except UnicodeDecodeError:
-                malformed[number] = "the line is not text in UTF-8"
+                malformed[number] = Fault("the line is not text in UTF-8", Cause.ENCODING)
                 continue
             except csv.Error:
-                malformed[number] = "a quotation mark is not closed on the line"
+                malformed[number] = Fault("a quotation mark is not closed on the line", Cause.QUOTE)
                 continue
             if len(fields) != self._width:
                 plural = "s" if len(fields) != 1 else ""
-                malformed[number] = (
-                    f"the line has {len(fields)} field{plural}, but the header names {self._width} columns"
+                malformed[number] = Fault(
+                    f"the line has {len(fields)} field{plural}, but the header names {self._width} columns",
+                    Cause.FIELDS,
                 )
                 continue
-            if self._end is not None and fields[self._end].strip().lower() not in FLAGS:
-                malformed[number] = f"the end is {fields[self._end][:60]!r}; it is true or false, 1 or 0"
+            wrong = [role for role in self._strict if fields[self._final[role]].strip().lower() not in FLAGS]
+            if wrong:
+                said = fields[self._final[wrong[0]]][:60]
+                malformed[number] = Fault(f"the {wrong[0]} is {said!r}; it is true or false, 1 or 0", Cause.FLAG)
                 continue
             empty = [role for role, column in zip(TRIPLE[:2], self._triple, strict=False) if not fields[column].strip()]
             if empty:
-                malformed[number] = f"the line has no {' and no '.join(empty)}"
+                malformed[number] = Fault(f"the line has no {' and no '.join(empty)}", Cause.EMPTY)
                 continue
             index.append(number)
             rows.append(fields)
         state, action, successor = self._triple
         names = None if self._trajectory is None else [row[self._trajectory] for row in rows]
         triples = [(row[state], row[action], row[successor]) for row in rows]
-        over = None if self._end is None else [FLAGS[row[self._end].strip().lower()] for row in rows]
+        flags = {
+            role: np.array([FLAGS.get(row[column].strip().lower(), False) for row in rows], np.bool_)
+            for role, column in self._final.items()
+        }
+        over, final = over_and_final(flags, len(rows))
         extra = [[row[column] for row in rows] for column in self._extra]
-        return Parsed(index, triples, names, over, malformed, extra)
+        return Parsed(index, triples, names, over, malformed, extra, final)
+
+    def cells(self, raw: Any) -> dict[str, str]:
+        """Return what a line says as far as it can be read; one that may have been cut says nothing."""
+        fields = [field.strip().strip('"') for field in str(raw).split(self._delimiter)]
+        if len(fields) < self._width:
+            return {}
+        return {role: fields[column] for role, column in zip(TRIPLE, self._triple, strict=True) if fields[column]}
 
     def _look_at(self, extra: Sequence[str]) -> None:
         self._extra = tuple(self.header.index(column) for column in extra_columns(extra, self.header, self.name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,14 @@ from umdp.source.logs.drift import drift
 from umdp.source.logs.same_name import SameName
 from umdp.source.lookup import Lookup
 from umdp.source.markov import MarkovTest
+from umdp.statements import Code, Statement, say
 
 __all__ = ["DataTests"]
 
 Array = NDArray[Any]
 
 LEVEL = 1e-6  # probability that a log which is as it should be is said not to be
-FIRST = 256  # rows before the first look for drift; each look comes after twice as many rows as the one before
+FIRST = 32  # rows before the first look for drift; each look comes after twice as many rows as the one before
 LOOKS = 64  # so many looks share the level
 KEPT = 2048  # fingerprints kept: a sample of all, in which what is alike is either kept or left out together
 
@@ -65,19 +66,18 @@ class DataTests:
         self._limit = np.uint64(2**64 - 1)  # fingerprints above it are not kept
         self._rows, self._next, self._looks = 0, FIRST, 0
         self._stretches = self._copied = 0
-        self._drift, self._over = "", False
+        self._drift: Statement | None = None
+        self._over = False
         self.names = SameName()
         self._markov.begin()
 
     @property
-    def findings(self) -> tuple[str, ...]:
-        """What speaks against the assumptions, a sentence each."""
-        copied = (
-            f"rows occur more than once: at least {self._copied:,} rows stand in copies of other rows, too long to be chance; "
-            "remove the copies"
-        )
-        past = "" if self._markov.finding is None else self._markov.finding.text
-        return tuple(filter(None, (copied if self._copied else "", self.names.finding, self._drift, past)))
+    def findings(self) -> tuple[Statement, ...]:
+        """What speaks against the assumptions, a statement each."""
+        copied = say(Code.COPIES, copied=self._copied) if self._copied else None
+        found = self._markov.finding
+        past = None if found is None else say(Code.PAST_MATTERS, finding=found.text)
+        return tuple(each for each in (copied, self.names.finding, self._drift, past) if each is not None)
 
     def take(self, transition: Array, begins: Array, names: Array | None = None) -> None:
         """Take in rows, in order.
@@ -152,13 +152,29 @@ class DataTests:
         transition, graph = found[0], self._lookup.graph
         choice = int(self._lookup.choice_of[transition])
         own = slice(graph.choice_ptr[choice], graph.choice_ptr[choice + 1])
-        self._drift = (
-            f"outcomes depend on the position in the log: state {graph.state_name(int(graph.choice_state[choice]))}, action "
-            f"{graph.action_name(choice)} led to {graph.state_name(int(graph.successor[transition]))} in "
-            f"{int(first[transition]):,} of {int(first[own].sum()):,} rows before row {self._next // 2:,}, and in "
-            f"{int(second[transition]):,} of {int(second[own].sum()):,} after it (p = {found[1]:.1g}); rows are sorted or "
-            "selected, or the process changes"
+        self._drift = say(
+            Code.DRIFT,
+            state=graph.state_name(int(graph.choice_state[choice])),
+            action=graph.action_name(choice),
+            successor=graph.state_name(int(graph.successor[transition])),
+            before=(int(first[transition]), int(first[own].sum())),
+            after=(int(second[transition]), int(second[own].sum())),
+            row=self._next // 2,
+            p=found[1],
         )
+
+    def said(self) -> tuple[dict[str, Callable[[str], int]], int]:
+        """Return how many of the rows so far name a state, an action or a next state, as functions; and how many there are."""
+        lookup, counts = self._lookup, self._counts.sum(axis=0)
+        graph, taken = lookup.graph, np.add.reduceat(counts, lookup.graph.choice_ptr[:-1])
+
+        def at(states: Array) -> Callable[[str], int]:
+            return lambda name: int(counts[states == number].sum()) if (number := lookup.state(name)) >= 0 else 0
+
+        def acted(name: str) -> int:
+            return sum(int(taken[c]) for c in np.flatnonzero(taken) if graph.action_name(int(c)) == name)
+
+        return {"state": at(lookup.start), "action": acted, "next": at(graph.successor)}, int(counts.sum())
 
     # -- going on --------------------------------------------------------------------------------------------
 
@@ -178,7 +194,7 @@ class DataTests:
             ],
             "tests_surprise": self._surprise.tolist(),
             "tests_limit": str(self._limit),
-            "tests_drift": self._drift,
+            "tests_drift": str(self._drift or ""),
             "tests_over": int(self._over),
             **self.names.state(),
             **self._markov.state(),
@@ -195,6 +211,7 @@ class DataTests:
         self._rows, self._next, self._looks, self._stretches, self._copied = numbers[4:]
         self._surprise = np.array(state["tests_surprise"], dtype=np.float64)
         self._limit = np.uint64(int(state["tests_limit"]))
-        self._drift, self._over = str(state["tests_drift"]), bool(state["tests_over"])
+        drift = str(state["tests_drift"])
+        self._drift, self._over = Statement(drift, Code.DRIFT) if drift else None, bool(state["tests_over"])
         self.names.restore(state)
         self._markov.restore(state)

@@ -10,7 +10,10 @@ import msgspec
 import numpy as np
 
 from umdp.errors import misfit
+from umdp.source.logs.ends import FINAL, RecordingEnds, over_and_final
+from umdp.source.logs.faults import Cause, Fault
 from umdp.source.logs.feed import BLOCK, Feed
+from umdp.source.logs.flags import flag
 from umdp.source.logs.reader import COLUMNS, LineReader, Parsed, choose_columns
 
 __all__ = ["JsonReader"]
@@ -18,7 +21,7 @@ __all__ = ["JsonReader"]
 NOTHING = b"\\u0000"  # as JSON writes the character 0
 _triple = operator.attrgetter("state", "action", "next")
 _trajectory = operator.attrgetter("trajectory")
-_over = operator.attrgetter("end")
+_over, _terminated, _truncated = map(operator.attrgetter, FINAL)
 
 
 class JsonReader(LineReader):
@@ -37,6 +40,7 @@ class JsonReader(LineReader):
         super().__init__(feed, block)
         # A role without a key of its own must not take what has been given to another.
         self._keys = {role: f"{role} (no column)" for role in COLUMNS} | choose_columns(columns, None, self.name)
+        self.ends = RecordingEnds(self._keys["end"])
         self._look_at(())
 
     def _look_at(self, extra: Sequence[str]) -> None:
@@ -50,12 +54,23 @@ class JsonReader(LineReader):
                 ("next", cell),
                 ("trajectory", cell | None, None),
                 ("end", bool, False),
+                ("terminated", Any, None),
+                ("truncated", Any, None),
                 *((name, Any, None) for name in self._extra),
             ],
             rename=self._keys | dict(zip(self._extra, extra, strict=True)),
             gc=False,
         )
         self._decoder = msgspec.json.Decoder(row)
+
+    def cells(self, raw: Any) -> dict[str, str]:
+        """Return what a line says as far as it can be read."""
+        try:
+            said = msgspec.json.decode(str(raw))
+        except (msgspec.DecodeError, RecursionError):
+            return {}
+        names = {role: self._keys[role] for role in ("state", "action", "next")}
+        return {role: str(said[key]) for role, key in names.items() if key in said} if isinstance(said, dict) else {}
 
     def parse(self, block: bytes) -> Parsed:
         """Return what some lines say."""
@@ -80,33 +95,43 @@ class JsonReader(LineReader):
         """Look at every line by itself."""
         index: list[int] = []
         rows: list[Any] = []
-        malformed: dict[int, str] = {}
+        malformed: dict[int, Fault] = {}
         for number, line in enumerate(block.split(b"\n")):
             if not line.strip():
                 continue
             if NOTHING in line and b"\\\\u0000" not in line:
-                malformed[number] = "the line holds a character 0, which is no text"
+                malformed[number] = Fault("the line holds a character 0, which is no text", Cause.ZERO)
                 continue
             try:
                 rows.append(self._decoder.decode(line))
             except UnicodeDecodeError:
-                malformed[number] = "the line is not text in UTF-8"
+                malformed[number] = Fault("the line is not text in UTF-8", Cause.ENCODING)
             except RecursionError:
-                malformed[number] = "the object is nested too deeply"
+                malformed[number] = Fault("the object is nested too deeply", Cause.JSON)
             except msgspec.DecodeError as error:
                 malformed[number] = _reason(error)
             else:
                 index.append(number)
         return self._parsed(np.array(index, dtype=np.int64), rows, malformed)
 
-    def _parsed(self, index: Any, rows: list[Any], malformed: Mapping[int, str]) -> Parsed:
-        over = np.fromiter(map(_over, rows), np.bool_, len(rows))
+    def _parsed(self, index: Any, rows: list[Any], malformed: Mapping[int, Fault]) -> Parsed:
+        flags = {"end": np.fromiter(map(_over, rows), np.bool_, len(rows))}
+        for role, said in (("terminated", _terminated), ("truncated", _truncated)):
+            given = list(map(said, rows))
+            if any(each is not None for each in given):
+                flags[role] = np.array([flag(each) or False for each in given], np.bool_)
+                assert self.ends is not None
+                self.ends.told_apart |= role == "truncated"
+                self.ends.column = self._keys["terminated"] if role == "terminated" else self.ends.column
+        over, final = over_and_final(flags, len(rows))
         extra = [list(map(operator.attrgetter(name), rows)) for name in self._extra]
-        return Parsed(index, map(_triple, rows), list(map(_trajectory, rows)), over, malformed, extra)
+        names = list(map(_trajectory, rows))
+        self.names_trajectories = self.names_trajectories and None not in names
+        return Parsed(index, map(_triple, rows), names, over, malformed, extra, final)
 
 
-def _reason(error: msgspec.DecodeError) -> str:
+def _reason(error: msgspec.DecodeError) -> Fault:
     said = misfit(str(error)).replace("a table", "an object")
     if not isinstance(error, msgspec.ValidationError) or said.startswith("expected an object"):
-        return f"the line is not a JSON object: {said}"
-    return f"the object does not fit: {said}"
+        return Fault(f"the line is not a JSON object: {said}", Cause.JSON)
+    return Fault(f"the object does not fit: {said}", Cause.TYPE)

@@ -10,7 +10,7 @@ from typing import Any
 from umdp.errors import FormatError, ModelError
 from umdp.model import Graph
 from umdp.plural import nouns
-from umdp.source.base import UNLISTED
+from umdp.source.base import Unlisted, UnlistedNote
 from umdp.source.logs.columns import RewardOf
 from umdp.source.logs.counting import RowCounter
 from umdp.source.logs.opening import STANDARD_INPUT, files_of, open_reader
@@ -44,7 +44,7 @@ class Log(Recorded):
         The graph, or an MDP or interval MDP with it. Without one, the graph is what the log shows (`graph_of_log`), and
         `report` says so.
     columns : mapping of str to str, optional
-        The names of the columns trajectory, state, action, next and end, where they have others.
+        The names of the columns trajectory, state, action, next, end, terminated and truncated, where they have others.
     on_error : {"fail", "skip", "chance"}
         Whether a row that is malformed or contradicts the graph is an error, or is rejected and reported. Nothing is promised
         once malformed rows were rejected, unless ``"chance"`` says that they were spoilt by chance, whatever they would have
@@ -56,13 +56,14 @@ class Log(Recorded):
         (the column says yes of the state in which a row starts) and ``"next:NAME"`` (of the state to which it leads).
     rewards : mapping, optional
         For a graph made from the log: ``"COLUMN"``, which must say the same whenever a transition is taken;
-        ``"mean:COLUMN"``, the mean of what was seen, about which nothing is promised; a number, paid with every step; or numbers
-        by states, paid when they are left.
+        ``"COLUMN>=NUMBER"``, where no step pays less, seen or not; ``"mean:COLUMN"``, the mean of what was seen, about which
+        nothing is promised; a number, paid with every step; or numbers by states, paid when they are left.
     initial : str or int, optional
         For a graph made from the log: the initial state, that of the first row unless it is given; or ``"observed"``, a state of
         its own whose one choice leads to the states in which trajectories begin, as often as they do.
     terminal : function or list, optional
-        For a graph made from the log: the states that end trajectories, though the log does not say so.
+        For a graph made from the log: the states that end trajectories. A column that is true with the last row of every
+        recording does not say so: it marks where recordings end.
     rest : bool
         For a graph made from the log: whether choices have the outcome "anything else".
     state_of : function, optional
@@ -114,13 +115,12 @@ class Log(Recorded):
             shown = show(reader, wanted)
             graph = shown.graph
             self._graph_from = "observed"
-            beyond = UNLISTED if rest else "is missing, and no guarantee covers it"
-            self._note = [
+            origin = (
                 f"the graph is what {reader.name} shows: {graph.states} {nouns(graph.states, 'state')}, "
-                f"{graph.transitions} {nouns(graph.transitions, 'transition')}; whatever "
-                f"can happen but is not in it {beyond}",
-                *shown.notes,
-            ]
+                f"{graph.transitions} {nouns(graph.transitions, 'transition')}; whatever can happen but is not in it"
+            )
+            beyond = f"{origin} is missing, and no guarantee covers it"
+            self._note = [UnlistedNote(origin, Unlisted.COUNTS) if rest else beyond, *shown.notes]
         elif labels or rewards or initial is not None or terminal is not None:
             raise ModelError(GIVEN)
         super().__init__(reader, graph, on_error=on_error, rejected=rejected, shown=shown)

@@ -9,6 +9,7 @@ import numpy as np
 
 from umdp.errors import FormatError, MissingExtra
 from umdp.source.environments.protocol import freeze
+from umdp.source.logs.ends import RecordingEnds
 from umdp.source.logs.prefix import Prefix
 from umdp.source.logs.reader import Outcome, Reader, Triple, extra_columns
 from umdp.source.logs.rows import Chunk
@@ -39,6 +40,7 @@ class MinariReader(Reader):
         self._episode = self._step = 0
         self._ahead: Iterator[Any] | None = None
         self._prefix, self._summed = Prefix(), 0
+        self.ends = RecordingEnds("terminations", told_apart=True)
 
     @property
     def over(self) -> bool:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.errors import FormatError, MissingExtra
+from umdp.source.logs.ends import FINAL, RecordingEnds, over_and_final
+from umdp.source.logs.faults import Cause, Fault
 from umdp.source.logs.feed import blocks, opened
 from umdp.source.logs.prefix import Prefix
 from umdp.source.logs.reader import Outcome, Reader, choose_columns, extra_columns
@@ -55,14 +57,19 @@ class ParquetReader(Reader):
             self._rows = int(scan.select(pl.len()).collect().item())
         except pl.exceptions.PolarsError as error:
             raise FormatError(f"the file is not Parquet: {str(error).splitlines()[0]}", path=path) from None
+        said = {role: schema[chosen[role]] for role in FINAL if role in chosen}
+        self._final = [role for role, kind in said.items() if kind.is_integer() or kind == pl.Boolean]
         for role, column in chosen.items():
-            if schema[column].is_nested() or schema[column] in (pl.Binary, pl.Object, pl.Null):
+            if role in FINAL and role not in self._final and (role == "end" or role in (columns or {})):
+                raise FormatError(f'the column "{column}" must hold true and false, or 1 and 0', path=path)
+            if (role not in FINAL and schema[column].is_nested()) or schema[column] in (pl.Binary, pl.Object, pl.Null):
                 raise FormatError(
                     f'the column "{column}", the {role}, must hold text or numbers, not {schema[column]}', path=path
                 )
-        self._named, self._ends = "trajectory" in chosen, "end" in chosen
-        if self._ends and not (schema[chosen["end"]].is_integer() or schema[chosen["end"]] == pl.Boolean):
-            raise FormatError(f'the column "{chosen["end"]}" must hold true and false, or 1 and 0', path=path)
+        self.names_trajectories = self._named = "trajectory" in chosen
+        if self._final:
+            role = next(role for role in ("terminated", *FINAL) if role in self._final)
+            self.ends = RecordingEnds(chosen[role], told_apart="truncated" in self._final)
         self._row = 0
 
     @property
@@ -116,13 +123,17 @@ class ParquetReader(Reader):
             codes,
             changes,
             named,
-            _ends(whole) if self._ends else np.zeros(whole.height, np.bool_),
+            self._over(whole)[0],
             {row: _missing(frame.row(row, named=True)) for row in np.flatnonzero(missing).tolist()},
             lambda rows: _plain(whole["trajectory"], rows) if self._named else [None] * len(rows),
             lambda row: (f"row {first + row + 1}", None),
             lambda row: frame.row(row, named=True),
             lambda taken: {"row": first + taken},
         )
+
+    def cells(self, raw: Any) -> dict[str, str]:
+        """Return what a row says."""
+        return {role: str(raw[role]) for role in TRIPLE if raw[role] is not None}
 
     def outcomes(self, extra: Sequence[str] = ()) -> Iterable[Outcome]:
         """Return the outcomes of the rows that follow, those of one slice once if nothing else is asked for."""
@@ -135,9 +146,19 @@ class ParquetReader(Reader):
         while (frame := self._slice(self._scan.select(*roles, *more))) is not None:
             self._row += frame.height
             whole = frame.drop_nulls(TRIPLE)
-            ends = pl.Series("end", _ends(whole) if self._ends else np.zeros(whole.height, np.bool_))
-            found = whole.select(TRIPLE).with_columns(ends, *(whole[f"extra{n}"] for n in range(len(more))))
+            final = pl.Series("final", self._over(whole)[1])
+            if self.ends is not None:
+                names = whole["trajectory"].to_list() if self._named else None
+                self.ends.take(names, list(whole.select("state", "next").iter_rows()), final.to_list())
+            found = whole.select(TRIPLE).with_columns(final, *(whole[f"extra{n}"] for n in range(len(more))))
             yield from (found if more else found.unique(maintain_order=True)).iter_rows()
+        if self.ends is not None:
+            self.ends.finish()
+
+    def _over(self, frame: polars.DataFrame) -> tuple[Any, Any]:
+        """Return with which rows recordings are over, and with which for good; a missing value says no."""
+        flags = {role: frame[role].fill_null(0).cast(bool).to_numpy() for role in self._final}
+        return over_and_final(flags, frame.height)
 
     def _slice(self, frame: polars.LazyFrame | None = None) -> polars.DataFrame | None:
         import polars as pl
@@ -161,14 +182,9 @@ def _codes(frame: polars.DataFrame, memo: Memo) -> Any:
     return frame.join(triples.with_columns(looked_up), on=TRIPLE, how="left", maintain_order="left")["code"].to_numpy()
 
 
-def _ends(frame: polars.DataFrame) -> Any:
-    """Return which rows say that their trajectory ends with them; a missing value says that it does not."""
-    return frame["end"].fill_null(0).cast(bool).to_numpy()
-
-
 def _plain(names: polars.Series, rows: Any) -> list[Any]:
     return [name if isinstance(name, str | int) or name is None else str(name) for name in names.gather(rows).to_list()]
 
 
-def _missing(row: Mapping[str, Any]) -> str:
-    return f"the row has no {' and no '.join(role for role in TRIPLE if row[role] is None)}"
+def _missing(row: Mapping[str, Any]) -> Fault:
+    return Fault(f"the row has no {' and no '.join(role for role in TRIPLE if row[role] is None)}", Cause.EMPTY)

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
+from umdp.source.logs.ends import FINAL, RecordingEnds
+from umdp.source.logs.faults import Fault
 from umdp.source.logs.feed import Feed
 from umdp.source.logs.rows import Chunk
 from umdp.source.lookup import Memo
@@ -33,8 +35,8 @@ Array = NDArray[Any]
 Triple = tuple[Any, Any, Any]
 Outcome = tuple[Any, ...]
 
-COLUMNS = ("trajectory", "state", "action", "next", "end")
-OPTIONAL = ("trajectory", "end")
+COLUMNS = ("trajectory", "state", "action", "next", *FINAL)
+OPTIONAL = ("trajectory", *FINAL)
 
 
 class Reader(ABC):
@@ -46,12 +48,16 @@ class Reader(ABC):
     noun : what a row is called, such as "line"
     header : the names of all columns, None where rows differ
     spoilt : where the first malformed row of `outcomes` is, and what is wrong with it; None without one
+    ends : what the rows of `outcomes` say of how recordings end; None where no column does
+    names_trajectories : whether rows say to which trajectory they belong
     """
 
     name: str
     noun: str = "row"
     header: Sequence[str] | None = None
-    spoilt: tuple[str, str] | None = None
+    spoilt: tuple[str, Fault] | None = None
+    ends: RecordingEnds | None = None
+    names_trajectories: bool = True
 
     @property
     @abstractmethod
@@ -72,13 +78,17 @@ class Reader(ABC):
 
     @abstractmethod
     def outcomes(self, extra: Sequence[str] = ()) -> Iterable[Outcome]:
-        """Return (state, action, next state, whether it was the last, ...) of the rows that follow, malformed ones left out.
+        """Return (state, action, next state, whether it is said to be final, ...) of the rows that follow; not of malformed ones.
 
         What some other columns say follows. Those that are alike may be returned once, unless other columns are asked for.
         """
 
     def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
         """Return what tells, at a later `seek`, whether the data up to there is the same; positions only grow."""
+        return {}
+
+    def cells(self, raw: Any) -> dict[str, str]:
+        """Return what a row as it was found (`Chunk.raw`) says of state, action and next, as far as it can be read."""
         return {}
 
     def wait(self, seconds: float) -> None:  # noqa: B027 - only what grows is worth waiting for
@@ -89,7 +99,7 @@ class Reader(ABC):
 
 
 class Parsed:
-    """The well-formed rows of some lines: triples to be looked up, trajectories, ends, others; and what is malformed."""
+    """The well-formed rows of some lines: triples, trajectories, ends of recordings and for good, others; what is malformed."""
 
     def __init__(
         self,
@@ -97,14 +107,16 @@ class Parsed:
         triples: Iterable[Triple],
         trajectories: Sequence[Any] | None,
         over: Sequence[bool] | Array | None = None,
-        malformed: Mapping[int, str] | None = None,
+        malformed: Mapping[int, Fault] | None = None,
         extra: Sequence[Sequence[Any]] = (),
+        final: Array | None = None,
     ) -> None:
         self.index: Array = np.asarray(index, dtype=np.int64)
         self.triples, self.trajectories = triples, trajectories
         self.over: Array = (
             np.zeros(self.index.size, dtype=np.bool_) if over is None else np.asarray(over, dtype=np.bool_)
         )
+        self.final = self.over if final is None else final
         self.malformed = {} if malformed is None else malformed
         self.extra = extra
 
@@ -202,8 +214,14 @@ class LineReader(Reader):
                 first = min(parsed.malformed)
                 before = self._feed.line - block.count(b"\n") - (not block.endswith(b"\n"))
                 self.spoilt = f"{self.name}, line {before + first + 1}", parsed.malformed[first]
-            rows = zip(parsed.triples, parsed.over.tolist(), *parsed.extra, strict=True)
+            triples, final = list(parsed.triples), parsed.final.tolist()
+            if self.ends is not None:
+                torn = np.searchsorted(parsed.index, sorted(parsed.malformed)) - 1
+                self.ends.take(parsed.trajectories, triples, final, set(torn.tolist()))
+            rows = zip(triples, final, *parsed.extra, strict=True)
             yield from ((*triple, *more) for triple, *more in rows)
+        if self.ends is not None:
+            self.ends.finish()
         self._look_at(())
 
     def wait(self, seconds: float) -> None:
@@ -220,7 +238,7 @@ def choose_columns(
 ) -> dict[str, str]:
     """Return the name of every column to be read; those not `given` are called what they are.
 
-    The columns of trajectories and ends may be missing unless they are given. `present` is None where rows differ.
+    The columns of trajectories and of ends may be missing unless they are given. `present` is None where rows differ.
 
     Examples
     --------

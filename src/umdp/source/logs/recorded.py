@@ -11,28 +11,25 @@ from typing import Any, ClassVar, Literal
 import msgspec
 import numpy as np
 
+from umdp.conditions import SOURCES, SourceKind
 from umdp.errors import ModelError
 from umdp.model import Graph
-from umdp.plural import nouns, were
-from umdp.source.base import MARKOV, Batch, Knowledge, Order, Source
+from umdp.source.base import Batch, Knowledge, Order, Source
+from umdp.source.logs.beginnings import Beginnings
 from umdp.source.logs.counting import LONGEST, RowCounter
 from umdp.source.logs.data_tests import DataTests
+from umdp.source.logs.faults import FEW, Cause
 from umdp.source.logs.reader import Reader
 from umdp.source.logs.rejected import Kind, OnError, RejectedRows
 from umdp.source.logs.rows import Carry, Rows, decode
 from umdp.source.logs.same_name import numbers_of
 from umdp.source.logs.shown import Shown
 from umdp.source.lookup import Lookup, Memo
+from umdp.statements import Code, Statement, say
 
-__all__ = ["ASSUMPTIONS", "LISTED", "Recorded"]
+__all__ = ["Recorded"]
 
-LISTED = "the graph lists every outcome that can happen"
-ASSUMPTIONS = (
-    "rows were not selected or left out by their outcome",
-    "no row was recorded twice",
-    "all rows come from one process that does not change",
-    MARKOV,
-)
+ASSUMPTIONS = tuple(map(say, SOURCES[SourceKind.LOG].adds))
 
 
 class Recorded(Source):
@@ -67,6 +64,8 @@ class Recorded(Source):
         self._memo = Memo(Lookup(self.graph))
         self._tests = DataTests(self._memo.lookup)
         self._longest, self._shown = longest, shown
+        left = np.ones(self.graph.states, np.bool_) if shown is None else shown.left
+        self._beginnings = Beginnings(self._memo.lookup, left)
         self._kept: dict[str, Any] | None = None
         self._read = 0
         self._interrupted = self._scattered = False
@@ -75,6 +74,7 @@ class Recorded(Source):
         """Start with the first row; what is recorded is the same for every seed."""
         self._rejected.begin()
         self._tests.begin()
+        self._beginnings.begin()
         self._position: dict[str, int] = self._reader.begin()
         self._carry = Carry()
         self._rows: Rows | None = None
@@ -118,7 +118,13 @@ class Recorded(Source):
             kind: Kind = (
                 "malformed" if row not in rows.unlisted else "unlisted" if self.graph.rest is None else "beyond"
             )
-            self._rejected.take(rows.chunk.where(row), rows.reasons[row], rows.chunk.raw(row), kind)
+            raw, fault = rows.chunk.raw(row), rows.reasons[row]
+            self._rejected.take(rows.chunk.where(row), fault, raw, kind)
+            if kind == "malformed":
+                cells = self._reader.cells(raw)
+                if fault.cause is Cause.CONTRADICTS:  # its state, or that of the row before, is what was spoilt
+                    cells.pop("state", None)
+                self._rejected.causes.take(fault.cause, cells)
         self._test(rows, taken, self._taken)
         self._read += self._taken - taken
         return met
@@ -131,6 +137,8 @@ class Recorded(Source):
             first = np.searchsorted(chunk.index, start + np.flatnonzero(begins))
             names = numbers_of(chunk.trajectories(first.tolist()))
         self._tests.take(rows.transition[start:stop], begins, names)
+        if self._shown is not None:
+            self._beginnings.take(rows.transition[start:stop], begins)
 
     def _next(self) -> bool:
         """Have the next rows at hand; return whether there are any."""
@@ -162,6 +170,7 @@ class Recorded(Source):
             **self._reader.evidence(position),
             **self._rejected.state(),
             **self._tests.state(),
+            **self._beginnings.state(),
             "read": self._read,
             "scattered": int(self._scattered),
             "trajectory": msgspec.json.encode(carry.trajectory).decode(),
@@ -174,6 +183,7 @@ class Recorded(Source):
         self._reader.seek(state)
         self._rejected.restore(state)
         self._tests.restore(state)
+        self._beginnings.restore(state)
         self._position = {name: int(state[name]) for name in self._position}
         self._carry = Carry(msgspec.json.decode(state["trajectory"]), int(state["successor"]), bool(state["over"]))
         self._rows, self._taken, self._read = None, 0, int(state["read"])
@@ -185,18 +195,18 @@ class Recorded(Source):
         rejected = self._rejected.counts
         assumptions: tuple[str, ...] = ASSUMPTIONS
         if self.graph.rest is None:
-            assumptions = (LISTED, *assumptions)
-        findings = self._tests.findings
+            assumptions = (say(Code.LISTED), *assumptions)
+        findings: tuple[str, ...] = self._tests.findings
+        if self._rejected.stray:  # the run stops there; what it knew before is contradicted all the same
+            findings = (say(Code.STRAY, why=self._rejected.stray), *findings)
         if self._shown is not None:
-            assumptions, findings = (*assumptions, *self._shown.assumed), (*findings, *self._shown.untrusted)
+            assumptions = (*self._of_beginning(), *assumptions, *self._shown.assumed)
+            findings = (*findings, *self._against_order())
         malformed = rejected["malformed"]
         if malformed and self._rejected.on_error == "chance":
-            they = "it" if malformed == 1 else "they"
-            spoilt = (
-                f"the {malformed:,} of {self._read:,} {nouns(self._read, 'row')} that {were(malformed)} rejected "
-                f"{were(malformed)} spoilt by chance, whatever {they} would have said"
-            )
-            assumptions = (spoilt, *assumptions)
+            assumptions = (say(Code.SPOILT, rejected=malformed, rows=self._read), *assumptions)
+            uneven = self._rejected.causes.uneven(*self._tests.said()) if malformed > FEW else None
+            findings = findings if uneven is None else (uneven, *findings)
             malformed = 0
         return Knowledge(
             graph=self._graph_from,
@@ -207,7 +217,24 @@ class Recorded(Source):
             passive=True,
             assumptions=assumptions,
             findings=findings,
+            rewards=_of_rewards(self.graph) if self._shown is None else self._shown.rewards,
         )
+
+    def _of_beginning(self) -> tuple[Statement, ...]:
+        """Return that it starts where the first row does, if trajectories also begin elsewhere."""
+        found = self._beginnings
+        if self._shown is None or not self._shown.first or not found.elsewhere:
+            return ()
+        state = self.graph.state_name(self.graph.initial)
+        return (say(Code.INITIAL, state=state, elsewhere=found.elsewhere, trajectories=found.begun),)
+
+    def _against_order(self) -> tuple[Statement, ...]:
+        """Return why nobody can tell in which states trajectories begin, where that is asked for."""
+        if self._shown is None or self._shown.starts is None:
+            return ()
+        apart = say(Code.APART) if self._scattered or self._tests.names.apart else None
+        disorder = None if self._shown.named else self._beginnings.disorder()
+        return tuple(each for each in (apart, disorder) if each is not None)
 
     def report(self) -> list[str]:
         """Return what was rejected, and what is unusual about the data."""
@@ -228,3 +255,14 @@ class Recorded(Source):
         """Close the files."""
         self._reader.close()
         self._rejected.close()
+
+
+def _of_rewards(graph: Graph) -> dict[str, tuple[str, ...]]:
+    """Return what must be true of the rewards of a graph that was given, where it leaves room for what it does not list."""
+    if graph.rest is None:
+        return {}
+    least = {}
+    for name, each in graph.rewards.items():
+        parts = [part for part in (each.state, each.choice, each.transition) if part is not None]
+        least[name] = min((float(part.min(initial=0.0)) for part in parts), default=0.0)
+    return {name: (say(Code.LEAST, reward=name, least=paid),) for name, paid in least.items()}

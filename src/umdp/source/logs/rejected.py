@@ -11,6 +11,7 @@ import msgspec
 
 from umdp.errors import FormatError, UmdpError
 from umdp.plural import nouns, were
+from umdp.source.logs.faults import Causes
 
 __all__ = ["Kind", "OnError", "RejectedRows"]
 
@@ -37,6 +38,12 @@ class RejectedRows:
     path : str or path, optional
         A file to which rows that are rejected are written, one JSON object a line: where, why, and the row.
 
+    Attributes
+    ----------
+    counts : how many were rejected, by kind
+    stray : what a row said that the graph does not list, where that was an error; empty otherwise
+    causes : what malformed rows say as far as they can be read, by the cause of their rejection
+
     Examples
     --------
     >>> rejected = RejectedRows("log.csv", "skip")
@@ -56,6 +63,8 @@ class RejectedRows:
         self.counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
         self._written = 0
         self._first: list[str] = []
+        self.stray = ""
+        self.causes = Causes()
 
     def begin(self) -> None:
         """Start with nothing rejected."""
@@ -65,6 +74,7 @@ class RejectedRows:
         """Reject a row, or raise `FormatError` that says where it is and what to do."""
         place, line = where
         if self.on_error == "fail":
+            self.stray = reason if kind == "unlisted" else ""
             remedy = 'correct it, or pass over such rows with on_error="skip"'
             shown = reason if line is not None else f"{place}: {reason}"
             raise FormatError(f"{shown}; {remedy}", path=self._name, line=line)
@@ -108,13 +118,16 @@ class RejectedRows:
             except OSError as error:
                 raise self._unwritable(error) from None
         numbers: dict[str, int] = {kind: self.counts[kind] for kind in KINDS}
-        return {**numbers, "rejected_first": list(self._first), "rejected_bytes": self._written}
+        first, cells = list(self._first), self.causes.state()
+        return {**numbers, "rejected_first": first, "rejected_bytes": self._written, "rejected_cells": cells}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go back to a state; the file follows once `truncate` is called."""
         self.close()
         self.counts = {kind: int(state[kind]) for kind in KINDS}
         self._first, self._written = list(state["rejected_first"]), int(state["rejected_bytes"])
+        self.stray = ""
+        self.causes.restore(state.get("rejected_cells"))
 
     def truncate(self) -> None:
         """Remove from the file whatever was not rejected by now: an earlier run, or a batch that was interrupted.

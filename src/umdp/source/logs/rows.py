@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.source.lookup import NOWHERE, Memo
+from umdp.source.logs.faults import Cause, Fault
+from umdp.source.lookup import Memo
 
 __all__ = ["Carry", "Chunk", "Rows", "decode"]
 
@@ -50,7 +51,7 @@ class Chunk:
     changes: Array
     named: Array
     over: Array
-    malformed: Mapping[int, str]
+    malformed: Mapping[int, Fault]
     trajectories: Callable[[Sequence[int]], list[Any]]
     where: Callable[[int], tuple[str, int | None]]
     raw: Callable[[int], Any]
@@ -77,7 +78,7 @@ class Rows:
     begins: Array
     last: Array
     bad: list[int]
-    reasons: Mapping[int, str]
+    reasons: Mapping[int, Fault]
     unlisted: Set[int]
     scattered: bool
     ends: Array
@@ -114,8 +115,8 @@ def decode(chunk: Chunk, memo: Memo, before: Carry) -> Rows:
     for row in np.flatnonzero(~listed).tolist():
         place = memo.failed[-1 - int(chunk.codes[row])]
         start[row], ends[row] = place.state, place.successor
-        reasons[int(index[row])] = place.reason
-        if place.reason != NOWHERE:  # what it does not say is no outcome by which it could have been left out
+        reasons[int(index[row])] = Fault(place.reason, Cause.EMPTY if place.nowhere else Cause.OTHER)
+        if not place.nowhere:  # what it does not say is no outcome by which it could have been left out
             unlisted.add(int(index[row]))
     memo.failed.clear()
 
@@ -130,8 +131,11 @@ def decode(chunk: Chunk, memo: Memo, before: Carry) -> Rows:
     for row in np.flatnonzero(torn).tolist():
         reasons.setdefault(
             int(index[row]),
-            f"the row starts in state {graph.state_name(int(start[row]))}, but the row before it in its trajectory ended "
-            f"in state {graph.state_name(int(previous[row]))}",
+            Fault(
+                f"the row starts in state {graph.state_name(int(start[row]))}, but the row before it in its trajectory ended "
+                f"in state {graph.state_name(int(previous[row]))}",
+                Cause.CONTRADICTS,
+            ),
         )
     names = [] if chunk.over.any() else chunk.trajectories(np.flatnonzero(begins & chunk.named).tolist())
     return Rows(

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.statements import Code, Statement, say
+
 __all__ = ["SameName", "numbers_of"]
 
 Array = NDArray[Any]
@@ -37,8 +39,8 @@ class SameName:
     >>> names = SameName()
     >>> number, print_, surprise = numbers_of(["x"] * 40), np.full(40, 7, np.uint64), np.full(40, 0.7)
     >>> names.take(number, print_, surprise)
-    >>> names.finding
-    'trajectories of the same name are the same, 39 times: more often than chance allows; remove the copies'
+    >>> print(names.finding)
+    trajectories of the same name are the same, 39 times: more often than chance allows; remove the copies
     """
 
     def __init__(self) -> None:
@@ -51,14 +53,9 @@ class SameName:
         return bool(self._known)
 
     @property
-    def finding(self) -> str:
-        """What speaks against the data, a sentence; empty if nothing does."""
-        if not self._found:
-            return ""
-        return (
-            f"trajectories of the same name are the same, {self._same:,} times: more often than chance allows; remove the "
-            "copies"
-        )
+    def finding(self) -> Statement | None:
+        """What speaks against the data; None if nothing does."""
+        return say(Code.SAME_NAME, same=self._same) if self._found else None
 
     def take(self, names: Array, prints: Array, surprise: Array) -> None:
         """Take in trajectories: the number of the name of each (0: none), its fingerprint, and how improbable it is."""

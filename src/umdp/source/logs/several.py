@@ -125,8 +125,19 @@ class SeveralReader(Reader):
             if file != self._file:
                 self._open(file)
                 self._reader.begin()
+            ends = self._reader.ends
+            if self.ends is None:
+                self.ends = ends
+            elif ends is not None:  # one data set: a column is judged by all files
+                self.ends.told_apart |= ends.told_apart
+                self._reader.ends = self.ends
             yield from self._reader.outcomes(extra)
             self.spoilt = self.spoilt or self._reader.spoilt
+            self.names_trajectories &= self._reader.names_trajectories
+
+    def cells(self, raw: Any) -> dict[str, str]:
+        """Return what a row of the file at hand says as far as it can be read."""
+        return self._reader.cells(raw)
 
     def wait(self, seconds: float) -> None:
         """Wait for more rows in the last file."""

@@ -12,17 +12,21 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import REST, Graph, Rewards
-from umdp.source.base import INSTEAD
+from umdp.source.base import Unlisted, UnlistedNote
 from umdp.source.logs.columns import Flags, Paid, RewardOf, Triple, per_state, read_reward
+from umdp.source.logs.ends import RecordingEnds
+from umdp.source.logs.faults import Cause
 from umdp.source.logs.reader import Outcome, Reader
 from umdp.source.logs.rows import Carry, decode
 from umdp.source.lookup import Lookup, Memo
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
+from umdp.statements import Code, Statement, say
 
 __all__ = ["BEGIN", "OBSERVED", "START", "Shown", "Wanted", "show"]
 
 START, BEGIN = "the beginning", "begin"
 OBSERVED = "observed"
+NAMED = 5
 FEW, MOST = 20, 10_000  # states that are compared, and with how many
 COLUMN, NEXT = "column:", "next:"
 WRITTEN = "from the states in which trajectories begin, by one step that bounds on steps count"
@@ -59,26 +63,38 @@ class Shown:
     graph : what was seen, labelled
     starts : (S,) the transition by which a trajectory that begins in a state is counted; None where the initial state is given
     notes : what there is to say of it, a line each
-    untrusted : what takes every guarantee away, a sentence each
-    assumed : what must be true for any promise, a sentence each
+    assumed : what must be true for any promise
+    rewards : what must be true, or stands against it, where a reward is asked for; by its name
+    left : (S,) which states were left by some row
+    first : whether the initial state is that of the first row, for want of another
+    named : whether rows say to which trajectory they belong
     """
 
     graph: Graph
     starts: NDArray[np.int64] | None
     notes: tuple[str, ...]
-    untrusted: tuple[str, ...]
-    assumed: tuple[str, ...]
+    assumed: tuple[Statement, ...]
+    rewards: Mapping[str, tuple[Statement, ...]]
+    left: NDArray[np.bool_]
+    first: bool
+    named: bool
 
 
 def show(reader: Reader, wanted: Wanted) -> Shown:
     """Return the graph of what a log shows; malformed rows are passed over, to be dealt with when the log is counted."""
     flags = {name: _flags(name, given) for name, given in wanted.labels.items()}
     meant = {name: read_reward(given, reader.header) for name, given in wanted.rewards.items()}
-    paid = {name: Paid(name, given.column, mean=given.mean) for name, given in meant.items() if given.column}
+    paid = {
+        name: Paid(name, given.column, mean=given.mean, least=given.least)
+        for name, given in meant.items()
+        if given.column
+    }
     gathered: list[Flags | Paid] = [*(each for own in flags.values() for each in own), *paid.values()]
     seen = _seen(reader, gathered, strict=wanted.strict)
+    said = [] if reader.ends is None else _judge_ends(seen, reader.ends)
     if wanted.terminal is not None:
         seen.make_terminal(wanted.terminal)
+        said.append(say(Code.TERMINAL))
     slips = _slips(seen, wanted, flags) if wanted.rest else {}
     if slips:
         seen = seen.without(slips)
@@ -86,7 +102,7 @@ def show(reader: Reader, wanted: Wanted) -> Shown:
     drawn = first == OBSERVED and OBSERVED not in seen.number
     if drawn:
         first = _begin(seen, reader, rest=wanted.rest)
-    labels: dict[str, Any] = {"end": seen.terminal, "unexplored": seen.unexplored}
+    labels: dict[str, Any] = {"end": seen.ending, "unexplored": seen.unexplored}
     for name, given in wanted.labels.items():
         labels[name] = _marked(given, flags[name])
     rewards = {}
@@ -94,15 +110,28 @@ def show(reader: Reader, wanted: Wanted) -> Shown:
         rewards[name] = _reward(name, paid[name] if read.column else read.value, seen, rest=wanted.rest)
     graph = seen.graph(first, labels=labels, rewards=rewards, rest=wanted.rest)
     notes = [note for each in gathered for note in each.notes()]
+    if reader.ends is not None and (open_ends := seen.ending & ~seen.terminal).any():
+        notes.append(
+            _not_terminal(reader.ends, [str(s) for s, last in zip(seen.number, open_ends, strict=True) if last])
+        )
     notes += [
-        f"the state {name!r} was reached and never left: taken for a slip of the pen for {near!r}{INSTEAD}"
+        UnlistedNote(
+            f"the state {name!r} was reached and never left: taken for a slip of the pen for {near!r},",
+            Unlisted.INSTEAD,
+        )
         for name, near in slips.items()
     ]
     if drawn:
         notes.append(f'a trajectory leads from "{START}", {WRITTEN}')
-    untrusted = tuple(reason for each in paid.values() for reason in each.untrusted())
-    assumed = tuple(each.assumed for each in gathered)
-    return Shown(graph, _starts(graph) if drawn else None, tuple(notes), untrusted, assumed)
+    known = {name: each.statements for name, each in paid.items()}
+    order = () if reader.names_trajectories and not drawn else (say(Code.ORDER),)
+    assumed = (*order, *said, *(each.assumed for own in flags.values() for each in own))
+    left = np.zeros(graph.states, np.bool_)
+    left[: len(seen.number)] = ~(seen.unexplored | seen.terminal)
+    named = reader.names_trajectories
+    return Shown(
+        graph, _starts(graph) if drawn else None, tuple(notes), assumed, known, left, wanted.initial is None, named
+    )
 
 
 def _seen(reader: Reader, gathered: Sequence[Flags | Paid], *, strict: bool) -> ObservedGraph:
@@ -129,15 +158,30 @@ def _seen(reader: Reader, gathered: Sequence[Flags | Paid], *, strict: bool) -> 
     return seen
 
 
+def _judge_ends(seen: ObservedGraph, ends: RecordingEnds) -> list[Statement]:
+    """Decide whether ends say something of states; return what must be true where they do."""
+    seen.believed = ends.says_of_states
+    return [say(Code.ENDS, column=ends.column)] if seen.terminal.any() else []
+
+
+def _not_terminal(ends: RecordingEnds, states: Sequence[str]) -> str:
+    """Say that recordings end in some states, and that nothing follows from it."""
+    more = "" if len(states) <= NAMED else f" and {len(states) - NAMED:,} more"
+    return (
+        f'the column "{ends.column}" is true with the last row of every recording: it marks where recordings end, and nobody '
+        f"knows what follows {', '.join(states[:NAMED])}{more}; where trajectories really end there, say so (--terminal STATES)"
+    )
+
+
 def _nothing(reader: Reader) -> FormatError:
     """Return why not a single row could be used, as the first of them shows."""
     if reader.spoilt is None:
         return FormatError("there is no row from which a graph could be made; give a graph", path=reader.name)
     place, why = reader.spoilt
     remedy = "correct the rows"
-    if "UTF-8" in why:
+    if why.cause is Cause.ENCODING:
         remedy = "save the file as UTF-8, such as with iconv -f latin1 -t utf-8"
-    elif "not a JSON object" in why:
+    elif why.cause is Cause.JSON:
         remedy = "write one object on every line; a list is taken apart by jq -c '.[]'"
     return FormatError(f"{why}, and no other row can be read either; {remedy}", path=place)
 
@@ -150,7 +194,7 @@ def _slips(seen: ObservedGraph, wanted: Wanted, flags: Mapping[str, Sequence[Fla
     names = list(map(str, seen.number))
     left = [names[s] for s in np.flatnonzero(~(seen.unexplored | seen.terminal))[:MOST] if _plain(names[s])]
     found: dict[str, str] = {}
-    for s in np.flatnonzero(seen.unexplored):
+    for s in np.flatnonzero(seen.unexplored & ~seen.ending):
         close = difflib.get_close_matches(names[s], left, 1, 0.6) if _plain(names[s]) and len(found) < FEW else []
         if close and names[s] != str(wanted.initial):
             found[names[s]] = close[0]
@@ -184,17 +228,33 @@ def _marked(given: LabelOf, flags: Sequence[Flags]) -> Any:
 
 
 def _reward(name: str, given: Paid | float | Mapping[str, float], seen: ObservedGraph, *, rest: bool) -> Rewards:
-    """Return a reward structure; what a column says is paid on transitions, and nothing on the way to "anything else"."""
+    """Return a reward structure; what a column says is paid on transitions.
+
+    The way to "anything else" pays the least, and so does every step from then on; or nothing, if that is less: it may be over.
+    """
     if isinstance(given, Mapping):
         states = list(seen.number)
         paid = per_state(name, given, states)
-        return Rewards(state=np.append(paid, 0.0) if rest else paid)
+        return Rewards(state=np.append(paid, paid.min(initial=0.0)) if rest else paid)
     rows = seen.transitions(rest=rest)
     if not isinstance(given, Paid):
-        return Rewards(choice=np.array([given * (row[0][1] is not None and row[0][0] != START) for row in rows]))
-    return Rewards(
-        transition=np.array([given.value(each) if given.knows(each) else 0.0 for row in rows for each in row])
-    )
+        return Rewards(choice=np.array([_by_rule(given, *row[0]) for row in rows]))
+    return Rewards(transition=np.array([_by_column(given, *each) for row in rows for each in row]))
+
+
+def _by_rule(paid: float, state: Any, action: Any, successor: Any) -> float:
+    """Return what a choice pays whose first transition this is: what every step does, unless nobody took it."""
+    if action is not None and state != START:
+        return paid
+    return min(paid, 0.0) if successor is None else 0.0  # None is "anything else"
+
+
+def _by_column(paid: Paid, state: Any, action: Any, successor: Any) -> float:
+    if paid.knows((state, action, successor)):
+        return paid.value((state, action, successor))
+    if successor is not None or state == START:
+        return 0.0
+    return paid.least if state is not None else min(paid.least, 0.0)
 
 
 def _begin(seen: ObservedGraph, reader: Reader, *, rest: bool) -> str:

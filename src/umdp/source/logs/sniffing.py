@@ -73,6 +73,10 @@ class SniffingReader(Reader):
         """Return nothing: a stream cannot be read twice."""
         return ()
 
+    def cells(self, raw: Any) -> dict[str, str]:
+        """Return what a line says as far as it can be read."""
+        return {} if self._inner is None else self._inner.cells(raw)
+
     def wait(self, seconds: float) -> None:
         """Wait for more lines."""
         self._feed.wait(seconds)
