@@ -14,6 +14,7 @@ from umdp.errors import FormatError
 from umdp.plot.lines import MARKER, OPTIMUM, line_style
 from umdp.plot.style import Style, settings
 from umdp.plot.svg import minify
+from umdp.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -142,6 +143,7 @@ def save_as(figure: Figure, file: str | PathLike[str]) -> Path:
 def _write(figure: Figure, files: Sequence[Path]) -> None:
     import matplotlib
 
+    _make_printable(figure)
     with matplotlib.rc_context(_SETTINGS):
         engine = figure.get_layout_engine()
         figure.draw_without_rendering()  # panels are laid out once, not once per file
@@ -154,3 +156,21 @@ def _write(figure: Figure, files: Sequence[Path]) -> None:
                     file.write_text(minify(file.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
         finally:
             figure.set_layout_engine(engine)
+
+
+def _make_printable(figure: Figure) -> None:
+    """Write out what is not printable in the texts of a figure, and let no name be taken for a formula."""
+    from matplotlib.text import Text
+    from matplotlib.ticker import FixedFormatter
+
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        said = text.get_text()
+        if "$" in said and "mathdefault" not in said:  # the numbers of an axis are formulas
+            text.set_parse_math(False)
+        text.set_text(printable(said))
+    for panel in figure.axes:
+        for axis in (panel.xaxis, panel.yaxis):
+            for formatter in (axis.get_major_formatter(), axis.get_minor_formatter()):
+                if isinstance(formatter, FixedFormatter):
+                    formatter.seq = [printable(str(each)) for each in formatter.seq]
