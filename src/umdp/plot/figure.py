@@ -153,7 +153,8 @@ def _write(figure: Figure, files: Sequence[Path]) -> None:
                 ending = file.suffix.lower().removeprefix(".")
                 figure.savefig(file, format=ending, **_FORMATS[ending])
                 if ending == "svg":
-                    file.write_text(minify(file.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+                    text = printable(file.read_text(encoding="utf-8"))
+                    file.write_text(minify(text), encoding="utf-8", newline="\n")
         finally:
             figure.set_layout_engine(engine)
 
@@ -161,7 +162,6 @@ def _write(figure: Figure, files: Sequence[Path]) -> None:
 def _make_printable(figure: Figure) -> None:
     """Write out what is not printable in the texts of a figure, and let no name be taken for a formula."""
     from matplotlib.text import Text
-    from matplotlib.ticker import FixedFormatter
 
     for text in figure.findobj(Text):
         assert isinstance(text, Text)
@@ -169,8 +169,3 @@ def _make_printable(figure: Figure) -> None:
         if "$" in said and "mathdefault" not in said:  # the numbers of an axis are formulas
             text.set_parse_math(False)
         text.set_text(printable(said))
-    for panel in figure.axes:
-        for axis in (panel.xaxis, panel.yaxis):
-            for formatter in (axis.get_major_formatter(), axis.get_minor_formatter()):
-                if isinstance(formatter, FixedFormatter):
-                    formatter.seq = [printable(str(each)) for each in formatter.seq]
