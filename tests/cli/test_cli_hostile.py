@@ -53,6 +53,32 @@ def test_forged_lines_are_indented_or_written_out(here):
     assert not any(line.startswith(("error: forged", "warning")) for line in done.err.splitlines())
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "code"),
+    [
+        (["check"], [GOAL], 0),
+        (["learn"], [GOAL, "--trajectories", "5", "-q"], 0),
+        (["learn"], [GOAL, "--trajectories", "5", "-q", "--out", "new.run"], 2),
+        (["calibrate", "pac"], [GOAL, "--seeds", "2", "--trajectories", "5", "--jobs", "1"], 2),
+        (["show"], [], 2),
+        (["explain"], [], 2),
+        (["verify"], [], 2),
+    ],
+)
+def test_files_whose_names_are_not_text(here, before, after, code):
+    """A run holds text: it says so where a name is none."""
+    from umdp.benchmark import chain
+    from umdp.io import write
+
+    write(chain(), "chain.drn")
+    name = "half\udc80.drn"
+    Path(name).write_bytes(Path("chain.drn").read_bytes())
+    done = called([*before, name, *after])
+    assert done.code == code, done.err
+    assert "bug" not in done.err
+    assert controls(done.out + done.err) is None
+
+
 def named() -> MDP:
     """Return a model in which everything has a hostile name."""
     count = len(NAMES)

@@ -137,7 +137,11 @@ class Configured:
         import msgspec
 
         config = msgspec.structs.replace(self.config, seed=seed)
-        source, spec, horizon = _built(msgspec.json.encode(msgspec.structs.replace(config, seed=0)))
+        try:
+            encoded = msgspec.json.encode(msgspec.structs.replace(config, seed=0))
+        except UnicodeEncodeError as error:
+            raise ModelError(f"the name {error.object!r} is not text; rename the file") from None
+        source, spec, horizon = _built(encoded)
         if not self.published:
             return config.assemble(source, spec, horizon)
         from umdp.paper.running.published import PUBLISHED, Published
