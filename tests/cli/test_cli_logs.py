@@ -104,7 +104,7 @@ def test_a_description_beside_the_log_is_found_and_said(umdp, folder, log):
         "[labels]\nfailed = 'fail*'\nfine = ['new', 'good']\n"
         "[rewards]\ncost = 'downtime'\nsteps = 1\nwear = {worn = 1, bad = 2}\n"
     )
-    done = umdp("learn", "machine.csv", "--learner", "confidence-sequence", "--out", "m.run")
+    done = umdp("learn", "machine.csv", "--learner", "confidence-sequence", "--out", "m.run", "--trust")
     assert done.code == 0, done.err
     assert "machine.csv is described by machine.toml" in done.err
     assert "with probability 99 %" in done.out
@@ -114,7 +114,7 @@ def test_a_description_beside_the_log_is_found_and_said(umdp, folder, log):
     assert "described by machine.toml" in shown
     assert "columns: trajectory is machine, state is unit" in shown
     assert 'reward "wear": worn:1, bad:2' in shown
-    again = umdp("resume", "m.run", "--quiet")
+    again = umdp("resume", "m.run", "--quiet", "--trust")
     assert again.code == 0, again.err
     cost = umdp("learn", "machine.csv", 'R{"cost"}min=? [ C<=20 ]', "--describe", "none.toml")
     assert cost.code == 2

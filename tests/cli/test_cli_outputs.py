@@ -115,13 +115,13 @@ def test_nor_what_comes_through_standard_input(full):
 
 def test_the_aside_of_a_description_is_held_to_the_same(umdp, full):
     (full / "log.toml").write_text('aside = "rejected.jsonl"\n[labels]\nfailed = ["failed"]\n')
-    assert umdp(*LEARN).code == 0
+    assert umdp(*LEARN, "--trust").code == 0
     kept = (full / "rejected.jsonl").read_bytes()
     assert kept
-    code, _, err = umdp(*LEARN)
+    code, _, err = umdp(*LEARN, "--trust")
     assert code == 2
     assert f"--aside rejected.jsonl: {THERE}" in err
-    assert umdp(*LEARN, "--force").code == 0
+    assert umdp(*LEARN, "--trust", "--force").code == 0
     assert (full / "rejected.jsonl").read_bytes() == kept
 
 
@@ -171,7 +171,7 @@ def test_a_device_is_not_replaced(umdp, full):
 def test_a_reproduction_does_not_write_over_files_of_others(umdp, full):
     (full / "summary.md").write_text("mine")
     code, _, err = umdp(
-        "reproduce", "examples/own/ferry.toml", "--seeds", "1", "--trajectories", "5", "--out", ".", "-q"
+        "reproduce", "examples/own/ferry.toml", "--trust", "--seeds", "1", "--trajectories", "5", "--out", ".", "-q"
     )
     assert code == 2
     assert "summary.md: this file is there already, and not from an earlier reproduction; choose another folder" in err

@@ -26,7 +26,7 @@ def test_the_documents_show_the_example_as_it_is() -> None:
 
 @pytest.mark.slow
 def test_an_environment_and_a_learner_of_ones_own(umdp, folder) -> None:
-    result = umdp("reproduce", OWN, "--seeds", "2", "--trajectories", "50", "--jobs", "1", "--csv")
+    result = umdp("reproduce", OWN, "--trust", "--seeds", "2", "--trajectories", "50", "--jobs", "1", "--csv")
     assert result.code == 0, result.err
     assert "8 runs, 8 of them now; tables and figures in reproduction" in result.out
     assert "C1" not in result.out  # the paper's claims are not about this
@@ -56,7 +56,7 @@ def test_an_environment_and_a_learner_of_ones_own(umdp, folder) -> None:
     assert "arxiv" not in page
     assert "aper" not in re.sub(r"<style>.*?</style>|<svg.*?</svg>", "", page, flags=re.DOTALL)
     assert not re.findall(r'(?:src|href)="(?!#|data:|https://arxiv)', page)
-    again = umdp("reproduce", OWN, "--seeds", "2", "--trajectories", "50", "--jobs", "1", "--csv")
+    again = umdp("reproduce", OWN, "--trust", "--seeds", "2", "--trajectories", "50", "--jobs", "1", "--csv")
     assert "8 runs, 0 of them now" in again.out
 
 
@@ -122,7 +122,7 @@ def test_a_table_tells_its_settings(umdp, folder) -> None:
         (("reproduce", "--seeds", "many"), '"many" is not a whole number'),
         (("reproduce", "--as-published", "--by-definition"), "give --as-published or --by-definition, or neither for both"),
         (("reproduce", "basic", "--out", "examples/rover.tra"), "this folder cannot be made"),
-        (("reproduce", OWN, "--as-published", "-q", "--jobs", "1"), "has no published variant"),
+        (("reproduce", OWN, "--trust", "--as-published", "-q", "--jobs", "1"), "has no published variant"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_said_in_one_line(umdp, arguments, said) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from umdp import MDP, ModelError, Rewards
 from umdp.model import structure
-from umdp.model.structure import compact, owned
+from umdp.model.structure import compact
 
 
 def merge_from(monkeypatch, transitions):
@@ -58,17 +58,6 @@ def test_models_with_many_transitions(monkeypatch):
     assert model.successor.tolist() == [1, 0, 1]
     assert model.probability.tolist() == [0.5, 0.5, 1]
     assert model.rewards["r"].transition.tolist() == [2, 2, 0]
-
-
-def test_what_nobody_else_can_change_is_not_copied():
-    mine = np.array([0.5, 0.5, 1.0])
-    assert not np.shares_memory(owned(mine), mine)
-    view = mine.view()
-    view.flags.writeable = False
-    assert not np.shares_memory(owned(view), mine)
-    mine.flags.writeable = False
-    assert owned(mine) is mine
-    assert MDP([0, 1, 2], [0, 2, 3], [0, 1, 1], mine).probability is mine
 
 
 @pytest.mark.parametrize("wrong", [np.nan, -0.5, 1.5])

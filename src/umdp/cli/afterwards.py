@@ -44,12 +44,12 @@ class Afterwards:
         with tempfile.TemporaryDirectory() as folder:
             yield str(Path(folder, "learned.run"))
 
-    def write(self, run: str, *, say: bool) -> None:
+    def write(self, run: str, *, aloud: bool) -> None:
         """Write the files from a run, over those of an earlier call."""
         from umdp.cli.plot import Plot
         from umdp.cli.runs import Export
 
         if self.policy is not None:
-            Export(run, self.policy, "policy", force=True).write(say=say)
+            Export(run, self.policy, "policy", force=True).write(aloud=aloud)
         if self.plot is not None:
-            Plot((run,), out=self.plot, force=True).draw(say=say)
+            Plot((run,), out=self.plot, force=True).draw(aloud=aloud)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,7 +16,7 @@ from umdp.cli.check_env import SECONDS, CheckEnv
 from umdp.cli.compare import Compare, declare_compare
 from umdp.cli.env_args import ENV_ARG, arguments_of
 from umdp.cli.explain import Explain, declare_explain
-from umdp.cli.help import App, Commands
+from umdp.cli.help import App, Commands, UsageError
 from umdp.cli.learn import Learn, Resume
 from umdp.cli.numbers import integer, number
 from umdp.cli.outputs import FORCE_HELP
@@ -30,9 +30,6 @@ from umdp.cli.verify import Verify
 from umdp.solver.methods.table import METHODS
 
 __all__ = ["UsageError", "app", "parse"]
-
-# Typer brings its own copy of click, or uses the one installed, depending on its version.
-UsageError: Any = typer.BadParameter.__mro__[1]
 
 app = App(
     name="umdp",

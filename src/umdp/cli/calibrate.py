@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umdp.cli.count_runs import count_runs
+from umdp.cli.terminal import say
 from umdp.errors import ModelError
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Calibrate:
             assert figure is not None
             plot.save_as(figure, self.plot)
             if not self.json:
-                print(f"\nthe coverage drawn in {self.plot}")
+                say("", f"the coverage drawn in {self.plot}")
         return INTERRUPTED if found.interrupted else 0
 
     def _checked(self) -> Config:
@@ -119,9 +120,9 @@ class Calibrate:
                 "learner": config.learner, "settings": config.settings, "explore": config.explore, "tie": config.tie,
                 "unknown": config.unknown or None,
             }  # fmt: skip
-            print(json.dumps(_plain({**found.as_dict(), **told}, plain), ensure_ascii=False))
+            say(json.dumps(_plain({**found.as_dict(), **told}, plain), ensure_ascii=False))
         else:
-            print(found)
+            say(*str(found).split("\n"))
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,11 @@ class Configured:
         import msgspec
 
         config = msgspec.structs.replace(self.config, seed=seed)
-        source, spec, horizon = _built(msgspec.json.encode(msgspec.structs.replace(config, seed=0)))
+        try:
+            encoded = msgspec.json.encode(msgspec.structs.replace(config, seed=0))
+        except UnicodeEncodeError as error:
+            raise ModelError(f"the name {error.object!r} is not text; rename the file") from None
+        source, spec, horizon = _built(encoded)
         if not self.published:
             return config.assemble(source, spec, horizon)
         from umdp.paper.running.published import PUBLISHED, Published

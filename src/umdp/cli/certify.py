@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from umdp.cli.simulate import Simulate
+from umdp.cli.terminal import say
 from umdp.spec import Spec
 
 __all__ = ["Certify"]
@@ -49,17 +50,17 @@ class Certify:
         if given.json:
             row = {name: plain(value) for name, value in found.as_dict().items()}
             before = None if subject.promised is None else subject.promised[0 if found.at_least else 1]
-            print(json.dumps({"property": subject.question, "model": subject.name, "seed": given.seed, **row,
+            say(json.dumps({"property": subject.question, "model": subject.name, "seed": given.seed, **row,
                               "learned": plain(before)}))  # fmt: skip
             return 0 if reached else 1
-        print(f"{subject.question} with the policy of {given.policy}, in {subject.name}")
+        say(f"{subject.question} with the policy of {given.policy}, in {subject.name}")
         for line in found.lines():
-            print(f"  {line}")
+            say(f"  {line}")
         if subject.promised is not None and subject.guarantee is not None:
             bound = subject.promised[0 if found.at_least else 1]
-            print(
+            say(
                 f"  learned   {'at least' if found.at_least else 'at most'} {bound:.4g}, {subject.guarantee.get('text', '')}"
             )
         if not reached:
-            print(f"  {self.until} was not reached; more trajectories may")
+            say(f"  {self.until} was not reached; more trajectories may")
         return 0 if reached else 1

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import shlex
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from umdp.cli.terminal import complain
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Check:
             this = replace(this, properties=tuple(text for text, _ in asked))
             status = this._answered([spec for _, spec in asked], files, None, refused)
             for said in refused:
-                print(f"error: {said}", file=sys.stderr)
+                complain(said)
             return 2 if refused else status
         checked = None
         if not given:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 from typing import Any
 
+from umdp.cli.terminal import say
 from umdp.errors import ModelError
 
 __all__ = ["SECONDS", "CheckEnv"]
@@ -40,7 +40,7 @@ class CheckEnv:
         made = Config(model=name, parameters=self.parameters).environment()
         how: dict[str, Any] = {"steps": self.steps, "seed": self.seed, "seconds": self.seconds}
         if not isinstance(made, MDP):
-            print(f"playing {name} with random actions, for at most {self.seconds:g} s", file=sys.stderr, flush=True)
+            say(f"playing {name} with random actions, for at most {self.seconds:g} s", err=True, flush=True)
         if isinstance(made, Environment):
             given = made.graph if made.truth is None and made.knowledge().graph == "given" else None
             found = check_environment(made.env, given, state_of=made.state_of, **how)
@@ -48,5 +48,5 @@ class CheckEnv:
             raise ModelError(f"{name} returned an MDP, which is always fit; check-env plays environments")
         else:
             found = check_environment(made, **how)
-        print(found)
+        say(*str(found).split("\n"))
         return 0 if found.fit else 1

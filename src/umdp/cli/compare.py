@@ -15,6 +15,7 @@ import typer
 from umdp.cli.evidence import answer
 from umdp.cli.live import plain, returned
 from umdp.cli.live import short as rounded
+from umdp.cli.terminal import say
 from umdp.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -52,17 +53,17 @@ class Compare:
         runs = [open_run(path) for path in self.paths]
         if self.json:
             for path, run in zip(self.paths, runs, strict=True):
-                print(json.dumps(_record(path, run, runs[0]), ensure_ascii=False))
+                say(json.dumps(_record(path, run, runs[0]), ensure_ascii=False))
             return 0
         asked = list(dict.fromkeys(run.question for run in runs))
         marks = {question: f"({number})" for number, question in enumerate(asked, 1)} if len(asked) > 1 else {}
         _print([_row(path, run, marks.get(run.question, "")) for path, run in zip(self.paths, runs, strict=True)])
         if len(asked) == 1:
-            print(f"property: {asked[0]}")
+            say(f"property: {asked[0]}")
         else:
-            print("these runs have different properties, so that their values do not compare:")
+            say("these runs have different properties, so that their values do not compare:")
             for question, mark in marks.items():
-                print(f"  {mark} {question}")
+                say(f"  {mark} {question}")
         return 0
 
 
@@ -117,17 +118,17 @@ def _print(rows: Sequence[tuple[str, ...]]) -> None:
     widths = [max(len(line[k]) for line in texts) for k in range(len(kept))]
     if sys.stdout.isatty() and sum(widths) + 2 * len(widths) > shutil.get_terminal_size().columns:
         for row in rows:
-            print(row[0])
+            say(row[0])
             for i in kept[1:]:
                 if row[i]:
-                    print(f"  {HEAD[i]:<14}{row[i]}")
+                    say(f"  {HEAD[i]:<14}{row[i]}")
         return
     for line in texts:
         cells = [
             f"{text:>{width}}" if HEAD[i] in NUMBERS else f"{text:<{width}}"
             for i, text, width in zip(kept, line, widths, strict=True)
         ]
-        print("  ".join(cells).rstrip())
+        say("  ".join(cells).rstrip())
 
 
 def declare_compare(app: typer.Typer) -> None:

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from umdp.cli.terminal import console, say
+
 __all__ = ["count_runs"]
 
 EVERY = 15.0  # seconds between lines where nobody watches
@@ -18,12 +20,11 @@ def count_runs(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     if quiet:
         yield None
     elif sys.stderr.isatty():
-        from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
         columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-        with Bar(*columns, console=Console(stderr=True)) as bar:
+        with Bar(*columns, console=console(err=True)) as bar:
             job = bar.add_task("runs", total=None)
             yield lambda done, total: bar.update(job, completed=done, total=total)
     else:
@@ -33,6 +34,6 @@ def count_runs(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
             nonlocal shown
             if done in (0, total) or time.monotonic() - shown >= EVERY:
                 shown = time.monotonic()
-                print(f"{done} of {total} runs, {shown - begun:.0f} s", file=sys.stderr, flush=True)
+                say(f"{done} of {total} runs, {shown - begun:.0f} s", err=True, flush=True)
 
         yield line

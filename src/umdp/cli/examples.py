@@ -92,7 +92,10 @@ EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("at 95 %, for programs", "umdp calibrate pac chain --confidence 0.95 --seeds 10 --json"),
         ),
         "reproduce": (
-            ("an experiment of your own", "umdp reproduce examples/own/ferry.toml --seeds 2 --trajectories 200"),
+            (
+                "an experiment of your own, with code of your own",
+                "umdp reproduce examples/own/ferry.toml --seeds 2 --trajectories 200 --trust",
+            ),
         ),
         "verify": (
             (

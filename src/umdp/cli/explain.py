@@ -12,6 +12,7 @@ import typer
 
 from umdp.cli.live import short as rounded
 from umdp.cli.numbers import integer
+from umdp.cli.terminal import say
 from umdp.errors import ModelError
 from umdp.plural import nouns
 
@@ -61,15 +62,15 @@ class Explain:
                 raise ModelError("--ledger is about all bounds of a run; leave out PROPERTY and --target")
             spent = ledger(self.subject)
             if self.json:
-                print(json.dumps({"run": self.subject, **spent.as_dict()}))
+                say(json.dumps({"run": self.subject, **spent.as_dict()}))
             else:
-                print("\n".join(_ledger(self.subject, spent, self.top)))
+                say(*_ledger(self.subject, spent, self.top))
             return 0
         found = explain(self.subject, self.property, target=self.target, top=self.top)
         if self.json:
-            print(json.dumps({"model": self.subject, **found.as_dict()}))
+            say(json.dumps({"model": self.subject, **found.as_dict()}))
         else:
-            print("\n".join(_lines(self.subject, found)))
+            say(*_lines(self.subject, found))
         return 0
 
 

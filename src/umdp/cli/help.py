@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,28 +11,43 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from umdp.cli.examples import EXAMPLES
+from umdp.cli.terminal import console
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["App", "Command", "Commands", "named", "placed", "word"]
+__all__ = ["App", "Command", "Commands", "UsageError", "named", "placed", "word"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# Typer brings its own copy of click, or uses the one installed, depending on its version.
+UsageError: Any = typer.BadParameter.__mro__[1]
 
 LEFT = 34  # columns for the names; longer ones have a line of their own
 
 
 class Command(TyperCommand):
-    """A command whose help ends with examples."""
+    """A command whose help ends with examples, and whose options are given once unless they may be repeated."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse an option that is given twice: of two values one would be passed over without a word."""
+        if not ctx.resilient_parsing:  # as for the completion of a shell
+            *_, order = self.make_parser(ctx).parse_args(args=list(args))
+            counts = Counter(each.name for each in order if each.param_type_name == "option" and not each.multiple)
+            for option in order:
+                if counts[option.name] > 1:
+                    raise UsageError(f"{option.opts[0]} is given twice; give it once", ctx=ctx)
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
         arguments = [each for each in self.params if each.param_type_name == "argument"]
         usage = " ".join(["[OPTIONS]", *map(placed, arguments)])
-        console = _console()
-        _introduce(console, ctx.command_path, usage, self.help or "")
-        _list(console, "Arguments", [(word(each), _said(each)) for each in arguments])
-        _list(console, "Options", _options(self, ctx))
+        screen = _console()
+        _introduce(screen, ctx.command_path, usage, self.help or "")
+        _list(screen, "Arguments", [(word(each), _said(each)) for each in arguments])
+        _list(screen, "Options", _options(self, ctx))
         _show_examples(EXAMPLES.get(str(self.name), ()))
 
 
@@ -40,11 +56,11 @@ class Commands(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
-        console = _console()
-        _introduce(console, ctx.command_path, "[OPTIONS] COMMAND ...", self.help or "")
+        screen = _console()
+        _introduce(screen, ctx.command_path, "[OPTIONS] COMMAND ...", self.help or "")
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        _list(console, "Commands", [(name, _first(each.help or "")) for name, each in found if each is not None])
-        _list(console, "Options", _options(self, ctx))
+        _list(screen, "Commands", [(name, _first(each.help or "")) for name, each in found if each is not None])
+        _list(screen, "Options", _options(self, ctx))
         _show_examples(EXAMPLES["umdp"])
 
 
@@ -58,9 +74,7 @@ class App(typer.Typer):
 
 
 def _console() -> Console:
-    from rich.console import Console
-
-    return Console(highlight=False)
+    return console(markup=True)
 
 
 def _introduce(console: Console, path: str, usage: str, text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from umdp.cli.terminal import say
 
 __all__ = ["announce", "hush"]
 
@@ -22,4 +22,4 @@ def hush() -> None:
 
 
 def _say() -> None:
-    print("compiling kernels once; later runs start at once", file=sys.stderr, flush=True)
+    say("compiling kernels once; later runs start at once", err=True, flush=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from umdp.cli import TRACEBACK
 from umdp.cli.afterwards import Afterwards
+from umdp.cli.terminal import SIGNALS, say
 from umdp.errors import FormatError, ModelError, UmdpError
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Learn:
             more = {"property": str(run.spec), "fingerprint": fingerprint(config, run), "truth": truth}
             with Store.create(file, _plain(config), run.source.graph, **more) as store:
                 status = _learn(run, config, store, path=self.out, **how)
-            self.afterwards.write(file, say=not self.json)
+            self.afterwards.write(file, aloud=not self.json)
             return status
 
     def _built(self, config: Config) -> tuple[Anytime, Config, float]:
@@ -80,7 +81,7 @@ class Learn:
 
         def tell(line: str) -> None:
             if not (self.quiet or self.json):
-                print(line, file=sys.stderr, flush=True)
+                say(line, err=True, flush=True)
 
         config.check()
         given = EXPLORE if config.seconds is None else SHARE * config.seconds
@@ -122,7 +123,7 @@ class Resume:
             before = configuration(store)
             config = before.with_limits(**self.limits)
             config.limits()
-            require(config, self.path, trusted=self.trust)
+            require(config, self.path, trusted=self.trust, writes=True)
             _tell_version(config)
             announce()
             run = config.build()
@@ -177,9 +178,7 @@ def _tell_version(config: Config) -> None:
 
     made = config.versions.get("umdp")
     if made != __version__:
-        print(
-            f"note: this run was made by umdp {made or 'of an unknown version'}; this is {__version__}", file=sys.stderr
-        )
+        say(f"note: this run was made by umdp {made or 'of an unknown version'}; this is {__version__}", err=True)
 
 
 def _learn(
@@ -288,9 +287,10 @@ class _Signals:
 
 @contextmanager
 def _signals() -> Iterator[_Signals]:
-    """While entered, Ctrl-C and SIGTERM ask to stop."""
+    """While entered, Ctrl-C, SIGTERM and the loss of the terminal ask to stop; what is ignored stays ignored, as under nohup."""
     handler = _Signals()
-    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    asked = [signal.SIGINT, *(number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN)]
+    before = {number: signal.signal(number, handler) for number in asked}
     try:
         yield handler
     finally:

@@ -14,6 +14,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
 from umdp.cli.chart import Point, chart, remaining
+from umdp.cli.terminal import as_text, console, say
 from umdp.learn.alarm import in_lines
 from umdp.notes import notes_of, parameters_in_words
 from umdp.plural import nouns
@@ -50,23 +51,23 @@ class Screen:
 
     def result(self, snapshot: Snapshot, path: str | None) -> None:
         """Say how it ended."""
-        print(in_words(snapshot))
+        say(in_words(snapshot))
         if snapshot.evidence is not None:
-            print(f"  {beside(snapshot)}")
-        print(f"  after {_amount(snapshot)}{', the last iteration incomplete' if snapshot.partial else ''}")
+            say(f"  {beside(snapshot)}")
+        say(f"  after {_amount(snapshot)}{', the last iteration incomplete' if snapshot.partial else ''}")
         if snapshot.returns is not None:
-            print(f"  return   {returned(*snapshot.returns)}")
+            say(f"  return   {returned(*snapshot.returns)}")
         if snapshot.performance is not None:
-            print(f"  the policy is worth {snapshot.performance:.6g} on the process itself")
+            say(f"  the policy is worth {snapshot.performance:.6g} on the process itself")
         for line in self.notes(snapshot):
-            print(f"  {line}")
+            say(f"  {line}")
         guarantee = snapshot.guarantee if snapshot.promise is None else snapshot.promise.guarantee
         for line in guarantee.reasons[1:]:  # the first is part of the label
-            print(f"  {'provided that' if guarantee.holds else 'no guarantee:'} {line}")
-        print(f"  ended because {snapshot.reason or 'it was left'}")
+            say(f"  {'provided that' if guarantee.holds else 'no guarantee:'} {line}")
+        say(f"  ended because {snapshot.reason or 'it was left'}")
         if path is not None:
             name = shlex.quote(path)
-            print(f"  kept in {path}: umdp show {name}, umdp export {name} policy.json, umdp resume {name}")
+            say(f"  kept in {path}: umdp show {name}, umdp export {name} policy.json, umdp resume {name}")
 
 
 class _Quiet(Screen):
@@ -82,7 +83,7 @@ class _Json(Screen):
 
     def _print(self, snapshot: Snapshot, *, whole: bool = False) -> None:
         more = {"alarms": [alarm.as_dict() for alarm in snapshot.alarms]} if whole and snapshot.alarms else {}
-        print(json.dumps({**record(snapshot), **more, "notes": self.notes(snapshot)}), flush=True)
+        say(json.dumps({**record(snapshot), **more, "notes": self.notes(snapshot)}), flush=True)
 
 
 class _LastJson(_Json):
@@ -104,9 +105,9 @@ class _Lines(Screen):
         now = time.monotonic() - self.begun
         if now >= self.next or snapshot.reason is not None:
             self.next = max(now * 1.25, now + 0.5)
-            print(f"{_amount(snapshot)}: {in_words(snapshot)}", flush=True)
+            say(f"{_amount(snapshot)}: {in_words(snapshot)}", flush=True)
         for line in in_lines([alarm for alarm in snapshot.alarms if alarm.fresh]):
-            print(f"{_amount(snapshot)}: {line}", flush=True)
+            say(f"{_amount(snapshot)}: {line}", flush=True)
 
 
 class _Live(Screen):
@@ -117,7 +118,6 @@ class _Live(Screen):
     last: Snapshot | None = None
 
     def show(self, snapshot: Snapshot) -> None:
-        from rich.console import Console
         from rich.live import Live
 
         bound = snapshot.bracket.lower if _rises(snapshot) else snapshot.bracket.upper
@@ -128,15 +128,14 @@ class _Live(Screen):
         self.points.append(Point(max(snapshot.trajectories, 1), bound, snapshot.optimistic))
         self.last = snapshot
         if self.live is None:
-            console = self.console = Console(stderr=True, highlight=False)
+            screen = self.console = console(err=True)
             # What is shown is asked for anew, so that the time goes on while a snapshot takes long.
-            self.live = Live(console=console, get_renderable=self.picture, refresh_per_second=8, transient=True)
+            self.live = Live(console=screen, get_renderable=self.picture, refresh_per_second=8, transient=True)
             self.live.start()
 
     def picture(self) -> Group:
         """Return what to draw."""
         from rich.console import Group
-        from rich.text import Text
 
         snapshot = self.last
         assert snapshot is not None
@@ -150,23 +149,23 @@ class _Live(Screen):
         points = list(self.points)
         drawn = chart(points, min(width - 1, WIDTH))
         lines = [
-            Text(f"{self.run.spec} with {self.config.learner} on {self.config.model}", style="bold"),
-            Text(in_words(snapshot)),
-            *map(Text, parameters_in_words(snapshot.parameters or {})),
-            *([] if snapshot.evidence is None else [Text(beside(snapshot), style="dim")]),
-            *(Text(line, style="cyan", no_wrap=True, overflow="crop") for line in drawn),
+            as_text(f"{self.run.spec} with {self.config.learner} on {self.config.model}", style="bold"),
+            as_text(in_words(snapshot)),
+            *map(as_text, parameters_in_words(snapshot.parameters or {})),
+            *([] if snapshot.evidence is None else [as_text(beside(snapshot), style="dim")]),
+            *(as_text(line, style="cyan", no_wrap=True, overflow="crop") for line in drawn),
         ]
         if drawn:
             hopeful = any(each.optimistic is not None for each in points)
             bound = "█ bound" if snapshot.evidence is None else "█ promised"
             what = f"{bound}, · optimistic value, over trajectories" if hopeful else f"{bound}, over trajectories"
-            lines.append(Text(what, style="dim"))
-        lines.append(Text(f"{_amount(snapshot)}, iteration {snapshot.iteration}; {pace}"))
-        lines += [Text(line, style="red") for line in in_lines(snapshot.alarms)]
+            lines.append(as_text(what, style="dim"))
+        lines.append(as_text(f"{_amount(snapshot)}, iteration {snapshot.iteration}; {pace}"))
+        lines += [as_text(line, style="red") for line in in_lines(snapshot.alarms)]
         bar = self.progress(snapshot, spent, min(width - 1, WIDTH))
         if bar:
-            lines.append(Text(bar, style="green", no_wrap=True, overflow="crop"))
-        lines.append(Text(f"stops {stops(self.config)}", style="dim"))
+            lines.append(as_text(bar, style="green", no_wrap=True, overflow="crop"))
+        lines.append(as_text(f"stops {stops(self.config)}", style="dim"))
         return Group(*lines)
 
     def progress(self, snapshot: Snapshot, spent: float, width: int) -> str:
@@ -189,7 +188,7 @@ class _Live(Screen):
         super().result(snapshot, path)
         drawing = self.drawing(snapshot)
         if drawing:
-            print(f"\nthe policy ({GOOD} goal, {BAD} to be avoided, [ ] start):\n{drawing}")
+            say("", f"the policy ({GOOD} goal, {BAD} to be avoided, [ ] start):", *drawing.split("\n"))
 
     def drawing(self, snapshot: Snapshot) -> str:
         """Return the policy as text, where its states have a place."""

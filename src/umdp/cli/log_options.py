@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import enum
-import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+
+from umdp.cli.terminal import say
 
 if TYPE_CHECKING:
     from umdp.run.log_settings import LogSettings
@@ -22,6 +24,7 @@ __all__ = [
     "ON_ERROR",
     "REWARD",
     "TERMINAL",
+    "TRUST",
     "LogOptions",
     "OnError",
     "log_options",
@@ -80,6 +83,14 @@ DESCRIBE = Annotated[
         "--describe", "FILE", "A TOML file that says all this; machine.toml beside machine.csv is found by itself."
     ),
 ]
+TRUST = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Execute the code and write the files that a description names.",
+        rich_help_panel="Logs",
+    ),
+]
 ON_ERROR = Annotated[
     OnError | None,
     typer.Option(
@@ -108,10 +119,12 @@ def log_options(
     given: Mapping[str, Any],
     *,
     quiet: bool,
+    trust: bool,
 ) -> LogOptions:
     """Return how a log is to be read, from what was typed and from the file that describes it."""
     from umdp.run.log_settings import LogSettings, beside, read_description
     from umdp.run.recorded import is_log_name
+    from umdp.run.trust import require_description
     from umdp.source.logs.columns import split
 
     terminal = given["terminal"]
@@ -133,12 +146,13 @@ def log_options(
         settings, more = read_description(found)
         if log is not None:
             settings = settings.with_graph(None)
+        require_description(typed, settings, Path(found), trusted=trust)
         known = model if log is not None else typed.graph or settings.graph
         if known is not None and not is_log_name(known):
             settings = settings.unlabelled()  # a model has labels and rewards of its own
         typed = typed.over(settings)
         if described is None and not quiet:
-            print(f"{name} is described by {found}", file=sys.stderr)
+            say(f"{name} is described by {found}", err=True)
     observed = log is None and typed.graph is None and name is not None
     chosen = on_error.value if on_error is not None else more.get("on-error", "skip" if observed else "fail")
     return LogOptions(typed, more.get("property") if question is None else question, chosen)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from umdp.cli.outputs import FORCE_HELP, check_outputs
+from umdp.cli.terminal import say
 from umdp.errors import FormatError
 
 if TYPE_CHECKING:
@@ -44,10 +45,10 @@ class Plot:
 
     def run(self) -> int:
         """Draw, and say where the picture is."""
-        self.draw(say=True)
+        self.draw(aloud=True)
         return 0
 
-    def draw(self, *, say: bool) -> None:
+    def draw(self, *, aloud: bool) -> None:
         """Draw; say where the picture is, if that is wanted."""
         from umdp import plot
         from umdp.plot.figure import save_as
@@ -62,8 +63,8 @@ class Plot:
         draw = getattr(plot, self.what.value)
         axes = draw(runs if len(runs) > 1 else runs[0])
         save_as(axes.figure, file)
-        if say:
-            print(f"{_said(self.what, runs)} drawn in {file}")
+        if aloud:
+            say(f"{_said(self.what, runs)} drawn in {file}")
 
     def _name(self) -> Path:
         """Return a name beside the first run."""

@@ -8,6 +8,9 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from umdp.cli.terminal import console
+from umdp.printable import one_line
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
@@ -42,7 +45,7 @@ class Progress:
         """Note what the solver is doing and how wide the bracket is now."""
         self._what, self._width = what, width
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], description=self.line())
+            self._bar.update(self._bar.task_ids[0], description=one_line(self.line()))
 
     def line(self) -> str:
         """Return the text to show, before the time."""
@@ -51,15 +54,14 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if sys.stderr.isatty():
-            from rich.console import Console
             from rich.progress import Progress as Bar
             from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
             columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
             self._bar = Bar(
-                *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
+                *columns, console=console(err=True), transient=True, redirect_stdout=False, redirect_stderr=False
             )
-            self._bar.add_task(self.line(), total=None)
+            self._bar.add_task(one_line(self.line()), total=None)
             self._timer = threading.Timer(DELAY, self._bar.start)
             self._timer.daemon = True
             self._timer.start()

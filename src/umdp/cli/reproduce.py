@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,9 @@ import typer
 
 from umdp.cli.count_runs import count_runs
 from umdp.cli.numbers import integer
+from umdp.cli.terminal import as_text, console, say
 from umdp.plural import nouns
+from umdp.printable import one_line
 
 if TYPE_CHECKING:
     from umdp.paper.reproduction import Reproduction
@@ -26,7 +27,8 @@ _HELP = (
     "EXPERIMENT is a .toml file of yours, for a report under its title; or basic, strength, change or ties, the paper's, for a "
     "report that says of each of its claims whether it holds; without one, all four. The paper's are run by its "
     "definitions and as published, yours by definition. Run the same command again to go on after an interruption: "
-    "what is done is kept in the folder.\n\n"
+    "what is done is kept in the folder. A file that names code (FILE.py:NAME, gym:MODULE:ID) says so, and executes it with "
+    "--trust.\n\n"
     "Exit status: 0 done, 2 bad input or usage, 130 interrupted."
 )
 
@@ -46,6 +48,7 @@ class Reproduce:
     out: str = "reproduction"
     kind: str | None = None
     quiet: bool = False
+    trust: bool = False
 
     def run(self) -> int:
         """Run what is missing, write everything, and show the verdicts; return the exit status."""
@@ -64,12 +67,12 @@ class Reproduce:
                 with cluster(self.scheduler) as executor:
                     return sweep(trials, archive, executor, progress)
 
-        def say(text: str) -> None:
+        def tell(text: str) -> None:
             if not self.quiet:
-                print(text, file=sys.stderr)
+                say(text, err=True)
 
         try:
-            made = reproduce(experiments, self.out, work, kind=self.kind, say=say)
+            made = reproduce(experiments, self.out, work, kind=self.kind, say=tell)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"what is done is kept in {self.out}; the same command goes on") from None
         _show(made, experiments)
@@ -77,6 +80,7 @@ class Reproduce:
 
     def _experiments(self) -> Iterator[Experiment]:
         from umdp.paper.running.experiment import EXPERIMENTS, Experiment
+        from umdp.run.trust import require_experiment
 
         if self.as_published and self.by_definition:
             raise typer.BadParameter("give --as-published or --by-definition, or neither for both")
@@ -88,6 +92,9 @@ class Reproduce:
             )
         for name in dict.fromkeys(self.experiments or EXPERIMENTS):
             given = Experiment.load(name).cut(seeds=self.seeds, trajectories=self.trajectories, seed=self.seed)
+            if given.own:
+                configs = (trial.config for trial in given.cut(seeds=1).trials())
+                require_experiment(configs, name, trusted=self.trust)
             if not self.as_published:
                 yield given
             if self.as_published or (name in EXPERIMENTS and not self.by_definition):
@@ -97,11 +104,10 @@ class Reproduce:
 def _show(made: Reproduction, experiments: Iterable[Experiment]) -> None:
     """Print the verdicts, what was left out, and where everything is."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    screen = console()
     colours = {"holds": "green", "partly": "yellow", "fails": "red", "not judged": "dim"}
     modes = [mode for mode in (False, True) if any(each.published == mode for each in made.judged)]
     if any(each.verdict != "not judged" for each in made.judged):
@@ -110,27 +116,26 @@ def _show(made: Reproduction, experiments: Iterable[Experiment]) -> None:
             table.add_column("as published" if mode else "by definition")
         for key in dict.fromkeys(each.key for each in made.judged):
             found = {each.published: each for each in made.judged if each.key == key}
-            cells = [Text.assemble((found[m].verdict, colours[found[m].verdict]), "\n", found[m].number) for m in modes]
+            cells = [
+                Text.assemble((found[m].verdict, colours[found[m].verdict]), "\n", one_line(found[m].number))
+                for m in modes
+            ]
             table.add_row(key, next(iter(found.values())).claim, *cells)
-        console.print(table)
+        screen.print(table)
     for one in made.results:
         if one.own and one.outcomes:
             from umdp.paper.judging.endings import ENDING_HEAD, ending_rows
 
-            table = Table(*ENDING_HEAD, box=box.SIMPLE_HEAD, pad_edge=False, title=one.title or one.name)
+            table = Table(*ENDING_HEAD, box=box.SIMPLE_HEAD, pad_edge=False, title=as_text(one.title or one.name))
             for row in ending_rows(one):
-                table.add_row(*map(Text, row))
-            console.print(table)
+                table.add_row(*map(as_text, row))
+            screen.print(table)
     left_out = sorted({after for each in experiments for after in each.left_out()})
     if left_out:
-        console.print(
-            f"left out, as the runs are too short: changes after {', '.join(map(str, left_out))} trajectories"
-        )
+        say(f"left out, as the runs are too short: changes after {', '.join(map(str, left_out))} trajectories")
     runs = sum(len(each.outcomes) for each in made.results)
-    console.print(
-        f"{runs} {nouns(runs, 'run')}, {made.done} of them now; tables and figures in {made.folder}", soft_wrap=True
-    )
-    console.print(f"report: {made.report}", soft_wrap=True)
+    say(f"{runs} {nouns(runs, 'run')}, {made.done} of them now; tables and figures in {made.folder}")
+    say(f"report: {made.report}")
 
 
 def _number(metavar: str, text: str) -> Any:
@@ -162,10 +167,11 @@ def declare(app: typer.Typer) -> None:
         ] = False,
         out: Annotated[str, typer.Option(metavar="FOLDER", help="Where everything goes.")] = "reproduction",
         csv: Annotated[bool, typer.Option("--csv", help="Tables as CSV instead of Parquet.")] = False,
+        trust: Annotated[bool, typer.Option("--trust", help="Execute the code that an experiment file names.")] = False,
         quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")] = False,
     ) -> Reproduce:
         """Return what `umdp reproduce` was asked for."""
         return Reproduce(
             tuple(experiments or ()), seeds, trajectories, seed, jobs, scheduler, as_published, by_definition, out,
-            "csv" if csv else None, quiet,
+            "csv" if csv else None, quiet, trust,
         )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from umdp.cli.learn import configuration
 from umdp.cli.live import plain, returned, seen, short
 from umdp.cli.outputs import check_outputs, files_behind
+from umdp.cli.terminal import say
 from umdp.errors import FormatError, MissingExtra, ModelError
 from umdp.plural import nouns
 
@@ -56,26 +57,26 @@ class Show:
                 asked = store.question or typed
                 notes = [] if last is None or store.version == 1 else list(store.learned().report)
                 shown_run = {"property": asked, "config": given, "format": store.version, "running": running}
-                print(json.dumps({**shown_run, "last": shown, "notes": notes}))
+                say(json.dumps({**shown_run, "last": shown, "notes": notes}))
                 return 0
             config = configuration(store)
             asked = config.wording() if config.remembers else store.question or config.wording()
-            print(f"{self.path}: {asked} with {config.learner} on {config.model}")
-            print(f"  seed {config.seed}, {_made(config.versions.get('umdp'))}")
+            say(f"{self.path}: {asked} with {config.learner} on {config.model}")
+            say(f"  seed {config.seed}, {_made(config.versions.get('umdp'))}")
             if config.read_from is not None:
-                print(f"  from the log {config.read_from}")
+                say(f"  from the log {config.read_from}")
                 for line in config.data.words():
-                    print(f"    {line}")
+                    say(f"    {line}")
             if last is not None:
                 _show(last)
             else:
-                print("  nothing learned yet")
+                say("  nothing learned yet")
             if writer is not None:
-                print(f"  running now: {writer}")
+                say(f"  running now: {writer}")
             elif last is None or not last["reason"]:
-                print(f"  not ended: umdp resume {shlex.quote(self.path)}")
+                say(f"  not ended: umdp resume {shlex.quote(self.path)}")
             else:
-                print(f"  ended because {last['reason']}")
+                say(f"  ended because {last['reason']}")
             if last is not None and store.version > 1:
                 _show_learned(store, config.model)
         return 0
@@ -90,20 +91,20 @@ def _made(version: str | None) -> str:
 def _show(last: dict[str, Any]) -> None:
     partial = ", the last one incomplete" if last.get("partial") else ""
     rounds = f"{last['iterations']} {nouns(last['iterations'], 'iteration')}"
-    print(f"  {seen(last['trajectories'], last['steps'])}, {rounds}{partial}")
+    say(f"  {seen(last['trajectories'], last['steps'])}, {rounds}{partial}")
     if last.get("promise") is not None and last["promise"]["by"] == "evidence":
         promise = last["promise"]
         bound = short(promise["bound"], down=promise["side"] == "at least")
-        print(f"  promised {promise['side']} {bound} {promise['text']}")
+        say(f"  promised {promise['side']} {bound} {promise['text']}")
         for line in promise["guarantee"]["reasons"][1:]:
-            print(f"           {line}")
-    print(f"  bracket  {last['lower']:.6g} .. {last['upper']:.6g} ({last['guarantee']['text']})")
+            say(f"           {line}")
+    say(f"  bracket  {last['lower']:.6g} .. {last['upper']:.6g} ({last['guarantee']['text']})")
     for line in last["guarantee"]["reasons"][1:]:
-        print(f"           {line}")
+        say(f"           {line}")
     if "return_lower" in last:
-        print(f"  return   {returned(last['return_lower'], last['return_upper'])}")
+        say(f"  return   {returned(last['return_lower'], last['return_upper'])}")
     if last["performance"] is not None:
-        print(f"  the policy is worth {last['performance']:.6g} on the process itself")
+        say(f"  the policy is worth {last['performance']:.6g} on the process itself")
 
 
 def _show_learned(store: Store, name: str) -> None:
@@ -114,10 +115,10 @@ def _show_learned(store: Store, name: str) -> None:
 
     learned = store.learned()
     for line in learned.report:
-        print(f"  {line}")
+        say(f"  {line}")
     if learned.policy is not None and MemoryPolicy.knows(learned.policy):
         for line in _memories(MemoryPolicy.of(learned.policy)):
-            print(f"  {line}")
+            say(f"  {line}")
     draw = {"grid": draw_grid, "chain": draw_chain, "chain-switched": draw_chain}.get(name)
     if learned.policy is None:
         return
@@ -126,7 +127,7 @@ def _show_learned(store: Store, name: str) -> None:
     except ModelError:  # with parameters of its own it may be none of these
         picture = sketch(learned.policy)
     if picture:
-        print(f"\n{picture}")
+        say("", *picture.split("\n"))
 
 
 def _memories(policy: MemoryPolicy) -> Iterator[str]:
@@ -152,10 +153,10 @@ class Export:
 
     def run(self) -> int:
         """Write snapshots, the learned model or the policy to a file, by its name or as told."""
-        self.write(say=True)
+        self.write(aloud=True)
         return 0
 
-    def write(self, *, say: bool) -> None:
+    def write(self, *, aloud: bool) -> None:
         """Write the file; say what is in it, if that is wanted."""
         from umdp.run import Store
 
@@ -186,10 +187,10 @@ class Export:
                         path=self.path,
                     )
                 write_policy(policy, target, _about(store))
-            if say:
-                print(f"{what} written to {target}")
+            if aloud:
+                say(f"{what} written to {target}")
                 if what != "snapshots":
-                    print(f"  {_note(store)}")
+                    say(f"  {_note(store)}")
 
 
 def _written(target: Path) -> Iterator[str | Path]:

@@ -179,6 +179,7 @@ def _learn(
     terminal: logs.TERMINAL = None,
     graph: logs.GRAPH = None,
     describe: logs.DESCRIBE = None,
+    trust: logs.TRUST = False,
     on_error: logs.ON_ERROR = None,
     aside: logs.ASIDE = None,
     precision: Annotated[
@@ -218,7 +219,7 @@ def _learn(
         "columns": columns, "label": label, "reward": reward, "initial": initial, "terminal": terminal, "graph": graph,
         "aside": aside,
     }  # fmt: skip
-    read = logs.log_options(model, log, property, on_error, describe, asked, quiet=quiet or json)
+    read = logs.log_options(model, log, property, on_error, describe, asked, quiet=quiet or json, trust=trust)
     given = typed(context)
     apart = evidence_rate(learner, confidence, given)
     learner, chosen = confident(
@@ -247,7 +248,9 @@ def _resume(
     seconds: _SECONDS = None,
     until: _UNTIL = None,
     gap: _GAP = None,
-    trust: Annotated[bool, typer.Option("--trust", help="Execute the code that the run names.")] = False,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Execute the code and write the files that the run names.")
+    ] = False,
     json: _JSON = False,
     quiet: _QUIET = False,
 ) -> Resume:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from umdp.cli.report import describe, kind, numbers, record, remembering, sizes, verdict
+from umdp.cli.terminal import as_text, console, drawn, say
 from umdp.plural import nouns
+from umdp.printable import one_line
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -58,7 +60,7 @@ class Report:
                 row["guarantee"] = self._origin.promised(solution.model, solution.asked)
             if self._about:
                 row["notes"] = list(self._about)
-            print(json.dumps(row, ensure_ascii=False), flush=True)
+            say(json.dumps(row, ensure_ascii=False), flush=True)
 
     def close(self) -> None:
         """Print what is left to print."""
@@ -66,7 +68,10 @@ class Report:
             return
         terminal = sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
         text = self._table() if terminal else None
-        sys.stdout.write(text or "\n".join(self._lines()) + "\n")
+        if text is None:
+            say(*self._lines())
+        else:
+            drawn(text)
         sys.stdout.flush()
 
     def _lines(self) -> Iterator[str]:
@@ -94,27 +99,27 @@ class Report:
     def _table(self) -> str | None:
         """Return the table for this terminal, or nothing where it is too narrow for one."""
         from rich import box
-        from rich.console import Console
         from rich.table import Table
-        from rich.text import Text
 
-        console = Console()
-        if console.width < NARROW:
+        screen = console()
+        if screen.width < NARROW:
             return None
         table = Table(box=box.ROUNDED, show_lines=True, header_style="", border_style="dim")
         table.add_column("property", overflow="fold")
         table.add_column("answer", no_wrap=True)
         for answer in self.answers:
-            cell = Text(str(answer.solution.asked), style="bold")
-            cell.append(f"\n{describe(answer.solution, self._request.evaluate)}", style="not bold dim")
+            cell = as_text(answer.solution.asked, style="bold")
+            cell.append(f"\n{one_line(describe(answer.solution, self._request.evaluate))}", style="not bold dim")
             for note in self._notes(answer):
-                cell.append(f"\n{note}", style="not bold yellow" if note != _written(answer) else "not bold green")
+                cell.append(
+                    f"\n{one_line(note)}", style="not bold yellow" if note != _written(answer) else "not bold green"
+                )
             table.add_row(cell, _answer(answer.solution))
-        with console.capture() as capture:
-            console.print(Text(self._title))
+        with screen.capture() as capture:
+            screen.print(as_text(self._title))
             for note in self._about:
-                console.print(Text(note, style="yellow"))
-            console.print(table)
+                screen.print(as_text(note, style="yellow"))
+            screen.print(table)
         return capture.get()
 
 

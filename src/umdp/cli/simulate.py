@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from umdp.cli.evidence import answer
+from umdp.cli.terminal import say
 from umdp.errors import FormatError, ModelError
 
 if TYPE_CHECKING:
@@ -62,17 +64,17 @@ class Simulate:
             subject.close()
         if self.json:
             row = {name: plain(value) for name, value in played.as_dict().items()}
-            print(json.dumps({"property": subject.question, "model": subject.name, "seed": self.seed, **row,
+            say(json.dumps({"property": subject.question, "model": subject.name, "seed": self.seed, **row,
                               "guarantee": subject.guarantee}))  # fmt: skip
             return 0
-        print(f"{subject.question} with the policy of {self.policy}, in {subject.name}")
+        say(f"{subject.question} with the policy of {self.policy}, in {subject.name}")
         behind, holds = "", True
         if subject.guarantee is not None:
             behind, holds = str(subject.guarantee.get("text", "")), subject.guarantee.get("kind") != "none"
         for line in [*played.lines(behind, holds=holds), *_cut_short(subject)]:
-            print(f"  {line}")
+            say(f"  {line}")
         if subject.elsewhere is not None:
-            print(f"  what {self.policy} promises is about {subject.elsewhere}, and says nothing of {subject.name}")
+            say(f"  what {self.policy} promises is about {subject.elsewhere}, and says nothing of {subject.name}")
         return 0
 
     def _watch(self, process: Any) -> Callable[[str], None] | None:
@@ -84,8 +86,8 @@ class Simulate:
             shown = f"does not draw itself as text but as {', '.join(_modes(env)) or 'nothing'}"
             if "ansi" in _modes(env):
                 shown = 'draws itself as text where it is made with render_mode="ansi"'
-            print(f"(this environment {shown}; its steps are listed)")
-        return print
+            say(f"(this environment {shown}; its steps are listed)")
+        return _show_frame
 
     # -- what is to be played --------------------------------------------------------------------------------
 
@@ -229,6 +231,11 @@ class Simulate:
             return env
         env.close()
         return drawn
+
+
+def _show_frame(text: str) -> None:
+    """Print what an environment draws, without its colours."""
+    say(*re.sub(r"\x1b\[[0-9;]*m", "", text).split("\n"))
 
 
 def _meant(model: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from umdp.cli.terminal import say
 from umdp.errors import FormatError
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ class Verify:
 
         verdict = verify(self.file)
         if self.json:
-            print(json.dumps(verdict.as_dict()))
+            say(json.dumps(verdict.as_dict()))
         else:
             claim = verdict.claim
-            print(f"{'valid' if verdict.valid else 'NOT valid'}: {claim}")
+            say(f"{'valid' if verdict.valid else 'NOT valid'}: {claim}")
         return 0 if verdict.valid else 1
 
 
@@ -43,4 +43,4 @@ def write_certificate(certificate: Certificate, path: str) -> None:
     except OSError as error:
         raise FormatError(f"cannot be written: {error.strerror}", path=f"--certificate {path}") from None
     for note in (*certificate.notes, f"certificate written; umdp verify {shlex.quote(path)} checks it"):
-        print(f"{path}: {note}", file=sys.stderr)
+        say(f"{path}: {note}", err=True)

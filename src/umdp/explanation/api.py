@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -194,7 +195,8 @@ def _learner(run: OpenedRun, reading: Spec) -> Learner | None:
             continue
     if made is None:
         try:  # choices that are tied are known where the run is made
-            made = config.build().learner.restore(kept)
+            data = msgspec.structs.replace(config.data, aside=None)  # explaining writes nothing
+            made = msgspec.structs.replace(config, data=data).build().learner.restore(kept)
         except UmdpError:
             return None
     pending = state.get("pending")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import MDP, IntervalMDP
+from umdp.model.structure import held
 
 __all__ = [
     "PROGRAMS",
@@ -109,11 +110,15 @@ def build(
     successor: NDArray[Any],
     **annotations: Any,
 ) -> Model:
-    """Return the MDP (or with `upper` the interval MDP); what is wrong with it is reported as the file's fault."""
+    """Return the MDP (or with `upper` the interval MDP); what is wrong with it is reported as the file's fault.
+
+    The arrays are those of a reader, which nobody else has: they are handed over and not copied.
+    """
+    rows = held(np.asarray(state_ptr)), held(np.asarray(choice_ptr)), held(np.asarray(successor))
     try:
         if upper is None:
-            return MDP(state_ptr, choice_ptr, successor, lower, **annotations)
-        return IntervalMDP(state_ptr, choice_ptr, successor, lower, upper, **annotations)
+            return MDP(*rows, held(lower), **annotations)
+        return IntervalMDP(*rows, held(lower), held(upper), **annotations)
     except ModelError as error:
         raise FormatError(str(error), path=path) from None
 

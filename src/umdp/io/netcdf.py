@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError, MissingExtra, ModelError
-from umdp.io.files import Model, certain, load, store
+from umdp.io.files import Model, certain, load, sentence, store
 from umdp.io.intervalmdp_spec import read_specification
 from umdp.io.padding import padded_choices, padded_rows
 from umdp.model import IntervalMDP, Rewards
@@ -25,6 +25,10 @@ __all__ = ["read_netcdf", "write_netcdf"]
 LABEL, STATE_REWARD, CHOICE_REWARD = "label_", "state_reward_", "choice_reward_"
 COLUMNS = {"imdp": "from/action", "imc": "from"}
 LEVEL = 5  # of compression
+DENSEST, ROOM = (
+    1100,
+    2**20,
+)  # bytes that a compressed byte can stand for, at most; and of a variable that need not be stored
 
 
 def read_netcdf(path: Path) -> Model:
@@ -42,8 +46,15 @@ def read_netcdf(path: Path) -> Model:
         file = h5py.File(io.BytesIO(data), "r")
     except OSError:
         raise FormatError("this is not a netCDF-4 file, or it is damaged; save it again", path=path) from None
-    with file:
-        return certain(_NetcdfFile(file, path).model())
+    try:
+        with file:
+            return certain(_NetcdfFile(file, path).model())
+    except (FormatError, MemoryError):
+        raise
+    except Exception as error:  # the library raises whatever comes to it where bytes are wrong
+        raise FormatError(
+            f"this file is damaged ({type(error).__name__}: {sentence(error)}); save it again", path=path
+        ) from None
 
 
 class _NetcdfFile:
@@ -65,6 +76,8 @@ class _NetcdfFile:
             bounds.append(csr_array((data.astype(np.float64), row - 1, pointer), shape=(pointer.size - 1, states)))
         if bounds[0].shape != bounds[1].shape:
             self._fail(f"lower_colptr has {bounds[0].shape[0]} columns and upper_colptr {bounds[1].shape[0]}")
+        if kind == "imc" and bounds[0].shape[0] != states:
+            self._fail(f"lower_colptr has {bounds[0].shape[0]} columns for {states} states; a chain has one for each")
         state_ptr = np.arange(states + 1) if kind == "imc" else self._whole("stateptr") - 1
         self._check_pointer("stateptr", state_ptr, bounds[0].shape[0])
         if state_ptr.size != states + 1:
@@ -104,16 +117,29 @@ class _NetcdfFile:
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
     def _array(self, name: str, kind: str) -> NDArray[Any]:
-        if name not in self.file or not hasattr(self.file[name], "dtype"):
+        if name not in self.file or not hasattr(self._inside(name), "dtype"):
             self._fail(f'the variable "{name}" is missing; write the file with IntervalMDP.jl again')
-        variable = self.file[name]
+        variable = self._inside(name)
         if variable.ndim != 1 or variable.dtype.kind not in kind:
             what = "whole numbers" if "f" not in kind else "numbers"
             self._fail(f'the variable "{name}" is not a list of {what}')
+        if variable.size * variable.dtype.itemsize > DENSEST * variable.id.get_storage_size() + ROOM:
+            self._fail(
+                f'the variable "{name}" claims {variable.size} entries, which the file cannot hold; it is damaged'
+            )
         try:
             return np.asarray(variable[:])
         except OSError:
             return self._fail(f'the variable "{name}" cannot be read; the file is damaged')
+
+    def _inside(self, name: str) -> Any:
+        """Return a variable whose numbers are in this file: HDF5 may name other files to read them from."""
+        if type(self.file.get(name, getlink=True)).__name__ == "ExternalLink":
+            self._fail(f'the variable "{name}" is in another file; save all of it in one')
+        variable = self.file[name]
+        if variable.external or variable.is_virtual:
+            self._fail(f'the variable "{name}" is in another file; save all of it in one')
+        return variable
 
     def _whole(self, name: str) -> NDArray[np.int64]:
         return self._array(name, "iu").astype(np.int64)
@@ -151,15 +177,14 @@ class _NetcdfFile:
         return {name: Rewards(state=on_state.get(name), choice=on_choice.get(name)) for name in on_state | on_choice}
 
     def _actions(self, choices: int) -> list[str] | None:
-        if "action_vals" not in self.file or self.file["action_vals"].dtype.kind != "O":
+        if "action_vals" not in self.file or self._inside("action_vals").dtype.kind != "O":
             return None
-        names = [
+        if self.file["action_vals"].shape != (choices,):
+            self._fail(f"action_vals has shape {self.file['action_vals'].shape}; there must be {choices} entries")
+        return [
             each.decode("utf-8", "replace") if isinstance(each, bytes) else str(each)
             for each in self.file["action_vals"][:]
         ]
-        if len(names) != choices:
-            self._fail(f"action_vals has {len(names)} entries; there must be {choices}")
-        return names
 
     def _fail(self, message: str) -> NoReturn:
         raise FormatError(message, path=self.path)

@@ -123,7 +123,6 @@ class _Archive:
         self.stream.seek(self.check_size(name, dtype, count))
         found = np.empty(count, dtype=dtype)
         self._fill(found)
-        found.flags.writeable = False
         return found
 
     def _fill(self, array: NDArray[Any]) -> None:
@@ -151,7 +150,6 @@ class _Archive:
                     f"branch {place.start + at} leads to state {piece[at]}; states are numbered 0 to {states - 1}"
                 )
             found[place] = piece
-        found.flags.writeable = False
         return found
 
     def pointer(self, name: str, count: int, end: int) -> NDArray[np.int64]:
@@ -181,7 +179,6 @@ class _Archive:
             for place, pairs in self.pieces(name, "<f8", 2 * count):
                 half = slice(place.start // 2, place.stop // 2)
                 lower[half], upper[half] = pairs[0::2], pairs[1::2]
-            lower.flags.writeable = upper.flags.writeable = False
             return lower, upper
         if of in ("rational", "rational-interval") and size in (None, 128 if of == "rational" else 256):
             per = 1 if of == "rational" else 2

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
 from umdp.model import Graph
-from umdp.model.structure import read_only
+from umdp.model.structure import owned
 
 if TYPE_CHECKING:
     from umdp.learn.base import Learner
@@ -35,7 +35,7 @@ def as_setting(given: ArrayLike, name: str) -> Setting:
     except (TypeError, ValueError):
         raise ModelError(f"{name} is {given!r}; give a number, or an array with one per transition") from None
     check(array.ndim <= 1, f"{name} has shape {array.shape}; give a number, or an array with one per transition")
-    return float(array) if array.ndim == 0 else read_only(array)
+    return float(array) if array.ndim == 0 else owned(array)
 
 
 def as_pair(given: Any, name: str) -> tuple[Setting, Setting]:

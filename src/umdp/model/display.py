@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from umdp.plural import nouns
+from umdp.printable import as_markup, one_line
 
 if TYPE_CHECKING:
     from umdp.model.graph import Graph
@@ -34,7 +34,7 @@ def _facts(model: Graph) -> list[tuple[str, str]]:
 
 
 def _names(names: object, quote: str) -> str:
-    listed = [f"{quote}{name}{quote}" for name in names]  # type: ignore[attr-defined]
+    listed = [f"{quote}{one_line(name)}{quote}" for name in names]  # type: ignore[attr-defined]
     return ", ".join(listed[:8]) + (f" and {len(listed) - 8} more" if len(listed) > 8 else "")
 
 
@@ -43,7 +43,7 @@ def as_text(model: Graph) -> str:
     sizes = ", ".join(
         f"{value} {name[:-1] if value == '1' and name.endswith('s') else name}" for name, value in _facts(model)
     )
-    parts = [f"{type(model).__name__} with {sizes}", f"initial state {model.state_name(model.initial)}"]
+    parts = [f"{type(model).__name__} with {sizes}", f"initial state {one_line(model.state_name(model.initial))}"]
     if model.labels:
         parts.append(f"labels {_names(model.labels, chr(34))}")
     if model.rewards:
@@ -75,8 +75,10 @@ def facts_html(title: str, facts: Sequence[tuple[str, str]], *, drawing: str = "
     True
     """
     rows = "".join(
-        f'<tr><th style="{_NAME}">{escape(name)}</th><td style="{_FACT}">{escape(fact)}</td></tr>'
+        f'<tr><th style="{_NAME}">{as_markup(name)}</th><td style="{_FACT}">{as_markup(fact)}</td></tr>'
         for name, fact in facts
     )
-    picture = f'<pre style="line-height:1.25;background:none;color:inherit">{escape(drawing)}</pre>' if drawing else ""
-    return f'<table><caption style="{_CAPTION}">{escape(title)}</caption>{rows}</table>{picture}'
+    picture = (
+        f'<pre style="line-height:1.25;background:none;color:inherit">{as_markup(drawing)}</pre>' if drawing else ""
+    )
+    return f'<table><caption style="{_CAPTION}">{as_markup(title)}</caption>{rows}</table>{picture}'

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model.graph import Graph
-from umdp.model.structure import owner, read_only
+from umdp.model.structure import held, owner
 
 if TYPE_CHECKING:
     from umdp.model.tying import Tying
@@ -112,9 +112,9 @@ class Events:
         pointer, outcome = _listed(tying, event_class, base, masks)
         hit, told = np.concatenate(hits).astype(np.int64), np.concatenate(seen).astype(np.int64)
         return cls(
-            tying, read_only(event_class), read_only(pointer),
-            read_only(outcome), read_only(entry),
-            read_only(hit[:, 0].copy()), read_only(hit[:, 1].copy()), read_only(told[:, 0].copy()), read_only(told[:, 1].copy()),
+            tying, held(event_class), held(pointer),
+            held(outcome), held(entry),
+            held(hit[:, 0].copy()), held(hit[:, 1].copy()), held(told[:, 0].copy()), held(told[:, 1].copy()),
         )  # fmt: skip
 
     @property
@@ -139,7 +139,7 @@ class Events:
         first = self.event_outcome[self.event_ptr[two]]
         start = self.tying.outcome_ptr[self.event_class[two]]
         found[2 * start + 1 - first] = 2 * two + 1
-        return read_only(found)
+        return held(found)
 
     def samples(self, counts: Ints) -> Ints:
         """Return how often each event (E,) could have been seen, from counts of transitions (T,)."""

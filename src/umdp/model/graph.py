@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from umdp.errors import ModelError
 from umdp.model.display import as_html, as_text
 from umdp.model.rewards import Rewards
-from umdp.model.structure import Compaction, compact, frozen, owner, pointer, read_only
+from umdp.model.structure import Compaction, compact, frozen, held, owned, owner, pointer
 
 if TYPE_CHECKING:
     from umdp.model.interface import Interface
@@ -107,12 +107,12 @@ class Graph:
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """The number of successors of every choice, shape (C,)."""
-        return np.diff(self.choice_ptr)
+        return held(np.diff(self.choice_ptr))
 
     @cached_property
     def choice_state(self) -> NDArray[np.int64]:
         """The state each choice belongs to, shape (C,)."""
-        return read_only(owner(self.state_ptr))
+        return held(owner(self.state_ptr))
 
     @cached_property
     def rest(self) -> int | None:
@@ -209,7 +209,7 @@ class Graph:
         """Return what `with_bounds` does, for bounds that were looked at and belong to nobody else."""
         from umdp.model.interval import IntervalMDP
 
-        return self._derive(IntervalMDP, lower=read_only(lower), upper=read_only(upper))
+        return self._derive(IntervalMDP, lower=held(lower), upper=held(upper))
 
     def with_any(self) -> IntervalMDP:
         """Return the interval MDP of all processes with this graph."""
@@ -235,9 +235,9 @@ class Graph:
         return {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in state.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({name: frozen(value) for name, value in state.items()})
-        if self.actions is not None:
-            frozen(self.actions[0])
+        graph = state.get("graph")  # what shares a graph shares its arrays
+        shared = {} if graph is None else {name: graph.__dict__[name] for name in Graph.__dataclass_fields__}
+        self.__dict__.update({name: frozen(value) for name, value in state.items() if name not in shared}, **shared)
 
     # -- validation ------------------------------------------------------------------------------------------
 
@@ -248,6 +248,7 @@ class Graph:
         successor = np.asarray(self.successor)
         if successor.ndim != 1 or (successor.size and successor.dtype.kind not in "iu"):
             raise ModelError("successor must be a one-dimensional integer array")
+        own = owned(successor) if successor.dtype == np.int32 else held(successor.astype(np.int32))
         choice_ptr = pointer(self.choice_ptr, "choice_ptr", successor.size)
         state_ptr = pointer(self.state_ptr, "state_ptr", choice_ptr.size - 1)
         states = state_ptr.size - 1
@@ -268,9 +269,9 @@ class Graph:
             raise ModelError(
                 f"transition {outside[0]} leads to state {successor[outside[0]]}; states are numbered 0 to {states - 1}"
             )
-        self._set("state_ptr", read_only(state_ptr))
-        self._set("choice_ptr", read_only(choice_ptr))
-        self._set("successor", read_only(successor.astype(np.int32, copy=False)))
+        self._set("state_ptr", state_ptr)
+        self._set("choice_ptr", choice_ptr)
+        self._set("successor", own)
 
     def _check_annotations(self) -> None:
         states, choices = self.states, self.choices
@@ -288,7 +289,7 @@ class Graph:
             if len(self.state_names) != states:
                 raise ModelError(f"{len(self.state_names)} state names were given for {states} states")
             self._set("state_names", tuple(map(str, self.state_names)))
-        variables = {name: read_only(np.asarray(values)) for name, values in self.variables.items()}
+        variables = {name: owned(np.asarray(values)) for name, values in self.variables.items()}
         for name, values in variables.items():
             if values.shape != (states,):
                 raise ModelError(f"variable {name} has shape {values.shape}, but there are {states} states")
@@ -304,8 +305,8 @@ class Graph:
     ) -> Compaction | None:
         change = compact(self.choice_ptr, self.successor, self.states, keep, distinct)
         if change is not None:
-            self._set("choice_ptr", read_only(change.choice_ptr))
-            self._set("successor", read_only(change.successor))
+            self._set("choice_ptr", held(change.choice_ptr))
+            self._set("successor", held(change.successor))
             self._set("rewards", MappingProxyType({n: self._merged(r, change) for n, r in self.rewards.items()}))
         return change
 
@@ -330,18 +331,18 @@ def _label(name: str, given: ArrayLike, states: int) -> NDArray[np.bool_]:
     if array.dtype == np.bool_:
         if array.shape != (states,):
             raise ModelError(f'label "{name}" has shape {array.shape}, but there are {states} states')
-        return read_only(array)
+        return owned(array)
     members = np.zeros(states, dtype=np.bool_)
     if array.size:
         if array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= states:
             raise ModelError(f'label "{name}" must be a boolean array or list states from 0 to {states - 1}')
         members[array] = True
-    return read_only(members)
+    return held(members)
 
 
 def _factorize(given: Any, choices: int) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], np.ndarray):
-        codes, names = given
+        codes, names = owned(given[0]), tuple(map(str, given[1]))
     else:
         index: dict[str, int] = {}
         codes = np.array([index.setdefault(str(name), len(index)) for name in given], dtype=np.int32)
@@ -350,4 +351,4 @@ def _factorize(given: Any, choices: int) -> tuple[NDArray[np.int32], tuple[str, 
         raise ModelError(f"{codes.size} action names were given for {choices} choices")
     if choices and (codes.min() < 0 or codes.max() >= len(names)):
         raise ModelError(f"action codes must lie between 0 and {len(names) - 1}")
-    return read_only(codes.astype(np.int32, copy=False)), tuple(names)
+    return held(codes.astype(np.int32, copy=False)), names

@@ -11,7 +11,7 @@ from umdp.errors import InfeasibleChoice, ModelError
 from umdp.model.build import IntervalBuilders
 from umdp.model.graph import Graph
 from umdp.model.mdp import MDP
-from umdp.model.structure import owned, owner, read_only, row_sums
+from umdp.model.structure import held, owned, owner, row_sums
 
 __all__ = ["IntervalMDP"]
 
@@ -57,13 +57,13 @@ class IntervalMDP(IntervalBuilders, Graph):
         self._check_bounds(compacting=True)
 
     def _check_bounds(self, *, compacting: bool) -> None:
-        lower = np.ascontiguousarray(self.lower, dtype=np.float64)
-        upper = np.ascontiguousarray(self.upper, dtype=np.float64)
+        lower = owned(np.asarray(self.lower, dtype=np.float64))
+        upper = owned(np.asarray(self.upper, dtype=np.float64))
         if not compacting and lower.shape == upper.shape == (self.transitions,):
             from umdp.model.bounds import are_feasible
 
             if are_feasible(self.choice_ptr, lower, upper, ROUNDING):
-                self.__dict__.update(lower=read_only(lower.copy()), upper=read_only(upper.copy()))
+                self.__dict__.update(lower=lower, upper=upper)
                 return
         for name, bound in (("lower", lower), ("upper", upper)):
             if bound.shape != (self.transitions,):
@@ -93,7 +93,7 @@ class IntervalMDP(IntervalBuilders, Graph):
         elif not (upper > 0).all():
             raise ModelError("a transition of the graph has upper bound 0; build the model from its own graph instead")
         for name, bound in (("lower", lower), ("upper", upper)):
-            self._set(name, owned(bound) if bound.max(initial=0.0) <= 1 else read_only(np.minimum(bound, 1.0)))
+            self._set(name, held(bound if bound.max(initial=0.0) <= 1 else np.minimum(bound, 1.0)))
 
     def _names_of(self, transition: int) -> tuple[str, str, str]:
         choice = int(owner(self.choice_ptr)[transition])

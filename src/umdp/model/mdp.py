@@ -12,7 +12,7 @@ from umdp.errors import ModelError
 from umdp.model.build import Builders
 from umdp.model.graph import Graph
 from umdp.model.rewards import Rewards
-from umdp.model.structure import Compaction, owned, owner, read_only, row_sums
+from umdp.model.structure import Compaction, held, owned, owner, row_sums
 
 if TYPE_CHECKING:
     from umdp.model.interval import IntervalMDP
@@ -54,7 +54,7 @@ class MDP(Builders, Graph):
         self._check_probability(compacting=True)
 
     def _check_probability(self, *, compacting: bool) -> None:
-        p = np.asarray(self.probability, dtype=np.float64)
+        p = owned(np.asarray(self.probability, dtype=np.float64))
         if p.shape != (self.transitions,):
             raise ModelError(f"probability has shape {p.shape}, but there are {self.transitions} transitions")
         if not (p.min(initial=0.0) >= 0 and p.max(initial=0.0) <= 1 + ROUNDING):  # nor where one is not a number
@@ -73,7 +73,7 @@ class MDP(Builders, Graph):
                 p = change.sums(p)
         elif not (p > 0).all():
             raise ModelError("a transition of the graph has probability 0; build the MDP from its own graph instead")
-        self._set("probability", owned(p) if p.max(initial=0.0) <= 1 else read_only(np.minimum(p, 1.0)))
+        self._set("probability", held(p if p.max(initial=0.0) <= 1 else np.minimum(p, 1.0)))
 
     def _merged(self, reward: Rewards, change: Compaction) -> Rewards:
         if reward.transition is None:

@@ -15,7 +15,7 @@ from umdp.model.interface import Interface, brief
 from umdp.model.interval import IntervalMDP
 from umdp.model.mdp import MDP
 from umdp.model.rewards import Rewards
-from umdp.model.structure import frozen, owner, read_only, row_sums
+from umdp.model.structure import frozen, held, owned, owner, row_sums
 from umdp.plural import nouns
 
 __all__ = ["Policy"]
@@ -58,7 +58,7 @@ class Policy:
             raise ModelError("a policy has either a choice per state or a weight per choice")
         if self.choice is not None:
             choice = np.asarray(self.choice)
-            choice = choice.astype(np.int64 if choice.ndim == 1 else np.int32, copy=False)
+            choice = owned(choice.astype(np.int64 if choice.ndim == 1 else np.int32, copy=False))
             if choice.shape[-1:] != (graph.states,) or choice.ndim > 2 or choice.shape[0] == 0:
                 raise ModelError(f"choice has shape {choice.shape}, but the graph has {graph.states} states")
             wrong = np.argwhere((choice < graph.state_ptr[:-1]) | (choice >= graph.state_ptr[1:]))
@@ -68,9 +68,9 @@ class Policy:
                     f"choice {choice[tuple(wrong[0])]} is not one of state {graph.state_name(state)}: it has "
                     f"choices {graph.state_ptr[state]} to {graph.state_ptr[state + 1] - 1}"
                 )
-            object.__setattr__(self, "choice", read_only(choice))
+            object.__setattr__(self, "choice", choice)
         else:
-            weight = np.asarray(self.weight, dtype=np.float64)
+            weight = owned(np.asarray(self.weight, dtype=np.float64))
             if weight.shape != (graph.choices,):
                 raise ModelError(f"weight has shape {weight.shape}, but the graph has {graph.choices} choices")
             sums = row_sums(graph.state_ptr, weight)
@@ -80,14 +80,13 @@ class Policy:
                 raise ModelError(
                     f"state {graph.state_name(where)}: weights must be at least 0 and sum to 1, not {sums[where]:.9g}"
                 )
-            object.__setattr__(self, "weight", read_only(weight))
+            object.__setattr__(self, "weight", weight)
 
     @classmethod
     def trusted(cls, graph: Graph, choice: NDArray[np.int64]) -> Policy:
         """Return a policy without looking at its choices (S,) again: a solver's own."""
         policy = object.__new__(cls)
-        choice.flags.writeable = False
-        policy.__dict__.update(graph=graph.graph, choice=choice, weight=None)
+        policy.__dict__.update(graph=graph.graph, choice=held(choice), weight=None)
         return policy
 
     def __setstate__(self, state: dict[str, Any]) -> None:

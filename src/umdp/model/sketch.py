@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model.places import ARROWS, Places, directions, places
+from umdp.printable import one_line
 
 if TYPE_CHECKING:
     from umdp.model.graph import Graph
@@ -86,7 +87,9 @@ def sketch(
     for state, choice in enumerate(taken(policy).tolist()):
         single = graph.state_ptr[state + 1] - graph.state_ptr[state] == 1
         code = None if graph.action_codes is None else int(graph.action_codes[choice])
-        symbol = (signs[code] if code is not None else None) or (_PLAIN if single else graph.action_name(choice))
+        symbol = (signs[code] if code is not None else None) or (
+            _PLAIN if single else one_line(graph.action_name(choice))
+        )
         symbols.append(GOOD if marks.good[state] else BAD if marks.bad[state] else symbol)
     room = max((len(symbols[s]) for s in np.flatnonzero(found.placed)), default=1)
     most = max(width // len(found.columns) - 2, 0)
@@ -102,7 +105,7 @@ def _sheets(graph: Graph, found: Places, symbols: list[str], size: int) -> list[
     chosen = _chosen(graph, found)
     for sheet in chosen:
         if found.sheets[sheet]:
-            lines.append(found.sheets[sheet])
+            lines.append(one_line(found.sheets[sheet]))
         cells = [[f" {_BLANK:<{size}} "] * len(found.columns) for _ in found.rows]
         for state in np.flatnonzero(found.placed & (found.sheet == sheet)).tolist():
             text = f"{symbols[state]:<{size}}"

@@ -13,31 +13,82 @@ from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
 
-__all__ = ["Compaction", "compact", "frozen", "owned", "owner", "pointer", "read_only", "row_sums"]
+__all__ = ["Compaction", "compact", "frozen", "held", "owned", "owner", "pointer", "row_sums"]
 
 Ints = NDArray[np.int64]
 MANY, SOME = 2**20, 2**12  # transitions from which compiled code is worth loading, and worth calling once it is loaded
+LARGE = 2**16  # bytes from which an array is not copied for nothing
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return `array` write-protected (a view where the array belongs to the caller)."""
-    if array.flags.writeable:
-        array = array.view()
-        array.flags.writeable = False
-    return array
+class _Held:
+    """What a large array that only this package holds lies in: nobody can make it writable, and models may share it."""
+
+    __slots__ = ("__array_interface__", "_array")
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array
+        interface = dict(array.__array_interface__)
+        interface["data"] = (interface["data"][0], True)
+        self.__array_interface__ = interface
+
+
+class _Bytes(bytes):
+    """What a small one lies in: a class of its own, since bytes of a pickle may lie below arrays that are writable."""
 
 
 def owned(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return `array` write-protected, as a copy unless it is so already and has no base: nobody else may change it."""
-    if array.flags.writeable or array.base is not None:
+    """Return `array` as one that nobody can change: a copy, unless it is such an array already.
+
+    A write-protected array is not enough, since whoever made it, or holds what it is a view of, can lift the protection.
+
+    Examples
+    --------
+    >>> given = np.arange(3)
+    >>> kept = owned(given)
+    >>> given[0] = 9
+    >>> kept, owned(kept) is kept
+    (array([0, 1, 2]), True)
+    >>> kept.flags.writeable = True
+    Traceback (most recent call last):
+    ...
+    ValueError: cannot set WRITEABLE flag to True of this array
+    """
+    return array if _is_owned(array) else held(array.copy() if array.nbytes >= LARGE else array)
+
+
+def held(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return `array` as one that nobody can change, for arrays that nobody else has: large ones are not copied.
+
+    Examples
+    --------
+    >>> made = np.arange(100_000)
+    >>> kept = held(made)
+    >>> np.shares_memory(made, kept), owned(kept) is kept, kept.flags.writeable
+    (True, True, False)
+    """
+    if _is_owned(array):
+        return array
+    if array.dtype.hasobject:
         array = array.copy()
         array.flags.writeable = False
-    return array
+        return array.view()
+    if array.nbytes < LARGE:
+        return np.ndarray(array.shape, array.dtype, _Bytes(array.tobytes()))
+    array = np.ascontiguousarray(array)
+    array.flags.writeable = False
+    return np.asarray(_Held(array))
+
+
+def _is_owned(array: NDArray[Any]) -> bool:
+    base: Any = array.base
+    if isinstance(base, np.ndarray):  # a part of a larger one
+        base = base.base
+    return isinstance(base, _Bytes | _Held) and bool(array.flags.c_contiguous)
 
 
 def frozen(value: Any) -> Any:
-    """Return what a pickle or a copy holds as a model holds it: arrays are write-protected, mappings cannot be changed.
+    """Return what a pickle or a copy holds as a model holds it: nobody can change arrays or mappings.
 
     Examples
     --------
@@ -46,18 +97,20 @@ def frozen(value: Any) -> Any:
     ('mappingproxy', False)
     """
     if isinstance(value, np.ndarray):
-        value.flags.writeable = False
-    elif isinstance(value, dict):
+        return owned(value)
+    if isinstance(value, dict):
         return MappingProxyType({name: frozen(each) for name, each in value.items()})
+    if isinstance(value, tuple) and value and isinstance(value[0], np.ndarray):
+        return tuple(map(frozen, value))
     return value
 
 
 def pointer(given: ArrayLike, name: str, end: int | None) -> Ints:
-    """Return `given` as a pointer array: starts at 0, never falls, ends at `end` (if known)."""
+    """Return `given` as a pointer array that nobody can change: starts at 0, never falls, ends at `end` (if known)."""
     array = np.asarray(given)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
         raise ModelError(f"{name} must be a one-dimensional integer array with at least one entry")
-    array = array.astype(np.int64, copy=False)
+    array = owned(array.astype(np.int64, copy=False))
     if array[0] != 0:
         raise ModelError(f"{name} must start at 0, not at {array[0]}")
     falls = np.flatnonzero(array[1:] < array[:-1])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model.events import Events
 from umdp.model.graph import REST, Graph
-from umdp.model.structure import owner, read_only
+from umdp.model.structure import frozen, held, owned, owner
 
 __all__ = ["Outcome", "StateName", "Tie", "Tying"]
 
@@ -85,6 +85,13 @@ class Tying:
     transition_ptr: Ints
     transition_outcome: Ints
 
+    def __post_init__(self) -> None:
+        for name in ("outcome_ptr", "choice_class", "transition_ptr", "transition_outcome"):
+            object.__setattr__(self, name, owned(np.asarray(getattr(self, name))))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: frozen(value) for name, value in state.items()})
+
     @classmethod
     def of(cls, graph: Graph, tie: Tie, outcome: Outcome | None = None) -> Tying:
         """Return the classes that functions describe; they are given names, of states with their variables as attributes.
@@ -145,9 +152,9 @@ class Tying:
             pointers.append(len(outcomes))
         sizes = np.array([len(each) for each in along], np.int64)
         return cls(
-            graph, tuple(names), read_only(np.array(pointers, np.int64)), tuple(outcomes), read_only(choice_class),
-            read_only(np.concatenate(([0], np.cumsum(sizes)))),
-            read_only(np.array([each for some in along for each in some], np.int64)),
+            graph, tuple(names), held(np.array(pointers, np.int64)), tuple(outcomes), held(choice_class),
+            held(np.concatenate(([0], np.cumsum(sizes)))),
+            held(np.array([each for some in along for each in some], np.int64)),
         )  # fmt: skip
 
     @classmethod
@@ -158,8 +165,8 @@ class Tying:
         ]
         return cls(
             graph, tuple(names), graph.choice_ptr, tuple(graph.state_name(int(s)) for s in graph.successor),
-            read_only(np.arange(graph.choices)), read_only(np.arange(graph.transitions + 1)),
-            read_only(np.arange(graph.transitions)),
+            held(np.arange(graph.choices)), held(np.arange(graph.transitions + 1)),
+            held(np.arange(graph.transitions)),
         )  # fmt: skip
 
     @property
@@ -175,12 +182,12 @@ class Tying:
     @cached_property
     def feeds(self) -> NDArray[np.bool_]:
         """Whether every outcome of a choice has a successor of its own, so that its counts are those of its class, (C,)."""
-        return read_only(np.diff(self.outcome_ptr)[self.choice_class] == np.diff(self.graph.choice_ptr))
+        return held(np.diff(self.outcome_ptr)[self.choice_class] == np.diff(self.graph.choice_ptr))
 
     @cached_property
     def fed(self) -> NDArray[np.bool_]:
         """Transitions of choices that feed their class, (T,)."""
-        return read_only(np.repeat(self.feeds, np.diff(self.graph.choice_ptr)))
+        return held(np.repeat(self.feeds, np.diff(self.graph.choice_ptr)))
 
     @cached_property
     def events(self) -> Events:
@@ -190,7 +197,7 @@ class Tying:
     @cached_property
     def sizes(self) -> Ints:
         """The number of choices of every class, (K,)."""
-        return np.bincount(self.choice_class, minlength=self.classes)
+        return held(np.bincount(self.choice_class, minlength=self.classes))
 
     def pool(self, counts: NDArray[np.int64]) -> Ints:
         """Return how often each outcome (O,) was seen, from counts of transitions (T,), where it could be told."""

@@ -21,6 +21,7 @@ from umdp.paper.running.check import check
 from umdp.paper.running.experiment import Experiment
 from umdp.paper.running.trial import Trial, describe
 from umdp.paper.showing.table import table_stem, write_table
+from umdp.printable import printable
 
 __all__ = ["Reproduction", "collect", "reproduce"]
 
@@ -120,7 +121,7 @@ def _show(results: list[Results], judged: list[Judged], folder: Path, say: Say) 
     report = folder / "report.html"
     say("writing the report")
     write_report(report, results, judged, drawings)
-    (folder / "summary.md").write_text(summary(results, judged), encoding="utf-8")
+    (folder / "summary.md").write_text(printable(summary(results, judged)), encoding="utf-8")
     return report
 
 

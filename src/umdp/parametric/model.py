@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, Graph, IntervalMDP
-from umdp.model.structure import owner, read_only
+from umdp.model.structure import frozen, held, owned, owner
 from umdp.model.tying import Tying
 from umdp.parametric.contraction import constrained, contract
 from umdp.parametric.function import Function
@@ -65,6 +66,13 @@ class ParametricMDP:
     upper: Floats
     origin: str = "the program"
 
+    def __post_init__(self) -> None:
+        for name in ("function_of", "lower", "upper"):
+            object.__setattr__(self, name, owned(np.asarray(getattr(self, name))))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: frozen(value) for name, value in state.items()})
+
     @classmethod
     def of(
         cls,
@@ -97,8 +105,8 @@ class ParametricMDP:
         if found.box is None:
             culprit = asked.function(found.culprit or 0).text(names)
             raise ModelError(f"{culprit} is no probability anywhere in the box of the parameters; give another box")
-        lower, upper = map(read_only, found.box)
-        return cls(graph.graph, tuple(names), tuple(index), read_only(which), lower, upper, origin)
+        lower, upper = map(held, found.box)
+        return cls(graph.graph, tuple(names), tuple(index), held(which), lower, upper, origin)
 
     # -- at values, and over boxes ---------------------------------------------------------------------------
 
@@ -167,7 +175,7 @@ class ParametricMDP:
         certain = Function.of(Polynomial.constant(1, len(self.names)))
         functions = self.functions if certain in self.functions else (*self.functions, certain)
         which = np.where(transition < 0, functions.index(certain), self.function_of[np.maximum(transition, 0)])
-        return replace(self, graph=graph, functions=functions, function_of=read_only(which))
+        return replace(self, graph=graph, functions=functions, function_of=held(which))
 
     @cached_property
     def tables(self) -> Tables:
@@ -199,9 +207,9 @@ class ParametricMDP:
         outcome[order] = outcome_ptr[choice_class[choice_of]] + place
         texts = [function.text(self.names) for function in self.functions]
         return Tying(
-            graph, tuple(_class_name([texts[f] for f in row]) for row in rows), read_only(outcome_ptr),
-            tuple(texts[f] for row in rows for f in row), read_only(choice_class),
-            read_only(np.arange(graph.transitions + 1)), read_only(outcome),
+            graph, tuple(_class_name([texts[f] for f in row]) for row in rows), held(outcome_ptr),
+            tuple(texts[f] for row in rows for f in row), held(choice_class),
+            held(np.arange(graph.transitions + 1)), held(outcome),
         )  # fmt: skip
 
     @cached_property
@@ -209,7 +217,7 @@ class ParametricMDP:
         """The function of every outcome of the classes, (O,)."""
         found = np.empty(self.tying.outcomes, np.int64)
         found[self.tying.transition_outcome] = self.function_of
-        return read_only(found)
+        return held(found)
 
     @cached_property
     def constant(self) -> NDArray[np.bool_]:

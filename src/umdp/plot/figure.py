@@ -14,6 +14,7 @@ from umdp.errors import FormatError
 from umdp.plot.lines import MARKER, OPTIMUM, line_style
 from umdp.plot.style import Style, settings
 from umdp.plot.svg import minify
+from umdp.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -142,6 +143,7 @@ def save_as(figure: Figure, file: str | PathLike[str]) -> Path:
 def _write(figure: Figure, files: Sequence[Path]) -> None:
     import matplotlib
 
+    _make_printable(figure)
     with matplotlib.rc_context(_SETTINGS):
         engine = figure.get_layout_engine()
         figure.draw_without_rendering()  # panels are laid out once, not once per file
@@ -151,6 +153,19 @@ def _write(figure: Figure, files: Sequence[Path]) -> None:
                 ending = file.suffix.lower().removeprefix(".")
                 figure.savefig(file, format=ending, **_FORMATS[ending])
                 if ending == "svg":
-                    file.write_text(minify(file.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+                    text = printable(file.read_text(encoding="utf-8"))
+                    file.write_text(minify(text), encoding="utf-8", newline="\n")
         finally:
             figure.set_layout_engine(engine)
+
+
+def _make_printable(figure: Figure) -> None:
+    """Write out what is not printable in the texts of a figure, and let no name be taken for a formula."""
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        said = text.get_text()
+        if "$" in said and "mathdefault" not in said:  # the numbers of an axis are formulas
+            text.set_parse_math(False)
+        text.set_text(printable(said))

@@ -18,6 +18,7 @@ from umdp.plot.style import settings
 from umdp.plot.subject import Drawable, Subject, subject
 from umdp.plot.trajectory import power
 from umdp.plural import nouns, were
+from umdp.printable import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,6 +134,7 @@ def _title(one: Subject, what: str, more: str = "") -> str:
 
 
 def _cut(text: str, letters: int = 38) -> str:
+    text = one_line(text)
     return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 

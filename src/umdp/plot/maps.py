@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from umdp.model.places import Places, directions
 from umdp.model.sketch import taken
 from umdp.plot.subject import Subject
+from umdp.printable import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,17 +111,17 @@ class Board:
             ax.set_xticks([])
             ax.set_yticks([])
             if found.axes[0] == "":  # positions along one variable: the first of each line is named
-                ax.set_yticks([-(row + 0.5) for row in range(len(found.rows))], list(found.rows))
+                ax.set_yticks([-(row + 0.5) for row in range(len(found.rows))], list(map(one_line, found.rows)))
                 ax.set_ylabel(found.axes[1])
             return
         space = max(7.0 * 1.3 / 72 / self.cell, 1e-9)  # cells that a number takes
         left, top = self.corner[(self.down - 1) * self.across]
         every = max(1, int(np.ceil(space * max(map(len, found.columns)) * 0.6)))
         ax.xaxis.set_major_locator(FixedLocator([left + k + 0.5 for k in range(0, len(found.columns), every)]))
-        ax.set_xticklabels(list(found.columns)[::every])
+        ax.set_xticklabels(list(map(one_line, found.columns))[::every])
         every = max(1, int(np.ceil(space)))
         ax.yaxis.set_major_locator(FixedLocator([top - k - 0.5 for k in range(0, len(found.rows), every)]))
-        ax.set_yticklabels(list(found.rows)[::every])
+        ax.set_yticklabels(list(map(one_line, found.rows))[::every])
         ax.set_xlabel(found.axes[0])
         ax.set_ylabel(found.axes[1])
 

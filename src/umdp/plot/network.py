@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from umdp.model.sketch import taken
 from umdp.plot.style import GUIDE
 from umdp.plot.subject import Subject
+from umdp.printable import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -211,4 +212,5 @@ def _arrows() -> Any:
 
 
 def _cut(text: str) -> str:
+    text = one_line(text)
     return text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"

@@ -14,6 +14,7 @@ from umdp.model.sketch import taken
 from umdp.plot.figure import new_figure, place_legend
 from umdp.plot.style import GUIDE, Style, settings, styles
 from umdp.plot.subject import Drawable, Subject, subjects
+from umdp.printable import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -225,4 +226,5 @@ def _title(one: Subject, rows: Sequence[tuple[int, int]], visited: bool) -> str:
 
 
 def _cut(text: str) -> str:
+    text = one_line(text)
     return text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"

@@ -90,7 +90,7 @@ def connect(path: Path, *, new: bool = False) -> sqlite3.Connection:
 
 
 def _open(path: Path, how: str) -> sqlite3.Connection:
-    name = quote(os.path.realpath(path).replace(os.sep, "/"))
+    name = quote(os.fsencode(os.path.realpath(path).replace(os.sep, "/")))  # bytes: not every name is text
     connection = sqlite3.connect(f"file:{name}?{how}", uri=True, timeout=30.0, isolation_level=None)
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")

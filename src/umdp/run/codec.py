@@ -34,6 +34,8 @@ def pack(value: Any) -> bytes:
         return msgspec.msgpack.encode(value, enc_hook=_encode)
     except RecursionError:
         raise ModelError("what is to be kept in a run is nested too deeply") from None
+    except UnicodeEncodeError as error:  # half of a pair: the name of a file that is not text, or a name in a model
+        raise ModelError(f"the name {error.object!r} is not text, so that a run cannot hold it; rename it") from None
 
 
 def unpack(data: bytes) -> Any:

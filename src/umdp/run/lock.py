@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import socket
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -17,6 +17,7 @@ from umdp.errors import FormatError
 
 __all__ = ["Lock", "Writer"]
 
+TAKEN = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)  # what it is called that somebody has a lock
 WAIT = 0.5  # seconds; whoever only looks whether there is a writer holds the lock for a moment
 if sys.platform == "win32":  # pragma: no cover - the same thing by another name
     import msvcrt
@@ -76,7 +77,18 @@ class Lock:
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
             except OSError as error:
                 raise FormatError(f"this run cannot be written here ({error.strerror})", path=run) from None
-            if _try(descriptor, shared=False):
+            try:
+                taken = _try(descriptor, shared=False)
+            except OSError as error:
+                os.close(descriptor)
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                raise FormatError(
+                    f"this run cannot be written here: the file system has no locks ({error.strerror}), so that two processes "
+                    "might write it at a time; choose a folder of another file system",
+                    path=run,
+                ) from None
+            if taken:
                 if _same(descriptor, path):  # else the one before removed it while we were waiting
                     break
                 os.close(descriptor)
@@ -105,7 +117,7 @@ class Lock:
             except OSError:
                 return None
             try:
-                if _try(descriptor, shared=True):
+                if not _is_taken(descriptor):
                     return None
                 given = json.loads(os.read(descriptor, 4096))
                 return Writer(int(given["process"]), str(given["host"]), str(given["since"]))
@@ -129,12 +141,23 @@ def _beside(run: Path) -> Path:
     return real.with_name(f"{real.name}-lock")
 
 
-def _try(descriptor: int, *, shared: bool, take: Callable[..., None] = _take) -> bool:
+def _try(descriptor: int, *, shared: bool) -> bool:
+    """Take a lock, or return that somebody else has it; an `OSError` says that there are none here."""
     try:
-        take(descriptor, shared=shared)
-    except OSError:
+        _take(descriptor, shared=shared)
+    except OSError as error:
+        if error.errno not in TAKEN:
+            raise
         return False
     return True
+
+
+def _is_taken(descriptor: int) -> bool:
+    """Whether somebody has the lock; where there are no locks nobody has."""
+    try:
+        return not _try(descriptor, shared=True)
+    except OSError:
+        return False
 
 
 def _same(descriptor: int, path: Path) -> bool:

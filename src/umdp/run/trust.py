@@ -1,9 +1,10 @@
-"""Which code from elsewhere going on with a run would execute: said before anything is, and done only if trusted."""
+"""What files name and nobody has typed: code that would be executed, files that would be written. Done only if trusted."""
 
 from __future__ import annotations
 
 import hashlib
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,16 +14,19 @@ from umdp.source.environments import naming
 
 if TYPE_CHECKING:
     from umdp.run.config import Config
+    from umdp.run.log_settings import LogSettings
 
-__all__ = ["Untrusted", "foreign", "require"]
+__all__ = ["Untrusted", "foreign", "require", "require_description", "require_experiment"]
 
 
 class Untrusted(UmdpError):
-    """A run names code from elsewhere, and nobody has said that it may be executed."""
+    """A file names code from elsewhere, or a file to be written, and nobody has said that this may be done."""
 
 
-def foreign(config: Config) -> list[str]:
+def foreign(config: Config, holder: str = "run") -> list[str]:
     """Return what code from elsewhere a run would execute, a line each; nothing is read but the files named.
+
+    `holder` is the word for what the configuration was read from.
 
     Examples
     --------
@@ -47,7 +51,7 @@ def foreign(config: Config) -> list[str]:
             for what, name in uses.items()
             if name is not None and is_plugin(name) and plugin_file(name) == file
         ]
-        said.append(f"{_code(file, config.plugins.get(file))}, for {' and '.join(named)}")
+        said.append(f"{_code(file, config.plugins.get(file), holder)}, for {' and '.join(named)}")
     for name in (config.model, config.switch or ""):
         if naming.is_environment(name) and (module := naming.named(name).module) is not None:
             said.append(
@@ -56,7 +60,7 @@ def foreign(config: Config) -> list[str]:
     return said
 
 
-def _code(file: str, stored: str | None) -> str:
+def _code(file: str, stored: str | None, holder: str) -> str:
     try:
         here = Path(file).read_bytes()
     except OSError:
@@ -65,6 +69,8 @@ def _code(file: str, stored: str | None) -> str:
         digest = "which is not here" if here is None else f"sha256 {hashlib.sha256(here).hexdigest()}"
         return f"the file {file} is executed ({digest})"
     text = stored.encode()
+    if holder != "run":
+        return f"the file {file} is executed (sha256 {hashlib.sha256(text).hexdigest()})"
     same = (
         "no such file is here"
         if here is None
@@ -77,13 +83,64 @@ def _code(file: str, stored: str | None) -> str:
     )
 
 
-def require(config: Config, path: object, *, trusted: bool) -> None:
-    """Raise `Untrusted` if going on with a run would execute code from elsewhere and that is not trusted."""
+def require(config: Config, path: object, *, trusted: bool, writes: bool = False) -> None:
+    """Raise `Untrusted` if going on with a run would execute code from elsewhere, and that is not trusted.
+
+    `writes` says whether it would also write the file for rejected rows that the run names.
+    """
     said = foreign(config)
+    if writes and config.data.aside is not None:
+        said.append(f"the file {config.data.aside} is written, with rows that are rejected")
     if said and not trusted:
         raise Untrusted(
-            f"{path}: going on with this run executes code from elsewhere:\n"
+            f"{path}: going on with this run does what it names, and nobody has typed:\n"
             + "".join(f"  {line}\n" for line in said)
-            + f"Nothing was executed. `umdp show {shlex.quote(str(path))} --json` prints what is stored; if you trust it, "
+            + f"Nothing was done. `umdp show {shlex.quote(str(path))} --json` prints what is stored; if you trust it, "
             "add --trust"
         )
+
+
+def require_experiment(configs: Iterable[Config], path: object, *, trusted: bool) -> None:
+    """Raise `Untrusted` if an experiment file names code, and that is not trusted."""
+    said = list(dict.fromkeys(line for config in configs for line in foreign(config, "experiment")))
+    if said and not trusted:
+        raise Untrusted(
+            f"{path}: this experiment executes code that nobody has typed:\n"
+            + "".join(f"  {line}\n" for line in said)
+            + "Nothing was executed. If you trust it, add --trust"
+        )
+
+
+def require_description(typed: LogSettings, described: LogSettings, path: Path, *, trusted: bool) -> None:
+    """Raise `Untrusted` if the description of a log names code, or files that are not its own, and that is not trusted.
+
+    It may name columns, labels and rewards, and a file with what can happen that lies beside it. What is typed is typed.
+    """
+    said, remedy = [], []
+    if described.aside is not None and typed.aside is None:
+        said.append(f"the file {described.aside} is written, with rows that are rejected")
+        remedy.append("--aside FILE")
+    graph = described.graph
+    if graph is not None and typed.graph is None:
+        if is_plugin(graph):
+            said.append(f"{_code(plugin_file(graph), None, 'description')}, for the graph {graph.rpartition(':')[2]}")
+            remedy.append("--graph FILE.py:NAME")
+        elif not _is_beside(Path(graph), path):
+            said.append(f"the file {graph} is read, for the graph; it does not lie in the folder of the description")
+            remedy.append("--graph FILE")
+    if said and not trusted:
+        raise Untrusted(
+            f"{path}: the description of a log may name columns, and this one names what nobody has typed:\n"
+            + "".join(f"  {line}\n" for line in said)
+            + f"Nothing was done. Type it yourself ({', '.join(remedy)}), or, if you trust the file, add --trust"
+        )
+
+
+def _is_beside(file: Path, description: Path) -> bool:
+    """Whether a file lies in the folder of a description, or below it; a name of something else does."""
+    if not file.suffix:
+        return True
+    try:
+        return file.resolve().is_relative_to(description.parent.resolve())
+    except (OSError, RuntimeError, ValueError):
+        return False

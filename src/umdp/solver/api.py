@@ -85,20 +85,20 @@ def solve(
     """
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
     _check_options(precision, method)
-    spec = settled(model, spec, lambda on, inner, width: solve(on, inner, precision=width, method=method), precision)
+    begun = time.monotonic()
+    spec = settled(model, spec, _within(begun + time_limit, method, threads), precision)
     _check_filter(spec)
     if spec.filter is not None:
         plain = solve(
             model, replace(spec, filter=None), precision=precision, start=start, method=method, threads=threads,
-            time_limit=time_limit, cutoff=cutoff, progress=progress,
+            time_limit=begun + time_limit - time.monotonic(), cutoff=cutoff, progress=progress,
         )  # fmt: skip
         return filtered(plain, spec, Effort(precision))
     agent_max, nature_max = players(model, spec)
-    begun = time.monotonic()
     if isinstance(model, IntervalMDP) and (used := possible_transitions(model)) is not None:
         inner = solve(
             without_transitions(model, used), spec, precision=precision, method=method, threads=threads,
-            time_limit=time_limit, cutoff=cutoff, progress=progress,
+            time_limit=begun + time_limit - time.monotonic(), cutoff=cutoff, progress=progress,
         )  # fmt: skip
         return with_transitions(inner, model, used)
     effort = Effort(precision, method, threads, begun + time_limit, progress, cutoff=cutoff)
@@ -157,12 +157,13 @@ def evaluate(
     """
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
     _check_options(precision, method)
-    spec = settled(model, spec, lambda on, inner, width: solve(on, inner, precision=width, method=method), precision)
+    begun = time.monotonic()
+    spec = settled(model, spec, _within(begun + time_limit, method, threads), precision)
     _check_filter(spec)
     if spec.filter is not None:
         plain = evaluate(
             model, replace(spec, filter=None), policy, precision=precision, method=method, threads=threads,
-            time_limit=time_limit, progress=progress,
+            time_limit=begun + time_limit - time.monotonic(), progress=progress,
         )  # fmt: skip
         return filtered(plain, spec, Effort(precision))
     if isinstance(policy, MemoryPolicy) and needs_automaton(spec):
@@ -170,8 +171,8 @@ def evaluate(
         product = along(policy, model, spec, nature_max)
         own = Policy(product.model, policy.choice, policy.weight)
         played = evaluate(
-            product.model, product.spec, own, precision=precision, method=method, threads=threads, time_limit=time_limit,
-            progress=progress,
+            product.model, product.spec, own, precision=precision, method=method, threads=threads,
+            time_limit=begun + time_limit - time.monotonic(), progress=progress,
         )  # fmt: skip
         return replace(played, _policy=lambda: policy, product=product)
     if not np.array_equal(policy.graph.state_ptr, model.state_ptr):
@@ -186,12 +187,11 @@ def evaluate(
             precision=precision,
             method=method,
             threads=threads,
-            time_limit=time_limit,
+            time_limit=begun + time_limit - time.monotonic(),
             progress=progress,
         )
         return with_transitions(inner, model, used)
     _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
-    begun = time.monotonic()
     effort = Effort(precision, method, threads, begun + time_limit, progress)
     if needs_automaton(spec):
         if policy.weight is not None and isinstance(model, IntervalMDP):
@@ -225,6 +225,16 @@ def evaluate(
         model, spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
         lambda: (inner.lower[:size], inner.upper[:size]), lambda: policy, nature,
     )  # fmt: skip
+
+
+def _within(deadline: float, method: str, threads: int) -> Callable[[MDP | IntervalMDP, Spec, float], Solution]:
+    """Return what answers properties inside others, in the time there is left."""
+
+    def answer(model: MDP | IntervalMDP, spec: Spec, precision: float) -> Solution:
+        left = deadline - time.monotonic()
+        return solve(model, spec, precision=precision, method=method, threads=threads, time_limit=left)
+
+    return answer
 
 
 def _check_filter(spec: Spec) -> None:

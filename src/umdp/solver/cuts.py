@@ -70,8 +70,10 @@ def milder(model: IntervalMDP, rewards: Rewards, name: str) -> IntervalMDP:
     slack = np.maximum(1.0 - np.add.reduceat(model.lower, model.choice_ptr[:-1]), 0.0)
     share = np.divide(slack, room, out=np.zeros_like(room), where=room > 0)
     lower = model.lower + PART * np.repeat(np.minimum(share, 1.0), sizes) * (model.upper - model.lower)
+    least = np.nextafter(0.0, 1.0)  # what a bound next to 0 leaves is rounded to nothing
+    lower = np.minimum(np.maximum(lower, least), model.upper)
     return IntervalMDP(
-        model.state_ptr, model.choice_ptr, model.successor, np.minimum(lower, model.upper), model.upper, initial=model.initial,
+        model.state_ptr, model.choice_ptr, model.successor, lower, model.upper, initial=model.initial,
         rewards={name: rewards},
     )  # fmt: skip
 

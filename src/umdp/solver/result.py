@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model.display import facts_html
-from umdp.model.structure import read_only
+from umdp.model.structure import held
 
 if TYPE_CHECKING:
     from umdp.automata.product import Product
@@ -170,7 +170,7 @@ class Solution:
     @cached_property
     def _lower_and_upper(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         lower, upper = self._bounds()
-        return read_only(lower), read_only(upper)
+        return held(lower), held(upper)
 
     @property
     def lower(self) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from umdp.paper.showing.page import render
 from umdp.paper.showing.settings import toml
 from umdp.paper.showing.summary import MODES, ORDER, PRICE, basic_runs, by_claim, explained
 from umdp.plot import METRICS
+from umdp.printable import printable
 
 if TYPE_CHECKING:
     from umdp.paper.judging.verdict import Judged
@@ -82,7 +83,7 @@ def write_report(path: Path, results: Sequence[Results], judged: Sequence[Judged
     paper = None if own else PAPER
     text = render("report.html", title=title, paper=paper, sections=sections, modes=[*MODES.values()], **context)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
+    path.write_text(printable(text), encoding="utf-8", newline="\n")
 
 
 def _name(one: Results) -> str:

@@ -9,6 +9,7 @@ from umdp.paper.judging.order import HEAD, orders
 from umdp.paper.judging.prices import price_table, prices
 from umdp.paper.judging.verdict import Judged
 from umdp.paper.results import Results
+from umdp.printable import as_markdown
 
 __all__ = ["MODES", "ORDER", "PRICE", "basic_runs", "by_claim", "explained", "markdown_table", "summary"]
 
@@ -51,16 +52,16 @@ def summary(results: Sequence[Results], judged: Sequence[Judged]) -> str:
     lines = ["| experiment | mode | trajectories | seeds | runs |", "|---|---|---:|---:|---:|"]
     for one in results:
         lines.append(
-            f"| {one.name} | {MODES[one.published]} | {one.trajectories:,} | {one.seeds} | {len(one.outcomes):,} |"
+            f"| {as_markdown(one.name)} | {MODES[one.published]} | {one.trajectories:,} | {one.seeds} | {len(one.outcomes):,} |"
         )
     parts = ["### What was run", "\n".join(lines)]
     if any(not one.own for one in results) or not results:
         parts += ["### Claims", markdown_table(judged)]
     for one in results:
         if one.own and one.outcomes:
-            text = [f"| {' | '.join(map(_flat, row))} |" for row in (ENDING_HEAD, *ending_rows(one))]
+            text = [f"| {' | '.join(map(as_markdown, row))} |" for row in (ENDING_HEAD, *ending_rows(one))]
             text.insert(1, "|---|---|---:|---:|---:|---:|---|")
-            parts += [f"### {one.title or one.name}", "\n".join(text)]
+            parts += [f"### {as_markdown(one.title or one.name)}", "\n".join(text)]
     basic = basic_runs(results)
     if basic is not None:
         parts += ["### The price of a guarantee", PRICE, price_table(prices(basic))]

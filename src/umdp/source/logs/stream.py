@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from umdp.errors import FormatError
 from umdp.model import Graph
 from umdp.plural import nouns
 from umdp.source.logs.counting import RowCounter
@@ -86,6 +87,8 @@ class Stream(Recorded):
     ) -> None:
         feed: Feed
         if path == STANDARD_INPUT:
+            if sys.stdin is None or sys.stdin.closed:
+                raise FormatError("standard input is closed; give a file, or let something be read there")
             feed = PipeFeed(sys.stdin.buffer, follow=follow)
         elif isinstance(path, str | os.PathLike):
             feed = FileFeed(Path(path), follow=follow)
