@@ -12,7 +12,8 @@ from umdp.learn.updates import update
 from umdp.model.bounds import are_feasible
 from umdp.model.interval import ROUNDING
 from umdp.solver.confirm.witness import assemble
-from umdp.solver.judge.inductive import Asked, TwoPart, examine
+from umdp.solver.judge.graph import Asked, TwoPart
+from umdp.solver.judge.inductive import examine
 from umdp.solver.judge.rows import EPS, ModelRows
 from umdp.solver.methods.elimination import evaluate
 from umdp.solver.methods.repetition import renew, resolve

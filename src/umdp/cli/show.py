@@ -168,6 +168,8 @@ def _notes(answer: Answer) -> Iterator[str]:
         own = numbers(solution.policy_bracket)
         yield solution.status.value
         yield f"the policy found is worth {own.lower} .. {own.upper}"
+    for diagnostic in solution.diagnostics:
+        yield diagnostic.value
     if verdict(solution) == "undecided":
         yield "the bracket contains the threshold; a smaller --precision may decide it"
     yield from _shown(solution)

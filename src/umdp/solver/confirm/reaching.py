@@ -21,20 +21,13 @@ if TYPE_CHECKING:
     from umdp.solver.judge import Asked, ModelRows, TwoPart
     from umdp.solver.task import Candidate, Effort
 
-__all__ = ["JudgedObjective", "case_of", "confirm", "confirmed", "refusals"]
+__all__ = ["JudgedObjective", "case_of", "confirm", "confirmed"]
 
 Array = NDArray[Any]
 FIRST, FASTER = 2.0**-46, 32.0  # by how much vectors are moved outwards, relatively, and how much more every time
 ROUNDS = 12  # sweeps that move single states
 SMALL = 2000  # transitions of a model that is worth a proof in rationals
 LARGE = 100_000  # transitions from which few attempts must do
-
-_refused: list[str] = []
-
-
-def refusals() -> int:
-    """Return how often, in this process, something that the solver said was not confirmed."""
-    return len(_refused)
 
 
 class JudgedObjective(NamedTuple):
@@ -73,7 +66,7 @@ class _Defence:
         self, case: JudgedObjective, given: Candidate, choice: Array, nature: Callable[[], Array], precision: float
     ) -> None:
         from umdp.solver.confirm.witness import trap_levels
-        from umdp.solver.judge.inductive import may_cut
+        from umdp.solver.judge.graph import may_cut
 
         rows, asked, _ = case
         self.case, self.given, self.nature, self.precision = case, given, nature, precision
@@ -245,10 +238,12 @@ def confirm(
     draft : what the solver says
     anew : solves from nothing, without anything that was kept or given to start from; None where there was no such thing
     """
+    from umdp.solver.judge import refuse
+
     found = confirmed(draft, agent_max, nature_max, effort)
     if found is not None:
         return found
-    _refused.append(str(draft.spec))
+    refuse(str(draft.spec))
     if anew is not None:
         draft = anew()
         found = confirmed(draft, agent_max, nature_max, effort)

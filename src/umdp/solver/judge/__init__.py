@@ -1,10 +1,26 @@
 """The judge: the one place that says whether bounds are proved, from the model as given and the vectors alone.
 
 - `rows`: what one row of the model allows, and what nature collects there, with every rounding bounded.
+- `graph`: whether the goal may be missed, is reached surely, or payments go on for ever.
 - `inductive`: reachability, expected rewards and totals.
+- `sums`: discounted sums and long-run averages.
+- `steps`: step-bounded properties.
 """
 
-from umdp.solver.judge.inductive import Asked, TwoPart, examine
+from umdp.solver.judge.graph import Asked, TwoPart
+from umdp.solver.judge.inductive import examine
 from umdp.solver.judge.rows import ModelRows
 
-__all__ = ["Asked", "ModelRows", "TwoPart", "examine"]
+__all__ = ["Asked", "ModelRows", "TwoPart", "examine", "refused"]
+
+_refusals: list[str] = []
+
+
+def refuse(what: str) -> None:
+    """Take note that something the solver said was not confirmed."""
+    _refusals.append(what)
+
+
+def refused() -> int:
+    """Return how often, in this process, something the solver said was not confirmed."""
+    return len(_refusals)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.inductive import TwoPart, may_cut
+from umdp.solver.judge.graph import TwoPart, may_cut
 from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, fixed, possible, read_row, respond
 
 __all__ = ["Gains", "Play", "examine_average", "examine_discounted"]
