@@ -19,10 +19,10 @@ from umdp.learn.kinds import parameters
 from umdp.limits import reached
 from umdp.snapshot import Snapshot
 from umdp.solver.again import bracket_of, repetition, solution_of
-from umdp.solver.api import task_of
 from umdp.solver.confirm.reaching import case_of
 from umdp.solver.objective import objective_of, players
 from umdp.solver.task import Effort
+from umdp.solver.unbounded import task_of
 from umdp.source.simulator.simulator import SAMPLING, Simulator
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from umdp.learn.updates import update
 from umdp.model.bounds import are_feasible
 from umdp.model.interval import ROUNDING
 from umdp.solver.confirm.witness import assemble
-from umdp.solver.judge.graph import Asked, TwoPart
+from umdp.solver.judge.graph import JudgedQuestion, TwoPart
 from umdp.solver.judge.inductive import examine
 from umdp.solver.judge.rows import EPS, ModelRows
 from umdp.solver.methods.elimination import evaluate
@@ -107,7 +107,7 @@ def _reaches(graph: Arrays, initial: int, weight: Array, halt: Array, horizon: i
 @kernel
 def is_judged(
     rows: ModelRows,
-    asked: Asked,
+    asked: JudgedQuestion,
     about: Arrays,
     taken: Array,
     x: Array,
@@ -187,7 +187,7 @@ def leap(
     numbers: Array,
     marks: Array,
     rewards: tuple[Array, Array, Array],
-    asked: Asked,
+    asked: JudgedQuestion,
     judged: Arrays,
 ) -> int:
     """Do up to `length` iterations; return how many were done, the last of which may be incomplete (`pending` is not 0).

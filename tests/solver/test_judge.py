@@ -18,7 +18,7 @@ from umdp.solver.confirm.sums import confirm_bounded, rows_of
 from umdp.solver.confirm.witness import trap_levels
 from umdp.solver.judge import TwoPart, examine
 from umdp.solver.judge.rows import FREE, LOWER, UPPER, exact_excess, excess, read_row, respond
-from umdp.solver.judge.sums import Gains, Play, examine_average, examine_discounted
+from umdp.solver.judge.sums import GainVectors, Play, examine_average, examine_discounted
 from umdp.solver.objective import objective_of, players
 
 Exact = Fraction | float
@@ -250,7 +250,7 @@ def test_sums_move_no_nearer_than_they_may(formula: str) -> None:
                         vector = TwoPart(moved, np.zeros(model.states))
                         if formula == "S":
                             component = np.where(rng.random(model.states) < 0.7, 0, rng.integers(-1, 2, model.states))
-                            gains = Gains(vector, rng.normal(size=model.states), component)
+                            gains = GainVectors(vector, rng.normal(size=model.states), component)
                             left = examine_average(rows, play, 0.0, gains, sign, fails)
                         else:
                             left = examine_discounted(rows, play, asked.discount, 0.0, vector, sign, fails)

@@ -17,7 +17,7 @@ from umdp.benchmark import BENCHMARKS
 from umdp.errors import InfeasibleChoice, ModelError
 from umdp.learn import LEARNERS
 from umdp.solver.again import repetition
-from umdp.solver.api import task_of
+from umdp.solver.unbounded import task_of
 from umdp.solver.objective import players
 
 COIN = Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], labels={"goal": [1]})

@@ -331,7 +331,7 @@ def test_rows_written_anew_are_those_of_a_new_problem(interval: bool) -> None:
         return mdp.with_intervals(0.05, floor=1e-3) if interval else mdp
 
     def task_of(model: MDP | IntervalMDP) -> object:
-        from umdp.solver.api import task_of
+        from umdp.solver.unbounded import task_of
         from umdp.solver.objective import players
 
         spec = umdp.Spec.parse(question)

@@ -13,25 +13,23 @@ from numpy.typing import NDArray
 from umdp.automata.policy import MemoryPolicy
 from umdp.errors import ModelError, OutOfTime
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of, status_of
+from umdp.solver.again import mdp_of
 from umdp.solver.bounded import bounded
-from umdp.solver.confirm.reaching import confirm
-from umdp.solver.cuts import cut_rows, enclosed
 from umdp.solver.endless import ENDLESS, endless
 from umdp.solver.filtered import filtered
 from umdp.solver.methods.table import METHODS
 from umdp.solver.nested import settled
 from umdp.solver.objective import bounds_of, objective_of, players
 from umdp.solver.proposal import Proposal, as_good
-from umdp.solver.reduction.analysis import Analysis, analyse
-from umdp.solver.result import Bracket, Solution, Status
+from umdp.solver.result import Solution
 from umdp.solver.support import possible_transitions, with_transitions, without_transitions
-from umdp.solver.task import Effort, Task, has_free_zero
+from umdp.solver.task import Effort
 from umdp.solver.temporal import along, in_memory, lift, needs_automaton
+from umdp.solver.unbounded import unbounded
 from umdp.solver.unfinished import unanswered
 from umdp.spec import Spec
 
-__all__ = ["evaluate", "propose", "solve", "task_of"]
+__all__ = ["evaluate", "propose", "solve"]
 
 Array = NDArray[Any]
 Progress = Callable[[str, float], None]
@@ -112,7 +110,7 @@ def solve(
             raise ModelError("the solution to start from is for a model with other states and choices")
     if spec.aim in ENDLESS:
         return endless(model, spec, agent_max, nature_max, effort, begun, start, None, _reach)
-    return _unbounded(model, spec, agent_max, nature_max, effort, begun, start)
+    return unbounded(model, spec, agent_max, nature_max, effort, begun, start)
 
 
 def propose(
@@ -127,7 +125,7 @@ def propose(
     elif spec.aim in ENDLESS:
         solution = endless(model, spec, agent_max, nature_max, effort, begun, start, None, _reach)
     else:
-        solution = _unbounded(model, spec, agent_max, nature_max, effort, begun, start)
+        solution = unbounded(model, spec, agent_max, nature_max, effort, begun, start)
     tied = lambda: as_good(model, spec, solution.upper)  # noqa: E731
     return Proposal(solution.policy, solution.value, tied, values=lambda: solution.upper)
 
@@ -206,7 +204,7 @@ def evaluate(
     if spec.aim in ENDLESS:
         return endless(model, spec, nature_max, nature_max, effort, begun, None, policy, _reach)
     chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
-    inner = _unbounded(chain, spec, nature_max, nature_max, effort, begun, None)
+    inner = unbounded(chain, spec, nature_max, nature_max, effort, begun, None)
     size = model.states
 
     def nature() -> MDP:
@@ -252,24 +250,6 @@ def _check_options(precision: float, method: str) -> None:
         raise ModelError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
 
 
-def task_of(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool) -> tuple[Analysis, Task]:
-    """Return what is asked of a model, with nature taken not to cut edges."""
-    about = analyse(model, spec)
-    return about, _task(about, spec, agent_max, nature_max)
-
-
-def _task(about: Analysis, spec: Spec, agent_max: bool, nature_max: bool) -> Task:
-    safety = about.safety
-    task = Task(
-        about.edges, about.lower, about.upper, spec.kind, agent_max, nature_max,
-        about.decided(spec.kind, agent_max != safety), about.reward, about.goal, about.left, safety, memo=about.memo,
-        reward_error=about.reward_error, cuts=False, total=about.total,
-    )  # fmt: skip
-    if not task.joint and bool((np.diff(about.shape.state_ptr) == 1).all()):  # nature decides alone
-        task = replace(task, agent_max=nature_max, decided=about.decided(spec.kind, nature_max != safety))
-    return replace(task, goal=task.decided.one) if about.total else task
-
-
 def _in_product(
     model: MDP | IntervalMDP,
     spec: Spec,
@@ -288,158 +268,9 @@ def _in_product(
     if known is not None and not np.array_equal(known.graph.state_ptr, product.model.state_ptr):
         known = None  # a memory of another shape is no place to start from
     towards = product.spec
-    inner = _unbounded(product.model, towards, *players(product.model, towards), effort, begun, known)
+    inner = unbounded(product.model, towards, *players(product.model, towards), effort, begun, known)
     return in_memory(inner, product)
 
 
-def _choices(start: Solution | Policy | None, about: Analysis) -> Array | None:
-    """Return the choices (S,) to start from, on the states of an analysis."""
-    policy = start.policy if isinstance(start, Solution) else start
-    if policy is None or policy.choice is None or policy.choice.ndim > 1:
-        return None
-    return np.concatenate([policy.choice, about.shape.state_ptr[policy.choice.size : -1]])
-
-
-def _unbounded(
-    model: MDP | IntervalMDP,
-    spec: Spec,
-    agent_max: bool,
-    nature_max: bool,
-    effort: Effort,
-    begun: float,
-    start: Solution | Policy | None,
-    *,
-    cutting: bool = False,
-) -> Solution:
-    """Return the solution, as far as the judge confirms it.
-
-    With `cutting`, it is that of a total of which only the bound from above holds if nature may cut.
-    """
-    draft = _draft(model, spec, agent_max, nature_max, effort, begun, start, cutting=cutting)
-    if not effort.prove or cutting or draft.status is Status.OPEN_ENDS:
-        return draft
-    kept = start is not None or "graph" in model.__dict__
-
-    def anew() -> Solution:
-        return _draft(model, spec, agent_max, nature_max, effort, begun, None, fresh=True)
-
-    return confirm(draft, agent_max, nature_max, effort, anew if kept else None)
-
-
-def _draft(
-    model: MDP | IntervalMDP,
-    spec: Spec,
-    agent_max: bool,
-    nature_max: bool,
-    effort: Effort,
-    begun: float,
-    start: Solution | Policy | None,
-    *,
-    cutting: bool = False,
-    fresh: bool = False,
-) -> Solution:
-    """Return what the solver finds; with `fresh`, without anything that is kept with the graph."""
-    from umdp.solver.certification.rounding import one_minus
-    from umdp.solver.methods.by_component import solve_task
-    from umdp.solver.methods.nature import answer, spread
-    from umdp.solver.methods.resumption import resume
-    from umdp.solver.methods.strategy_iteration import solve_alone, solve_game
-
-    about = analyse(model, spec, fresh=fresh)
-    if about.total and not cutting and isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
-        return _enclosed_total(model, spec, agent_max, nature_max, effort, begun)
-    shape, safety = about.shape, about.safety
-    past = start.values if isinstance(start, Solution) and start.spec == spec and not about.total else None
-    resumed = None if past is None else resume(past, about, effort)
-    first_choices = None if resumed is not None else _choices(start, about)
-    task = _task(about, spec, agent_max, nature_max) if resumed is None else resumed.task
-    if about.kept and resumed is None and isinstance(model, IntervalMDP):
-        known = repetition(task)
-        before = start.unknowns if isinstance(start, Solution) else None
-        if known is not None:
-            again = solve_again(known, model, spec, nature_max, first_choices, before, effort, begun)
-            if again is not None:
-                return again
-    cuts = resumed is None and has_free_zero(task)
-    task = replace(task, cuts=cuts)
-
-    kept, candidate = None, None
-    size, initial = model.states, model.initial
-    first = np.array([initial])
-    open_game = cuts and not task.joint
-
-    def own(choice: Array) -> Bracket:
-        if model.is_chain or not effort.prove:
-            return bracket
-        spent = replace(effort)
-        chain: MDP | IntervalMDP = Policy(model, choice[:size]).induced(model)  # type: ignore[type-var]
-        found = _unbounded(chain, spec, nature_max, nature_max, spent, begun, None)
-        effort.iterations, effort.stopped = spent.iterations, spent.stopped
-        return found.bracket
-
-    if open_game:
-        game = solve_game(task, effort, first_choices)
-        bracket = bracket_of(spec, float(game.lower[initial]), float(game.upper[initial]))
-        own_bracket = own(game.choice)
-        bounds: Callable[[], tuple[Array, Array]] = lambda: (game.lower, game.upper)  # noqa: E731
-        choice: Callable[[], Array] = lambda: game.choice  # noqa: E731
-        prob: Callable[[], Array] = lambda: game.prob  # noqa: E731
-    else:
-        values, solved = resumed or (solve_alone if cuts else solve_task)(task, effort, first_choices), task
-        bracket = bracket_of(spec, *_single(values.between(first)))
-        turn = False
-        if spec.kind == "P" and not cuts and not effort.stopped and bracket.relative_width > effort.precision:
-            # Where a probability is close to 1 there is more room for differences in one minus it.
-            turned = replace(task, complement=not safety, agent_max=not task.agent_max, nature_max=not nature_max)
-            other = solve_task(turned, effort, first_choices)
-            narrow = bracket_of(spec, *_single(one_minus(*other.between(first))))
-            turn = narrow.upper - narrow.lower < bracket.upper - bracket.lower
-            if turn:
-                bracket, values, solved = narrow, other, turned
-        own_bracket, kept = bracket, None if cuts or turn else values
-        candidate = lambda: values.candidate(size)  # noqa: E731
-        if cuts:
-            own_bracket = own(values.choice)  # the graph of one policy may decide more than the graph of all
-        bounds = lambda: one_minus(values.lower, values.upper) if turn else (values.lower, values.upper)  # noqa: E731
-        choice = lambda: values.choice  # noqa: E731
-        prob = lambda: answer(solved, values)  # noqa: E731
-
-    def per_state() -> tuple[Array, Array]:
-        return plausible(spec, *(np.ascontiguousarray(bound[:size]) for bound in bounds()))
-
-    def nature() -> MDP:
-        chosen = prob()
-        if cuts:  # where the graph decides, it does so because no listed transition is cut
-            decided_rows = ~task.decided.maybe[shape.choice_state]
-            chosen = np.where(np.repeat(decided_rows, np.diff(shape.choice_ptr)), spread(task), chosen)
-        return mdp_of(model, chosen[: model.transitions])
-
-    closed = own_bracket.relative_width <= effort.precision  # otherwise it is not for the game that the bracket is wide
-    status = status_of(bracket, effort, open_game=open_game and closed)
-    return Solution(
-        model, spec, bracket, own_bracket, status, statistics_of(effort, begun),
-        per_state, lambda: Policy(model, choice()[:size]), nature, values=kept, _candidate=candidate,
-    )  # fmt: skip
-
-
-def _enclosed_total(
-    model: IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool, effort: Effort, begun: float
-) -> Solution:
-    """Return a bracket of a total where nature may cut transitions, and with them what pays again and again."""
-    paid = model.rewards[spec.resolve_reward(list(model.rewards))]
-    uncut = lambda other, _: _unbounded(other, spec, agent_max, nature_max, effort, begun, None)  # noqa: E731
-    worst = None
-    if (
-        nature_max and not agent_max
-    ):  # what is not surely brought to an end may cost anything: a bound, if not a sharp one
-        worst = _unbounded(model, spec, agent_max, nature_max, effort, begun, None, cutting=True)
-    forever = 1.0 if nature_max else 0.0  # all there is, or nothing
-    return enclosed(model, spec, agent_max, nature_max, effort, begun, paid, forever, uncut, worst)
-
-
 def _reach(model: IntervalMDP, spec: Spec, effort: Effort, begun: float) -> Solution:
-    return _unbounded(model, spec, *players(model, spec), effort, begun, None)
-
-
-def _single(bounds: tuple[Array, Array]) -> tuple[float, float]:
-    return float(bounds[0][0]), float(bounds[1][0])
+    return unbounded(model, spec, *players(model, spec), effort, begun, None)

@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from umdp.model import Graph, IntervalMDP, Policy
 from umdp.solver.again import repetition, solve_again
-from umdp.solver.api import propose, solve, task_of
+from umdp.solver.api import propose, solve
 from umdp.solver.confirm.reaching import confirmed
 from umdp.solver.objective import players
 from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.result import Solution
 from umdp.solver.task import Effort
 from umdp.solver.temporal import needs_automaton
+from umdp.solver.unbounded import task_of
 from umdp.spec import Spec
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from umdp.model import MDP, IntervalMDP, Policy
     from umdp.solver.proof.average import Ends
     from umdp.solver.proof.certificate import Certificate
-    from umdp.solver.task import Candidate, Values
+    from umdp.solver.task import DraftBounds, Values
     from umdp.spec import Spec
 
 __all__ = ["Bracket", "Diagnostic", "Solution", "Statistics", "Status"]
@@ -165,7 +165,7 @@ class Solution:
     shown: NDArray[np.int64] | None = field(default=None, repr=False)
     ends: Ends | None = field(default=None, repr=False)
     diagnostics: tuple[Diagnostic, ...] = ()
-    _candidate: Callable[[], Candidate] | None = field(default=None, repr=False)
+    _candidate: Callable[[], DraftBounds] | None = field(default=None, repr=False)
 
     @cached_property
     def _lower_and_upper(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from umdp.solver.graph.arrays import Shape
     from umdp.solver.reduction.problem import Problem
 
-__all__ = ["Candidate", "Effort", "Task", "Values", "has_free_zero"]
+__all__ = ["DraftBounds", "Effort", "Task", "Values", "has_free_zero"]
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -119,7 +119,7 @@ class Task:
         return self.agent_max == self.nature_max
 
 
-class Candidate(NamedTuple):
+class DraftBounds(NamedTuple):
     """Bounds (S,) from below and above that are to be judged, each the sum of two numbers; of not reaching if `complement`."""
 
     low: tuple[Array, Array]
@@ -159,7 +159,7 @@ class Values:
     slow: Array | None = None
     parts: tuple[Array, Array] | None = None
 
-    def candidate(self, size: int) -> Candidate:
+    def candidate(self, size: int) -> DraftBounds:
         """Return the bounds of the first `size` states, for the judge to look at."""
         low, high = self.between(slice(0, size))
         none = np.zeros(size)
@@ -172,7 +172,7 @@ class Values:
                 scale = 1.0 + sign * 2.0 * self.task.reward_error
                 base, offset = np.where(known, first * scale, base), np.where(known, second * scale, 0.0)
             found += [base, offset]
-        return Candidate((found[0], found[1]), (found[2], found[3]), self.task.complement)
+        return DraftBounds((found[0], found[1]), (found[2], found[3]), self.task.complement)
 
     @cached_property
     def x(self) -> Array:

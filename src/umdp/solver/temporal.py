@@ -56,9 +56,10 @@ def lift(
     """
     assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
     if model.is_chain and not chained:
-        # Nature decides alone. Where it may cut transitions, a play that it keeps from going on must not count for the agent: the
-        # side on which it is counted is the one that nature does not want.
-        agent_max = not nature_max
+        # Nature decides alone. Where it may cut transitions, a play that it keeps from going on must count for what nature wants:
+        # it never reaches what accepts, whichever of the formula and its negation that is.
+        cuts = isinstance(model, IntervalMDP) and bool((model.lower <= 0.0).any())
+        agent_max = nature_max != cuts
     if spec.kind == "R":
         return _with_rewards(model, spec, agent_max, nature_max, rest, late)
     reading = read_formula(spec.formula, model, negated=not agent_max, late=late)

@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import UmdpError
-from umdp.solver.certification.rounding import one_minus
 from umdp.solver.confirm.sums import rows_of
 from umdp.solver.objective import Objective, objective_of
 from umdp.solver.result import Diagnostic, Solution, Status
 
 if TYPE_CHECKING:
     from umdp.model import MDP, IntervalMDP
-    from umdp.solver.judge import Asked, ModelRows, TwoPart
-    from umdp.solver.task import Candidate, Effort
+    from umdp.solver.judge import JudgedQuestion, ModelRows, TwoPart
+    from umdp.solver.task import DraftBounds, Effort
 
 __all__ = ["JudgedObjective", "case_of", "confirm", "confirmed"]
 
@@ -34,7 +33,7 @@ class JudgedObjective(NamedTuple):
     """What the judge is asked: rows and objective of the model as given; `safety` where one minus it is what was asked."""
 
     rows: ModelRows
-    asked: Asked
+    asked: JudgedQuestion
     safety: bool
 
 
@@ -45,7 +44,7 @@ def case_of(
 
     With `complement`, vectors are those of reaching less 1.
     """
-    from umdp.solver.judge import Asked
+    from umdp.solver.judge import JudgedQuestion
 
     rows = rows_of(model, objective)
     reward, total = objective.kind == "R", objective.aim == "total"
@@ -55,7 +54,7 @@ def case_of(
     through = np.ones_like(goal) if reward else np.array(objective.through)
     top = 0.0 if reward or complement else 1.0
     return JudgedObjective(
-        rows, Asked(reward, total, goal, through, nature_max, not agent_max, agent_max, top), objective.safety
+        rows, JudgedQuestion(reward, total, goal, through, nature_max, not agent_max, agent_max, top), objective.safety
     )
 
 
@@ -63,7 +62,7 @@ class _Defence:
     """Vectors for a case, and what the judge says of them: moved outwards as far as it takes."""
 
     def __init__(
-        self, case: JudgedObjective, given: Candidate, choice: Array, nature: Callable[[], Array], precision: float
+        self, case: JudgedObjective, given: DraftBounds, choice: Array, nature: Callable[[], Array], precision: float
     ) -> None:
         from umdp.solver.confirm.witness import trap_levels
         from umdp.solver.judge.graph import may_cut
@@ -176,6 +175,8 @@ class _Defence:
 
     def bounds(self) -> tuple[Array, Array]:
         """Return the vectors as bounds on what was asked, rounded outwards."""
+        from umdp.solver.certification.rounding import one_minus
+
         low, high = (_rounded(*side, up) for side, up in zip(self.sides, (False, True), strict=True))
         if self.given.complement:  # of reaching, less 1
             low, high = -high, -low
@@ -253,16 +254,26 @@ def confirm(
 
 
 def _defence(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> _Defence:
-    from umdp.solver.task import Candidate
+    from umdp.solver.task import DraftBounds
 
     choice, objective = draft.policy.choice, objective_of(draft.model, draft.spec)
     assert choice is not None
     none = np.zeros(draft.model.states)
-    given = Candidate((draft.lower, none), (draft.upper, none), objective.safety)
+    given = DraftBounds((draft.lower, none), (draft.upper, none), objective.safety)
     if draft._candidate is not None:
         given = draft._candidate()
     case = case_of(draft.model, objective, agent_max, nature_max, complement=given.complement)
-    return _Defence(case, given, choice, lambda: draft.nature.probability, effort.precision)
+
+    def nature() -> Array:
+        from umdp.solver.methods.nature import respond
+
+        prob, ends = np.empty(draft.model.transitions), (draft.lower, draft.upper)
+        guess = np.where(np.isfinite(ends[1]), ends[1], np.where(np.isfinite(ends[0]), ends[0], 0.0))
+        rows = case.rows
+        respond(rows.choice_ptr, rows.successor, rows.lower, rows.upper, guess, objective.paid, nature_max, prob)
+        return prob
+
+    return _Defence(case, given, choice, nature, effort.precision)
 
 
 def confirmed(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> Solution | None:

@@ -97,7 +97,7 @@ def confirm_average(
     `components` (S,) are those in which the policy stays, and all; `sides` are gains as sums, ``base + offset``.
     """
     from umdp.solver.judge import TwoPart
-    from umdp.solver.judge.sums import Gains, Play, examine_average
+    from umdp.solver.judge.sums import GainVectors, Play, examine_average
 
     agent_max, nature_max = players
     rows, found, sure = rows_of(model, asked), [], True
@@ -116,7 +116,7 @@ def confirm_average(
         if np.isfinite(base) and np.isfinite(offset).all():
             for share in WIDER:
                 gain = TwoPart(np.full(offset.size, base + sign * share * size), offset)
-                if examine_average(rows, play, asked.off, Gains(gain, values, component), sign, fails) == 0:
+                if examine_average(rows, play, asked.off, GainVectors(gain, values, component), sign, fails) == 0:
                     total = gain.base + gain.offset
                     held = np.nextafter(total, sign * np.inf)
                     break

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.graph import Asked, TwoPart
+from umdp.solver.judge.graph import JudgedQuestion, TwoPart
 from umdp.solver.judge.inductive import is_below, weigh
 from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, possible, read_row
 
@@ -55,7 +55,15 @@ def assemble(
 
 @kernel
 def _missing(
-    s: int, first: int, last: int, rows: ModelRows, asked: Asked, x: TwoPart, sign: float, key: Array, order: Array
+    s: int,
+    first: int,
+    last: int,
+    rows: ModelRows,
+    asked: JudgedQuestion,
+    x: TwoPart,
+    sign: float,
+    key: Array,
+    order: Array,
 ) -> tuple[float, int]:
     """Return how far a state must be moved for its rows to pass, roughly, and a state to take the value of instead (or -1).
 
@@ -87,7 +95,7 @@ def _missing(
 
 @kernel
 def move_outwards(
-    rows: ModelRows, asked: Asked, x: TwoPart, choice: Array, sign: float, backwards: bool, floor: float
+    rows: ModelRows, asked: JudgedQuestion, x: TwoPart, choice: Array, sign: float, backwards: bool, floor: float
 ) -> int:
     """Move every state at which a vector fails outwards, one after the other, until it passes for now; return how many."""
     every = asked.all_above if sign > 0.0 else asked.all_below
@@ -123,7 +131,14 @@ def move_outwards(
 
 @kernel
 def load_rows(
-    rows: ModelRows, asked: Asked, x: TwoPart, taken: Array, sign: float, prob: Array, missing: Array, size: Array
+    rows: ModelRows,
+    asked: JudgedQuestion,
+    x: TwoPart,
+    taken: Array,
+    sign: float,
+    prob: Array,
+    missing: Array,
+    size: Array,
 ) -> None:
     """Write what a step by the rows taken (S,) gains with nature's answer `prob` (T,), and how large its terms are, (S,) each."""
     for s in range(taken.size):
@@ -147,7 +162,7 @@ def load_rows(
 
 
 def carry_load(
-    rows: ModelRows, asked: Asked, x: TwoPart, taken: Array, prob: Array, sign: float, least: float
+    rows: ModelRows, asked: JudgedQuestion, x: TwoPart, taken: Array, prob: Array, sign: float, least: float
 ) -> TwoPart | None:
     """Return the vector moved outwards by what a few roundings a step add up to, by the strategies given; None if not found.
 
@@ -224,7 +239,7 @@ def _touches(c: int, rows: ModelRows, level: Array) -> bool:
 
 
 @kernel
-def trap_levels(rows: ModelRows, asked: Asked, every: bool, cutting: bool) -> Array:
+def trap_levels(rows: ModelRows, asked: JudgedQuestion, every: bool, cutting: bool) -> Array:
     """Return the levels (S,) of states from which the goal is missed with positive probability, -1 elsewhere.
 
     That is whatever the agent does if `every`, if it does the right thing otherwise; with `cutting`, nature helps by cutting

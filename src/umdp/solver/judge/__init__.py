@@ -7,11 +7,11 @@
 - `steps`: step-bounded properties.
 """
 
-from umdp.solver.judge.graph import Asked, TwoPart
+from umdp.solver.judge.graph import JudgedQuestion, TwoPart
 from umdp.solver.judge.inductive import examine
 from umdp.solver.judge.rows import ModelRows
 
-__all__ = ["Asked", "ModelRows", "TwoPart", "examine", "refused"]
+__all__ = ["JudgedQuestion", "ModelRows", "TwoPart", "examine", "refused"]
 
 _refusals: list[str] = []
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.judge.rows import FREE, LOWER, ModelRows, excess, possible, read_row
 
-__all__ = ["Asked", "TwoPart", "check_arrival", "check_riches", "is_held", "may_cut"]
+__all__ = ["JudgedQuestion", "TwoPart", "check_arrival", "check_riches", "is_held", "may_cut"]
 
 Array = NDArray[Any]
 
@@ -25,7 +25,7 @@ class TwoPart(NamedTuple):
     offset: Array
 
 
-class Asked(NamedTuple):
+class JudgedQuestion(NamedTuple):
     """What the vectors are bounds of.
 
     Attributes
@@ -130,7 +130,7 @@ def is_rich(s: int, rows: ModelRows, every: bool, choice: Array, trap: Array, se
 
 
 @kernel
-def check_arrival(rows: ModelRows, asked: Asked, choice: Array, high: TwoPart, open_above: Array) -> None:
+def check_arrival(rows: ModelRows, asked: JudgedQuestion, choice: Array, high: TwoPart, open_above: Array) -> None:
     """Mark finite bounds of states from which the graph does not say that the goal is reached surely."""
     settled, grown = asked.goal.copy(), True
     while grown:
@@ -145,7 +145,9 @@ def check_arrival(rows: ModelRows, asked: Asked, choice: Array, high: TwoPart, o
 
 
 @kernel
-def check_riches(rows: ModelRows, asked: Asked, choice: Array, low: TwoPart, trap: Array, open_below: Array) -> None:
+def check_riches(
+    rows: ModelRows, asked: JudgedQuestion, choice: Array, low: TwoPart, trap: Array, open_below: Array
+) -> None:
     """Mark infinite totals from which a play need not come, with positive probability, to where it is paid again and again."""
     settled, grown = np.zeros(asked.goal.size, np.bool_), True
     while grown:

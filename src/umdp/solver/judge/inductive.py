@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.graph import Asked, TwoPart, check_arrival, check_riches, is_held, may_cut
+from umdp.solver.judge.graph import JudgedQuestion, TwoPart, check_arrival, check_riches, is_held, may_cut
 from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, fixed, possible, read_row, respond
 
 __all__ = ["examine", "is_below", "weigh"]
@@ -65,7 +65,7 @@ def is_above(x: TwoPart, s: int, level: float) -> bool:
 
 @kernel
 def weigh(
-    s: int, c: int, rows: ModelRows, asked: Asked, x: TwoPart, sign: float, one: bool, key: Array, order: Array
+    s: int, c: int, rows: ModelRows, asked: JudgedQuestion, x: TwoPart, sign: float, one: bool, key: Array, order: Array
 ) -> tuple[float, float, int]:
     """Return what a step by a row gains over the value of its state, a bound on the error of that, and what the row allows.
 
@@ -141,7 +141,7 @@ def leads_on(s: int, c: int, kind: int, rows: ModelRows, x: TwoPart, settled: Ar
 
 
 @kernel
-def is_sure(s: int, c: int, rows: ModelRows, asked: Asked, x: TwoPart, settled: Array) -> int:
+def is_sure(s: int, c: int, rows: ModelRows, asked: JudgedQuestion, x: TwoPart, settled: Array) -> int:
     """Return STRICT where, by the graph, a row stays among values of 1 and may lead to a settled state; TIES, FAILS: it leaves.
 
     From states of which all do so the goal is reached with probability 1, all listed transitions being there.
@@ -163,7 +163,7 @@ def is_sure(s: int, c: int, rows: ModelRows, asked: Asked, x: TwoPart, settled: 
 def settle(
     s: int,
     rows: ModelRows,
-    asked: Asked,
+    asked: JudgedQuestion,
     x: TwoPart,
     choice: Array,
     sign: float,
@@ -196,7 +196,7 @@ def settle(
 @kernel
 def examine(
     rows: ModelRows,
-    asked: Asked,
+    asked: JudgedQuestion,
     low: TwoPart,
     high: TwoPart,
     choice: Array,

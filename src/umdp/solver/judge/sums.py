@@ -29,7 +29,7 @@ from umdp.kernel import kernel
 from umdp.solver.judge.graph import TwoPart, may_cut
 from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, fixed, possible, read_row, respond
 
-__all__ = ["Gains", "Play", "examine_average", "examine_discounted"]
+__all__ = ["GainVectors", "Play", "examine_average", "examine_discounted"]
 
 Array = NDArray[Any]
 
@@ -46,8 +46,8 @@ class Play(NamedTuple):
     weight: Array
 
 
-class Gains(NamedTuple):
-    """Gains (S,), values inside components (S,), and the component of every state, -1 for a state of its own."""
+class GainVectors(NamedTuple):
+    """GainVectors (S,), values inside components (S,), and the component of every state, -1 for a state of its own."""
 
     gain: TwoPart
     value: Array
@@ -177,7 +177,7 @@ def _leads_back(c: int, rows: ModelRows, settled: Array) -> bool:
 
 
 @kernel
-def examine_average(rows: ModelRows, play: Play, off: float, found: Gains, sign: float, fails: Array) -> int:
+def examine_average(rows: ModelRows, play: Play, off: float, found: GainVectors, sign: float, fails: Array) -> int:
     """Return how many states gains do not pass in, as bounds from above if `sign` is 1; mark them in `fails` (S,).
 
     Each reward may be off by `off`.
