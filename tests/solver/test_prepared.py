@@ -17,8 +17,8 @@ from umdp.benchmark import BENCHMARKS
 from umdp.errors import InfeasibleChoice, ModelError
 from umdp.learn import LEARNERS
 from umdp.solver.again import repetition
-from umdp.solver.unbounded import task_of
 from umdp.solver.objective import players
+from umdp.solver.unbounded import task_of
 
 COIN = Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], labels={"goal": [1]})
 

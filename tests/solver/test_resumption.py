@@ -331,8 +331,8 @@ def test_rows_written_anew_are_those_of_a_new_problem(interval: bool) -> None:
         return mdp.with_intervals(0.05, floor=1e-3) if interval else mdp
 
     def task_of(model: MDP | IntervalMDP) -> object:
-        from umdp.solver.unbounded import task_of
         from umdp.solver.objective import players
+        from umdp.solver.unbounded import task_of
 
         spec = umdp.Spec.parse(question)
         return task_of(model, spec, *players(model, spec))[1]

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["JudgedObjective", "case_of", "confirm", "confirmed"]
 
 Array = NDArray[Any]
-FIRST, FASTER = 2.0**-46, 32.0  # by how much vectors are moved outwards, relatively, and how much more every time
+MARGINS = (0.0, 2.0**-46, 2.0**-41, 2.0**-36, 2.0**-31, 2.0**-26)  # by which vectors are moved outwards, relatively
+COARSE = 2.0**-31  # before so much is given away, a linear system is solved
+KAPPAS = (2.0**-47, 2.0**-44)  # room for rounding in a step, relative to the terms of its row
 ROUNDS = 12  # sweeps that move single states
+CLOSE = 0.1  # of the precision: how much wider a bracket may become without a word
 SMALL = 2000  # transitions of a model that is worth a proof in rationals
 LARGE = 100_000  # transitions from which few attempts must do
 
@@ -131,17 +134,21 @@ class _Defence:
         """Find vectors that hold, the closest first; whether that succeeds on both sides."""
         if self.ask():
             return True
-        large = self.case.rows.successor.size > LARGE
-        margin = 0.0
-        while margin <= self.precision / 8 and not late():
+        carried = False
+        for margin in MARGINS[:: 3 if self.case.rows.successor.size > LARGE else 1]:
+            if margin > self.precision / 8 or late():
+                break
+            if margin >= COARSE and not carried:
+                carried = True
+                if self._carry():
+                    return True
             for side in (0, 1):
                 if not self.holds[side] and margin:
                     self.sides[side] = self._vector(margin, side)
             self.move(ROUNDS)
             if self.ask():
                 return True
-            margin = max(FIRST, margin * (FASTER**3 if large else FASTER))
-        return not late() and self._carry()
+        return not carried and not late() and self._carry()
 
     def _carry(self) -> bool:
         """Move the sides that do not hold by what roundings add up to over all steps; whether both hold then."""
@@ -149,12 +156,14 @@ class _Defence:
 
         rows, asked, _ = self.case
         prob = self.nature()
-        for side, sign in ((0, -1.0), (1, 1.0)):
-            if not self.holds[side]:
-                start = self._vector(0.0, side)
-                self.sides[side] = carry_load(rows, asked, start, self.choice, prob, sign, self.bottom) or start
-        if self.ask():
-            return True
+        for kappa in KAPPAS:
+            for side, sign in ((0, -1.0), (1, 1.0)):
+                if not self.holds[side]:
+                    start = self._vector(0.0, side)
+                    found = carry_load(rows, asked, start, self.choice, prob, sign, self.bottom, kappa)
+                    self.sides[side] = start if found is None else found
+            if self.ask():
+                return True
         self.move(ROUNDS)
         return self.ask()
 
@@ -243,7 +252,9 @@ def confirm(
 
     found = confirmed(draft, agent_max, nature_max, effort)
     if found is not None:
-        return found
+        if draft.model.transitions > SMALL or _is_as_close(found, draft, CLOSE * effort.precision):
+            return found
+        return _proved(draft, effort) or found  # it was known much better
     refuse(str(draft.spec))
     if anew is not None:
         draft = anew()
@@ -251,6 +262,14 @@ def confirm(
         if found is not None:
             return found
     return _proved(draft, effort) or _conceded(draft, agent_max, nature_max, effort)
+
+
+def _is_as_close(found: Solution, draft: Solution, share: float) -> bool:
+    """Whether brackets are as narrow as those of the draft in all states, or relatively no wider than `share`."""
+    with np.errstate(invalid="ignore"):
+        width, before = found.upper - found.lower, draft.upper - draft.lower
+        wider = (width > before) & (width > share * np.abs(found.upper))
+    return not bool(wider.any())
 
 
 def _defence(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> _Defence:
@@ -288,6 +307,8 @@ def confirmed(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort
 def _with_bounds(draft: Solution, low: Array, high: Array, effort: Effort, *notes: Diagnostic) -> Solution:
     from umdp.solver.again import bracket_of, status_of
 
+    # What lies further out than what was confirmed is confirmed, too; it has the digits that others have seen.
+    low, high = np.where(draft.lower <= low, draft.lower, low), np.where(draft.upper >= high, draft.upper, high)
     initial = draft.model.initial
     bracket = bracket_of(draft.spec, float(low[initial]), float(high[initial]))
     own = draft.policy_bracket

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.objective import Objective, bounds_of
+from umdp.solver.unfinished import span
 
 if TYPE_CHECKING:
     from umdp.solver.judge import ModelRows
@@ -79,7 +80,13 @@ def confirm_discounted(
                     found = moved.base
                     break
         sure = sure and (found is not None or not np.isfinite(bound).all())
-        sides.append(np.full(bound.size, sign * np.inf) if found is None else found)
+        if found is None:  # what every step earns at least (at most), for ever
+            extreme = span(model, asked.rewards)[int(sign > 0)] if asked.rewards is not None else 0.0
+            ever = (extreme + sign * asked.off) / (1.0 - asked.discount)
+            flat = TwoPart(np.full(bound.size, ever + sign * 2.0**-40 * abs(ever)), np.zeros(bound.size))
+            held = examine_discounted(rows, play, asked.discount, asked.off, flat, sign, fails) == 0
+            found = flat.base if held else np.full(bound.size, sign * np.inf)
+        sides.append(found)
     return sides[0], sides[1], sure
 
 

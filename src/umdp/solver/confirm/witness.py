@@ -18,9 +18,8 @@ from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, possible, read_r
 __all__ = ["assemble", "carry_load", "move_outwards", "trap_levels"]
 
 Array = NDArray[Any]
-KAPPA = 2.0**-44  # room for rounding, relative to the terms of a row
 FAINT = 1e-290  # below which rounding is no longer relative
-MOST = 20_000  # unknowns of a system that is worth solving for that
+MOST = 50_000  # unknowns of a system that is worth solving for that
 MORE = 1.25  # times what a state misses by, that it is moved
 
 
@@ -162,12 +161,19 @@ def load_rows(
 
 
 def carry_load(
-    rows: ModelRows, asked: JudgedQuestion, x: TwoPart, taken: Array, prob: Array, sign: float, least: float
+    rows: ModelRows,
+    asked: JudgedQuestion,
+    x: TwoPart,
+    taken: Array,
+    prob: Array,
+    sign: float,
+    least: float,
+    kappa: float,
 ) -> TwoPart | None:
     """Return the vector moved outwards by what a few roundings a step add up to, by the strategies given; None if not found.
 
     The chain of the rows taken (S,) and nature's answer (T,) is solved as a sparse system, for what the vector misses in it and
-    for a load of `KAPPA` times the terms of each row. Rows then have room for rounding however slowly the process moves.
+    for a load of `kappa` times the terms of each row. Rows then have room for rounding however slowly the process moves.
     """
     from scipy.sparse import csr_matrix, identity
     from scipy.sparse.linalg import splu
@@ -203,7 +209,7 @@ def carry_load(
     with np.errstate(all="ignore"):
         for turn in range(3):
             load_rows(rows, asked, moved, taken, sign, prob, missing, size)
-            right = missing[inner] + (sign * (KAPPA * size[inner] + FAINT * EPS) if turn == 2 else 0.0)
+            right = missing[inner] + (sign * (kappa * size[inner] + FAINT * EPS) if turn == 2 else 0.0)
             step = factor.solve(right)
             if not bool(np.isfinite(step).all()):
                 return None

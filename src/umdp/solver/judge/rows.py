@@ -237,7 +237,8 @@ def respond(
         moves = moves or (key[k] != 0.0 and (p != 0.0 or (i == at and off > 0.0)))
     error = (2.0 * n + 8.0) * EPS * size + off * abs(key[order[at]])
     if one and span > 0.0:
-        error += max(max(over, under) + EPS * max(abs(over), abs(under)) + off, 0.0) * 4.0 * span
+        lack = max(over + 2.0 * EPS * abs(over), under + 2.0 * EPS * abs(under)) + off
+        error += max(lack, 0.0) * 4.0 * span
     if moves:
         error += (2.0 * n + 8.0) * LEAST
     return gain, error
