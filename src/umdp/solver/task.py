@@ -161,12 +161,12 @@ class Values:
 
     def candidate(self, size: int) -> DraftBounds:
         """Return the bounds of the first `size` states, for the judge to look at."""
-        low, high = self.between(slice(0, size))
+        low, high = self.lower[:size], self.upper[:size]
         none = np.zeros(size)
         found = []
         for base, side, sign in ((low, 0, -1.0), (high, 1, 1.0)):
             offset = none
-            if self.parts is not None:
+            if self.parts is not None and not np.isnan(self.parts[side][1]).all():
                 first, second = (self.parts[side][row][self.index[:size]] for row in (1, 2))
                 known = self.task.decided.maybe[:size] & ~np.isnan(first)
                 scale = 1.0 + sign * 2.0 * self.task.reward_error
@@ -185,14 +185,18 @@ class Values:
         return self.take()
 
     @cached_property
+    def _ends(self) -> tuple[Array, Array]:
+        return self.between(slice(None))
+
+    @property
     def lower(self) -> Array:
         """Bounds from below, shape (S,)."""
-        return self.between(slice(None))[0]
+        return self._ends[0]
 
-    @cached_property
+    @property
     def upper(self) -> Array:
         """Bounds from above, shape (S,)."""
-        return self.between(slice(None))[1]
+        return self._ends[1]
 
     def _spread(self, states: Array | slice) -> tuple[Array, Array]:
         """Return values and relative errors of some states."""

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.graph import JudgedQuestion, TwoPart
+from umdp.solver.judge.graph import JudgedQuestion
 from umdp.solver.judge.inductive import is_below, weigh
-from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, possible, read_row
+from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, TwoPart, possible, read_row
 
 __all__ = ["assemble", "carry_load", "move_outwards", "trap_levels"]
 

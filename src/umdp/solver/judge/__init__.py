@@ -7,9 +7,9 @@
 - `steps`: step-bounded properties.
 """
 
-from umdp.solver.judge.graph import JudgedQuestion, TwoPart
+from umdp.solver.judge.graph import JudgedQuestion
 from umdp.solver.judge.inductive import examine
-from umdp.solver.judge.rows import ModelRows
+from umdp.solver.judge.rows import ModelRows, TwoPart
 
 __all__ = ["JudgedQuestion", "ModelRows", "TwoPart", "examine", "refused"]
 

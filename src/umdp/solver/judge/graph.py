@@ -11,18 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.rows import FREE, LOWER, ModelRows, excess, possible, read_row
+from umdp.solver.judge.rows import FREE, LOWER, ModelRows, TwoPart, excess, possible, read_row
 
-__all__ = ["JudgedQuestion", "TwoPart", "check_arrival", "check_riches", "is_held", "may_cut"]
+__all__ = ["JudgedQuestion", "check_arrival", "check_riches", "is_held", "may_cut"]
 
 Array = NDArray[Any]
-
-
-class TwoPart(NamedTuple):
-    """A value for every state, as the exact sum of two numbers: ``base + offset``, (S,) each."""
-
-    base: Array
-    offset: Array
 
 
 class JudgedQuestion(NamedTuple):

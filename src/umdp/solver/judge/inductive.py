@@ -33,8 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.graph import JudgedQuestion, TwoPart, check_arrival, check_riches, is_held, may_cut
-from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, fixed, possible, read_row, respond
+from umdp.solver.judge.graph import JudgedQuestion, check_arrival, check_riches, is_held, may_cut
+from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, TwoPart, fixed, possible, read_row, respond
 
 __all__ = ["examine", "is_below", "weigh"]
 
@@ -43,27 +43,27 @@ FAILS, TIES, STRICT = 0, 1, 2
 ROUNDS = 400  # times that states whose inequality is tight are looked at again
 
 
-@kernel
+@kernel(forceinline=True)
 def is_at(x: TwoPart, s: int, level: float) -> bool:
     """Whether a value is exactly `level`."""
     return bool(x.base[s] == level and x.offset[s] == 0.0)
 
 
-@kernel
+@kernel(forceinline=True)
 def is_below(x: TwoPart, s: int, level: float) -> bool:
     """Whether a value is surely at most `level`: a difference of two numbers has the right sign, and is off by EPS."""
     away = x.base[s] - level
     return bool((away <= 0.0 and x.offset[s] <= 0.0) or away + x.offset[s] <= -4.0 * EPS * abs(away))
 
 
-@kernel
+@kernel(forceinline=True)
 def is_above(x: TwoPart, s: int, level: float) -> bool:
     """Whether a value is surely at least `level`."""
     away = x.base[s] - level
     return bool((away >= 0.0 and x.offset[s] >= 0.0) or away + x.offset[s] >= 4.0 * EPS * abs(away))
 
 
-@kernel
+@kernel(forceinline=True)
 def weigh(
     s: int, c: int, rows: ModelRows, asked: JudgedQuestion, x: TwoPart, sign: float, one: bool, key: Array, order: Array
 ) -> tuple[float, float, int]:
@@ -78,29 +78,23 @@ def weigh(
     kind, slack = LOWER, 0.0
     if rows.lower is not rows.upper:
         kind, slack = read_row(begin, end, rows.lower, rows.upper)
-    for t in range(begin, end):
-        j = rows.successor[t]
-        key[t - begin] = 0.0
-        if not possible(t, kind, rows.lower, rows.upper):
-            continue
-        if x.base[j] == np.inf:
-            return np.inf, 0.0, kind
-        paid = rows.paid[t] if rows.paid.size > 0 else 0.0
-        if j != s:
-            far, near = x.base[j] - x.base[s], x.offset[j] - x.offset[s]
-            size = abs(far) + abs(near) + abs(paid)
-            key[t - begin] = ((far + near) + paid) + sign * 6.0 * EPS * size
-        else:
-            key[t - begin] = paid
     earned = 0.0
     if rows.state_reward.size > 0:
         earned += rows.state_reward[s]
     if rows.choice_reward.size > 0:
         earned += rows.choice_reward[c]
         earned += sign * 2.0 * EPS * abs(earned)
+    here = x.base[s], x.offset[s]
     if kind != FREE:
-        gain, error = fixed(begin, end, rows.lower if kind == LOWER else rows.upper, key, earned)
+        gain, error = fixed(begin, end, rows, kind, x, here, 1.0, earned, sign)
         return gain, error, kind
+    for t in range(begin, end):
+        base, paid = x.base[rows.successor[t]], rows.paid[t] if rows.paid.size > 0 else 0.0
+        if base == np.inf and rows.upper[t] > 0.0:
+            return np.inf, 0.0, kind
+        far, near = base - here[0], x.offset[rows.successor[t]] - here[1]
+        size = abs(far) + abs(near) + abs(paid)
+        key[t - begin] = ((far + near) + paid) + sign * 6.0 * EPS * size
     gain, error = respond(begin, end, (rows.lower, rows.upper), slack, key, order, asked.nature_max, one)
     if earned != 0.0:
         gain += earned
@@ -108,7 +102,7 @@ def weigh(
     return gain, error, kind
 
 
-@kernel
+@kernel(forceinline=True)
 def verdict_on(gain: float, error: float, sign: float) -> int:
     """Return whether an inequality holds, from above if `sign` is 1: FAILS, TIES (there is equality) or STRICT."""
     if gain == 0.0 and error == 0.0:
@@ -116,7 +110,7 @@ def verdict_on(gain: float, error: float, sign: float) -> int:
     return STRICT if sign * gain + error < 0.0 else FAILS
 
 
-@kernel
+@kernel(forceinline=True)
 def leads_on(s: int, c: int, kind: int, rows: ModelRows, x: TwoPart, settled: Array, one: bool) -> bool:
     """Whether every (with `one`: some) answer of nature that keeps the value leads to a settled state with positive probability.
 
@@ -140,7 +134,7 @@ def leads_on(s: int, c: int, kind: int, rows: ModelRows, x: TwoPart, settled: Ar
     return some and others < -1e-9
 
 
-@kernel
+@kernel(forceinline=True)
 def is_sure(s: int, c: int, rows: ModelRows, asked: JudgedQuestion, x: TwoPart, settled: Array) -> int:
     """Return STRICT where, by the graph, a row stays among values of 1 and may lead to a settled state; TIES, FAILS: it leaves.
 
@@ -159,7 +153,7 @@ def is_sure(s: int, c: int, rows: ModelRows, asked: JudgedQuestion, x: TwoPart, 
     return found
 
 
-@kernel
+@kernel(forceinline=True)
 def settle(
     s: int,
     rows: ModelRows,

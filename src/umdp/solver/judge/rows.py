@@ -56,6 +56,13 @@ class ModelRows(NamedTuple):
     paid: Array
 
 
+class TwoPart(NamedTuple):
+    """A value for every state, as the exact sum of two numbers: ``base + offset``, (S,) each."""
+
+    base: Array
+    offset: Array
+
+
 @kernel
 def excess(begin: int, end: int, values: Array) -> float:
     """Return ``sum(values[begin:end]) - 1``, with the right sign and accurate to 2 EPS relative to itself.
@@ -104,7 +111,7 @@ def exact_excess(begin: int, end: int, values: Array) -> float:
     return float(total)
 
 
-@kernel
+@kernel(forceinline=True)
 def read_row(begin: int, end: int, lower: Array, upper: Array) -> tuple[int, float]:
     """Return which distributions a row allows (LOWER, UPPER: the one its bounds are proportional to; or FREE), and its slack."""
     most = 0.0
@@ -120,32 +127,51 @@ def read_row(begin: int, end: int, lower: Array, upper: Array) -> tuple[int, flo
     return FREE, slack
 
 
-@kernel
+@kernel(forceinline=True)
 def possible(t: int, kind: int, lower: Array, upper: Array) -> bool:
     """Whether some distribution of the row uses a transition: where bounds leave room, all that have an upper bound above 0."""
     return bool(lower[t] > 0.0 if kind == LOWER else upper[t] > 0.0)
 
 
-@kernel
-def fixed(begin: int, end: int, bound: Array, key: Array, earned: float) -> tuple[float, float]:
+@kernel(forceinline=True)
+def fixed(
+    begin: int,
+    end: int,
+    rows: ModelRows,
+    kind: int,
+    x: TwoPart,
+    here: tuple[float, float],
+    factor: float,
+    earned: float,
+    sign: float,
+) -> tuple[float, float]:
     """Return what a row without freedom collects, times the sum of its bounds, and a bound on the error; 0 if all is exactly 0.
 
-    The exact gain is ``earned + sum(bound key) / sum(bound)``; times the sum it has the same sign. Products and sums of n terms
-    of sizes a_i are off by at most (n + 1) EPS sum a_i, the sum of n bounds by n EPS, and this bound itself is rounded:
-    (2 n + 8) EPS covers all of it.
+    The exact number is ``earned + sum p (factor (x_j - here) + paid) / sum p``; times the sum it has the same sign. A difference
+    takes at most five roundings, each of at most the sum of its parts' sizes, and is moved outwards (up if `sign` is 1) by more.
+    Products and sums of n terms of sizes a_i are off by at most (n + 1) EPS sum a_i, the sum of n bounds by n EPS, and this
+    bound itself is rounded: (2 n + 10) EPS covers all of it. An infinite value that is possible makes it infinite.
     """
-    n = end - begin
-    gain, size, whole, moves = 0.0, 0.0, 0.0, earned != 0.0
-    for i in range(n):
-        p = bound[begin + i]
-        if p > 0.0:
-            gain += p * key[i]
-            size += p * abs(key[i])
-            whole += p
-            moves = moves or key[i] != 0.0
+    bound = rows.lower if kind == LOWER else rows.upper
+    gain, size, whole, moves, pays = 0.0, 0.0, 0.0, earned != 0.0, rows.paid.size > 0
+    for t in range(begin, end):
+        p = bound[t]
+        if p <= 0.0:
+            continue
+        whole += p
+        base = x.base[rows.successor[t]]
+        if base == np.inf:
+            return np.inf, 0.0
+        far, near = factor * (base - here[0]), factor * (x.offset[rows.successor[t]] - here[1])
+        paid = rows.paid[t] if pays else 0.0
+        part = abs(far) + abs(near) + abs(paid)
+        if part != 0.0:
+            gain += p * (((far + near) + paid) + sign * 8.0 * EPS * part)
+            size += p * part
+            moves = True
     gain += earned * whole
     size += abs(earned) * whole
-    return gain, (2.0 * n + 8.0) * (EPS * size + LEAST) if moves else 0.0
+    return gain, (2.0 * (end - begin) + 10.0) * (EPS * size + LEAST) if moves else 0.0
 
 
 @kernel

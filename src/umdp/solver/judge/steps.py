@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.rows import EPS, FREE, LEAST, LOWER, ModelRows, fixed, read_row, respond
+from umdp.solver.judge.rows import EPS, FREE, LEAST, LOWER, ModelRows, TwoPart, fixed, read_row, respond
 from umdp.solver.judge.sums import Play
 
 __all__ = ["step_back"]
@@ -20,7 +20,9 @@ Array = NDArray[Any]
 
 
 @kernel
-def worth_of(s: int, c: int, rows: ModelRows, play: Play, x: Array, sign: float, buffers: tuple[Array, Array]) -> float:
+def worth_of(
+    s: int, c: int, rows: ModelRows, play: Play, x: TwoPart, sign: float, buffers: tuple[Array, Array]
+) -> float:
     """Return a bound, from above if `sign` is 1, on what a step by a row is worth if `x` (S,) is one on what comes after.
 
     A row without freedom collects ``sum(p key) / sum(p)``, a quotient that is rounded once more.
@@ -30,21 +32,20 @@ def worth_of(s: int, c: int, rows: ModelRows, play: Play, x: Array, sign: float,
     kind, slack = LOWER, 0.0
     if rows.lower is not rows.upper:
         kind, slack = read_row(begin, end, rows.lower, rows.upper)
-    for t in range(begin, end):
-        key[t - begin] = x[rows.successor[t]]
-        if rows.paid.size > 0 and rows.paid[t] != 0.0:
-            key[t - begin] += rows.paid[t]
-            key[t - begin] += sign * 2.0 * EPS * abs(key[t - begin])
     if kind == FREE:
+        for t in range(begin, end):
+            key[t - begin] = x.base[rows.successor[t]]
+            if rows.paid.size > 0 and rows.paid[t] != 0.0:
+                key[t - begin] += rows.paid[t]
+                key[t - begin] += sign * 2.0 * EPS * abs(key[t - begin])
         value, error = respond(
             begin, end, (rows.lower, rows.upper), slack, key, order, play.nature_max, play.nature_max == (sign < 0.0)
         )
     else:
-        bound = rows.lower if kind == LOWER else rows.upper
-        value, error = fixed(begin, end, bound, key, 0.0)
+        value, error = fixed(begin, end, rows, kind, x, (0.0, 0.0), 1.0, 0.0, sign)
         whole = 0.0
         for t in range(begin, end):
-            whole += bound[t]
+            whole += rows.lower[t] if kind == LOWER else rows.upper[t]
         value = value / whole
         if error > 0.0:
             error = error / whole * (1.0 + 1e-9) + (2.0 * (end - begin) + 4.0) * EPS * abs(value) + LEAST
@@ -72,6 +73,7 @@ def step_back(
     for c in range(rows.choice_ptr.size - 1):
         widest = max(widest, rows.choice_ptr[c + 1] - rows.choice_ptr[c])
     buffers = np.empty(widest), np.empty(2 * widest, np.int64)
+    after = TwoPart(x, np.zeros(x.size))
     for s in range(x.size):
         if decided[s]:
             out[s] = worth[s]
@@ -81,7 +83,7 @@ def step_back(
             total, whole = 0.0, 0.0
             for c in range(first, last):
                 if play.weight[c] > 0.0:
-                    part = play.weight[c] * worth_of(s, c, rows, play, x, sign, buffers)
+                    part = play.weight[c] * worth_of(s, c, rows, play, after, sign, buffers)
                     total += part + sign * (4.0 * (last - first) + 8.0) * EPS * abs(part)
                     whole += play.weight[c]
             # Weights sum to 1 up to rounding, and are meant to do so exactly.
@@ -95,6 +97,6 @@ def step_back(
             first, last = play.choice[s], play.choice[s] + 1
         best = -np.inf if agent_max else np.inf
         for c in range(first, last):
-            found = worth_of(s, c, rows, play, x, sign, buffers)
+            found = worth_of(s, c, rows, play, after, sign, buffers)
             best = max(best, found) if agent_max else min(best, found)
         out[s] = best

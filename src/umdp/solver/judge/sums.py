@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.graph import TwoPart, may_cut
-from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, fixed, possible, read_row, respond
+from umdp.solver.judge.graph import may_cut
+from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, TwoPart, fixed, possible, read_row, respond
 
 __all__ = ["GainVectors", "Play", "examine_average", "examine_discounted"]
 
@@ -77,12 +77,6 @@ def collect(
     kind, slack = LOWER, 0.0
     if rows.lower is not rows.upper:
         kind, slack = read_row(begin, end, rows.lower, rows.upper)
-    for t in range(begin, end):
-        j = rows.successor[t]
-        paid = rows.paid[t] if paying and rows.paid.size > 0 else 0.0
-        far, near = factor * (x.base[j] - x.base[s]), factor * (x.offset[j] - x.offset[s])
-        size = abs(far) + abs(near) + abs(paid)
-        key[t - begin] = ((far + near) + paid) + sign * 8.0 * EPS * size
     earned, size = more, abs(more)
     if paying and rows.state_reward.size > 0:
         earned += rows.state_reward[s]
@@ -91,14 +85,24 @@ def collect(
         earned += rows.choice_reward[c]
         size += abs(rows.choice_reward[c])
     earned += sign * 8.0 * EPS * size
+    here = x.base[s], x.offset[s]
+    if not paying and rows.paid.size > 0:  # gains alone: what transitions pay does not count
+        rows = ModelRows(
+            rows.state_ptr, rows.choice_ptr, rows.successor, rows.lower, rows.upper, rows.state_reward, rows.choice_reward,
+            rows.paid[:0],
+        )  # fmt: skip
     if kind != FREE:
-        bound = rows.lower if kind == LOWER else rows.upper
-        gain, error = fixed(begin, end, bound, key, earned)
+        gain, error = fixed(begin, end, rows, kind, x, here, factor, earned, sign)
         whole = 0.0
         for t in range(begin, end):
-            whole += bound[t]
+            whole += rows.lower[t] if kind == LOWER else rows.upper[t]
         gain, error = gain / whole, error / whole * (1.0 + 1e-9)
         return gain, error + (2.0 * (end - begin) + 4.0) * EPS * abs(gain) if error > 0.0 else 0.0
+    for t in range(begin, end):
+        j = rows.successor[t]
+        paid = rows.paid[t] if rows.paid.size > 0 else 0.0
+        far, near = factor * (x.base[j] - here[0]), factor * (x.offset[j] - here[1])
+        key[t - begin] = ((far + near) + paid) + sign * 8.0 * EPS * (abs(far) + abs(near) + abs(paid))
     gain, error = respond(begin, end, (rows.lower, rows.upper), slack, key, order, play.nature_max, one)
     if earned != 0.0:
         gain += earned
