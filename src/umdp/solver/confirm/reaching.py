@@ -132,7 +132,7 @@ class _Defence:
 
     def hold(self, late: Callable[[], bool]) -> bool:
         """Find vectors that hold, the closest first; whether that succeeds on both sides."""
-        if self.ask():
+        if all(self.holds) or self.ask():
             return True
         carried = False
         for margin in MARGINS[:: 3 if self.case.rows.successor.size > LARGE else 1]:
@@ -181,6 +181,15 @@ class _Defence:
             if not self.holds[side]:
                 self.sides[side].base[:], self.sides[side].offset[:] = least, 0.0
         return False
+
+    def is_draft(self, draft: Solution) -> bool:
+        """Whether what was judged is what the draft says, to the last digit."""
+        bracket, initial = draft.bracket, draft.model.initial
+        if any(bool(side.offset.any()) for side in self.sides) or self.given.complement != self.case.safety:
+            return False
+        same = bracket.lower == draft.lower[initial] and bracket.upper == draft.upper[initial]
+        low, high = (self.given.low[0], self.given.high[0])
+        return bool(same) and np.array_equal(low, draft.lower) and np.array_equal(high, draft.upper)
 
     def bounds(self) -> tuple[Array, Array]:
         """Return the vectors as bounds on what was asked, rounded outwards."""
@@ -298,6 +307,8 @@ def _defence(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort)
 def confirmed(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> Solution | None:
     """Return the solution with bounds that hold, close to those of the draft; None where the judge does not confirm them."""
     defence = _defence(draft, agent_max, nature_max, effort)
+    if defence.ask() and defence.is_draft(draft):
+        return draft
     if not defence.hold(effort.is_late):
         return None
     found = _with_bounds(draft, *defence.bounds(), effort)
