@@ -113,10 +113,10 @@ def is_judged(
     x: Array,
     rel: Array,
     parts: tuple[Array, Array],
-    state: int,
+    shown: tuple[int, float, float],
     sides: tuple[TwoPart, TwoPart, Array, Array],
 ) -> bool:
-    """Whether the judge confirms the values of a solve, and the bracket that is shown of a state.
+    """Whether the judge confirms the values of a solve, and what is shown: a state, its value and the relative error of that.
 
     `about` has the unknown of every state, the infinite ones, the levels of traps, and whether values are those of not reaching.
     """
@@ -126,7 +126,7 @@ def is_judged(
     below, above = examine(rows, asked, low, high, taken, trap, open_below, open_above)
     if below > 0 or above > 0:
         return False
-    value, away = x[index[state]], rel[index[state]]
+    state, value, away = shown
     least, most = low.base[state] + low.offset[state], high.base[state] + high.offset[state]
     if complement:
         least, most = -most, -least
@@ -230,9 +230,8 @@ def leap(
         if value < FAINT:
             return made
         parts = (space[7], space[8])
-        if not is_judged(
-            rows, asked, judged, taken[n:], found[: n + 2], found[n + 2 : 2 * n + 4], parts, initial, sides
-        ):
+        shown = (initial, value, error)
+        if not is_judged(rows, asked, judged, taken[n:], found[: n + 2], found[n + 2 : 2 * n + 4], parts, shown, sides):
             return made
         same = valued
         for s in range(states):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from umdp.errors import UmdpError
 from umdp.solver.confirm.sums import rows_of
 from umdp.solver.objective import Objective, objective_of
-from umdp.solver.result import Diagnostic, Solution, Status
+from umdp.solver.result import Bracket, Diagnostic, Solution, Status
 
 if TYPE_CHECKING:
     from umdp.model import MDP, IntervalMDP
@@ -360,7 +360,9 @@ def _proved(draft: Solution, effort: Effort) -> Solution | None:
             low = np.array(found)
     low[draft.model.initial] = max(low[draft.model.initial], double(number(claim["lower"], "claim"), up=False))
     high[draft.model.initial] = min(high[draft.model.initial], double(number(claim["upper"], "claim"), up=True))
-    return _with_bounds(draft, low, high, effort)
+    proved = _with_bounds(draft, low, high, effort)
+    # Where another policy proves the bound, nothing is known of this one.
+    return proved if claim["policy"] else replace(proved, policy_bracket=Bracket(0.0, most))
 
 
 def _conceded(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> Solution:
