@@ -47,7 +47,7 @@ def bounded(
     policy: Policy | None,
 ) -> Solution:
     """Return the solution of a step-bounded property; of a given policy where there is one."""
-    from umdp.solver.certification.rounding import above, below
+    from umdp.solver.certification.rounding import all_ends
     from umdp.solver.methods.backward_induction import induct
     from umdp.solver.methods.nature import respond
 
@@ -84,8 +84,9 @@ def bounded(
     )  # fmt: skip
     effort.iterations += result.done
     rel = np.full(shape.states, result.rel)
-    low = np.maximum(np.nextafter(below(result.x, rel) - result.off, -np.inf), 0.0)
-    high = np.where(result.x > 0, np.nextafter(above(result.x, rel) + result.off, np.inf), 0.0)
+    low, high = all_ends(result.x, rel)
+    low = np.maximum(np.nextafter(low - result.off, -np.inf), 0.0)
+    high = np.where(result.x > 0, np.nextafter(high + result.off, np.inf), 0.0)
     if result.capped:
         high = np.where(result.x > 0, np.inf, 0.0)
     decided, worth = objective.kept(0)

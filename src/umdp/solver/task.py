@@ -223,25 +223,21 @@ class Values:
 
     def between(self, states: Array | slice) -> tuple[Array, Array]:
         """Return the bounds of some states."""
-        from umdp.solver.certification.rounding import above, below, ceiling, floor
+        from umdp.solver.certification.rounding import ceiling, floor, spread_ends
 
-        decided = self.task.decided
-        x, rel = self._spread(states)
-        known = ~decided.maybe[states]
-        if self.task.reward_error > 0.0:
-            rel = (rel + self.task.reward_error + rel * self.task.reward_error) * (1.0 + 2.0**-50)
-        low, high = below(x, rel), above(x, rel)
-        np.copyto(low, x, where=known)
-        np.copyto(high, x, where=known)
-        if self.task.kind == "R" and bool(((high > 0) & (high < 1e-300)).any()):
+        task, index, maybe = self.task, self.index[states], self.task.decided.maybe[states]
+        low, high = np.empty(index.size), np.empty(index.size)
+        infinite, more = task.decided.infinite[states], task.reward_error
+        faint = spread_ends(index, self.found, self.error, maybe, infinite, more, low, high)
+        if faint and task.kind == "R":
             np.copyto(high, 0.0, where=self._unpaid[states] & (high < 1e-300))
         if self.least:
             error = Fraction(self.task.reward_error)
-            for i, unknown in enumerate(self.index[states].tolist()):
-                if unknown in self.exact and not known[i]:
+            for i, unknown in enumerate(index.tolist()):
+                if unknown in self.exact and maybe[i]:
                     value = self.exact[unknown]
                     low[i], high[i] = floor(value * (1 - error)), ceiling(value * (1 + error))
-                elif unknown in self.least and not known[i]:
+                elif unknown in self.least and maybe[i]:
                     low[i] = max(low[i], self.least[unknown] * (1.0 - 2.0 * self.task.reward_error))
         return low, high
 

@@ -82,12 +82,11 @@ __all__ = [
     "LEAST",
     "MOST",
     "TINY",
-    "above",
+    "all_ends",
     "around",
-    "below",
-    "between",
     "ceiling",
     "compose",
+    "ends",
     "excess",
     "excess_within",
     "floor",
@@ -159,37 +158,53 @@ def repeated(error: float, times: int) -> float:
         return float(np.expm1(times * np.log1p(error)) * (1.0 + 2.0**-40))
 
 
-def below(x: Array, rel: Array) -> Array:
-    """Return lower bounds of values in ``x [1 - rel, 1 + rel]``, widened by `TINY`: 0 where nothing is known.
+@kernel
+def ends(x: float, rel: float) -> tuple[float, float]:
+    """Return bounds of a value in ``x [1 - rel, 1 + rel]``, widened by `TINY`: 0 and infinity where nothing is known.
 
-    ``1 - rel`` and the product lose eps each, which two steps to the next smaller number make good.
+    ``1 - rel`` and the product lose eps each, which four more make good.
     """
-    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-        low = np.nextafter(np.nextafter(x * (1.0 - rel), -np.inf), -np.inf) - TINY
-    known = (x > 0) & (rel < 1) & (low > 0)
-    return np.where(known, low, 0.0)
+    if rel == 0.0:
+        return x, x
+    low, high = x * (1.0 - rel), x * (1.0 + rel)
+    low, high = low - 4.0 * EPS * low - TINY, high + 4.0 * EPS * high + TINY
+    if not (x > 0.0 and rel < 1.0 and low > 0.0):
+        low = 0.0
+    if not (x >= 0.0 and high >= 0.0):
+        high = np.inf
+    elif x == 0.0 and rel < np.inf:
+        high = 0.0
+    return low, high
 
 
-def above(x: Array, rel: Array) -> Array:
-    """Return upper bounds of values in ``x [1 - rel, 1 + rel]``, widened by `TINY`: infinity where nothing is known."""
-    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-        high = np.nextafter(np.nextafter(x * (1.0 + rel), np.inf), np.inf) + TINY
-    known = (x >= 0) & ~np.isnan(high)
-    return np.where(known, np.where((x == 0) & (rel < np.inf), 0.0, high), np.inf)
+@kernel
+def spread_ends(
+    index: Array, found: Array, error: Array, maybe: Array, infinite: Array, more: float, low: Array, high: Array
+) -> bool:
+    """Write the bounds of states, of which `index` says which value is theirs; return whether there are faint ones.
+
+    Errors are composed with `more`. What is decided is exact.
+    """
+    faint = False
+    for s in range(index.size):
+        x, rel = found[index[s]], error[index[s]]
+        if infinite[s]:
+            x = np.inf
+        low[s] = high[s] = x
+        if maybe[s]:
+            if more > 0.0:
+                rel = (rel + more + rel * more) * (1.0 + 8.0 * EPS)
+            low[s], high[s] = ends(x, rel)
+            faint = faint or 0.0 < high[s] < 1e-300
+    return faint
 
 
-def between(x: float, rel: float) -> tuple[float, float]:
-    """Return (`below`, `above`) of one value."""
-    low, high = 0.0, math.inf
-    if x >= 0:
-        low = math.nextafter(math.nextafter(x * (1.0 - rel), -math.inf), -math.inf) - TINY
-        high = math.nextafter(math.nextafter(x * (1.0 + rel), math.inf), math.inf) + TINY
-        if not (x > 0 and rel < 1 and low > 0):
-            low = 0.0
-        if math.isnan(high):
-            high = math.inf
-        elif x == 0 and rel < math.inf:
-            high = 0.0
+@kernel
+def all_ends(x: Array, rel: Array) -> tuple[Array, Array]:
+    """Return the bounds of some values; see `ends`."""
+    low, high = np.empty(x.size), np.empty(x.size)
+    for i in range(x.size):
+        low[i], high[i] = ends(x[i], rel[i])
     return low, high
 
 

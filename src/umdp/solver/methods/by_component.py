@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.certification.rounding import EPS, LEAST, MOST, below, compose, floor, repeated
+from umdp.solver.certification.rounding import EPS, LEAST, MOST, compose, ends, floor, repeated
 from umdp.solver.methods.table import EXACT, METHODS, TINY
 from umdp.solver.task import Effort, Task, Values
 
@@ -50,11 +50,11 @@ def solve_task(task: Task, effort: Effort, start: Array | None = None, past: Pas
     row = workspace.row
 
     def take() -> Array:
-        return np.where(maybe, layout.spread(row), by_graph())
+        return layout.spread(row)
 
     return Values(
         task, workspace.x, workspace.rel, layout.problem.index, take, layout.problem, row, workspace.prob,
-        workspace.exact, workspace.least, workspace.slow, workspace.parts,
+        workspace.exact, workspace.least, workspace.slow, workspace.known_parts,
     )  # fmt: skip
 
 
@@ -80,6 +80,7 @@ def solve_problem(
             break
         if past is not None and first >= last:
             (first, last), tried = past.stale(first, workspace.x, workspace.rel), -1
+            workspace.forget_parts(first, last)
             continue
         size = int(sizes[first])
         slow = bool(workspace.slow[first])
@@ -176,6 +177,6 @@ def _solve_exactly(workspace: Workspace, component: int) -> None:
         error = compose(inherited, own)
         workspace.x[s] = 0.0 if value == 0 else max(floor(value), LEAST)
         workspace.rel[s] = 0.0 if value == 0 else error if value < Fraction(MOST) else np.inf
-        workspace.least[s] = float(below(workspace.x[s : s + 1], np.array([error]))[0])
+        workspace.least[s] = ends(float(workspace.x[s]), error)[0]
         if exact:
             workspace.exact[s] = value

@@ -27,12 +27,15 @@ PATIENCE = 4  # how many times as many sweeps a bound gets while it settles fast
 class Bounds:
     """The best bounds proved so far, how far they lie from the values they were proved around, and the agent's proof.
 
-    The rows are those of a policy that is at least as good as the bound on the agent's side.
+    The rows are those of a policy that is at least as good as the bound on the agent's side. With the rests added, bounds are
+    inductive; None where they are not known to be.
     """
 
     low: Array
     high: Array
     rows: Array | None = None
+    low_rest: Array | None = None
+    high_rest: Array | None = None
     below: float = np.inf
     above: float = np.inf
 
@@ -123,6 +126,7 @@ class Component:
         if not (high - low <= wanted * high).all():
             return False
         bounds.low, bounds.high, bounds.rows = low, high, rows[1 if self.agent_max else 0][inner].copy()
+        bounds.low_rest = bounds.high_rest = np.zeros(low.size)
         bounds.below = bounds.above = 0.5 * wanted
         return True
 

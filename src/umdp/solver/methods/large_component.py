@@ -11,7 +11,7 @@ from umdp.kernel import kernel
 from umdp.solver.certification.rounding import around, compose
 from umdp.solver.methods.component import Bounds, Component
 from umdp.solver.methods.linear_system import Chain
-from umdp.solver.methods.newton import newton
+from umdp.solver.methods.newton import newton, prove
 from umdp.solver.methods.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, reach
 from umdp.solver.methods.value_iteration import FOLLOW, GOAL, START
 
@@ -45,7 +45,10 @@ def solve_large(workspace: Workspace, number: int, *, swept: bool) -> bool:
             newton(component, x, workspace.tail, row, workspace.prob, wanted, safe, bounds)
     if bounds.rows is not None:
         row[inner] = bounds.rows
-    keep(component.begin, component.end, bounds.low, bounds.high, workspace.ceiling, inherited, x, workspace.rel)
+    low, high = bounds.low, bounds.high
+    if bounds.low_rest is not None and bounds.high_rest is not None:
+        low, high = workspace.show(number, bounds, inherited)
+    keep(component.begin, component.end, low, high, workspace.ceiling, inherited, x, workspace.rel)
     component.answer(x, workspace.tail, row, workspace.prob)
     workspace.tail[inner] = 0.0
     workspace.rest[inner] = 0.0
@@ -80,7 +83,21 @@ def _eliminate(component: Component, wanted: float, bounds: Bounds) -> bool:
         bounds.low = np.where(x > 0.0, np.nextafter(x * (1.0 - rel), 0.0), 0.0)
         bounds.high = np.where(x > 0.0, np.nextafter(x * (1.0 + rel), np.inf), 0.0)
     workspace.row[component.inner] = p.row_ptr[component.begin : component.end]
+    _make_inductive(component, chain, x, wanted, bounds)
     return True
+
+
+def _make_inductive(component: Component, chain: Chain, values: Array, wanted: float, bounds: Bounds) -> None:
+    """Take an inductive vector near values that elimination found instead of them, where there is one."""
+    workspace, inner = component.workspace, component.inner
+    proved = Bounds(bounds.low, bounds.high, workspace.row[inner].copy())
+    workspace.x[inner] = values
+    component.read(workspace.above)
+    with np.errstate(all="ignore"):
+        prove(component, chain, workspace.x, workspace.tail, workspace.row, wanted, proved)
+    if proved.width <= wanted:
+        bounds.low, bounds.high, bounds.rows = proved.low, proved.high, proved.rows
+        bounds.low_rest, bounds.high_rest = proved.low_rest, proved.high_rest
 
 
 def _iterate_values(component: Component, wanted: float, bounds: Bounds, *, cold: bool) -> bool:

@@ -15,7 +15,7 @@ from umdp.solver.certification.rounding import underflow
 from umdp.solver.methods.component import Bounds, Component
 from umdp.solver.methods.linear_system import Chain
 
-__all__ = ["newton"]
+__all__ = ["newton", "prove"]
 
 Array = NDArray[Any]
 FAINT = 1e-290  # below this, underflow may matter
@@ -80,7 +80,7 @@ def newton(
         if moved < 1e-3 and (switched == 0 or (moved < wanted and turn % 4 == 0)):
             if tolerance <= 1e-8 and component.surround(wanted, bounds, HOPES):
                 return
-            _prove(component, chain, x, tail, row, wanted, bounds)
+            prove(component, chain, x, tail, row, wanted, bounds)
             if bounds.width <= wanted:
                 return
         if effort.stopped:
@@ -118,9 +118,7 @@ def _clamp(x: Array, tail: Array, inner: slice) -> None:
     tail[inner][negative] = 0.0
 
 
-def _prove(
-    component: Component, chain: Chain, x: Array, tail: Array, row: Array, wanted: float, bounds: Bounds
-) -> None:
+def prove(component: Component, chain: Chain, x: Array, tail: Array, row: Array, wanted: float, bounds: Bounds) -> None:
     """Add to the values what a small load accumulates to under the strategies at hand, and see whether that is proof."""
     inner = component.inner
     values = x[inner]
@@ -142,11 +140,11 @@ def _prove(
         high, high_row = _inductive(component, chain, x, tail, row, load, shift, none, wanted, from_above=True)
         if high is None and lift.any():
             high, high_row = _inductive(component, chain, x, tail, row, load, shift, lift, wanted, from_above=True)
-        if low is not None and (below := _relative(low - values, values)) < bounds.below:
-            bounds.low, bounds.below = np.nextafter(low, -np.inf), below
+        if low is not None and (below := _relative(sum(low) - values, values)) < bounds.below:
+            (bounds.low, bounds.low_rest), bounds.below = low, below
             bounds.rows = low_row if component.agent_max else bounds.rows
-        if high is not None and (above := _relative(high - values, values)) < bounds.above:
-            bounds.high, bounds.above = np.nextafter(high, np.inf), above
+        if high is not None and (above := _relative(sum(high) - values, values)) < bounds.above:
+            (bounds.high, bounds.high_rest), bounds.above = high, above
             bounds.rows = bounds.rows if component.agent_max else high_row
         if bounds.width <= wanted or component.effort.is_late():
             return
@@ -182,8 +180,8 @@ def _inductive(
     wanted: float,
     *,
     from_above: bool,
-) -> tuple[Array | None, Array]:
-    """Return an inductive vector on one side of ``x + tail`` (None if it does not become one), and the rows to prove it."""
+) -> tuple[tuple[Array, Array] | None, Array]:
+    """Return an inductive vector on one side of ``x + tail`` in two parts, or None, and the rows to prove it."""
     bound, rest, proof, inner = (
         component.workspace.above,
         component.workspace.rest,
@@ -202,7 +200,7 @@ def _inductive(
         if component.effort.is_late():
             return None, proof[inner].copy()
     if component.passes(bound, rest, proof, from_above=from_above):
-        return bound[inner] + rest[inner], proof[inner].copy()
+        return (bound[inner].copy(), rest[inner].copy()), proof[inner].copy()
     # Where strategies are nearly as good as others, what the load adds up to must be that of the strategy for which it
     # is most: the optimal one of the problem that pays the load.
     enough = min(0.125 * wanted / max(_relative(shift, x[inner]), 1e-300), 1e9)
@@ -219,7 +217,7 @@ def _inductive(
         _clamp(bound, rest, inner)
         proof[inner] = taken[inner]
         if component.passes(bound, rest, proof, from_above=from_above):
-            return bound[inner] + rest[inner], proof[inner].copy()
+            return (bound[inner].copy(), rest[inner].copy()), proof[inner].copy()
         if component.improve(bound, rest, taken) == 0:
             extra = 4.0 * extra
     return None, proof[inner].copy()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.certification.inductive import chain_of
-from umdp.solver.certification.rounding import around, compose
+from umdp.solver.certification.rounding import EPS, around, compose
 from umdp.solver.methods.elimination import evaluate, reaching
 from umdp.solver.methods.improvement import row_gains
 from umdp.solver.methods.single_state import solve_singles
@@ -268,9 +268,10 @@ def solve_small(
             if above and below:
                 x[s], own = around(low[0, s], high[0, s])
                 rel[s] = compose(error, own)
+                more = error + 8.0 * EPS if error > 0.0 else 0.0
                 for part in range(1, 3):  # as what they rest on may be off by
-                    low[part, s] *= 1.0 - error
-                    high[part, s] *= 1.0 + error
+                    low[part, s] *= 1.0 - more
+                    high[part, s] *= 1.0 + more
                 loose = loose or not own <= wanted
             else:  # not proved, but a place to start from for others
                 pos = 0 if s - begin == ref else (ref if s == begin else s - begin)

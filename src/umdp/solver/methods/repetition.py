@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import between
+from umdp.solver.certification.rounding import ends
 from umdp.solver.methods.policy_iteration import solve_small
 from umdp.solver.methods.table import METHODS
 from umdp.solver.reduction.equations import compress
@@ -285,7 +285,7 @@ class Repetition:
         off = self.task.reward_error
         if off > 0.0:
             rel = (rel + off + rel * off) * (1.0 + 2.0**-50)
-        low, high = between(x, rel)
+        low, high = ends(x, rel)
         return None if self.task.kind == "R" and 0 < high < 1e-300 else (low, high)
 
     def values(self, found: Found, lower: Array, upper: Array, nature_max: bool) -> Values:

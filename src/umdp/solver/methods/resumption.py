@@ -91,13 +91,14 @@ class Past:
     problem : the rows of now
     row, prob : what was taken, and nature's answer to it
     slow : (components,) those that sweeps did not settle
+    parts : bounds in two parts, where these were found
     """
 
     def __init__(self, before: Values, problem: Problem, changed: Array) -> None:
         assert before.row is not None and before.prob is not None  # noqa: PT018 - both come with a problem
         assert before.problem is not None and before.slow is not None  # noqa: PT018 - likewise
         self.problem, self.row, self.slow = problem, before.row, before.slow
-        self.prob = before.prob
+        self.prob, self.parts = before.prob, before.parts
         if problem.target is not before.problem.target:
             self.prob = np.array(problem.lower)
             carry(problem.entry_ptr, self.prob, before.problem.entry_ptr, before.prob)

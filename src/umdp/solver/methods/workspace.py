@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.solver.certification.rounding import EPS
+
 if TYPE_CHECKING:
+    from umdp.solver.methods.component import Bounds
     from umdp.solver.methods.resumption import Past
     from umdp.solver.reduction.problem import Problem
     from umdp.solver.task import Effort, Task
@@ -103,7 +106,35 @@ class Workspace:
     @cached_property
     def parts(self) -> tuple[Array, Array]:
         """Bounds from below and above by elimination, and the same in two parts where these are known, (3, n+2) each."""
+        if self.past is not None and self.past.parts is not None:
+            return np.array(self.past.parts[0]), np.array(self.past.parts[1])
         return np.full((3, self.problem.n + 2), np.nan), np.full((3, self.problem.n + 2), np.nan)
+
+    @property
+    def known_parts(self) -> tuple[Array, Array] | None:
+        """The same, or None where there are none at all."""
+        return self.parts if "parts" in self.__dict__ or (self.past and self.past.parts) else None
+
+    def forget_parts(self, first: int, last: int) -> None:
+        """Take back bounds in two parts of some components, which are solved again."""
+        if self.known_parts is not None:
+            begin, end = self.problem.comp_ptr[first], self.problem.comp_ptr[last]
+            for part in self.parts:
+                part[:, begin:end] = np.nan
+
+    def show(self, component: int, bounds: Bounds, inherited: float) -> tuple[Array, Array]:
+        """Write inductive bounds of a component in two parts, widened by the error of what it leads to; return their sums.
+
+        Bounds are homogeneous: with all exits they may be multiplied by one number. That is added to the smaller part, which
+        has digits to spare.
+        """
+        inner, found = self.unknowns(component), []
+        more = inherited + 8.0 * EPS if inherited > 0.0 else 0.0
+        assert bounds.low_rest is not None and bounds.high_rest is not None  # noqa: PT018 - they are inductive
+        for side, sign, base, rest in ((0, -1.0, bounds.low, bounds.low_rest), (1, 1.0, bounds.high, bounds.high_rest)):
+            self.parts[side][1, inner], self.parts[side][2, inner] = base, rest + sign * more * (base + rest)
+            found.append(np.where(rest == 0.0, base, np.nextafter(base + rest, sign * np.inf)))
+        return found[0], found[1]
 
     @cached_property
     def _space(self) -> tuple[Array, ...]:
