@@ -17,7 +17,18 @@ from umdp.solver.confirm.reaching import case_of
 from umdp.solver.confirm.sums import confirm_bounded, rows_of
 from umdp.solver.confirm.witness import trap_levels
 from umdp.solver.judge import TwoPart, examine
-from umdp.solver.judge.rows import FREE, LOWER, UPPER, exact_excess, excess, read_row, respond
+from umdp.solver.judge.rows import (
+    FREE,
+    LOWER,
+    UPPER,
+    ModelRows,
+    Side,
+    collect,
+    exact_excess,
+    excess,
+    listed_order,
+    read_row,
+)
 from umdp.solver.judge.sums import GainVectors, Play, examine_average, examine_discounted
 from umdp.solver.objective import objective_of, players
 
@@ -177,12 +188,24 @@ def _optimum(lower: np.ndarray, upper: np.ndarray, key: np.ndarray, largest: boo
     return best
 
 
+def _collected(lower, upper, key, largest: bool, sign: float) -> tuple[float, float]:
+    """Return what a row from a state of its own to states worth `key` collects, and the error."""
+    n = lower.size
+    ptr, none = np.array([0, 1]), np.empty(0)
+    rows = ModelRows(np.minimum(np.arange(n + 2), 1), ptr * n, np.arange(1, n + 1), lower, upper, none, none, none)
+    x = TwoPart(np.concatenate([[0.0], key]), np.zeros(n + 1))
+    gain, error = np.empty(1), np.empty(1)
+    side = Side(sign, largest, 1.0, relative=False, pays=True, scaled=False)
+    collect(rows, np.ones(1, np.bool_), x, none, side, (0, 1), listed_order(rows), gain, error)
+    return float(gain[0]), float(error[0])
+
+
 def test_natures_answer_is_bounded() -> None:
     rng = np.random.default_rng(1)
     free = 0
     for _ in range(400):
         lower, upper = _rows(rng)
-        kind, slack = read_row(0, lower.size, lower, upper)
+        kind, _ = read_row(0, lower.size, lower, upper)
         low, high = sum(map(Fraction, lower.tolist())), sum(map(Fraction, upper.tolist()))
         point = bool((lower == upper).all())
         assert kind == (LOWER if point or low >= 1 else UPPER if high <= 1 else FREE)
@@ -194,9 +217,7 @@ def test_natures_answer_is_bounded() -> None:
         for largest in (True, False):
             exact = _optimum(lower, upper, key, largest)
             for one in (True, False):
-                found, error = respond(
-                    0, lower.size, (lower, upper), slack, key.copy(), np.empty(2 * lower.size, np.int64), largest, one
-                )
+                found, error = _collected(lower, upper, key, largest, -1.0 if one == largest else 1.0)
                 # All answers collect no more (less) than what is found; one collects as much.
                 beyond = exact - Fraction(found) if largest == (not one) else Fraction(found) - exact
                 assert beyond <= Fraction(error)

@@ -167,7 +167,7 @@ def _draft(
     status = status_of(bracket, effort, open_game=open_game and closed)
     return Solution(
         model, spec, bracket, own_bracket, status, statistics_of(effort, begun),
-        per_state, lambda: Policy(model, choice()[:size]), nature, values=kept, _candidate=candidate,
+        per_state, lambda: Policy.trusted(model, choice()[:size]), nature, values=kept, _candidate=candidate,
     )  # fmt: skip
 
 

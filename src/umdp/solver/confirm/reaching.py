@@ -30,6 +30,7 @@ ROUNDS = 12  # sweeps that move single states
 CLOSE = 0.1  # of the precision: how much wider a bracket may become without a word
 SMALL = 2000  # transitions of a model that is worth a proof in rationals
 LARGE = 100_000  # transitions from which few attempts must do
+ALL = slice(None)
 
 
 class JudgedObjective(NamedTuple):
@@ -94,17 +95,15 @@ class _Defence:
         """Return the vector of a side, moved outwards by a relative margin; what is exactly 0, 1 or infinite stays."""
         from umdp.solver.judge import TwoPart
 
-        asked, turned = self.case.asked, self.given.complement
+        reward, turned = self.case.asked.reward, self.given.complement
         below = (side == 0) != turned
-        base, offset = (np.array(part) for part in (self.given.low if below else self.given.high))
-        stays = np.isinf(base) | ((base == 1.0) & (offset == 0.0)) if asked.reward or below else np.isinf(base)
-        if asked.reward:
-            stays = np.isinf(base)
+        base, offset = (np.require(part, requirements="W") for part in (self.given.low if below else self.given.high))
         if margin:
+            stays = np.isinf(base) if reward or not below else (base == 1.0) & (offset == 0.0)
             with np.errstate(invalid="ignore"):
                 factor = np.where(stays, 1.0, 1.0 - margin if below else 1.0 + margin)
                 base, offset = base * factor, offset * factor
-        if not asked.reward and not below:
+        if not reward and not below:
             over = base + offset >= 1.0
             base, offset = np.where(over, 1.0, base), np.where(over, 0.0, offset)
         return TwoPart(-base, -offset) if turned else TwoPart(base, offset)
@@ -121,11 +120,13 @@ class _Defence:
     def move(self, rounds: int) -> None:
         """Move single states outwards, on the sides that do not hold, until none fails or the rounds are over."""
         from umdp.solver.confirm.witness import move_outwards
+        from umdp.solver.judge import TwoPart
 
         rows, asked, _ = self.case
         for side, sign in ((0, -1.0), (1, 1.0)):
             if self.holds[side]:
                 continue
+            self.sides[side] = TwoPart(*(np.array(part) for part in self.sides[side]))  # they may be the draft's own
             for turn in range(rounds):
                 if not move_outwards(rows, asked, self.sides[side], self.choice, sign, turn % 2 == 0, self.bottom):
                     break
@@ -153,13 +154,14 @@ class _Defence:
     def _carry(self) -> bool:
         """Move the sides that do not hold by what roundings add up to over all steps; whether both hold then."""
         from umdp.solver.confirm.witness import carry_load
+        from umdp.solver.judge import TwoPart
 
         rows, asked, _ = self.case
         prob = self.nature()
         for kappa in KAPPAS:
             for side, sign in ((0, -1.0), (1, 1.0)):
                 if not self.holds[side]:
-                    start = self._vector(0.0, side)
+                    start = TwoPart(*(np.array(part) for part in self._vector(0.0, side)))
                     found = carry_load(rows, asked, start, self.choice, prob, sign, self.bottom, kappa)
                     self.sides[side] = start if found is None else found
             if self.ask():
@@ -169,33 +171,33 @@ class _Defence:
 
     def concede(self) -> bool:
         """Give up states that do not pass, and what rests on them; whether both sides hold then."""
+        ends = self.bottom, math.inf if self.case.asked.reward else self.case.asked.top
         for _ in range(4):
-            for side, least in ((0, self.bottom), (1, math.inf if self.case.asked.reward else self.case.asked.top)):
+            for side in (0, 1):
                 if not self.holds[side]:
-                    self.sides[side].base[self.open[side]] = least
-                    self.sides[side].offset[self.open[side]] = 0.0
+                    self._give_up(side, self.open[side], ends[side])
             self.move(ROUNDS)
             if self.ask():
                 return True
-        for side, least in ((0, self.bottom), (1, math.inf if self.case.asked.reward else self.case.asked.top)):
+        for side in (0, 1):
             if not self.holds[side]:
-                self.sides[side].base[:], self.sides[side].offset[:] = least, 0.0
+                self._give_up(side, np.ones_like(self.open[side]), ends[side])
         return False
 
-    def is_draft(self, draft: Solution) -> bool:
-        """Whether what was judged is what the draft says, to the last digit."""
-        bracket, initial = draft.bracket, draft.model.initial
-        if any(bool(side.offset.any()) for side in self.sides) or self.given.complement != self.case.safety:
-            return False
-        same = bracket.lower == draft.lower[initial] and bracket.upper == draft.upper[initial]
-        low, high = (self.given.low[0], self.given.high[0])
-        return bool(same) and np.array_equal(low, draft.lower) and np.array_equal(high, draft.upper)
+    def _give_up(self, side: int, states: Array, end: float) -> None:
+        from umdp.solver.judge import TwoPart
 
-    def bounds(self) -> tuple[Array, Array]:
-        """Return the vectors as bounds on what was asked, rounded outwards."""
+        base, offset = self.sides[side]
+        self.sides[side] = TwoPart(np.where(states, end, base), np.where(states, 0.0, offset))
+
+    def bounds(self, states: Array | slice = ALL) -> tuple[Array, Array]:
+        """Return the vectors of some states as bounds on what was asked, rounded outwards."""
         from umdp.solver.certification.rounding import one_minus
 
-        low, high = (_rounded(*side, up) for side, up in zip(self.sides, (False, True), strict=True))
+        low, high = (
+            _rounded(side.base[states], side.offset[states], up)
+            for side, up in zip(self.sides, (False, True), strict=True)
+        )
         if self.given.complement:  # of reaching, less 1
             low, high = -high, -low
         if self.given.complement != self.case.safety:
@@ -286,10 +288,11 @@ def _defence(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort)
 
     choice, objective = draft.policy.choice, objective_of(draft.model, draft.spec)
     assert choice is not None
-    none = np.zeros(draft.model.states)
-    given = DraftBounds((draft.lower, none), (draft.upper, none), objective.safety)
     if draft._candidate is not None:
         given = draft._candidate()
+    else:
+        none = np.zeros(draft.model.states)
+        given = DraftBounds((draft.lower, none), (draft.upper, none), objective.safety)
     case = case_of(draft.model, objective, agent_max, nature_max, complement=given.complement)
 
     def nature() -> Array:
@@ -307,28 +310,27 @@ def _defence(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort)
 def confirmed(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> Solution | None:
     """Return the solution with bounds that hold, close to those of the draft; None where the judge does not confirm them."""
     defence = _defence(draft, agent_max, nature_max, effort)
-    if defence.ask() and defence.is_draft(draft):
-        return draft
     if not defence.hold(effort.is_late):
         return None
-    found = _with_bounds(draft, *defence.bounds(), effort)
+    found = _with_bounds(draft, defence.bounds, effort)
     return None if draft.status.is_precise and not found.status.is_precise else found
 
 
-def _with_bounds(draft: Solution, low: Array, high: Array, effort: Effort, *notes: Diagnostic) -> Solution:
+def _with_bounds(
+    draft: Solution, bounds: Callable[[Array | slice], tuple[Array, Array]], effort: Effort, *notes: Diagnostic
+) -> Solution:
+    """Return the solution with what holds in the place of what the draft says: `bounds` of some states."""
     from umdp.solver.again import bracket_of, status_of
 
-    # What lies further out than what was confirmed is confirmed, too; it has the digits that others have seen.
-    low, high = np.where(draft.lower <= low, draft.lower, low), np.where(draft.upper >= high, draft.upper, high)
-    initial = draft.model.initial
-    bracket = bracket_of(draft.spec, float(low[initial]), float(high[initial]))
+    low, high = bounds(np.array([draft.model.initial]))
+    bracket = bracket_of(draft.spec, float(low[0]), float(high[0]))
     own = draft.policy_bracket
     if own == draft.bracket:
         own = bracket
     open_game = draft.status is Status.OPEN_GAME
     status = status_of(bracket, effort, open_game=open_game)
     return replace(
-        draft, bracket=bracket, policy_bracket=own, status=status, _bounds=lambda: (low, high),
+        draft, bracket=bracket, policy_bracket=own, status=status, _bounds=lambda: bounds(ALL),
         diagnostics=(*draft.diagnostics, *notes),
     )  # fmt: skip
 
@@ -360,7 +362,7 @@ def _proved(draft: Solution, effort: Effort) -> Solution | None:
             low = np.array(found)
     low[draft.model.initial] = max(low[draft.model.initial], double(number(claim["lower"], "claim"), up=False))
     high[draft.model.initial] = min(high[draft.model.initial], double(number(claim["upper"], "claim"), up=True))
-    proved = _with_bounds(draft, low, high, effort)
+    proved = _with_bounds(draft, lambda states: (low[states], high[states]), effort)
     # Where another policy proves the bound, nothing is known of this one.
     return proved if claim["policy"] else replace(proved, policy_bracket=Bracket(0.0, most))
 
@@ -371,4 +373,4 @@ def _conceded(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort
     if not defence.ask():
         defence.hold(lambda: True)
         defence.concede()
-    return _with_bounds(draft, *defence.bounds(), effort, Diagnostic.UNCONFIRMED)
+    return _with_bounds(draft, defence.bounds, effort, Diagnostic.UNCONFIRMED)

@@ -179,12 +179,13 @@ def _induct(
     late: Callable[[], bool],
 ) -> Array:
     """Return bounds from one side (S,), of a policy where there is one; infinite where time runs out."""
+    from umdp.solver.judge.rows import listed_order
     from umdp.solver.judge.steps import step_back
     from umdp.solver.judge.sums import Play
 
     assert asked.steps is not None and asked.final is not None  # noqa: PT018 - what a step bound comes with
     x = np.array(asked.final, dtype=np.float64)
-    out = np.empty_like(x)
+    out, order = np.empty_like(x), listed_order(rows)
     choices, weights = own
     free = choices is None and weights is None
     for k in range(asked.steps - 1, -1, -1):
@@ -197,6 +198,6 @@ def _induct(
             weight = np.array(weights if weights.ndim == 1 else weights[k])
         decided, worth = asked.kept(k)
         play = Play(players[1], free, choice, weight)
-        step_back(rows, play, players[0], decided, np.asarray(worth, dtype=np.float64), x, sign, out)
+        step_back(rows, play, players[0], decided, np.asarray(worth, dtype=np.float64), x, sign, order, out)
         x, out = out, x
     return x

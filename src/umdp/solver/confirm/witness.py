@@ -12,8 +12,20 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.judge.graph import JudgedQuestion
-from umdp.solver.judge.inductive import is_below, weigh
-from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, TwoPart, possible, read_row
+from umdp.solver.judge.inductive import mark_counted
+from umdp.solver.judge.rows import (
+    EPS,
+    FREE,
+    LEAST,
+    LOWER,
+    ModelRows,
+    Side,
+    TwoPart,
+    collect,
+    listed_order,
+    possible,
+    read_row,
+)
 
 __all__ = ["assemble", "carry_load", "move_outwards", "trap_levels"]
 
@@ -54,42 +66,36 @@ def assemble(
 
 @kernel
 def _missing(
-    s: int,
-    first: int,
-    last: int,
-    rows: ModelRows,
-    asked: JudgedQuestion,
-    x: TwoPart,
-    sign: float,
-    key: Array,
-    order: Array,
+    s: int, rows: ModelRows, counted: Array, x: TwoPart, sign: float, gain: Array, error: Array
 ) -> tuple[float, int]:
     """Return how far a state must be moved for its rows to pass, roughly, and a state to take the value of instead (or -1).
 
     Where all that a row leads to has one value, that value itself passes: there is nothing to round.
     """
-    one = asked.nature_max == (sign < 0.0)
-    by, same = 0.0, -1
-    for c in range(first, last):
-        gain, error, kind = weigh(s, c, rows, asked, x, sign, one, key, order)
-        missing = sign * gain + error
-        if missing < 0.0 or (gain == 0.0 and error == 0.0):
+    by, same, count = 0.0, -1, 0
+    for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
+        if not counted[c]:
             continue
+        count += 1
+        missing = sign * gain[c] + error[c]
+        if missing < 0.0 or (gain[c] == 0.0 and error[c] == 0.0):
+            continue
+        begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]
+        kind = read_row(begin, end, rows.lower, rows.upper)[0]
         leaves, other, even = 0.0, -1, True
-        for t in range(rows.choice_ptr[c], rows.choice_ptr[c + 1]):
+        for t in range(begin, end):
             j = rows.successor[t]
-            if j == s or not possible(t, kind, rows.lower, rows.upper):
-                continue
-            leaves += rows.lower[t] if kind == LOWER else rows.upper[t]
-            if other < 0:
-                other = j
-            even = even and x.base[j] == x.base[other] and x.offset[j] == x.offset[other]
+            if j != s and possible(t, kind, rows.lower, rows.upper):
+                leaves += rows.lower[t] if kind == LOWER else rows.upper[t]
+                if other < 0:
+                    other = j
+                even = even and x.base[j] == x.base[other] and x.offset[j] == x.offset[other]
         if not (leaves > 0.0 and missing < np.inf):
-            return np.inf, -1
-        if even and last - first == 1:
-            same = other
-        by = max(by, (MORE * missing + 5e-324) / min(leaves, 1.0))
-    return by, same
+            by = np.inf
+            continue
+        same = other if even else -1
+        by = max(by, (MORE * missing + LEAST) / min(leaves, 1.0))
+    return by, same if count == 1 else -1
 
 
 @kernel
@@ -97,22 +103,16 @@ def move_outwards(
     rows: ModelRows, asked: JudgedQuestion, x: TwoPart, choice: Array, sign: float, backwards: bool, floor: float
 ) -> int:
     """Move every state at which a vector fails outwards, one after the other, until it passes for now; return how many."""
-    every = asked.all_above if sign > 0.0 else asked.all_below
-    states, widest = asked.goal.size, 1
-    for c in range(rows.choice_ptr.size - 1):
-        widest = max(widest, rows.choice_ptr[c + 1] - rows.choice_ptr[c])
-    key, order = np.empty(widest), np.empty(2 * widest, np.int64)
-    moved = 0
+    states, choices = asked.goal.size, rows.choice_ptr.size - 1
+    counted, gain, error = np.empty(choices, np.bool_), np.empty(choices), np.empty(choices)
+    mark_counted(rows, asked, x, choice, sign, counted)
+    side, order, moved = Side(sign, asked.nature_max, 1.0, True, True, True), listed_order(rows), 0
     for i in range(states):
         s = states - 1 - i if backwards else i
-        if asked.goal[s] or not asked.through[s] or not abs(x.base[s]) < np.inf:
-            continue
-        if sign < 0.0 and is_below(x, s, floor):
-            continue
-        first, last = (rows.state_ptr[s], rows.state_ptr[s + 1]) if every else (choice[s], choice[s] + 1)
-        for turn in range(4):
-            by, same = _missing(s, first, last, rows, asked, x, sign, key, order)
-            if by == 0.0:
+        for turn in range(5):
+            collect(rows, counted, x, gain[:0], side, (s, s + 1), order, gain, error)
+            by, same = _missing(s, rows, counted, x, sign, gain, error)
+            if by == 0.0 or turn == 4:
                 break
             moved += 1
             if not by < np.inf:

@@ -34,9 +34,10 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.judge.graph import JudgedQuestion, check_arrival, check_riches, is_held, may_cut
-from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, TwoPart, fixed, possible, read_row, respond
+from umdp.solver.judge.quick import pass_rows
+from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, Side, TwoPart, collect, listed_order, read_row
 
-__all__ = ["examine", "is_below", "weigh"]
+__all__ = ["examine", "mark_counted"]
 
 Array = NDArray[Any]
 FAILS, TIES, STRICT = 0, 1, 2
@@ -44,147 +45,125 @@ ROUNDS = 400  # times that states whose inequality is tight are looked at again
 
 
 @kernel(forceinline=True)
-def is_at(x: TwoPart, s: int, level: float) -> bool:
-    """Whether a value is exactly `level`."""
-    return bool(x.base[s] == level and x.offset[s] == 0.0)
-
-
-@kernel(forceinline=True)
-def is_below(x: TwoPart, s: int, level: float) -> bool:
+def is_below(base: float, offset: float, level: float) -> bool:
     """Whether a value is surely at most `level`: a difference of two numbers has the right sign, and is off by EPS."""
-    away = x.base[s] - level
-    return bool((away <= 0.0 and x.offset[s] <= 0.0) or away + x.offset[s] <= -4.0 * EPS * abs(away))
+    away = base - level
+    return bool((away <= 0.0 and offset <= 0.0) or away + offset <= -4.0 * EPS * abs(away))
 
 
 @kernel(forceinline=True)
-def is_above(x: TwoPart, s: int, level: float) -> bool:
+def is_above(base: float, offset: float, level: float) -> bool:
     """Whether a value is surely at least `level`."""
-    away = x.base[s] - level
-    return bool((away >= 0.0 and x.offset[s] >= 0.0) or away + x.offset[s] >= 4.0 * EPS * abs(away))
+    return bool(is_below(-base, -offset, -level))
 
 
-@kernel(forceinline=True)
-def weigh(
-    s: int, c: int, rows: ModelRows, asked: JudgedQuestion, x: TwoPart, sign: float, one: bool, key: Array, order: Array
-) -> tuple[float, float, int]:
-    """Return what a step by a row gains over the value of its state, a bound on the error of that, and what the row allows.
+@kernel
+def mark_counted(
+    rows: ModelRows, asked: JudgedQuestion, x: TwoPart, choice: Array, sign: float, counted: Array
+) -> None:
+    """Mark the rows (C,) that count on a side: all of a state, or the policy's; none where the bound is a trivial one."""
+    state_ptr, goal, through, base, offset = rows.state_ptr, asked.goal, asked.through, x.base, x.offset
+    bottom, top = 0.0 if asked.reward else asked.top - 1.0, np.inf if asked.reward else asked.top
+    every = asked.all_above if sign > 0.0 else asked.all_below
+    for s in range(goal.size):
+        counts = base[s] < np.inf and not goal[s] and through[s]
+        if counts:
+            counts = not (is_above(base[s], offset[s], top) if sign > 0.0 else is_below(base[s], offset[s], bottom))
+        for c in range(state_ptr[s], state_ptr[s + 1]):
+            counted[c] = counts and (every or choice[s] == c)
 
-    A difference ``(base_j - base_s) + (offset_j - offset_s) + paid`` takes at most four roundings, each of at most the sum of its
-    parts' sizes, and is moved outwards (up if `sign` is 1) by more than that: nature's optimum for what is computed is then on
-    the far side of that for what is meant. `one` says whether one answer of nature is enough. Where an infinite reward is
-    possible, the gain is infinite: it has positive probability, or the graph says so.
+
+@kernel
+def judge_rows(
+    rows: ModelRows,
+    asked: JudgedQuestion,
+    low: TwoPart,
+    high: TwoPart,
+    choice: Array,
+    below: tuple[Array, Array],
+    above: tuple[Array, Array],
+) -> None:
+    """Write whether the inequality of each row holds, from below and above: FAILS, TIES or STRICT, (C,), and its worst, (S,).
+
+    A row that does not count holds strictly.
     """
-    begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]
-    kind, slack = LOWER, 0.0
-    if rows.lower is not rows.upper:
-        kind, slack = read_row(begin, end, rows.lower, rows.upper)
-    earned = 0.0
-    if rows.state_reward.size > 0:
-        earned += rows.state_reward[s]
-    if rows.choice_reward.size > 0:
-        earned += rows.choice_reward[c]
-        earned += sign * 2.0 * EPS * abs(earned)
-    here = x.base[s], x.offset[s]
-    if kind != FREE:
-        gain, error = fixed(begin, end, rows, kind, x, here, 1.0, earned, sign)
-        return gain, error, kind
-    for t in range(begin, end):
-        base, paid = x.base[rows.successor[t]], rows.paid[t] if rows.paid.size > 0 else 0.0
-        if base == np.inf and rows.upper[t] > 0.0:
-            return np.inf, 0.0, kind
-        far, near = base - here[0], x.offset[rows.successor[t]] - here[1]
-        size = abs(far) + abs(near) + abs(paid)
-        key[t - begin] = ((far + near) + paid) + sign * 6.0 * EPS * size
-    gain, error = respond(begin, end, (rows.lower, rows.upper), slack, key, order, asked.nature_max, one)
-    if earned != 0.0:
-        gain += earned
-        error += 4.0 * EPS * (abs(earned) + abs(gain))
-    return gain, error, kind
-
-
-@kernel(forceinline=True)
-def verdict_on(gain: float, error: float, sign: float) -> int:
-    """Return whether an inequality holds, from above if `sign` is 1: FAILS, TIES (there is equality) or STRICT."""
-    if gain == 0.0 and error == 0.0:
-        return TIES
-    return STRICT if sign * gain + error < 0.0 else FAILS
-
-
-@kernel(forceinline=True)
-def leads_on(s: int, c: int, kind: int, rows: ModelRows, x: TwoPart, settled: Array, one: bool) -> bool:
-    """Whether every (with `one`: some) answer of nature that keeps the value leads to a settled state with positive probability.
-
-    The row is tight, so that only transitions between equal values that earn nothing are used. Every answer leads there if some
-    such transition has a positive lower bound, or the upper bounds of the others do not sum to 1.
-    """
-    begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]
-    others, some = -1.0, False
-    for t in range(begin, end):
-        j = rows.successor[t]
-        if not possible(t, kind, rows.lower, rows.upper):
+    state_ptr, choices, states = rows.state_ptr, rows.choice_ptr.size - 1, (0, asked.goal.size)
+    order, gain, error = listed_order(rows), np.empty(choices), np.empty(choices)
+    counted = np.empty(choices, np.bool_), np.empty(choices, np.bool_)
+    mark_counted(rows, asked, low, choice, -1.0, counted[0])
+    mark_counted(rows, asked, high, choice, 1.0, counted[1])
+    if rows.paid.size == 0 and not low.offset.any() and not high.offset.any():
+        pass_rows(rows, asked.nature_max, low, high, states, order, counted[0], counted[1])
+    for sign, x, open_, (verdict, worst) in ((-1.0, low, counted[0], below), (1.0, high, counted[1], above)):
+        verdict[:], worst[:] = STRICT, STRICT
+        if not open_.any():
             continue
-        if x.base[j] != x.base[s] or x.offset[j] != x.offset[s] or (rows.paid.size > 0 and rows.paid[t] != 0.0):
-            continue
-        if settled[j] and j != s:
-            if one or kind != FREE or rows.lower[t] > 0.0:
-                return True
-            some = True
-        else:
-            others += rows.upper[t]
-    return some and others < -1e-9
+        side = Side(sign, asked.nature_max, 1.0, True, True, True)
+        collect(rows, open_, x, gain[:0], side, states, order, gain, error)
+        for s in range(worst.size):
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                if open_[c] and not sign * gain[c] + error[c] < 0.0:
+                    verdict[c] = TIES if gain[c] == 0.0 and error[c] == 0.0 else FAILS
+                    worst[s] = min(worst[s], verdict[c])
 
 
-@kernel(forceinline=True)
-def is_sure(s: int, c: int, rows: ModelRows, asked: JudgedQuestion, x: TwoPart, settled: Array) -> int:
-    """Return STRICT where, by the graph, a row stays among values of 1 and may lead to a settled state; TIES, FAILS: it leaves.
-
-    From states of which all do so the goal is reached with probability 1, all listed transitions being there.
-    """
-    begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]
-    kind = LOWER if rows.lower is rows.upper else read_row(begin, end, rows.lower, rows.upper)[0]
-    found = TIES
-    for t in range(begin, end):
-        if possible(t, kind, rows.lower, rows.upper):
-            j = rows.successor[t]
-            if not is_at(x, j, asked.top):
-                return FAILS
-            if settled[j] and j != s:
-                found = STRICT
-    return found
-
-
-@kernel(forceinline=True)
+@kernel
 def settle(
-    s: int,
+    todo: Array,
     rows: ModelRows,
     asked: JudgedQuestion,
     x: TwoPart,
     choice: Array,
-    sign: float,
+    every: bool,
+    verdict: Array,
     settled: Array,
-    key: Array,
-    order: Array,
+    fails: Array,
 ) -> int:
-    """Judge a state on the side that needs an order: FAILS, TIES (nothing settled in reach yet), STRICT (strict, or ranked)."""
-    every = asked.all_above if sign > 0.0 else asked.all_below
-    one = asked.nature_max == (sign < 0.0)
-    first, last = (rows.state_ptr[s], rows.state_ptr[s + 1]) if every else (choice[s], choice[s] + 1)
-    if not asked.reward and is_at(x, s, asked.top):  # what the graph decides
-        worst = STRICT
+    """Judge states on the side that needs an order, one after the other; return how many are left open.
+
+    *By the graph.* From states of value 1 of which all rows that count stay among values of 1, and may lead to a settled state,
+    the goal is reached with probability 1, all listed transitions being there.
+
+    *By an order.* A row that is tight uses only transitions between equal values that earn nothing. Every answer of nature that
+    keeps the value leads to a settled state if some such transition there has a positive lower bound, or the upper bounds of
+    the others do not sum to 1. Where one answer is enough, any such transition will do.
+    """
+    state_ptr, choice_ptr, successor, paid = rows.state_ptr, rows.choice_ptr, rows.successor, rows.paid
+    lower, upper, base, offset = rows.lower, rows.upper, x.base, x.offset
+    intervals, pays = rows.lower is not rows.upper, paid.size > 0
+    one = asked.nature_max != (asked.reward and not asked.total)  # one answer of nature is enough
+    left = 0
+    for s in todo:
+        if settled[s] or fails[s]:
+            continue
+        first, last = (state_ptr[s], state_ptr[s + 1]) if every else (choice[s], choice[s] + 1)
+        sure, ranked = STRICT, STRICT
+        if asked.reward or base[s] != asked.top or offset[s] != 0.0:
+            sure = FAILS
         for c in range(first, last):
-            worst = min(worst, is_sure(s, c, rows, asked, x, settled))
-        if worst != FAILS:
-            return worst
-    worst = STRICT
-    for c in range(first, last):
-        gain, error, kind = weigh(s, c, rows, asked, x, sign, one, key, order)
-        verdict = verdict_on(gain, error, sign)
-        if verdict == TIES and leads_on(s, c, kind, rows, x, settled, one):
-            verdict = STRICT
-        worst = min(worst, verdict)
-        if worst == FAILS:
-            break
-    return worst
+            if sure == FAILS and verdict[c] != TIES:
+                ranked = min(ranked, int(verdict[c]))
+                continue
+            begin, end = choice_ptr[c], choice_ptr[c + 1]
+            kind = read_row(begin, end, lower, upper)[0] if intervals else LOWER
+            leaves, on, surely, others = False, False, False, -1.0
+            for t in range(begin, end):
+                if lower[t] > 0.0 if kind == LOWER else upper[t] > 0.0:  # it is possible
+                    j = successor[t]
+                    leaves = leaves or base[j] != asked.top or offset[j] != 0.0
+                    even = base[j] == base[s] and offset[j] == offset[s] and not (pays and paid[t] != 0.0)
+                    if settled[j] and j != s and even:
+                        on = True
+                        surely = surely or one or kind != FREE or lower[t] > 0.0
+                    elif even:
+                        others += upper[t]
+            sure = min(sure, FAILS if leaves else STRICT if on else TIES)
+            leads = surely or (on and others < -1e-9)
+            ranked = min(ranked, STRICT if verdict[c] == TIES and leads else int(verdict[c]))
+        found = sure if sure != FAILS else ranked
+        settled[s], fails[s] = found == STRICT, found == FAILS
+        left += found == TIES
+    return left
 
 
 @kernel
@@ -203,86 +182,74 @@ def examine(
     The vectors bound the values of *all* states if none is left. `choice` is the policy (S,); `trap` the levels (S,) of states
     from which the goal may be missed whatever the agent does, or, where it wants that, if it does the right thing; -1 elsewhere.
     """
-    states, widest = asked.goal.size, 1
-    for c in range(rows.choice_ptr.size - 1):
-        widest = max(widest, rows.choice_ptr[c + 1] - rows.choice_ptr[c])
-    key, order = np.empty(widest), np.empty(2 * widest, np.int64)
-    bottom = 0.0 if asked.reward else asked.top - 1.0
-    from_above = asked.reward and not asked.total  # the side that needs an order
-    sign = 1.0 if from_above else -1.0
-    ranked, plain = (high, low) if from_above else (low, high)
-    open_ranked, open_plain = (open_above, open_below) if from_above else (open_below, open_above)
-    every = asked.all_below if from_above else asked.all_above
+    goal, through, state_ptr, states = asked.goal, asked.through, rows.state_ptr, asked.goal.size
+    bottom, top, reward = 0.0 if asked.reward else asked.top - 1.0, asked.top, asked.reward
+    choices = rows.choice_ptr.size - 1
+    below, above = (
+        (np.empty(choices, np.int8), np.empty(states, np.int8)),
+        (np.empty(choices, np.int8), np.empty(states, np.int8)),
+    )
+    judge_rows(rows, asked, low, high, choice, below, above)
+    from_above = reward and not asked.total  # the side that needs an order
+    verdict, worst = above if from_above else below
+    worst_other = below[1] if from_above else above[1]
+    ordered, open_ordered, open_plain = (high, open_above, open_below) if from_above else (low, open_below, open_above)
+    every, all_plain = asked.all_below, asked.all_above
+    if from_above:
+        every, all_plain = all_plain, every
+    low_base, low_offset, high_base, high_offset = low.base, low.offset, high.base, high.offset
     cuts = may_cut(rows)
     cutting = cuts and not asked.nature_max
-    trapping = from_above or (cutting and not asked.reward)
+    trapping = from_above or (cutting and not reward)
+    all_known, nowhere = asked.all_below and asked.all_above, asked.total and cuts  # there is no theorem for these
     settled, todo, count = np.zeros(states, np.bool_), np.empty(states, np.int64), 0
     for s in range(states):
-        open_below[s] = open_above[s] = asked.total and cuts  # there is no theorem for it
-        if asked.goal[s] or not asked.through[s]:
-            level = asked.top if asked.goal[s] else bottom
-            open_below[s], open_above[s] = not is_below(low, s, level), not is_above(high, s, level)
-            open_plain[s] = open_plain[s] or (trapping and asked.goal[s] and trap[s] >= 0)
-            settled[s] = asked.goal[s]
+        open_below[s] = open_above[s] = nowhere
+        if goal[s] or not through[s]:
+            level = top if goal[s] else bottom
+            open_below[s] = not is_below(low_base[s], low_offset[s], level)
+            open_above[s] = not is_above(high_base[s], high_offset[s], level)
+            open_plain[s] = open_plain[s] or (trapping and goal[s] and trap[s] >= 0)
+            settled[s] = goal[s]
             continue
-        if not is_above(high, s, bottom) or not (asked.reward or is_below(low, s, asked.top)):
-            open_below[s] = open_above[s] = True
-            continue
-        if not ((asked.all_below and asked.all_above) or rows.state_ptr[s] <= choice[s] < rows.state_ptr[s + 1]):
+        known = all_known or state_ptr[s] <= choice[s] < state_ptr[s + 1]
+        inside = reward or is_below(low_base[s], low_offset[s], top)
+        if not (known and inside and is_above(high_base[s], high_offset[s], bottom)):
             open_below[s] = open_above[s] = True
             continue
         # The side that needs an order. Nothing is to be shown of a trivial bound; a play may end in a value of 0.
-        if high.base[s] == np.inf if from_above else is_below(low, s, bottom):
+        if high_base[s] == np.inf if from_above else is_below(low_base[s], low_offset[s], bottom):
             settled[s] = not from_above
-        elif from_above or low.base[s] < np.inf:
-            verdict = settle(s, rows, asked, ranked, choice, sign, settled, key, order)
-            settled[s] = verdict == STRICT
-            if verdict == TIES:
+        elif from_above or low_base[s] < np.inf:
+            if worst[s] == TIES or (not reward and low_base[s] == top):
                 todo[count] = s
                 count += 1
-            open_ranked[s] = open_ranked[s] or verdict == FAILS
+            else:
+                settled[s] = worst[s] == STRICT
+                open_ordered[s] = open_ordered[s] or worst[s] == FAILS
         # The other side.
         if trapping and trap[s] >= 0:
-            held, kept = 0, rows.state_ptr[s + 1] - rows.state_ptr[s]
-            for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
-                held += is_held(s, c, rows, trap, asked.reward and asked.nature_max)
-            open_plain[s] = held < (kept if every else 1)
-        if (
-            is_below(low, s, 0.0)
-            if from_above
-            else high.base[s] == np.inf or (not asked.reward and is_above(high, s, asked.top))
-        ):
-            continue
-        if trapping and trap[s] < 0 and (not asked.reward or low.base[s] == np.inf):
+            held = 0
+            for c in range(state_ptr[s], state_ptr[s + 1]):
+                held += is_held(s, c, rows, trap, reward and asked.nature_max)
+            open_plain[s] = held < (state_ptr[s + 1] - state_ptr[s] if all_plain else 1)
+        trivial = high_base[s] == np.inf or (not reward and is_above(high_base[s], high_offset[s], top))
+        if from_above:
+            trivial = is_below(low_base[s], low_offset[s], 0.0)
+        if trapping and trap[s] < 0 and not trivial and (not reward or low_base[s] == np.inf):
             open_plain[s] = True  # it is infinite without a trap; or the graph may say that the goal is reached surely
-        if plain.base[s] < np.inf:
-            first, last = (rows.state_ptr[s], rows.state_ptr[s + 1]) if every else (choice[s], choice[s] + 1)
-            for c in range(first, last):
-                gain, error, _ = weigh(s, c, rows, asked, plain, -sign, asked.nature_max == from_above, key, order)
-                open_plain[s] = open_plain[s] or verdict_on(gain, error, -sign) == FAILS
+        open_plain[s] = open_plain[s] or worst_other[s] == FAILS
+    todo, fails = todo[:count], np.zeros(states, np.bool_)
     for turn in range(ROUNDS):
-        left = 0
-        for i in range(count):
-            s = todo[count - 1 - i] if turn % 2 == 0 else todo[i]
-            if not settled[s]:
-                settled[s] = settle(s, rows, asked, ranked, choice, sign, settled, key, order) == STRICT
-                left += not settled[s]
-        if left == 0 or left == count:
+        ways = todo[::-1] if turn % 2 == 0 else todo
+        left = settle(ways, rows, asked, ordered, choice, every, verdict, settled, fails)
+        if left in (0, count):
             break
-        kept = 0
-        for i in range(count):
-            if not settled[todo[i]]:
-                todo[kept] = todo[i]
-                kept += 1
-        count = kept
-    for i in range(count):
-        open_ranked[todo[i]] = open_ranked[todo[i]] or not settled[todo[i]]
+        count = left
+    for i in range(todo.size):
+        open_ordered[todo[i]] = open_ordered[todo[i]] or not settled[todo[i]]
     if cutting and from_above:
         check_arrival(rows, asked, choice, high, open_above)
     if asked.total:
         check_riches(rows, asked, choice, low, trap, open_below)
-    below = above = 0
-    for s in range(states):
-        below += open_below[s]
-        above += open_above[s]
-    return below, above
+    return int(open_below.sum()), int(open_above.sum())

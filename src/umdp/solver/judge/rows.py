@@ -22,12 +22,17 @@ __all__ = [
     "LEAST",
     "LOWER",
     "ModelRows",
+    "Side",
+    "TwoPart",
+    "collect",
     "exact_excess",
     "excess",
-    "fixed",
+    "left_for",
+    "listed_order",
     "possible",
     "read_row",
-    "respond",
+    "sort_entries",
+    "widest",
 ]
 
 Array = NDArray[Any]
@@ -35,7 +40,7 @@ EPS = 2.0**-53
 LEAST = 5e-324
 LOWER, UPPER, FREE = 0, 1, 2
 CLOSE = 1e-9  # a sum that is this close to 1 is compared with it exactly
-FEW = 12  # entries up to which insertion is the quickest sort
+FEW = 8  # entries up to which insertion is the quickest sort
 
 
 class ModelRows(NamedTuple):
@@ -63,6 +68,27 @@ class TwoPart(NamedTuple):
 
     base: Array
     offset: Array
+
+
+class Side(NamedTuple):
+    """How rows are read.
+
+    Attributes
+    ----------
+    sign : 1 for bounds from above, -1 for bounds from below
+    nature_max : whether nature maximises
+    factor : what values after the step are multiplied with
+    relative : whether values are meant less that of the row's own state
+    pays : whether rewards count
+    scaled : whether only the sign matters, so that a row without freedom need not be divided by the sum of its bounds
+    """
+
+    sign: float
+    nature_max: bool
+    factor: float
+    relative: bool
+    pays: bool
+    scaled: bool
 
 
 @kernel
@@ -141,91 +167,45 @@ def possible(t: int, kind: int, lower: Array, upper: Array) -> bool:
 
 
 @kernel(forceinline=True)
-def fixed(
-    begin: int,
-    end: int,
-    rows: ModelRows,
-    kind: int,
-    x: TwoPart,
-    here: tuple[float, float],
-    factor: float,
-    earned: float,
-    sign: float,
-) -> tuple[float, float]:
-    """Return what a row without freedom collects, times the sum of its bounds, and a bound on the error; 0 if all is exactly 0.
-
-    The exact number is ``earned + sum p (factor (x_j - here) + paid) / sum p``; times the sum it has the same sign. A difference
-    takes at most five roundings, each of at most the sum of its parts' sizes, and is moved outwards (up if `sign` is 1) by more.
-    Products and sums of n terms of sizes a_i are off by at most (n + 1) EPS sum a_i, the sum of n bounds by n EPS, and this
-    bound itself is rounded: (2 n + 10) EPS covers all of it. An infinite value that is possible makes it infinite.
-    """
-    bound = rows.lower if kind == LOWER else rows.upper
-    gain, size, whole, moves, pays = 0.0, 0.0, 0.0, earned != 0.0, rows.paid.size > 0
-    for t in range(begin, end):
-        p = bound[t]
-        if p <= 0.0:
-            continue
-        whole += p
-        base = x.base[rows.successor[t]]
-        if base == np.inf:
-            return np.inf, 0.0
-        far, near = factor * (base - here[0]), factor * (x.offset[rows.successor[t]] - here[1])
-        paid = rows.paid[t] if pays else 0.0
-        part = abs(far) + abs(near) + abs(paid)
-        if part != 0.0:
-            gain += p * (((far + near) + paid) + sign * 8.0 * EPS * part)
-            size += p * part
-            moves = True
-    gain += earned * whole
-    size += abs(earned) * whole
-    return gain, (2.0 * (end - begin) + 10.0) * (EPS * size + LEAST) if moves else 0.0
-
-
-@kernel
-def sort_keys(n: int, key: Array, order: Array, largest: bool) -> None:
-    """Write the entries of a row into `order`, those that nature prefers first: inserted, or runs of 1, 2, 4, ... merged."""
-    sign = 1.0 if largest else -1.0
-    for i in range(n):
-        order[i] = i
-    if n <= FEW:
-        for i in range(1, n):
-            j, worth = i, sign * key[i]
-            while j > 0 and sign * key[order[j - 1]] < worth:
-                order[j] = order[j - 1]
+def sort_entries(n: int, worth: Array, place: Array) -> None:
+    """Sort entries by their worth, the largest first: a few by insertion, which are then merged. Sorted ones cost n steps."""
+    for first in range(0, n, FEW):
+        for i in range(first + 1, min(first + FEW, n)):
+            w, p, j = worth[i], place[i], i
+            while j > first and worth[j - 1] < w:
+                worth[j], place[j] = worth[j - 1], place[j - 1]
                 j -= 1
-            order[j] = i
-        return
-    run = 1
+            worth[j], place[j] = w, p
+    run = FEW
     while run < n:
         for first in range(0, n - run, 2 * run):
-            middle, last = first + run, min(first + 2 * run, n)
-            if sign * key[order[middle - 1]] >= sign * key[order[middle]]:
+            j, last = first + run, min(first + 2 * run, n)
+            if worth[j - 1] >= worth[j]:
                 continue
-            i, j, k = first, middle, n + first
-            while i < middle or j < last:
-                if j == last or (i < middle and sign * key[order[i]] >= sign * key[order[j]]):
-                    order[k] = order[i]
+            for i in range(run):
+                worth[n + i], place[n + i] = worth[first + i], place[first + i]
+            i, k = n, first
+            while i < n + run:
+                if j == last or worth[i] >= worth[j]:
+                    worth[k], place[k] = worth[i], place[i]
                     i += 1
                 else:
-                    order[k] = order[j]
+                    worth[k], place[k] = worth[j], place[j]
                     j += 1
                 k += 1
-            for i in range(first, last):
-                order[i] = order[n + i]
         run *= 2
 
 
-@kernel
-def left_for(begin: int, n: int, bounds: tuple[Array, Array], order: Array, at: int) -> tuple[float, float, float]:
+@kernel(forceinline=True)
+def left_for(begin: int, n: int, lower: Array, upper: Array, place: Array, at: int) -> tuple[float, float, float]:
     """Return what is left of 1 for one entry, those before it served in full: the sum of two numbers, and how far off it may be.
 
     The rounding of each subtraction is known exactly (Knuth) and summed; the roundings of that sum are, too, and bound the error.
     """
-    lower, upper = bounds
     high, tail, lost = 1.0, 0.0, 0.0
     for i in range(n):
         if i != at:
-            p = upper[begin + order[i]] if i < at else lower[begin + order[i]]
+            p = upper[begin + place[i]] if i < at else lower[begin + place[i]]
             total = high - p
             shift = total - high
             error = (high - (total - shift)) + (-p - shift)
@@ -237,49 +217,156 @@ def left_for(begin: int, n: int, bounds: tuple[Array, Array], order: Array, at: 
     return high, tail, 2.0 * lost
 
 
-@kernel
+@kernel(forceinline=True)
 def respond(
-    begin: int, end: int, bounds: tuple[Array, Array], slack: float, key: Array, order: Array, largest: bool, one: bool
+    begin: int, n: int, lower: Array, upper: Array, slack: float, worth: Array, place: Array, one: bool
 ) -> tuple[float, float]:
-    """Return nature's optimum of ``sum p key`` in a free row, and a bound on the error; 0 where all is exactly 0.
+    """Return the largest ``sum p worth`` of a free row, and a bound on the error; 0 where all is exactly 0.
 
-    *Duality.* For every k, with p at its upper bound where nature prefers the key to key_k, at its lower bound where it prefers
-    key_k, and ``p_k = 1 - sum of the others``, the number ``sum p key`` bounds the optimum: for a minimum,
-    ``min = max_t t + sum_i lower_i (key_i - t)+ - upper_i (t - key_i)+``, and t = key_k gives this number. So it bounds what
-    *all* distributions collect, whichever k is taken. If ``lower_k <= p_k <= upper_k``, it is what *one* distribution collects.
-    If p_k misses that by d, moving d to others changes the sum by at most d times the range of the keys, which is added with
-    `one`.
+    Entries are sorted; `place` says which transition each is. *Duality.* For every k, with p at its upper bound where the worth
+    is larger than that of k, at its lower bound where it is smaller, and ``p_k = 1 - sum of the others``, the number
+    ``sum p worth`` is a bound: ``max = min_t t + sum_i upper_i (worth_i - t)+ - lower_i (t - worth_i)+``, and t = worth_k gives
+    this number. So it bounds what *all* distributions collect, whichever k is taken. If ``lower_k <= p_k <= upper_k``, it is what
+    *one* distribution collects. If p_k misses that by d, moving d to others changes the sum by at most d times the range of the
+    worths, which is added with `one`.
 
     p_k is the sum of two numbers, off by what `left_for` says, and by EPS relative to itself in products.
     """
-    n = end - begin
-    lower, upper = bounds
-    sort_keys(n, key, order, largest)
-    rest, at = slack, n - 1
-    for i in range(n):
-        room = upper[begin + order[i]] - lower[begin + order[i]]
-        if room >= rest:
-            at = i
-            break
-        rest -= room
-    high, tail, off = left_for(begin, n, bounds, order, at)
-    over, under = (high - upper[begin + order[at]]) + tail, (lower[begin + order[at]] - high) - tail
+    rest, at = slack, 0
+    while at + 1 < n and upper[begin + place[at]] - lower[begin + place[at]] < rest:
+        rest -= upper[begin + place[at]] - lower[begin + place[at]]
+        at += 1
+    high, tail, off = left_for(begin, n, lower, upper, place, at)
+    over, under = (high - upper[begin + place[at]]) + tail, (lower[begin + place[at]] - high) - tail
     if (over > 0.0 and at + 1 < n) or (under > 0.0 and at > 0):  # rounding has chosen the wrong one of two
         at += 1 if over > 0.0 else -1
-        high, tail, off = left_for(begin, n, bounds, order, at)
-        over, under = (high - upper[begin + order[at]]) + tail, (lower[begin + order[at]] - high) - tail
-    gain, size, span, moves = 0.0, 0.0, 0.0, False
+        high, tail, off = left_for(begin, n, lower, upper, place, at)
+        over, under = (high - upper[begin + place[at]]) + tail, (lower[begin + place[at]] - high) - tail
+    gain, size, parts = 0.0, 0.0, 0.0
     for i in range(n):
-        k = order[i]
-        p = high + tail if i == at else upper[begin + k] if i < at else lower[begin + k]
-        gain += p * key[k]
-        size += abs(p * key[k])
-        span = max(span, abs(key[k]))
-        moves = moves or (key[k] != 0.0 and (p != 0.0 or (i == at and off > 0.0)))
-    error = (2.0 * n + 8.0) * EPS * size + off * abs(key[order[at]])
-    if one and span > 0.0:
+        p = high + tail if i == at else upper[begin + place[i]] if i < at else lower[begin + place[i]]
+        gain += p * worth[i]
+        size += abs(p * worth[i])
+        if p != 0.0 or (i == at and off > 0.0):
+            parts += abs(worth[i])
+    error = (2.0 * n + 8.0) * EPS * size + off * abs(worth[at])
+    if one:
         lack = max(over + 2.0 * EPS * abs(over), under + 2.0 * EPS * abs(under)) + off
-        error += max(lack, 0.0) * 4.0 * span
-    if moves:
+        error += max(lack, 0.0) * 4.0 * max(abs(worth[0]), abs(worth[n - 1]))
+    if parts > 0.0:
         error += (2.0 * n + 8.0) * LEAST
     return gain, error
+
+
+@kernel
+def listed_order(rows: ModelRows) -> Array:
+    """Return the entries of each row in the order in which they are listed, (T,); empty where nature has no choice."""
+    if rows.lower is rows.upper:
+        return np.empty(0, np.int32)
+    order = np.empty(rows.successor.size, np.int32)
+    for c in range(rows.choice_ptr.size - 1):
+        for t in range(rows.choice_ptr[c], rows.choice_ptr[c + 1]):
+            order[t] = t - rows.choice_ptr[c]
+    return order
+
+
+@kernel
+def widest(rows: ModelRows, states: tuple[int, int]) -> int:
+    """Return the largest number of entries in a row of some states."""
+    most = 1
+    for c in range(rows.state_ptr[states[0]], rows.state_ptr[states[1]]):
+        most = max(most, rows.choice_ptr[c + 1] - rows.choice_ptr[c])
+    return most
+
+
+@kernel
+def collect(
+    rows: ModelRows,
+    counted: Array,
+    x: TwoPart,
+    more: Array,
+    side: Side,
+    states: tuple[int, int],
+    order: Array,
+    gain: Array,
+    error: Array,
+) -> None:
+    """Write what a step by each counted row of some states gains, and a bound on the error of that, (C,) each.
+
+    That is ``more + reward + sum p (factor (x_j - x_s) + paid)`` for nature's answer; `more` (S,) may be empty. An infinite value
+    that is possible makes it infinite: it has positive probability, or the graph says so. Where all terms are exactly 0, so are
+    gain and error. `order` (T,) has the entries of each row in an order near to that which nature prefers, and is updated.
+
+    *Roundings.* A difference takes at most five, each of at most the sum of its parts' sizes. Where nature has a choice, it is
+    moved outwards by more than that: nature's optimum for what is computed is then on the far side of that for what is meant.
+    Else products and sums of n terms of sizes a_i are off by at most (n + 1) EPS sum a_i, the sum of n bounds by n EPS, and this
+    bound itself is rounded: (2 n + 20) EPS covers all of it.
+    """
+    state_ptr, choice_ptr, successor = rows.state_ptr, rows.choice_ptr, rows.successor
+    lower, upper, paid, base, offset = rows.lower, rows.upper, rows.paid, x.base, x.offset
+    state_reward, choice_reward = rows.state_reward, rows.choice_reward
+    sign, factor, intervals = side.sign, side.factor, rows.lower is not rows.upper
+    by_state, by_choice = side.pays and state_reward.size > 0, side.pays and choice_reward.size > 0
+    pays, adds = side.pays and paid.size > 0, more.size > 0
+    room = widest(rows, states) if intervals else 1
+    worth, place, prefers = np.empty(2 * room), np.empty(2 * room, np.int64), 1.0 if side.nature_max else -1.0
+    for s in range(states[0], states[1]):
+        here, rest = (base[s], offset[s]) if side.relative else (0.0, 0.0)
+        for c in range(state_ptr[s], state_ptr[s + 1]):
+            if not counted[c]:
+                continue
+            begin, end = choice_ptr[c], choice_ptr[c + 1]
+            kind, slack = LOWER, 0.0
+            if intervals:
+                kind, slack = read_row(begin, end, lower, upper)
+            earned, size = 0.0, 0.0
+            if adds:
+                earned, size = more[s], abs(more[s])
+            if by_state:
+                earned += state_reward[s]
+                size += abs(state_reward[s])
+            if by_choice:
+                earned += choice_reward[c]
+                size += abs(choice_reward[c])
+            earned += sign * 6.0 * EPS * size
+            sum_, off, endless, n = 0.0, 0.0, False, end - begin
+            if kind == FREE:
+                for i in range(n):
+                    t = begin + order[begin + i]
+                    j = successor[t]
+                    endless = endless or (base[j] == np.inf and upper[t] > 0.0)
+                    far, near, pay = factor * (base[j] - here), factor * (offset[j] - rest), paid[t] if pays else 0.0
+                    key = ((far + near) + pay) + sign * 8.0 * EPS * (abs(far) + abs(near) + abs(pay))
+                    worth[i], place[i] = prefers * key, t - begin
+                if not endless:
+                    sort_entries(n, worth, place)
+                    one = side.nature_max == (sign < 0.0)  # one answer of nature is enough
+                    sum_, off = respond(begin, n, lower, upper, slack, worth, place, one)
+                    sum_ = prefers * sum_ + earned
+                    if earned != 0.0:
+                        off += 4.0 * EPS * (abs(earned) + abs(sum_))
+                    for i in range(n):
+                        order[begin + i] = place[i]
+            else:
+                whole, parts, size = 0.0, abs(earned), 0.0
+                for t in range(begin, end):
+                    p = lower[t] if kind == LOWER else upper[t]
+                    if p > 0.0:
+                        j = successor[t]
+                        endless = endless or base[j] == np.inf
+                        far, near = factor * (base[j] - here), factor * (offset[j] - rest)
+                        pay = paid[t] if pays else 0.0
+                        part = abs(far) + abs(near) + abs(pay)
+                        sum_ += p * ((far + near) + pay)
+                        size += p * part
+                        whole += p
+                        parts += part
+                sum_ += earned * whole
+                size += abs(earned) * whole
+                if parts > 0.0:
+                    off = (2.0 * n + 20.0) * (EPS * size + LEAST)
+                if not side.scaled:
+                    sum_ /= whole
+                    if off > 0.0:
+                        off = off / whole * (1.0 + 1e-9) + (2.0 * n + 4.0) * EPS * abs(sum_) + LEAST
+            gain[c], error[c] = (np.inf, 0.0) if endless else (sum_, off)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.judge.graph import may_cut
-from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, TwoPart, fixed, possible, read_row, respond
+from umdp.solver.judge.rows import EPS, LOWER, ModelRows, Side, TwoPart, collect, listed_order, possible, read_row
 
 __all__ = ["GainVectors", "Play", "examine_average", "examine_discounted"]
 
@@ -55,70 +55,6 @@ class GainVectors(NamedTuple):
 
 
 @kernel
-def collect(
-    s: int,
-    c: int,
-    rows: ModelRows,
-    play: Play,
-    factor: float,
-    x: TwoPart,
-    paying: bool,
-    more: float,
-    sign: float,
-    one: bool,
-    buffers: tuple[Array, Array],
-) -> tuple[float, float]:
-    """Return ``reward + more + sum p (factor (x_j - x_s) + paid)`` for nature's answer, and a bound on the error.
-
-    Differences are moved outwards by their rounding, as in `inductive.weigh`; `more` by 4 EPS. Rewards count if `paying`.
-    """
-    key, order = buffers
-    begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]
-    kind, slack = LOWER, 0.0
-    if rows.lower is not rows.upper:
-        kind, slack = read_row(begin, end, rows.lower, rows.upper)
-    earned, size = more, abs(more)
-    if paying and rows.state_reward.size > 0:
-        earned += rows.state_reward[s]
-        size += abs(rows.state_reward[s])
-    if paying and rows.choice_reward.size > 0:
-        earned += rows.choice_reward[c]
-        size += abs(rows.choice_reward[c])
-    earned += sign * 8.0 * EPS * size
-    here = x.base[s], x.offset[s]
-    if not paying and rows.paid.size > 0:  # gains alone: what transitions pay does not count
-        rows = ModelRows(
-            rows.state_ptr, rows.choice_ptr, rows.successor, rows.lower, rows.upper, rows.state_reward, rows.choice_reward,
-            rows.paid[:0],
-        )  # fmt: skip
-    if kind != FREE:
-        gain, error = fixed(begin, end, rows, kind, x, here, factor, earned, sign)
-        whole = 0.0
-        for t in range(begin, end):
-            whole += rows.lower[t] if kind == LOWER else rows.upper[t]
-        gain, error = gain / whole, error / whole * (1.0 + 1e-9)
-        return gain, error + (2.0 * (end - begin) + 4.0) * EPS * abs(gain) if error > 0.0 else 0.0
-    for t in range(begin, end):
-        j = rows.successor[t]
-        paid = rows.paid[t] if rows.paid.size > 0 else 0.0
-        far, near = factor * (x.base[j] - here[0]), factor * (x.offset[j] - here[1])
-        key[t - begin] = ((far + near) + paid) + sign * 8.0 * EPS * (abs(far) + abs(near) + abs(paid))
-    gain, error = respond(begin, end, (rows.lower, rows.upper), slack, key, order, play.nature_max, one)
-    if earned != 0.0:
-        gain += earned
-        error += 4.0 * EPS * (abs(earned) + abs(gain))
-    return gain, error
-
-
-@kernel
-def _space(rows: ModelRows) -> tuple[Array, Array]:
-    widest = 1
-    for c in range(rows.choice_ptr.size - 1):
-        widest = max(widest, rows.choice_ptr[c + 1] - rows.choice_ptr[c])
-    return np.empty(widest), np.empty(2 * widest, np.int64)
-
-
-@kernel
 def examine_discounted(
     rows: ModelRows, play: Play, discount: float, off: float, x: TwoPart, sign: float, fails: Array
 ) -> int:
@@ -126,32 +62,32 @@ def examine_discounted(
 
     Each reward may be off by `off`.
     """
-    buffers = _space(rows)
-    one = play.nature_max == (sign < 0.0)
-    left = 0
-    for s in range(fails.size):
-        lost = -(1.0 - discount) * x.base[s] - (1.0 - discount) * x.offset[s]
+    states, choices = fails.size, rows.choice_ptr.size - 1
+    lost, counted, whole, left = np.empty(states), np.ones(choices, np.bool_), play.weight.size > 0, 0
+    for s in range(states):
+        lost[s] = -(1.0 - discount) * x.base[s] - (1.0 - discount) * x.offset[s]
         size = (1.0 - discount) * (abs(x.base[s]) + abs(x.offset[s]))
-        lost += sign * (8.0 * EPS * size + 2.0 * off)
+        lost[s] += sign * (8.0 * EPS * size + 2.0 * off)
+        if not play.every and not whole:
+            for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
+                counted[c] = c == play.choice[s]
+    gain, error = np.empty(choices), np.empty(choices)
+    side = Side(sign, play.nature_max, discount, True, True, not whole)
+    collect(rows, counted, x, lost, side, (0, states), listed_order(rows), gain, error)
+    for s in range(states):
         first, last = rows.state_ptr[s], rows.state_ptr[s + 1]
-        if not play.every and play.weight.size == 0:
-            if not first <= play.choice[s] < last:
-                fails[s] = True
-                left += 1
-                continue
-            first, last = play.choice[s], play.choice[s] + 1
-        fails[s] = False
-        total, error, whole = 0.0, 0.0, 0.0
-        for c in range(first, last):
-            gain, wrong = collect(s, c, rows, play, discount, x, True, lost, sign, one, buffers)
-            if play.weight.size > 0:
-                total += play.weight[c] * gain
-                error += play.weight[c] * wrong + (2.0 * (last - first) + 8.0) * EPS * abs(play.weight[c] * gain)
-                whole += play.weight[c]
-            elif not (sign * gain + wrong <= 0.0):
-                fails[s] = True
-        if play.weight.size > 0:
-            fails[s] = not (whole > 0.0 and sign * total + error <= 0.0)
+        fails[s] = not play.every and not whole and not first <= play.choice[s] < last
+        if whole:
+            total, wrong, weight = 0.0, 0.0, 0.0
+            for c in range(first, last):
+                total += play.weight[c] * gain[c]
+                wrong += play.weight[c] * error[c] + (2.0 * (last - first) + 8.0) * EPS * abs(play.weight[c] * gain[c])
+                weight += play.weight[c]
+            fails[s] = not (weight > 0.0 and sign * total + wrong <= 0.0)
+        else:
+            for c in range(first, last):
+                if counted[c]:
+                    fails[s] = fails[s] or not (sign * gain[c] + error[c] <= 0.0)
         left += fails[s]
     return left
 
@@ -189,8 +125,6 @@ def examine_average(rows: ModelRows, play: Play, off: float, found: GainVectors,
     states = fails.size
     if may_cut(rows):
         return states
-    buffers = _space(rows)
-    one = play.nature_max == (sign < 0.0)
     gain, component = found.gain, found.component
     value = TwoPart(found.value, np.zeros(states))
     first_of = np.full(states, -1, np.int64)  # the first state of each component
@@ -205,18 +139,24 @@ def examine_average(rows: ModelRows, play: Play, off: float, found: GainVectors,
             fails[s] = gain.base[s] != gain.base[first_of[k]] or gain.offset[s] != gain.offset[first_of[k]]
         if not play.every and not rows.state_ptr[s] <= play.choice[s] < rows.state_ptr[s + 1]:
             fails[s] = True
+    choices = rows.choice_ptr.size - 1
+    staying, leaving, rate = np.zeros(choices, np.bool_), np.zeros(choices, np.bool_), np.empty(states)
     for s in range(states):
-        if fails[s]:
-            continue
-        first, last = (rows.state_ptr[s], rows.state_ptr[s + 1]) if play.every else (play.choice[s], play.choice[s] + 1)
-        for c in range(first, last):
-            if _stays(c, rows, component, component[s]):
-                rate = -gain.base[s] - gain.offset[s]
-                rate += sign * (8.0 * EPS * (abs(gain.base[s]) + abs(gain.offset[s])) + 2.0 * off)
-                more, wrong = collect(s, c, rows, play, 1.0, value, True, rate, sign, one, buffers)
-            else:
-                more, wrong = collect(s, c, rows, play, 1.0, gain, False, 0.0, sign, one, buffers)
-            fails[s] = fails[s] or not (sign * more + wrong <= 0.0)
+        rate[s] = -gain.base[s] - gain.offset[s]
+        rate[s] += sign * (8.0 * EPS * (abs(gain.base[s]) + abs(gain.offset[s])) + 2.0 * off)
+        for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
+            if not fails[s] and (play.every or c == play.choice[s]):
+                staying[c] = _stays(c, rows, component, component[s])
+                leaving[c] = not staying[c]
+    more, wrong, order = np.empty(choices), np.empty(choices), listed_order(rows)
+    earning = Side(sign, play.nature_max, 1.0, True, True, True)
+    moving = Side(sign, play.nature_max, 1.0, True, False, True)
+    collect(rows, staying, value, rate, earning, (0, states), order, more, wrong)
+    collect(rows, leaving, gain, rate[:0], moving, (0, states), order, more, wrong)
+    for s in range(states):
+        for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
+            if staying[c] or leaving[c]:
+                fails[s] = fails[s] or not (sign * more[c] + wrong[c] <= 0.0)
     # The order: a component, or a single state, is settled once all its rows that do not stay may lead to a settled one.
     settled, grown = np.zeros(states, np.bool_), True
     while grown:

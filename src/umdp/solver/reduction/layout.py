@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.kernel import kernel
 from umdp.solver.graph.attractor import components, descends, lean
 from umdp.solver.graph.end_components import end_components
 from umdp.solver.reduction.equations import build
@@ -20,6 +21,23 @@ __all__ = ["Layout", "Plan", "lay_out", "plan_of"]
 
 Array = NDArray[Any]
 FEW = 200  # states from which the order within a component matters
+
+
+@kernel
+def take_rows(
+    row: Array, origin: Array, choice_state: Array, maybe: Array, decided: Array, via: Array, choice: Array
+) -> None:
+    """Write choices (S,): those of the rows taken, ways to these where there are any, and what was `decided`, -1 where not."""
+    for s in range(choice.size):
+        if not maybe[s]:
+            if decided[s] >= 0:
+                choice[s] = decided[s]
+        elif via.size > 0 and via[s] >= 0:
+            choice[s] = via[s]
+    for i in range(row.size):
+        c = origin[row[i]]
+        if maybe[choice_state[c]]:
+            choice[choice_state[c]] = c
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,18 +60,19 @@ class Layout:
         return row
 
     def spread(self, row: Array) -> Array:
-        """Return the choice of every state: the unknown's row where it belongs, a way there within end components."""
+        """Return the choice of every state: the unknown's row where it belongs, a way there within end components.
+
+        What is decided goes where the graph says.
+        """
         task, problem = self.task, self.problem
-        graph = task.graph
-        choice = np.array(graph.state_ptr[:-1])
-        origin = problem.origin[row].astype(np.int64)
-        exits = graph.choice_state[origin]
+        graph, decided = task.graph, task.decided
+        via = np.empty(0, dtype=np.int64)
         if (self.block >= 0).any():
             at_exit = np.zeros(graph.states, dtype=np.bool_)
-            at_exit[exits] = True
+            at_exit[graph.choice_state[problem.origin[row]]] = True
             _, via = task.edges.attract(at_exit, self.block >= 0, self.stays, every=False)
-            choice = np.where(via >= 0, via, choice)
-        choice[exits] = origin
+        choice = np.array(graph.state_ptr[:-1])
+        take_rows(row, problem.origin, graph.choice_state, decided.maybe, decided.via, via, choice)
         return choice
 
 
