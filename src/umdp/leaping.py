@@ -14,7 +14,7 @@ from umdp.model.interval import ROUNDING
 from umdp.solver.confirm.witness import assemble
 from umdp.solver.judge.graph import JudgedQuestion
 from umdp.solver.judge.inductive import examine
-from umdp.solver.judge.rows import EPS, ModelRows, TwoPart
+from umdp.solver.judge.rows import ModelRows, TwoPart
 from umdp.solver.methods.elimination import evaluate
 from umdp.solver.methods.repetition import renew, resolve
 from umdp.source.simulator.kernels import follow, simulate
@@ -130,8 +130,8 @@ def is_judged(
     least, most = low.base[state] + low.offset[state], high.base[state] + high.offset[state]
     if complement:
         least, most = -most, -least
-    # What is shown is rounded outwards twice (`rounding.below`, `rounding.above`): one of these makes good the sums here.
-    return bool(value * (1.0 - away) * (1.0 - EPS) <= least and most <= value * (1.0 + away) * (1.0 + EPS))
+    # What is shown is rounded outwards by 8 EPS (`rounding.ends`), or exact: that makes good the roundings here.
+    return bool(value * (1.0 - away) <= least and most <= value * (1.0 + away))
 
 
 @kernel

@@ -162,12 +162,12 @@ def repeated(error: float, times: int) -> float:
 def ends(x: float, rel: float) -> tuple[float, float]:
     """Return bounds of a value in ``x [1 - rel, 1 + rel]``, widened by `TINY`: 0 and infinity where nothing is known.
 
-    ``1 - rel`` and the product lose eps each, which four more make good.
+    ``1 - rel`` and the product lose eps each, which eight more make good; without an error, the value is exact.
     """
     if rel == 0.0:
         return x, x
     low, high = x * (1.0 - rel), x * (1.0 + rel)
-    low, high = low - 4.0 * EPS * low - TINY, high + 4.0 * EPS * high + TINY
+    low, high = low - 8.0 * EPS * low - TINY, high + 8.0 * EPS * high + TINY
     if not (x > 0.0 and rel < 1.0 and low > 0.0):
         low = 0.0
     if not (x >= 0.0 and high >= 0.0):

@@ -92,8 +92,7 @@ def judge_rows(
     counted = np.empty(choices, np.bool_), np.empty(choices, np.bool_)
     mark_counted(rows, asked, low, choice, -1.0, counted[0])
     mark_counted(rows, asked, high, choice, 1.0, counted[1])
-    if rows.paid.size == 0 and not low.offset.any() and not high.offset.any():
-        pass_rows(rows, asked.nature_max, low, high, states, order, counted[0], counted[1])
+    pass_rows(rows, asked.nature_max, low, high, states, order, counted[0], counted[1])
     for sign, x, open_, (verdict, worst) in ((-1.0, low, counted[0], below), (1.0, high, counted[1], above)):
         verdict[:], worst[:] = STRICT, STRICT
         if not open_.any():

@@ -1,7 +1,7 @@
 """The quick look: which rows hold strictly, from below and from above, seen at once; what it leaves is looked at with care.
 
 Nothing depends on it but time: a row that it passes satisfies its inequality, with every rounding bounded, and one that it does
-not pass is judged by `rows.collect`. Vectors are in one part, transitions pay nothing.
+not pass is judged by `rows.collect`.
 """
 
 from __future__ import annotations
@@ -34,16 +34,21 @@ def pass_rows(
 
     On one side all answers of nature count: from above if it maximises. There its optimum is that of `rows.respond`, for values
     of what a step is *worth* to it. On the other side one answer is enough, and the one just found is one. Roundings are those
-    of `rows.collect`, with fewer terms.
+    of `rows.collect`.
     """
     state_ptr, choice_ptr, successor = rows.state_ptr, rows.choice_ptr, rows.successor
     lower, upper, state_reward, choice_reward = rows.lower, rows.upper, rows.state_reward, rows.choice_reward
     intervals, by_state, by_choice = rows.lower is not rows.upper, state_reward.size > 0, choice_reward.size > 0
-    sign, x, y = (1.0, high.base, low.base) if nature_max else (-1.0, low.base, high.base)  # of all answers, of one
+    # Of all answers, of one.
+    sign, x, y, x_rest, y_rest = 1.0, high.base, low.base, high.offset, low.offset
+    if not nature_max:
+        sign, x, y, x_rest, y_rest = -1.0, low.base, high.base, low.offset, high.offset
+    paid, pays = rows.paid, rows.paid.size > 0
+    more = pays or low.offset.any() or high.offset.any()
     room = widest(rows, states) if intervals else 1
     worth, place = np.empty(2 * room), np.empty(2 * room, np.int64)
     for s in range(states[0], states[1]):
-        here, there = x[s], y[s]
+        here, there, here_rest, there_rest = x[s], y[s], x_rest[s], y_rest[s]
         for c in range(state_ptr[s], state_ptr[s + 1]):
             if not (below[c] or above[c]):
                 continue
@@ -60,20 +65,30 @@ def pass_rows(
             if kind != FREE:
                 whole = 0.0
                 for t in range(begin, end):
-                    p = lower[t] if kind == LOWER else upper[t]
+                    p, j = lower[t] if kind == LOWER else upper[t], successor[t]
                     if p > 0.0:
-                        far, away = x[successor[t]] - here, y[successor[t]] - there
+                        far, away = x[j] - here, y[j] - there
                         all_ += p * far
                         size += p * abs(far)
                         one += p * away
                         other += p * abs(away)
                         whole += p
+                for t in range(begin, end if more else begin):
+                    p, j = lower[t] if kind == LOWER else upper[t], successor[t]
+                    if p > 0.0:
+                        near, close, pay = x_rest[j] - here_rest, y_rest[j] - there_rest, paid[t] if pays else 0.0
+                        all_ += p * (near + pay)
+                        size += p * (abs(near) + abs(pay))
+                        one += p * (close + pay)
+                        other += p * (abs(close) + abs(pay))
                 all_ *= sign
             else:
                 for i in range(n):
                     t = begin + order[begin + i]
-                    far = x[successor[t]] - here
-                    worth[i], place[i] = sign * far + 2.0 * EPS * abs(far), t - begin
+                    j = successor[t]
+                    far, near, pay = x[j] - here, x_rest[j] - here_rest, paid[t] if pays else 0.0
+                    part = abs(far) + abs(near) + abs(pay)
+                    worth[i], place[i] = sign * ((far + near) + pay) + 8.0 * EPS * part, t - begin
                 sort_entries(n, worth, place)
                 at, rest = 0, slack
                 while at + 1 < n and upper[begin + place[at]] - lower[begin + place[at]] < rest:
@@ -86,12 +101,14 @@ def pass_rows(
                 for i in range(n):
                     t = begin + place[i]
                     p = left + tail if i == at else upper[t] if i < at else lower[t]
-                    away = y[successor[t]] - there
+                    j = successor[t]
+                    away, close, pay = y[j] - there, y_rest[j] - there_rest, paid[t] if pays else 0.0
+                    part = abs(away) + abs(close) + abs(pay)
                     all_ += p * worth[i]
                     size += abs(p * worth[i])
-                    one += p * away
-                    other += abs(p * away)
-                    span = max(span, abs(away))
+                    one += p * ((away + close) + pay)
+                    other += abs(p) * part
+                    span = max(span, part)
                     order[begin + i] = place[i]
                 lost, off = 5.0 * (lack + off) * span, 2.0 * off * abs(worth[at])
             bound = 2.0 * n + 20.0

@@ -268,7 +268,7 @@ def solve_small(
             if above and below:
                 x[s], own = around(low[0, s], high[0, s])
                 rel[s] = compose(error, own)
-                more = error + 8.0 * EPS if error > 0.0 else 0.0
+                more = error + 16.0 * EPS if error > 0.0 else 0.0
                 for part in range(1, 3):  # as what they rest on may be off by
                     low[part, s] *= 1.0 - more
                     high[part, s] *= 1.0 + more

@@ -129,7 +129,7 @@ class Workspace:
         has digits to spare.
         """
         inner, found = self.unknowns(component), []
-        more = inherited + 8.0 * EPS if inherited > 0.0 else 0.0
+        more = inherited + 16.0 * EPS if inherited > 0.0 else 0.0
         assert bounds.low_rest is not None and bounds.high_rest is not None  # noqa: PT018 - they are inductive
         for side, sign, base, rest in ((0, -1.0, bounds.low, bounds.low_rest), (1, 1.0, bounds.high, bounds.high_rest)):
             self.parts[side][1, inner], self.parts[side][2, inner] = base, rest + sign * more * (base + rest)
