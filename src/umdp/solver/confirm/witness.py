@@ -15,7 +15,7 @@ from umdp.solver.judge.graph import JudgedQuestion
 from umdp.solver.judge.inductive import is_below, weigh
 from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, TwoPart, possible, read_row
 
-__all__ = ["assemble", "carry_load", "move_outwards", "trap_levels"]
+__all__ = ["assemble", "carry_load", "levels_that_pay", "move_outwards", "trap_levels"]
 
 Array = NDArray[Any]
 FAINT = 1e-290  # below which rounding is no longer relative
@@ -295,3 +295,30 @@ def trap_levels(rows: ModelRows, asked: JudgedQuestion, every: bool, cutting: bo
                         level[s] = now
                         grown = True
         now += 1
+
+
+def levels_that_pay(rows: ModelRows, every: bool, low: Array, choice: Array) -> Array:
+    """Return levels (S,) for infinite totals: 0 where rows that count stay among themselves, above what may lead down."""
+    infinite = np.isinf(low)
+    owner = np.repeat(np.arange(low.size), np.diff(rows.state_ptr))
+    counted = np.ones(owner.size, np.bool_) if every else np.zeros(owner.size, np.bool_)
+    if not every:
+        counted[choice] = True
+    used = rows.upper > 0
+    inside = infinite.copy()
+    while True:
+        leaves = np.logical_or.reduceat(used & ~inside[rows.successor], rows.choice_ptr[:-1]) & counted
+        left = inside & (np.bincount(owner[leaves], minlength=low.size) > 0)
+        if not left.any():
+            break
+        inside &= ~left
+    level = np.where(inside, 0, -1)
+    now = 0
+    while True:
+        now += 1
+        falls = np.logical_or.reduceat(used & (level[rows.successor] >= 0), rows.choice_ptr[:-1])
+        stuck = np.bincount(owner[counted & ~falls], minlength=low.size) > 0
+        new = infinite & (level < 0) & ~stuck
+        if not new.any():
+            return np.asarray(level, dtype=np.int64)
+        level = np.where(new, now, level)
