@@ -110,6 +110,23 @@ def test_nothing_false_is_confirmed_of_many(seed: int) -> None:
     confirmed(seed, 200)
 
 
+def test_what_is_found_in_integers_contains_the_exact_values() -> None:
+    found = 0
+    for asked in drawn(7, 8):
+        question = asked.question
+        unknown = ~question.goal & question.through
+        if any(v == math.inf for v in asked.values):
+            continue
+        if not question.reward:
+            unknown &= np.array([v > question.top - 1 for v in asked.values])
+        vectors = solve_in_integers(asked.rows, question, unknown, (asked.choice, asked.rows.lower), lambda: False)
+        if vectors is not None:
+            found += 1
+            for low, true, high in zip(exactly(vectors.low), asked.values, exactly(vectors.high), strict=True):
+                assert low <= true <= high, asked.where
+    assert found > 10
+
+
 def test_differences_are_rounded_once_and_outwards() -> None:
     rng = np.random.default_rng(0)
     ptr = np.arange(31)

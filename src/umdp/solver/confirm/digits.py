@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from umdp.solver.judge.digits import ScaledIntegers
     from umdp.solver.methods.sparse_elimination import SparseElimination
 
-__all__ = ["ConfirmedVectors", "rounded", "solve_in_integers"]
+__all__ = ["NARROWEST", "ConfirmedVectors", "rounded", "solve_in_integers"]
 
 Array = NDArray[Any]
 BITS = 1200  # behind the point: more than the smallest number there is
@@ -33,6 +33,7 @@ WIDEST = 12  # neighbours of a state when it is eliminated, on average
 MOST = 1_000_000  # unknowns that are worth it
 ROUNDS = 40  # answers of nature and choices of the agent
 ROOM = (46, 43, 40, 36)  # what a step pays more or less: 2**-ROOM times the terms of its row
+NARROWEST = 2.0**-45  # no bracket with that room is narrower, relatively
 TIE = 2.0**-44  # gains below this, relative to the terms of a row, are none
 FAINT = 1e-265  # the least terms of a row: where all values are equal, too, there has to be room
 

@@ -325,16 +325,17 @@ def _in_integers(draft: Solution, agent_max: bool, nature_max: bool, effort: Eff
     """Return the solution with bounds of as many digits as it takes; None where they are not found, or not close enough."""
     from umdp.model import Policy
     from umdp.solver.again import mdp_of
-    from umdp.solver.confirm.digits import rounded, solve_in_integers
+    from umdp.solver.confirm.digits import NARROWEST, rounded, solve_in_integers
 
     model, choice, objective = draft.model, draft.policy.choice, objective_of(draft.model, draft.spec)
     case = case_of(model, objective, agent_max, nature_max, complement=False)
     unknown = ~case.asked.goal & case.asked.through
     if not case.asked.reward:
         unknown &= draft.lower < 1.0 if case.safety else draft.upper > 0.0
-    if choice is None or effort.is_late() or bool(np.isinf(draft.lower).any()):
+    if choice is None or effort.is_late() or effort.precision < NARROWEST or bool(np.isinf(draft.lower).any()):
         return None
-    found = solve_in_integers(case.rows, case.asked, unknown, (choice, _answer(case, draft)), effort.is_late)
+    with np.errstate(all="ignore"):  # it proposes; what overflows or is no number does not pass
+        found = solve_in_integers(case.rows, case.asked, unknown, (choice, _answer(case, draft)), effort.is_late)
     if found is None:
         return None
     low, high = rounded(found.low, False, False), rounded(found.high, True, False)

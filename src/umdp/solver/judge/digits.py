@@ -66,9 +66,7 @@ def examine_digits(rows: ModelRows, asked: JudgedQuestion, x: ScaledIntegers, ch
     """
     if asked.total or may_cut(rows):
         return np.ones(asked.goal.size, np.bool_)  # that is for `inductive` to judge
-    x = ScaledIntegers(
-        np.array([int(units) for units in x.units], dtype=object), x.bits
-    )  # of any size, whatever was given
+    x = ScaledIntegers(np.array([int(each) for each in x.units], dtype=object), x.bits)  # none of 64 bits among them
     one = 1 << x.bits
     top, bottom = int(asked.top) * one, 0 if asked.reward else (int(asked.top) - 1) * one
     exits = asked.goal | ~asked.through
@@ -88,7 +86,8 @@ def examine_digits(rows: ModelRows, asked: JudgedQuestion, x: ScaledIntegers, ch
         fails |= (choice < rows.state_ptr[:-1]) | (choice >= rows.state_ptr[1:])
     steps = differences(rows, x, sign)
     if rows.paid.size:
-        steps = np.where(rows.paid == 0.0, steps, np.nextafter(steps + rows.paid, sign * np.inf))
+        with np.errstate(over="ignore"):  # beyond the largest number, nothing passes
+            steps = np.where(rows.paid == 0.0, steps, np.nextafter(steps + rows.paid, sign * np.inf))
     judge_rows(rows._replace(paid=steps), asked, choice, sign, every, ~(exits | trivial | fails), fails)
     return fails
 
