@@ -22,7 +22,7 @@ from umdp.solver.judge.rows import (
     LOWER,
     UPPER,
     ModelRows,
-    Side,
+    RowReading,
     collect,
     exact_excess,
     excess,
@@ -195,7 +195,7 @@ def _collected(lower, upper, key, largest: bool, sign: float) -> tuple[float, fl
     rows = ModelRows(np.minimum(np.arange(n + 2), 1), ptr * n, np.arange(1, n + 1), lower, upper, none, none, none)
     x = TwoPart(np.concatenate([[0.0], key]), np.zeros(n + 1))
     gain, error = np.empty(1), np.empty(1)
-    side = Side(sign, largest, 1.0, relative=False, pays=True, scaled=False)
+    side = RowReading(sign, largest, 1.0, relative=False, pays=True, scaled=False)
     collect(rows, np.ones(1, np.bool_), x, none, side, (0, 1), listed_order(rows), gain, error)
     return float(gain[0]), float(error[0])
 

@@ -15,7 +15,6 @@ from umdp import MDP, Rewards, Status, solve
 from umdp.solver.methods import elimination_order, linear_system
 from umdp.solver.methods.sparse_elimination import SparseElimination
 from umdp.solver.reduction.problem import Problem
-from umdp.solver.result import Diagnostic
 
 quick = settings(max_examples=60, deadline=None)
 
@@ -272,7 +271,7 @@ def walk(up: np.ndarray, kind: str) -> MDP:
 @pytest.mark.parametrize("kind", ["P", "R"])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("n", "spread"), [(3_000, 0.02), (30_000, 0.2)])
-def test_long_walks_are_certified_or_said_not_to_be(kind: str, seed: int, n: int, spread: float) -> None:
+def test_long_walks_are_certified_however_slow_they_are(kind: str, seed: int, n: int, spread: float) -> None:
     up = np.random.default_rng(seed).uniform(0.5 - spread, 0.5 + spread, n)
     solution = solve(walk(up, kind), 'P=? [ F "goal" ]' if kind == "P" else 'R{"steps"}=? [ F "goal" ]')
     down = 1 - up
@@ -285,16 +284,9 @@ def test_long_walks_are_certified_or_said_not_to_be(kind: str, seed: int, n: int
         for s in range(1, n - 1):
             steps[s] = (1 + down[s] * steps[s - 1]) / up[s]
         true = steps[n // 3 :].sum()
-    if spread > 0.1:
-        # Neighbours agree in more digits than two numbers hold, so that the judge does not confirm what elimination finds.
-        assert solution.diagnostics == (Diagnostic.UNCONFIRMED,)
-        assert not solution.status.is_precise
-        assert solution.bracket.lower <= true * (1 + 1e-8)
-        assert solution.bracket.upper >= true * (1 - 1e-8)
-        return
     assert solution.status is Status.CERTIFIED
     assert solution.bracket.upper - solution.bracket.lower <= 1e-6 * max(solution.bracket.upper, 1e-300)
-    assert solution.value == pytest.approx(true, rel=1e-6)
+    assert solution.value == pytest.approx(true, rel=1e-8)
 
 
 def test_systems_of_policies_are_solved_by_elimination_where_iteration_takes_long(

@@ -4,6 +4,7 @@ Nothing here is believed: `umdp.solver.judge` sees the model as given and the ve
 certified.
 
 - `reaching`: reachability, expected rewards, totals; what is done where the judge does not confirm a draft.
+- `digits`: chains whose values agree in more digits than two numbers have, solved in integers.
 - `sums`: discounted sums, long-run averages, step-bounded properties.
 - `witness`: vectors with room for rounding, levels of traps.
 """

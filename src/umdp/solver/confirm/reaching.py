@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["JudgedObjective", "case_of", "confirm", "confirmed"]
 
 Array = NDArray[Any]
-MARGINS = (0.0, 2.0**-46, 2.0**-41, 2.0**-36, 2.0**-31, 2.0**-26)  # by which vectors are moved outwards, relatively
-COARSE = 2.0**-31  # before so much is given away, a linear system is solved
+CLOSE_BY = (0.0, 2.0**-46, 2.0**-41, 2.0**-36)  # by which vectors are moved outwards, relatively
+FURTHER = (2.0**-31, 2.0**-26)  # where nothing else is found
 KAPPAS = (2.0**-47, 2.0**-44)  # room for rounding in a step, relative to the terms of its row
 ROUNDS = 12  # sweeps that move single states
 CLOSE = 0.1  # of the precision: how much wider a bracket may become without a word
@@ -68,7 +68,7 @@ class _Defence:
     def __init__(
         self, case: JudgedObjective, given: DraftBounds, choice: Array, nature: Callable[[], Array], precision: float
     ) -> None:
-        from umdp.solver.confirm.witness import trap_levels
+        from umdp.solver.confirm.witness import levels_that_pay, trap_levels
         from umdp.solver.judge.graph import may_cut
 
         rows, asked, _ = case
@@ -79,7 +79,7 @@ class _Defence:
         self.holds = [False, False]
         self.trap = np.full(size, -1, np.int64)
         if asked.total and bool(np.isinf(low).any()):
-            self.trap = _levels_that_pay(case, low, self.choice)
+            self.trap = levels_that_pay(rows, asked.all_below, low, self.choice)
         elif asked.reward and not asked.total and bool(np.isinf(low).any()):
             self.trap = trap_levels(rows, asked, asked.all_below, asked.nature_max)
         elif not asked.reward and not asked.nature_max and may_cut(rows):
@@ -131,25 +131,28 @@ class _Defence:
                 if not move_outwards(rows, asked, self.sides[side], self.choice, sign, turn % 2 == 0, self.bottom):
                     break
 
-    def hold(self, late: Callable[[], bool]) -> bool:
-        """Find vectors that hold, the closest first; whether that succeeds on both sides."""
-        if all(self.holds) or self.ask():
-            return True
-        carried = False
-        for margin in MARGINS[:: 3 if self.case.rows.successor.size > LARGE else 1]:
+    def _try(self, margins: tuple[float, ...], late: Callable[[], bool]) -> bool:
+        """Move vectors outwards by relative margins, then single states; whether both sides hold then."""
+        for margin in margins:
             if margin > self.precision / 8 or late():
                 break
-            if margin >= COARSE and not carried:
-                carried = True
-                if self._carry():
-                    return True
             for side in (0, 1):
                 if not self.holds[side] and margin:
                     self.sides[side] = self._vector(margin, side)
             self.move(ROUNDS)
             if self.ask():
                 return True
-        return not carried and not late() and self._carry()
+        return False
+
+    def hold(self, late: Callable[[], bool]) -> bool:
+        """Find vectors that hold, the closest first; whether that succeeds on both sides."""
+        return self._try(CLOSE_BY[:: 3 if self.case.rows.successor.size > LARGE else 1], late)
+
+    def widen(self, late: Callable[[], bool]) -> bool:
+        """Find vectors that hold, by a linear system or further away; whether that succeeds on both sides."""
+        if late():
+            return False
+        return self._carry() or self._try(() if self.case.rows.successor.size > LARGE else FURTHER, late)
 
     def _carry(self) -> bool:
         """Move the sides that do not hold by what roundings add up to over all steps; whether both hold then."""
@@ -217,34 +220,6 @@ def _rounded(base: Array, offset: Array, up: bool) -> Array:
     return np.where(off, np.nextafter(total, np.inf if up else -np.inf), total)
 
 
-def _levels_that_pay(case: JudgedObjective, low: Array, choice: Array) -> Array:
-    """Return levels (S,) for infinite totals: 0 where rows that count stay among themselves, above what may lead down."""
-    rows = case.rows
-    infinite = np.isinf(low)
-    owner = np.repeat(np.arange(low.size), np.diff(rows.state_ptr))
-    counted = np.ones(owner.size, np.bool_) if case.asked.all_below else np.zeros(owner.size, np.bool_)
-    if not case.asked.all_below:
-        counted[choice] = True
-    used = rows.upper > 0
-    inside = infinite.copy()
-    while True:
-        leaves = np.logical_or.reduceat(used & ~inside[rows.successor], rows.choice_ptr[:-1]) & counted
-        left = inside & (np.bincount(owner[leaves], minlength=low.size) > 0)
-        if not left.any():
-            break
-        inside &= ~left
-    level = np.where(inside, 0, -1)
-    now = 0
-    while True:
-        now += 1
-        falls = np.logical_or.reduceat(used & (level[rows.successor] >= 0), rows.choice_ptr[:-1])
-        stuck = np.bincount(owner[counted & ~falls], minlength=low.size) > 0
-        new = infinite & (level < 0) & ~stuck
-        if not new.any():
-            return np.asarray(level, dtype=np.int64)
-        level = np.where(new, now, level)
-
-
 def confirm(
     draft: Solution,
     agent_max: bool,
@@ -263,6 +238,10 @@ def confirm(
 
     found = confirmed(draft, agent_max, nature_max, effort)
     if found is not None:
+        if found.status is Status.IMPRECISE and math.isinf(effort.cutoff):  # it may have been for want of digits
+            closer = _in_integers(draft, agent_max, nature_max, effort)
+            if closer is not None:
+                return closer
         if draft.model.transitions > SMALL or _is_as_close(found, draft, CLOSE * effort.precision):
             return found
         return _proved(draft, effort) or found  # it was known much better
@@ -295,23 +274,32 @@ def _defence(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort)
         given = DraftBounds((draft.lower, none), (draft.upper, none), objective.safety)
     case = case_of(draft.model, objective, agent_max, nature_max, complement=given.complement)
 
-    def nature() -> Array:
-        from umdp.solver.methods.nature import respond
+    return _Defence(case, given, choice, lambda: _answer(case, draft), effort.precision)
 
-        prob, ends = np.empty(draft.model.transitions), (draft.lower, draft.upper)
-        guess = np.where(np.isfinite(ends[1]), ends[1], np.where(np.isfinite(ends[0]), ends[0], 0.0))
-        rows = case.rows
-        respond(rows.choice_ptr, rows.successor, rows.lower, rows.upper, guess, objective.paid, nature_max, prob)
-        return prob
 
-    return _Defence(case, given, choice, nature, effort.precision)
+def _answer(case: JudgedObjective, draft: Solution) -> Array:
+    """Return nature's answer (T,) to the values of a draft."""
+    from umdp.solver.methods.nature import respond
+
+    rows, nature_max = case.rows, case.asked.nature_max != case.safety
+    prob, ends = np.empty(draft.model.transitions), (draft.lower, draft.upper)
+    guess = np.where(np.isfinite(ends[1]), ends[1], np.where(np.isfinite(ends[0]), ends[0], 0.0))
+    respond(rows.choice_ptr, rows.successor, rows.lower, rows.upper, guess, rows.paid, nature_max, prob)
+    return prob
 
 
 def confirmed(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> Solution | None:
     """Return the solution with bounds that hold, close to those of the draft; None where the judge does not confirm them."""
+    from umdp.solver.judge import refuse
+
     defence = _defence(draft, agent_max, nature_max, effort)
-    if not defence.hold(effort.is_late):
-        return None
+    if not (defence.ask() or defence.hold(effort.is_late)):
+        found = _in_integers(draft, agent_max, nature_max, effort) if draft.status.is_precise else None
+        if found is not None:
+            refuse(str(draft.spec))
+            return found
+        if not defence.widen(effort.is_late):
+            return None
     found = _with_bounds(draft, defence.bounds, effort)
     return None if draft.status.is_precise and not found.status.is_precise else found
 
@@ -333,6 +321,37 @@ def _with_bounds(
         draft, bracket=bracket, policy_bracket=own, status=status, _bounds=lambda: bounds(ALL),
         diagnostics=(*draft.diagnostics, *notes),
     )  # fmt: skip
+
+
+def _in_integers(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> Solution | None:
+    """Return the solution with bounds of as many digits as it takes; None where they are not found, or not close enough."""
+    from umdp.model import Policy
+    from umdp.solver.again import mdp_of
+    from umdp.solver.confirm.digits import NARROWEST, rounded, solve_in_integers
+
+    model, choice, objective = draft.model, draft.policy.choice, objective_of(draft.model, draft.spec)
+    case = case_of(model, objective, agent_max, nature_max, complement=False)
+    unknown = ~case.asked.goal & case.asked.through
+    if not case.asked.reward:
+        unknown &= draft.lower < 1.0 if case.safety else draft.upper > 0.0
+    if choice is None or effort.is_late() or effort.precision < NARROWEST or bool(np.isinf(draft.lower).any()):
+        return None
+    with np.errstate(all="ignore"):  # it proposes; what overflows or is no number does not pass
+        found = solve_in_integers(case.rows, case.asked, unknown, (choice, _answer(case, draft)), effort.is_late)
+    if found is None:
+        return None
+    low, high = rounded(found.low, False, False), rounded(found.high, True, False)
+    if case.safety:
+        low, high = rounded(found.high, False, True), rounded(found.low, True, True)
+    taken, prob = found.choice, found.prob
+    draft = replace(
+        draft, _bounds=lambda: (low, high), _policy=lambda: Policy(model, taken), _nature=lambda: mdp_of(model, prob),
+        policy_bracket=draft.bracket,
+    )  # fmt: skip
+    solution = _with_bounds(
+        draft, lambda states: (low[states], high[states]), effort
+    )  # the policy's own rows prove its side
+    return solution if solution.status.is_precise else None
 
 
 def _proved(draft: Solution, effort: Effort) -> Solution | None:
@@ -371,6 +390,5 @@ def _conceded(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort
     """Return the solution with the bounds that do hold, and a note that more was found than could be confirmed."""
     defence = _defence(draft, agent_max, nature_max, effort)
     if not defence.ask():
-        defence.hold(lambda: True)
         defence.concede()
     return _with_bounds(draft, defence.bounds, effort, Diagnostic.UNCONFIRMED)

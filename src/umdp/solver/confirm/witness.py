@@ -19,7 +19,7 @@ from umdp.solver.judge.rows import (
     LEAST,
     LOWER,
     ModelRows,
-    Side,
+    RowReading,
     TwoPart,
     collect,
     listed_order,
@@ -27,7 +27,7 @@ from umdp.solver.judge.rows import (
     read_row,
 )
 
-__all__ = ["assemble", "carry_load", "move_outwards", "trap_levels"]
+__all__ = ["assemble", "carry_load", "levels_that_pay", "move_outwards", "trap_levels"]
 
 Array = NDArray[Any]
 FAINT = 1e-290  # below which rounding is no longer relative
@@ -106,7 +106,7 @@ def move_outwards(
     states, choices = asked.goal.size, rows.choice_ptr.size - 1
     counted, gain, error = np.empty(choices, np.bool_), np.empty(choices), np.empty(choices)
     mark_counted(rows, asked, x, choice, sign, counted)
-    side, order, moved = Side(sign, asked.nature_max, 1.0, True, True, True), listed_order(rows), 0
+    side, order, moved = RowReading(sign, asked.nature_max, 1.0, True, True, True), listed_order(rows), 0
     for i in range(states):
         s = states - 1 - i if backwards else i
         for turn in range(5):
@@ -295,3 +295,30 @@ def trap_levels(rows: ModelRows, asked: JudgedQuestion, every: bool, cutting: bo
                         level[s] = now
                         grown = True
         now += 1
+
+
+def levels_that_pay(rows: ModelRows, every: bool, low: Array, choice: Array) -> Array:
+    """Return levels (S,) for infinite totals: 0 where rows that count stay among themselves, above what may lead down."""
+    infinite = np.isinf(low)
+    owner = np.repeat(np.arange(low.size), np.diff(rows.state_ptr))
+    counted = np.ones(owner.size, np.bool_) if every else np.zeros(owner.size, np.bool_)
+    if not every:
+        counted[choice] = True
+    used = rows.upper > 0
+    inside = infinite.copy()
+    while True:
+        leaves = np.logical_or.reduceat(used & ~inside[rows.successor], rows.choice_ptr[:-1]) & counted
+        left = inside & (np.bincount(owner[leaves], minlength=low.size) > 0)
+        if not left.any():
+            break
+        inside &= ~left
+    level = np.where(inside, 0, -1)
+    now = 0
+    while True:
+        now += 1
+        falls = np.logical_or.reduceat(used & (level[rows.successor] >= 0), rows.choice_ptr[:-1])
+        stuck = np.bincount(owner[counted & ~falls], minlength=low.size) > 0
+        new = infinite & (level < 0) & ~stuck
+        if not new.any():
+            return np.asarray(level, dtype=np.int64)
+        level = np.where(new, now, level)

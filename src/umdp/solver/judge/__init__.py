@@ -3,6 +3,7 @@
 - `rows`: what one row of the model allows, and what nature collects there, with every rounding bounded.
 - `graph`: whether the goal may be missed, is reached surely, or payments go on for ever.
 - `inductive`: reachability, expected rewards and totals.
+- `digits`: reachability and expected rewards whose values agree in more digits than two numbers have.
 - `sums`: discounted sums and long-run averages.
 - `steps`: step-bounded properties.
 """

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.judge.graph import JudgedQuestion, check_arrival, check_riches, is_held, may_cut
 from umdp.solver.judge.quick import pass_rows
-from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, Side, TwoPart, collect, listed_order, read_row
+from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, RowReading, TwoPart, collect, listed_order, read_row
 
 __all__ = ["examine", "mark_counted"]
 
@@ -97,7 +97,7 @@ def judge_rows(
         verdict[:], worst[:] = STRICT, STRICT
         if not open_.any():
             continue
-        side = Side(sign, asked.nature_max, 1.0, True, True, True)
+        side = RowReading(sign, asked.nature_max, 1.0, True, True, True)
         collect(rows, open_, x, gain[:0], side, states, order, gain, error)
         for s in range(worst.size):
             for c in range(state_ptr[s], state_ptr[s + 1]):

@@ -22,7 +22,7 @@ __all__ = [
     "LEAST",
     "LOWER",
     "ModelRows",
-    "Side",
+    "RowReading",
     "TwoPart",
     "collect",
     "exact_excess",
@@ -70,7 +70,7 @@ class TwoPart(NamedTuple):
     offset: Array
 
 
-class Side(NamedTuple):
+class RowReading(NamedTuple):
     """How rows are read.
 
     Attributes
@@ -285,7 +285,7 @@ def collect(
     counted: Array,
     x: TwoPart,
     more: Array,
-    side: Side,
+    side: RowReading,
     states: tuple[int, int],
     order: Array,
     gain: Array,

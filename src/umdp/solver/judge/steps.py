@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.rows import EPS, LEAST, ModelRows, Side, TwoPart, collect
+from umdp.solver.judge.rows import EPS, LEAST, ModelRows, RowReading, TwoPart, collect
 from umdp.solver.judge.sums import Play
 
 __all__ = ["step_back"]
@@ -40,7 +40,7 @@ def step_back(
     for s in range(x.size):
         for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
             counted[c] = not decided[s] and (play.weight[c] > 0.0 if weighted else play.every or c == play.choice[s])
-    side = Side(sign, play.nature_max, 1.0, False, True, False)
+    side = RowReading(sign, play.nature_max, 1.0, False, True, False)
     collect(rows, counted, TwoPart(x, np.zeros(x.size)), value[:0], side, (0, x.size), order, value, error)
     for s in range(x.size):
         if decided[s]:

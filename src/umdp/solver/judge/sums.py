@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.judge.graph import may_cut
-from umdp.solver.judge.rows import EPS, LOWER, ModelRows, Side, TwoPart, collect, listed_order, possible, read_row
+from umdp.solver.judge.rows import EPS, LOWER, ModelRows, RowReading, TwoPart, collect, listed_order, possible, read_row
 
 __all__ = ["GainVectors", "Play", "examine_average", "examine_discounted"]
 
@@ -72,7 +72,7 @@ def examine_discounted(
             for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
                 counted[c] = c == play.choice[s]
     gain, error = np.empty(choices), np.empty(choices)
-    side = Side(sign, play.nature_max, discount, True, True, not whole)
+    side = RowReading(sign, play.nature_max, discount, True, True, not whole)
     collect(rows, counted, x, lost, side, (0, states), listed_order(rows), gain, error)
     for s in range(states):
         first, last = rows.state_ptr[s], rows.state_ptr[s + 1]
@@ -149,8 +149,8 @@ def examine_average(rows: ModelRows, play: Play, off: float, found: GainVectors,
                 staying[c] = _stays(c, rows, component, component[s])
                 leaving[c] = not staying[c]
     more, wrong, order = np.empty(choices), np.empty(choices), listed_order(rows)
-    earning = Side(sign, play.nature_max, 1.0, True, True, True)
-    moving = Side(sign, play.nature_max, 1.0, True, False, True)
+    earning = RowReading(sign, play.nature_max, 1.0, True, True, True)
+    moving = RowReading(sign, play.nature_max, 1.0, True, False, True)
     collect(rows, staying, value, rate, earning, (0, states), order, more, wrong)
     collect(rows, leaving, gain, rate[:0], moving, (0, states), order, more, wrong)
     for s in range(states):
