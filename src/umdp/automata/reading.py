@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,12 +38,17 @@ class Reading:
     atoms : the state formulas its letters are made of
     code : (S,) the column of the automaton's table for the letter of each state
     rest : the state that stands for what nobody has listed, where all is lost in it; None without
+    formula, negated : what it was read from, None where that is not known, and whether it accepts what does not satisfy it
+    every : whether it is over all letters, and not only over those that occur
     """
 
     automaton: Automaton
     atoms: tuple[Expression, ...]
     code: NDArray[np.int32]
     rest: int | None = None
+    formula: TemporalFormula | AutomatonFile | None = None
+    negated: bool = False
+    every: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -59,7 +64,7 @@ class Reading:
         automaton = self.automaton.with_loss(letter)
         code = self.code.copy()
         code[rest] = automaton.letters.size - 1
-        return Reading(automaton, (*self.atoms, Label(REST)), code, rest)
+        return replace(self, automaton=automaton, atoms=(*self.atoms, Label(REST)), code=code, rest=rest)
 
 
 def needs_automaton(spec: Spec) -> bool:
@@ -102,7 +107,9 @@ def read_formula(
             f"a reward is settled by at most {MOST_BITS} different conditions on states; the formula has {count}"
         )
     automaton = translate(lowering.formulas, root, range(2**count) if every else np.unique(letters).tolist())
-    return Reading(automaton, tuple(lowering.atoms), automaton.codes(letters))
+    return Reading(
+        automaton, tuple(lowering.atoms), automaton.codes(letters), formula=formula, negated=negated, every=every
+    )
 
 
 def _from_file(formula: AutomatonFile, model: StateSpace, *, negated: bool) -> Reading:
@@ -120,7 +127,7 @@ def _from_file(formula: AutomatonFile, model: StateSpace, *, negated: bool) -> R
         atoms.append(given.get(name) or Label(name, location=formula.location))
     letters = _letters(atoms, model)
     automaton = file.automaton(np.unique(letters).tolist(), negated=negated)
-    return Reading(automaton, tuple(atoms), automaton.codes(letters))
+    return Reading(automaton, tuple(atoms), automaton.codes(letters), formula=formula, negated=negated)
 
 
 def _letters(atoms: list[Expression], model: StateSpace) -> NDArray[np.int64]:

@@ -5,5 +5,6 @@ certified.
 
 - `reaching`: reachability, expected rewards, totals; what is done where the judge does not confirm a draft.
 - `sums`: discounted sums, long-run averages, step-bounded properties.
+- `lift`: products with automata.
 - `witness`: vectors with room for rounding, levels of traps.
 """
