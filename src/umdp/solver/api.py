@@ -145,7 +145,7 @@ def evaluate(
     """Return a certified bracket of the value of a given policy: against nature, or on an MDP as it is.
 
     The property's nature decides which way the probabilities go (`Pmaxmin`: against the policy); on an MDP there is
-    nothing to decide.
+    nothing to decide. A policy with memory is worth what the run of the automaton is worth that it chooses.
 
     Examples
     --------

@@ -122,8 +122,8 @@ def is_lift(model: ModelRows, initial: int, code: Array, table: RabinTable, made
     for i in range(size):
         whom[i] = np.int64(state[i]) * memories + memory[i]
     plain, step = model.lower is model.upper and rows.lower is rows.upper, table.step
-    _, _, successor, low, high, _, _, _ = rows
-    _, choice_ptr, target, lower, upper, _, _, _ = model
+    successor, low, high = rows.successor, rows.lower, rows.upper  # looked up once: a tuple in a loop is slow
+    choice_ptr, target, lower, upper = model.choice_ptr, model.successor, model.lower, model.upper
     for i in range(size):
         s, q = state[i], memory[i]
         c, last = rows.state_ptr[i], rows.state_ptr[i + 1]
@@ -169,7 +169,7 @@ def is_accepted(
     rows: ModelRows, memory: Array, table: RabinTable, goal: Array, used: Array, pair: Array, rank: Array
 ) -> bool:
     """Whether from every state of the goal (P,) the rows `used` (C,) have the automaton accept, by numbers and ranks (P,)."""
-    state_ptr, choice_ptr, successor, lower = rows[:4]
+    state_ptr, choice_ptr, successor, lower = rows.state_ptr, rows.choice_ptr, rows.successor, rows.lower
     pairs, number = table.avoid.shape[0], np.empty(goal.size, np.int32)
     for i in range(goal.size):
         number[i] = pair[i] if goal[i] else pairs
@@ -206,7 +206,8 @@ def is_missed(
 
     The rows `used` (C,) are the agent's to choose from; or a policy takes all of them now and then, where they count `together`.
     """
-    state_ptr, choice_ptr, successor, lower, level = *rows[:4], np.empty(goal.size, np.int64)
+    state_ptr, choice_ptr, successor, lower = rows.state_ptr, rows.choice_ptr, rows.successor, rows.lower
+    level = np.empty(goal.size, np.int64)
     for k in range(table.avoid.shape[0]):
         some = False
         for i in range(goal.size):
