@@ -19,7 +19,7 @@ from automata.lassos import drawn, text
 from automata.pairs import chain, draw, exact, to_model
 from automata.safra import TooLargeError
 from thoroughness import examples
-from umdp import MDP, IntervalMDP, Policy, Rewards, evaluate, solve
+from umdp import LUI, MDP, IntervalMDP, ModelError, Policy, Rewards, anytime, evaluate, solve
 from umdp.automata import MemoryPolicy
 from umdp.automata.automaton import Pair
 from umdp.automata.product import ACCEPTING, Product
@@ -216,6 +216,16 @@ def test_what_is_not_confirmed_is_not_certified(monkeypatch: pytest.MonkeyPatch)
     assert (found.lower == 0.0).all()
     assert (found.upper == 1.0).all()
     assert refused() == before + 1
+
+
+def test_nothing_is_learned_in_a_product_that_is_not_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    lift = temporal.lift
+    process = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 0, 2], [0.5, 0.5, 1, 1], labels={"a": [1], "b": [2]})
+    asked = 'Pmax=? [ (F "a") & (F "b") ]'
+    assert next(iter(anytime(process, asked, LUI(), trajectories=10))) is not None
+    monkeypatch.setattr(temporal, "lift", lambda *given, **more: other_memory(lift(*given, **more)))
+    with pytest.raises(ModelError, match="was not confirmed"):
+        next(iter(anytime(process, asked, LUI(), trajectories=10)))
 
 
 def test_a_policy_is_worth_what_it_does_itself() -> None:

@@ -200,13 +200,14 @@ def taken_choices(policy: Policy) -> NDArray[np.bool_]:
 
 def in_memory(solution: Solution, product: Product) -> Solution:
     """Return the solution of a product with the policy that remembers, and knows how to go on where the automaton accepts."""
+    product = replace(product, witness=None)  # it was for the judge
 
     def policy() -> Policy:
         choice = solution.policy.choice
         assert choice is not None
         return MemoryPolicy(product.model, np.where(product.stay >= 0, product.stay, choice), product=product)
 
-    return replace(solution, _policy=policy, product=replace(product, witness=None))
+    return replace(solution, _policy=policy, product=product)
 
 
 def along(policy: MemoryPolicy, model: MDP | IntervalMDP, spec: Spec, nature_max: bool) -> Product:
