@@ -133,7 +133,7 @@ def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, S
     graph, maximises = source.graph, agent is Direction.MAX
     anything = graph.with_any()
     product = lift(anything, spec, maximises, maximises, chained=True, rest=graph.rest)
-    check_lift(product, anything, spec, (maximises, maximises))
+    check_lift(product, anything, spec, (maximises, maximises), graph.rest)
     product = replace(product, witness=None).attached()
     made: Source
     if isinstance(source, Simulator):

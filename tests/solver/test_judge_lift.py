@@ -125,6 +125,17 @@ def other_letters(product: Product) -> Product:
     return replace(product, reading=replace(product.reading, code=product.reading.code[::-1].copy()))
 
 
+def all_lost(product: Product) -> Product:
+    """Return a right product of the wrong letters: as if nothing of the model were listed."""
+    lost = product.reading.losing(0)
+    code = np.full_like(lost.code, lost.code[0])
+    made = temporal.multiply(halls(), replace(lost, rest=None, code=code))
+    found = temporal.accepting(made)
+    return Product.of(
+        made, product.asked, product.spec, found.goal, found.stay, witness=(found.pair, found.rank, found.level)
+    )
+
+
 def other_start(product: Product) -> Product:
     return remade(product, initial=1)
 
@@ -145,7 +156,7 @@ def other_nature(product: Product) -> Product:
 
 WRONG = [
     lost_row, swapped_successors, changed_bound("lower", 0.0), changed_bound("upper", 1.0), other_memory, other_table,
-    other_letters, other_start, other_origin, other_formula, other_nature,
+    other_letters, all_lost, other_start, other_origin, other_formula, other_nature,
 ]  # fmt: skip
 
 

@@ -55,6 +55,16 @@ class Reading:
         """What each state of the automaton stands for, with the atoms in it as they were written."""
         return tuple(_spelled(name, self.atoms) for name in self.automaton.names)
 
+    def reads(self, model: StateSpace) -> bool:
+        """Whether the letters are those that the states of a model spell, and where all is lost that for it."""
+        try:
+            code = self.automaton.codes(_letters(list(self.atoms if self.rest is None else self.atoms[:-1]), model))
+        except SpecError:
+            return False
+        if self.rest is not None:
+            code[self.rest] = self.automaton.letters.size - 1
+        return np.array_equal(code, self.code)
+
     def losing(self, rest: int) -> Reading:
         """Return this with one more memory, in which all is lost: that after the state that stands for what nobody has listed.
 

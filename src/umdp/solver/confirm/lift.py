@@ -82,9 +82,14 @@ def confirm_lift(
     )  # fmt: skip
 
 
-def check_lift(product: Product, model: MDP | IntervalMDP, spec: Spec, players: tuple[bool, bool]) -> None:
-    """Raise `ModelError` where the judge does not confirm a product with an agent that chooses its jumps."""
-    if not all(examine_product(product, model, spec, players, chained=True)):
+def check_lift(
+    product: Product, model: MDP | IntervalMDP, spec: Spec, players: tuple[bool, bool], rest: int | None
+) -> None:
+    """Raise `ModelError` where the judge does not confirm a product with an agent that chooses its jumps.
+
+    In the state `rest` all is lost.
+    """
+    if not all(examine_product(product, model, spec, players, chained=True, rest=rest)):
         raise ModelError(
             f"the product with the automaton of {spec.formula} was not confirmed on the model: please report both"
         )
@@ -98,10 +103,12 @@ def examine_product(
     policy: Policy | None = None,
     *,
     chained: bool = False,
+    rest: int | None = None,
 ) -> ConfirmedSides:
     """Return what the judge says of a product: of its rows, of the question asked there, and of the goal.
 
-    With `chained` the agent chooses the jumps, also where it has nothing else to choose. A policy has chosen them.
+    With `chained` the agent chooses the jumps, also where it has nothing else to choose. A policy has chosen them. In the state
+    `rest` all is lost.
     """
     from umdp.solver.judge.lift import LiftedRows, is_accepted, is_lift, is_missed, is_settled, pursues
 
@@ -111,7 +118,7 @@ def examine_product(
         cuts = isinstance(model, IntervalMDP) and bool((model.lower <= 0.0).any())
         pursued = pursues(*players, model.is_chain and not chained, cuts)
     asked = objective_of(made, product.spec)
-    if not _is_asked(product, asked, spec, pursued, players[1]):
+    if not _is_asked(product, asked, spec, pursued, players[1]) or reading.rest != rest or not reading.reads(model):
         return ConfirmedSides(False, False)
     table = _table(product)
     lifted = LiftedRows(rows_of(made, asked), made.initial, product.state, product.memory, product.origin)
