@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,7 +28,8 @@ from umdp.solver import api, temporal
 from umdp.solver.confirm.lift import ConfirmedSides, examine_product
 from umdp.solver.judge import ModelRows, refused
 from umdp.solver.judge.lift import RabinTable, is_accepted, is_missed
-from umdp.solver.result import Diagnostic, Status
+from umdp.solver.judge.width import is_narrow
+from umdp.solver.result import Bracket, Diagnostic, Status
 from umdp.spec import Direction, Spec
 
 BOTH, NEITHER = ConfirmedSides(True, True), ConfirmedSides(False, False)
@@ -320,6 +322,42 @@ def test_right_products_of_random_models_pass(seed: int, zero: bool) -> None:
         own = slice(*made.choice_ptr[np.searchsorted(made.choice_ptr, t, side="right") - 1 :][:2])
         if np.unique(successor[own]).size == successor[own].size:  # else it is merged, and another row
             assert judged(remade(product, successor=successor), model, spec) == NEITHER
+
+
+def test_what_is_shown_is_what_was_judged() -> None:
+    model = IntervalMDP(
+        [0, 1, 2, 3, 4], [0, 2, 4, 5, 6], [1, 3, 2, 3, 2, 3], [0.5, 0.3, 0.4, 0.5, 1, 1], [0.7, 0.5, 0.5, 0.6, 1, 1],
+        labels={"a": [2]}, initial=1,
+    )  # fmt: skip
+    for asked in ('Pmaxmin=? [ F "a" ]', 'Pmaxmin=? [ G !"a" ]', 'Pmaxmin=? [ F<=3 "a" ]'):
+        found = solve(model, asked)
+        assert found.at(1) == found.bracket
+        for solution in (found, pickle.loads(pickle.dumps(found))):
+            assert [solution.at(s) for s in range(4)] == list(
+                map(Bracket, solution.lower.tolist(), solution.upper.tolist())
+            )
+            assert np.array_equal(solution.lower, found.lower)
+            assert np.array_equal(solution.upper, found.upper)
+            assert (solution.lower <= solution.upper).all()
+            assert np.unique(solution.upper).size > 2
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "precision", "unit", "narrow"),
+    [
+        (0.5, 0.5, 1e-6, 0.0, True),
+        (np.inf, np.inf, 1e-6, 0.0, True),
+        (1.0, 1.5, 0.5, 0.0, True),
+        (1.0, 1.5, 0.3, 0.0, False),
+        (0.0, 1e-9, 1e-6, 0.0, False),
+        (0.0, 1e-9, 1e-6, 1.0, True),
+        (0.0, np.inf, 0.5, 0.0, False),
+        (1.0, np.nan, 0.5, 0.0, False),
+        (1.0, 0.9, 0.5, 0.0, False),  # no bracket at all
+    ],
+)
+def test_how_narrow_certified_is(lower: float, upper: float, precision: float, unit: float, narrow: bool) -> None:
+    assert is_narrow(lower, upper, precision, unit) is narrow
 
 
 Rows = list[list[list[int]]]

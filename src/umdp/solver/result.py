@@ -196,7 +196,7 @@ class Solution:
     def at(self, state: int | str) -> Bracket:
         """Return the bracket of a state, given by number or name."""
         s = self.model.state_index(state)
-        return Bracket(float(self.lower[s]), float(self.upper[s]))
+        return Bracket(self.lower.item(s), self.upper.item(s))
 
     @property
     def asked(self) -> Spec:

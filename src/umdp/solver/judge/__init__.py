@@ -5,6 +5,7 @@
 - `inductive`: reachability, expected rewards and totals.
 - `sums`: discounted sums and long-run averages.
 - `steps`: step-bounded properties.
+- `width`: whether a bracket is as narrow as was asked for.
 - `lift`: products with automata, in which temporal formulas are a matter of reaching.
 """
 
