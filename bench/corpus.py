@@ -1,8 +1,8 @@
 """A short corpus for mutants: calls by every road, each compared with an exact value; `python -m bench.corpus --out FILE`.
 
-Sequences that share a graph (`bench.sequences`), three models on which certified answers were wrong, and short runs of learning
-whose snapshots are compared with the exact worst case of what was learned. A line of JSON for every call, so that what was said
-before a crash or a time-out counts as well.
+Sequences that share a graph (`bench.sequences`), three models on which certified answers were wrong, random temporal formulas,
+and short runs of learning whose snapshots are compared with the exact worst case of what was learned. A line of JSON for every
+call, so that what was said before a crash or a time-out counts as well.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import random
 import resource
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,7 @@ SEQUENCES = tuple(n for n in range(96) if n not in (38, 48))  # these two take a
 CALLS = 10
 MEMORY = 6 * 2**30  # bytes of address space that a run with a limit gets
 SNAPSHOTS = 8
+FORMULAS = 60  # random models with random formulas
 
 
 def _known_cases() -> Iterator[Outcome]:
@@ -145,10 +148,71 @@ def _learned() -> Iterator[Outcome]:
             yield outcome
 
 
+def _temporal() -> Iterator[Outcome]:
+    """Yield what comes of random formulas on random models, and of policies with memory, some of them drawn at random.
+
+    Exact values come by a deterministic automaton that is built another way.
+    """
+    from automata.lassos import drawn, text
+    from automata.pairs import chain, draw, exact, to_model
+    from automata.safra import TooLargeError
+    from umdp import evaluate, solve
+    from umdp.automata import MemoryPolicy
+
+    for seed in range(FORMULAS):
+        rng = random.Random(seed)
+        zero = seed % 3 == 0
+        choices, letters = draw(rng, zero=zero, plain=rng.random() < 0.2)
+        formula, agent, nature = (
+            drawn(rng, rng.randint(1, 5), 2),
+            rng.choice(["max", "min"]),
+            rng.choice(["max", "min"]),
+        )
+        asked = f"P{agent}{nature}=? [ ({text(formula)}) & (X true) ]"
+        outcome = Outcome("formula", call=f"formula {seed}: {asked}")
+        try:
+            model = to_model(choices, letters)
+            found = solve(model, asked)
+            product, policy = found.product, found.policy
+            first, last = (found.model.state_ptr[part].tolist() for part in (slice(0, -1), slice(1, None)))
+            own = [rng.randrange(a, b) for a, b in zip(first, last, strict=True)]
+            _enclose(outcome, found.bracket, exact(choices, letters, formula, agent, nature), found)
+            _enclose(outcome, found.at(found.model.initial), exact(choices, letters, formula, agent, nature), found)
+            yield outcome
+            if zero:  # the graph of one policy may decide more than that of all
+                continue
+            outcome = Outcome("formula", call=f"policy {seed}: {asked}")
+            played = exact(*chain(choices, letters, policy), formula, nature, nature)
+            _enclose(outcome, found.policy_bracket, played, found)
+            if product is not None and product.reading.automaton.is_deterministic:
+                any_ = MemoryPolicy(found.model, np.array(own), product=product)
+                again, worth = (
+                    evaluate(model, asked, any_),
+                    exact(*chain(choices, letters, any_), formula, nature, nature),
+                )
+                _enclose(outcome, again.bracket, worth, again)
+        except TooLargeError:
+            continue
+        except Exception as problem:
+            outcome.crash = f"{type(problem).__name__}: {problem}"
+        yield outcome
+
+
+def _enclose(outcome: Outcome, bracket: Any, truth: Fraction, found: Any) -> None:
+    """Take note of a bracket that does not contain the exact value."""
+    outcome.checked += 1
+    if outcome.status in ("", "CERTIFIED"):
+        outcome.status = found.status.name
+    if not Fraction(bracket.lower) <= truth <= Fraction(bracket.upper):
+        outcome.wrong.append(f"{bracket} does not contain {truth}")
+        outcome.status = found.status.name
+
+
 def corpus() -> Iterator[Outcome]:
     """Yield what came of every call."""
     yield from _known_cases()
     yield from _learned()
+    yield from _temporal()
     for number in SEQUENCES:
         try:
             yield from run_sequence(SEED, number, calls=CALLS, states=(2, 5))

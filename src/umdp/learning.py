@@ -111,6 +111,7 @@ def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, S
     The product is of the graph alone. What is learned of a choice counts with every memory.
     """
     from umdp.automata.ties import product_ties
+    from umdp.solver.confirm.lift import check_lift
     from umdp.solver.temporal import lift, probability_in
     from umdp.source.around import process_of
     from umdp.source.environments.environment import Environment
@@ -130,7 +131,10 @@ def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, S
             "derive it from umdp.source.Environment, which plays an object with reset and step; or ask for one temporal operator",
         )
     graph, maximises = source.graph, agent is Direction.MAX
-    product = lift(graph.with_any(), spec, maximises, maximises, chained=True, rest=graph.rest).attached()
+    anything = graph.with_any()
+    product = lift(anything, spec, maximises, maximises, chained=True, rest=graph.rest)
+    check_lift(product, anything, spec, (maximises, maximises), graph.rest)
+    product = replace(product, witness=None).attached()
     made: Source
     if isinstance(source, Simulator):
         first, *later = (

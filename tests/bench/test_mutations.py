@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from bench.mutants import apply, mutants
-from bench.mutations import JUDGE, modules, outcome_of
+from bench.mutations import JUDGE, chosen, modules, outcome_of
 
 TEXT = """
 def f(x, memo, *, of=(1, 2)):
@@ -36,6 +36,11 @@ def test_every_change_changes_valid_code_and_has_a_name_of_its_own() -> None:
 def test_the_judge_is_not_changed() -> None:
     assert not [name for name in modules() if name.startswith(JUDGE)]
     assert {"leap.py", "leaping.py", "automata/product.py", "solver/again.py"} <= set(modules())
+
+
+def test_some_modules_alone() -> None:
+    names = {module for module, _ in chosen(None, 1, ("automata/", "solver/temporal"))}
+    assert names == {"automata/product.py", "automata/kernels.py", "solver/temporal.py"}
 
 
 def call(number: int, **more: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -123,6 +123,8 @@ class Product:
     state, memory : (P,) the state of the model and of the automaton in each state of the product
     origin : (C,) the choice of the model that each choice of the product stands for, -1 where the memory changes alone
     stay : (P,) in accepting states the choice by which the automaton accepts, -1 elsewhere
+    witness : what the judge is shown of the accepting states (`umdp.solver.judge.lift`): pairs (P,) and ranks (P,) of those
+        inside, levels (K, P) of those outside; None where there is no such thing, or it is not kept
     """
 
     asked: Spec
@@ -134,6 +136,7 @@ class Product:
     memory: NDArray[np.int32]
     origin: NDArray[np.int64]
     stay: NDArray[np.int64]
+    witness: tuple[Array, Array, Array] | None = field(default=None, repr=False)
 
     @staticmethod
     def of(
@@ -143,6 +146,7 @@ class Product:
         accepting: NDArray[np.bool_],
         stay: Array,
         rewards: dict[str, Rewards] | None = None,
+        witness: tuple[Array, Array, Array] | None = None,
     ) -> Product:
         """Return the product in which it is known where the automaton accepts, and how to stay there."""
         base = skeleton.base
@@ -178,7 +182,7 @@ class Product:
             model = graph.with_trusted(skeleton.lower, skeleton.upper)
         return Product(
             asked, spec, model, base.graph, skeleton.reading, skeleton.state, skeleton.memory, skeleton.origin,
-            np.asarray(stay),
+            np.asarray(stay), witness,
         )  # fmt: skip
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,17 +38,32 @@ class Reading:
     atoms : the state formulas its letters are made of
     code : (S,) the column of the automaton's table for the letter of each state
     rest : the state that stands for what nobody has listed, where all is lost in it; None without
+    formula, negated : what it was read from, None where that is not known, and whether it accepts what does not satisfy it
+    every : whether it is over all letters, and not only over those that occur
     """
 
     automaton: Automaton
     atoms: tuple[Expression, ...]
     code: NDArray[np.int32]
     rest: int | None = None
+    formula: TemporalFormula | AutomatonFile | None = None
+    negated: bool = False
+    every: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         """What each state of the automaton stands for, with the atoms in it as they were written."""
         return tuple(_spelled(name, self.atoms) for name in self.automaton.names)
+
+    def reads(self, model: StateSpace) -> bool:
+        """Whether the letters are those that the states of a model spell, and where all is lost that for it."""
+        try:
+            code = self.automaton.codes(_letters(list(self.atoms if self.rest is None else self.atoms[:-1]), model))
+        except SpecError:
+            return False
+        if self.rest is not None:
+            code[self.rest] = self.automaton.letters.size - 1
+        return np.array_equal(code, self.code)
 
     def losing(self, rest: int) -> Reading:
         """Return this with one more memory, in which all is lost: that after the state that stands for what nobody has listed.
@@ -59,7 +74,7 @@ class Reading:
         automaton = self.automaton.with_loss(letter)
         code = self.code.copy()
         code[rest] = automaton.letters.size - 1
-        return Reading(automaton, (*self.atoms, Label(REST)), code, rest)
+        return replace(self, automaton=automaton, atoms=(*self.atoms, Label(REST)), code=code, rest=rest)
 
 
 def needs_automaton(spec: Spec) -> bool:
@@ -102,7 +117,9 @@ def read_formula(
             f"a reward is settled by at most {MOST_BITS} different conditions on states; the formula has {count}"
         )
     automaton = translate(lowering.formulas, root, range(2**count) if every else np.unique(letters).tolist())
-    return Reading(automaton, tuple(lowering.atoms), automaton.codes(letters))
+    return Reading(
+        automaton, tuple(lowering.atoms), automaton.codes(letters), formula=formula, negated=negated, every=every
+    )
 
 
 def _from_file(formula: AutomatonFile, model: StateSpace, *, negated: bool) -> Reading:
@@ -120,7 +137,7 @@ def _from_file(formula: AutomatonFile, model: StateSpace, *, negated: bool) -> R
         atoms.append(given.get(name) or Label(name, location=formula.location))
     letters = _letters(atoms, model)
     automaton = file.automaton(np.unique(letters).tolist(), negated=negated)
-    return Reading(automaton, tuple(atoms), automaton.codes(letters))
+    return Reading(automaton, tuple(atoms), automaton.codes(letters), formula=formula, negated=negated)
 
 
 def _letters(atoms: list[Expression], model: StateSpace) -> NDArray[np.int64]:

@@ -128,7 +128,9 @@ def statistics_of(effort: Effort, begun: float) -> Statistics:
 
 def status_of(bracket: Bracket, effort: Effort, *, open_game: bool = False) -> Status:
     """Return what stands behind a bracket."""
-    if bracket.relative_width <= effort.precision:
+    from umdp.solver.judge.width import is_narrow
+
+    if is_narrow(bracket.lower, bracket.upper, effort.precision):
         return Status.CERTIFIED
     if effort.stopped:
         return Status.STOPPED

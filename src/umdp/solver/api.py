@@ -15,6 +15,7 @@ from umdp.errors import ModelError, OutOfTime
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import mdp_of
 from umdp.solver.bounded import bounded
+from umdp.solver.confirm.lift import confirm_lift
 from umdp.solver.endless import ENDLESS, endless
 from umdp.solver.filtered import filtered
 from umdp.solver.methods.table import METHODS
@@ -144,7 +145,7 @@ def evaluate(
     """Return a certified bracket of the value of a given policy: against nature, or on an MDP as it is.
 
     The property's nature decides which way the probabilities go (`Pmaxmin`: against the policy); on an MDP there is
-    nothing to decide.
+    nothing to decide. A policy with memory is worth what the run of the automaton is worth that it chooses.
 
     Examples
     --------
@@ -166,13 +167,16 @@ def evaluate(
         return filtered(plain, spec, Effort(precision))
     if isinstance(policy, MemoryPolicy) and needs_automaton(spec):
         _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
+        if isinstance(model, IntervalMDP) and (used := possible_transitions(model)) is not None:
+            model = without_transitions(model, used)
         product = along(policy, model, spec, nature_max)
         own = Policy(product.model, policy.choice, policy.weight)
         played = evaluate(
             product.model, product.spec, own, precision=precision, method=method, threads=threads,
             time_limit=begun + time_limit - time.monotonic(), progress=progress,
         )  # fmt: skip
-        return replace(played, _policy=lambda: policy, product=product)
+        judged = confirm_lift(played, product, model, spec, (False, nature_max), Effort(precision), own)
+        return replace(in_memory(judged, product), _policy=lambda: policy)
     if not np.array_equal(policy.graph.state_ptr, model.state_ptr):
         raise ModelError("the policy is for a model with other states and choices")
     if isinstance(model, IntervalMDP) and (used := possible_transitions(model)) is not None:
@@ -269,7 +273,7 @@ def _in_product(
         known = None  # a memory of another shape is no place to start from
     towards = product.spec
     inner = unbounded(product.model, towards, *players(product.model, towards), effort, begun, known)
-    return in_memory(inner, product)
+    return in_memory(confirm_lift(inner, product, model, spec, (agent_max, nature_max), effort), product)
 
 
 def _reach(model: IntervalMDP, spec: Spec, effort: Effort, begun: float) -> Solution:

@@ -99,6 +99,8 @@ def enclosed(
     answer : solves a model without cuts, with rewards of its own
     worst : in place of the harsher model's, a solution whose bound on nature's side holds
     """
+    from umdp.solver.judge.width import is_narrow
+
     name = "paid" if spec.kind != "R" else spec.resolve_reward(list(model.rewards))
     worst, mild = (
         worst or answer(*harsher(model, rewards, forever, name)),
@@ -118,7 +120,7 @@ def enclosed(
     low, high = bounds()
     bracket = Bracket(float(low[initial]), float(high[initial]))
     status = Status.STOPPED if effort.stopped else Status.OPEN_ENDS
-    if bracket.relative_width <= effort.precision:
+    if is_narrow(bracket.lower, bracket.upper, effort.precision):
         status = Status.CERTIFIED
     return Solution(
         model, spec, bracket, bracket, status, statistics_of(effort, begun), bounds, policy,

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +111,13 @@ class Diagnostic(enum.Enum):
         return self.name.lower()
 
 
+class StateBounds(NamedTuple):
+    """Bounds (S,) on the value of every state, known by name wherever they are shown."""
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
 @dataclass(frozen=True)
 class Statistics:
     """What a solve took.
@@ -168,19 +175,18 @@ class Solution:
     _candidate: Callable[[], DraftBounds] | None = field(default=None, repr=False)
 
     @cached_property
-    def _lower_and_upper(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        lower, upper = self._bounds()
-        return held(lower), held(upper)
+    def _state_bounds(self) -> StateBounds:
+        return StateBounds(*map(held, self._bounds()))
 
     @property
     def lower(self) -> NDArray[np.float64]:
         """Certified bounds from below on the value of every state, shape (S,)."""
-        return self._lower_and_upper[0]
+        return self._state_bounds.lower
 
     @property
     def upper(self) -> NDArray[np.float64]:
         """Certified bounds from above on the value of every state, shape (S,)."""
-        return self._lower_and_upper[1]
+        return self._state_bounds.upper
 
     @cached_property
     def policy(self) -> Policy:
@@ -190,7 +196,7 @@ class Solution:
     def at(self, state: int | str) -> Bracket:
         """Return the bracket of a state, given by number or name."""
         s = self.model.state_index(state)
-        return Bracket(float(self.lower[s]), float(self.upper[s]))
+        return Bracket(self.lower.item(s), self.upper.item(s))
 
     @property
     def asked(self) -> Spec:
@@ -240,7 +246,7 @@ class Solution:
             "product",
             "diagnostics",
         )
-        known = {"_bounds": self._lower_and_upper, "_policy": self.policy, "_nature": nature}
+        known = {"_bounds": tuple(self._state_bounds), "_policy": self.policy, "_nature": nature}
         return {name: getattr(self, name) for name in public} | known | {"ends": None, "_candidate": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -81,8 +81,9 @@ def weights_of(policy: Policy) -> Array:
 
 def status_within(bracket: Bracket, unit: float, effort: Effort) -> Status:
     """Return what stands behind a bracket of any sign: its width counts relative to it, or to the largest single reward."""
-    size = max(abs(bracket.lower), abs(bracket.upper), unit)
-    if bracket.width <= effort.precision * size < np.inf:
+    from umdp.solver.judge.width import is_narrow
+
+    if np.isfinite(bracket.lower) and is_narrow(bracket.lower, bracket.upper, effort.precision, unit):
         return Status.CERTIFIED
     return Status.STOPPED if effort.stopped else Status.IMPRECISE
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "accepting", "along", "check_temporal", "in_memory", "lift", "needs_automaton", "on_model", "probability_in", "recalled",
+    "taken_choices",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -44,27 +45,28 @@ def lift(
     *,
     chained: bool = False,
     rest: int | None = None,
+    policy: MemoryPolicy | None = None,
     late: Callable[[], bool] = lambda: False,
 ) -> Product:
     """Return the product in which a property is a matter of reachability.
 
     What is to be as small as possible is one minus what its negation is at most, so that the agent always wants its automaton to
     accept and may choose its jumps. Where the agent has nothing else to choose, nature's direction says which is asked. The state
-    `rest` stands for what nobody has listed: there the product has one state, and no memory matters.
+    `rest` stands for what nobody has listed: there the product has one state, and no memory matters. What accepts is what does so
+    by a `policy`, where one is given.
 
     Raises `OutOfTime` once `late` says that time is up.
     """
+    from umdp.solver.judge.lift import pursues
+
     assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
-    if model.is_chain and not chained:
-        # Nature decides alone. Where it may cut transitions, a play that it keeps from going on must count for what nature wants:
-        # it never reaches what accepts, whichever of the formula and its negation that is.
-        cuts = isinstance(model, IntervalMDP) and bool((model.lower <= 0.0).any())
-        agent_max = nature_max != cuts
+    cuts = isinstance(model, IntervalMDP) and bool((model.lower <= 0.0).any())
+    agent_max = pursues(agent_max, nature_max, model.is_chain and not chained, cuts)
     if spec.kind == "R":
         return _with_rewards(model, spec, agent_max, nature_max, rest, late)
     reading = read_formula(spec.formula, model, negated=not agent_max, late=late)
     skeleton = multiply(model, reading if rest is None else reading.losing(rest))
-    found, stay = accepting(skeleton)
+    found = accepting(skeleton, None if policy is None else _taken(policy, skeleton))
     goal = Label(ACCEPTING)
     lowered = replace(
         spec,
@@ -73,7 +75,7 @@ def lift(
         formula=Until(TRUE, goal) if agent_max else Globally(Unary("!", goal)),
         location=None,
     )
-    return Product.of(skeleton, spec, lowered, found, stay)
+    return Product.of(skeleton, spec, lowered, found.goal, found.stay, witness=(found.pair, found.rank, found.level))
 
 
 def _with_rewards(
@@ -105,26 +107,51 @@ def _with_rewards(
     return Product.of(skeleton, spec, lowered, found, stay, {name: carried(skeleton, model.rewards[name])})
 
 
-def accepting(skeleton: Skeleton) -> tuple[NDArray[np.bool_], Array]:
+class Acceptance(NamedTuple):
+    """Where the automaton accepts in a product, how, and what shows it to the judge (`umdp.solver.judge.lift`).
+
+    Attributes
+    ----------
+    goal : (P,) the states of end components in which the automaton accepts
+    stay : (P,) a choice there by which it does, -1 elsewhere
+    pair, rank : (P,) the Rabin pair by which it does, and the way to a state that is to be seen again and again
+    level : (K, P) for each pair, why no other end component is accepted
+    """
+
+    goal: NDArray[np.bool_]
+    stay: Array
+    pair: Array
+    rank: Array
+    level: Array
+
+
+def accepting(skeleton: Skeleton, taken: NDArray[np.bool_] | None = None) -> Acceptance:
     """Return the states (P,) of end components in which the automaton accepts, and a choice there by which it does.
 
     For each pair, these are the maximal end components of what is not to be seen again and again, if they have something that is.
-    In one of them, the choice leads to the nearest such state.
+    In one of them, the choice leads to the nearest such state. `taken` (C,) are the choices of a policy, where it is all about
+    one: those of a state then count together.
     """
     from umdp.solver.graph.attractor import attractor
-    from umdp.solver.graph.end_components import full_end_components
+    from umdp.solver.graph.end_components import full_end_components, leaving_levels
 
     shape = Shape(skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor)
-    edges = Edges(shape)
+    shape = shape if taken is None else _together(shape, taken)
+    edges, pairs = Edges(shape), skeleton.reading.automaton.pairs
     size = shape.states
     found, stay = np.zeros(size, dtype=np.bool_), np.full(size, -1, dtype=np.int64)
-    for pair in skeleton.reading.automaton.pairs:
+    number, rank = np.full(size, -1, dtype=np.int32), np.zeros(size, dtype=np.int32)
+    level = np.zeros((len(pairs), size), dtype=np.int32)
+    parts: list[tuple[Array, int] | None] = []
+    for k, pair in enumerate(pairs):
         inside, wanted = ~pair.avoid[skeleton.memory], pair.repeat[skeleton.memory]
         if not (inside & wanted).any():
+            parts.append(None)
             continue
         component, stays, count = full_end_components(
             shape.state_ptr, shape.choice_ptr, shape.successor, *edges.reverse, inside
         )
+        parts.append((component, count))
         good = np.zeros(count + 1, dtype=np.bool_)
         good[component[wanted & (component >= 0)]] = True
         good[count] = False
@@ -132,15 +159,48 @@ def accepting(skeleton: Skeleton) -> tuple[NDArray[np.bool_], Array]:
         goal = members & wanted
         via = np.full(size, -1, dtype=np.int64)
         usable = stays & members[shape.choice_state]
-        attractor(shape.state_ptr, *edges.reverse, members, usable, goal.copy(), via, False)
+        order = attractor(shape.state_ptr, *edges.reverse, members, usable, goal.copy(), via, False)
         via = np.where(goal, edges.first_choice(usable), via)
         new = members & ~found
-        stay[new], found = via[new], found | members
-    return found, stay
+        place = np.zeros(size, dtype=np.int32)
+        place[order] = np.arange(order.size)
+        stay[new], number[new], rank[new], found = via[new], k, place[new], found | members
+    for k, (pair, part) in enumerate(zip(pairs, parts, strict=True)):
+        inside = ~found & ~pair.avoid[skeleton.memory]
+        if part is not None and (inside & pair.repeat[skeleton.memory]).any():
+            level[k] = leaving_levels(shape.state_ptr, shape.choice_ptr, shape.successor, *edges.reverse, inside, *part)
+    if taken is not None:
+        first = Edges(Shape(skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor)).first_choice(taken)
+        stay = np.where(found, first, -1)
+    return Acceptance(found, stay, number, rank, level)
+
+
+def _together(shape: Shape, taken: NDArray[np.bool_]) -> Shape:
+    """Return the graph in which the choices that are taken (C,) in a state are one."""
+    kept = np.repeat(taken, np.diff(shape.choice_ptr))
+    ends = np.concatenate([[0], np.cumsum(kept)])[shape.choice_ptr[shape.state_ptr]]
+    return Shape(np.arange(shape.states + 1), ends, shape.successor[kept])
+
+
+def _taken(policy: MemoryPolicy, skeleton: Skeleton) -> NDArray[np.bool_]:
+    """Return the choices (C,) that a policy takes at all."""
+    if not np.array_equal(policy.graph.state_ptr, skeleton.state_ptr):
+        raise ModelError("the policy is for a model with other states, choices or labels")
+    return taken_choices(policy)
+
+
+def taken_choices(policy: Policy) -> NDArray[np.bool_]:
+    """Return the choices (C,) that a policy without a clock takes at all."""
+    if policy.choice is None:
+        return np.asarray(policy.weights() > 0.0)
+    taken = np.zeros(policy.graph.choices, dtype=np.bool_)
+    taken[policy.choice] = True
+    return taken
 
 
 def in_memory(solution: Solution, product: Product) -> Solution:
     """Return the solution of a product with the policy that remembers, and knows how to go on where the automaton accepts."""
+    product = replace(product, witness=None)  # it was for the judge
 
     def policy() -> Policy:
         choice = solution.policy.choice
@@ -156,7 +216,7 @@ def along(policy: MemoryPolicy, model: MDP | IntervalMDP, spec: Spec, nature_max
     if known.asked.formula != spec.formula or known.asked.kind != spec.kind:
         raise ModelError(f"the policy remembers what matters for {known.asked.formula}; ask for that")
     agent_max = not isinstance(known.spec.formula, Globally)
-    product = lift(model, spec, agent_max, nature_max, chained=True)
+    product = lift(model, spec, agent_max, nature_max, chained=True, policy=policy)
     same = all(
         np.array_equal(getattr(product.model, name), getattr(policy.graph, name))
         for name in ("state_ptr", "choice_ptr", "successor")

@@ -6,5 +6,6 @@ certified.
 - `reaching`: reachability, expected rewards, totals; what is done where the judge does not confirm a draft.
 - `digits`: chains whose values agree in more digits than two numbers have, solved in integers.
 - `sums`: discounted sums, long-run averages, step-bounded properties.
+- `lift`: products with automata.
 - `witness`: vectors with room for rounding, levels of traps.
 """

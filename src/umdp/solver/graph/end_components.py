@@ -14,7 +14,7 @@ from umdp.kernel import kernel
 from umdp.solver.certification.rounding import excess_within
 from umdp.solver.graph.attractor import components
 
-__all__ = ["confined", "end_components", "full_end_components", "sure_against_nature", "trap"]
+__all__ = ["confined", "end_components", "full_end_components", "leaving_levels", "sure_against_nature", "trap"]
 
 Array = NDArray[Any]
 
@@ -141,6 +141,70 @@ def full_end_components(
             for c in range(state_ptr[s], state_ptr[s + 1]):
                 stays[c] = False
     return component, stays, count
+
+
+@kernel
+def leaving_levels(
+    state_ptr: Array,
+    choice_ptr: Array,
+    successor: Array,
+    owner: Array,
+    rev_ptr: Array,
+    entering: Array,
+    inside: Array,
+    component: Array,
+    count: int,
+) -> Array:
+    """Return levels (S,) such that every row of a state `inside` may leave that set, or lead to a smaller level, or keeps it.
+
+    Rows that keep their level are those within end components, of which `component` has the maximal ones of `inside`, or of more.
+    A component has one level, and so has every other state; it has one as soon as all its other rows lead to one.
+    """
+    states = state_ptr.size - 1
+    level = np.zeros(states, np.int32)
+    left = np.zeros(count + states, np.int32)  # rows of a component, or of a state alone, that lead nowhere yet
+    first, after = np.full(count + states, -1, np.int32), np.full(states, -1, np.int32)
+    waits = np.zeros(owner.size, np.bool_)
+    queue, end = np.empty(states, np.int32), 0
+    for s in range(states):
+        if not inside[s]:
+            queue[end] = s
+            end += 1
+            continue
+        node = component[s] if component[s] >= 0 else count + s
+        first[node], after[s] = s, first[node]
+        for c in range(state_ptr[s], state_ptr[s + 1]):
+            for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                if component[s] < 0 or component[successor[t]] != component[s]:
+                    waits[c] = True
+                    left[node] += 1
+                    break
+    number = 0
+    for node in range(count):
+        if left[node] == 0:
+            number += 1
+            s = first[node]
+            while s >= 0:
+                level[s], queue[end] = number, s
+                s, end = after[s], end + 1
+    begin = 0
+    while begin < end:
+        j = queue[begin]
+        begin += 1
+        for i in range(rev_ptr[j], rev_ptr[j + 1]):
+            c = entering[i]
+            if waits[c]:
+                waits[c] = False
+                s = owner[c]
+                node = component[s] if component[s] >= 0 else count + s
+                left[node] -= 1
+                if left[node] == 0:
+                    number += 1
+                    s = first[node]
+                    while s >= 0:
+                        level[s], queue[end] = number, s
+                        s, end = after[s], end + 1
+    return level
 
 
 @kernel

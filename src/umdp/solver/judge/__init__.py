@@ -6,6 +6,8 @@
 - `digits`: reachability and expected rewards whose values agree in more digits than two numbers have.
 - `sums`: discounted sums and long-run averages.
 - `steps`: step-bounded properties.
+- `width`: whether a bracket is as narrow as was asked for.
+- `lift`: products with automata, in which temporal formulas are a matter of reaching.
 """
 
 from umdp.solver.judge.graph import JudgedQuestion
