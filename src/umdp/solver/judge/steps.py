@@ -83,8 +83,10 @@ def step_back(
             total, whole = 0.0, 0.0
             for c in range(first, last):
                 if play.weight[c] > 0.0:
-                    part = play.weight[c] * worth_of(s, c, rows, play, after, sign, buffers)
+                    found = worth_of(s, c, rows, play, after, sign, buffers)
+                    part = play.weight[c] * found
                     total += part + sign * (4.0 * (last - first) + 8.0) * EPS * abs(part)
+                    total += sign * (LEAST if found != 0.0 else 0.0)  # a product next to 0 may vanish
                     whole += play.weight[c]
             # Weights sum to 1 up to rounding, and are meant to do so exactly.
             out[s] = total / whole

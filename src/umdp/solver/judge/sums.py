@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.judge.graph import may_cut
-from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, TwoPart, fixed, possible, read_row, respond
+from umdp.solver.judge.rows import EPS, FREE, LEAST, LOWER, ModelRows, TwoPart, fixed, possible, read_row, respond
 
 __all__ = ["GainVectors", "Play", "examine_average", "examine_discounted"]
 
@@ -84,8 +84,13 @@ def collect(
     if paying and rows.choice_reward.size > 0:
         earned += rows.choice_reward[c]
         size += abs(rows.choice_reward[c])
-    earned += sign * 8.0 * EPS * size
     here = x.base[s], x.offset[s]
+    faint = 0.0  # what products next to 0 lose: they may vanish
+    if factor < 1.0:
+        for t in range(begin, end):
+            if x.base[rows.successor[t]] != here[0] or x.offset[rows.successor[t]] != here[1]:
+                faint = 4.0 * LEAST
+    earned += sign * (8.0 * EPS * size + faint)
     if not paying and rows.paid.size > 0:  # gains alone: what transitions pay does not count
         rows = ModelRows(
             rows.state_ptr, rows.choice_ptr, rows.successor, rows.lower, rows.upper, rows.state_reward, rows.choice_reward,
@@ -133,6 +138,8 @@ def examine_discounted(
         lost = -(1.0 - discount) * x.base[s] - (1.0 - discount) * x.offset[s]
         size = (1.0 - discount) * (abs(x.base[s]) + abs(x.offset[s]))
         lost += sign * (8.0 * EPS * size + 2.0 * off)
+        if x.base[s] != 0.0 or x.offset[s] != 0.0:
+            lost += sign * 4.0 * LEAST
         first, last = rows.state_ptr[s], rows.state_ptr[s + 1]
         if not play.every and play.weight.size == 0:
             if not first <= play.choice[s] < last:
@@ -147,6 +154,7 @@ def examine_discounted(
             if play.weight.size > 0:
                 total += play.weight[c] * gain
                 error += play.weight[c] * wrong + (2.0 * (last - first) + 8.0) * EPS * abs(play.weight[c] * gain)
+                error += 4.0 * LEAST if gain != 0.0 or wrong != 0.0 else 0.0  # products next to 0 may vanish
                 whole += play.weight[c]
             elif not (sign * gain + wrong <= 0.0):
                 fails[s] = True
@@ -188,6 +196,7 @@ def examine_average(rows: ModelRows, play: Play, off: float, found: GainVectors,
     """
     states = fails.size
     if may_cut(rows):
+        fails[:] = True
         return states
     buffers = _space(rows)
     one = play.nature_max == (sign < 0.0)
@@ -232,7 +241,7 @@ def examine_average(rows: ModelRows, play: Play, off: float, found: GainVectors,
             leads = not fails[s]
             for c in range(first, last):
                 leads = leads and (_stays(c, rows, component, component[s]) or _leads_back(c, rows, settled))
-            if component[s] >= 0:
+            if 0 <= component[s] < states:
                 ready[component[s]] = ready[component[s]] and leads
             elif leads:
                 settled[s] = grown = True
