@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.breaking import judge_mutants
 from bench.mutants import apply, mutants
-from bench.mutations import JUDGE, modules, outcome_of
+from bench.mutations import JUDGE, PACKAGE, modules, outcome_of
 
 TEXT = """
 def f(x, memo, *, of=(1, 2)):
@@ -36,6 +37,17 @@ def test_every_change_changes_valid_code_and_has_a_name_of_its_own() -> None:
 def test_the_judge_is_not_changed() -> None:
     assert not [name for name in modules() if name.startswith(JUDGE)]
     assert {"leap.py", "leaping.py", "automata/product.py", "solver/again.py"} <= set(modules())
+
+
+def test_every_function_of_the_judge_is_changed() -> None:
+    found = judge_mutants(1)
+    assert judge_mutants(1) == found
+    assert sorted(map(repr, judge_mutants(2))) == sorted(map(repr, found))
+    for path in (PACKAGE / JUDGE).glob("*.py"):
+        changed = {mutant.line for module, mutant in found if module == path.name}
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.name != "refused":  # there is nothing in it to change
+                assert changed & set(range(node.lineno, (node.end_lineno or node.lineno) + 1)), node.name
 
 
 def call(number: int, **more: Any) -> dict[str, Any]:
