@@ -7,6 +7,8 @@ the package says unchanged. No mutant may lead to a false answer that is called 
 
 Changes are made in lines that the corpus runs, so that each of them has a chance to be noticed. Mutants that are done are in
 the file of results, and not tried again: a run that was stopped goes on where it was.
+
+With `--judge` the judge itself is changed, all of its lines, and its own tests must find it (`bench.breaking`).
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from pathlib import Path
 from queue import Queue
 from typing import Any
 
+from bench.breaking import break_judge
 from bench.mutants import Mutant, apply, mutants
 
 ROOT = Path(__file__).parents[1]
@@ -191,22 +194,28 @@ def main() -> None:
     """Try mutants until there are enough, or the time is up."""
     parser = argparse.ArgumentParser(prog="python -m bench.mutations", description=__doc__)
     parser.add_argument(
-        "--mutants", type=int, default=60, help="how many in all, those in the file of results included"
+        "--mutants", type=int, help="how many in all, those in the file of results included; 60, all with --judge"
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no more after so many")
     parser.add_argument(
-        "--results", default="mutants.jsonl", help="a JSON object a mutant; those in it are not tried again"
+        "--results", help="a JSON object a mutant; those in it are not tried again; mutants.jsonl, judge-mutants.jsonl"
     )
     parser.add_argument(
         "--only", action="append", default=[], metavar="PREFIX",
         help="change modules alone whose names begin so, such as automata/ or solver/temporal; may be repeated",
     )  # fmt: skip
     parser.add_argument("--everywhere", action="store_true", help="also change lines that the corpus does not run")
+    parser.add_argument("--judge", action="store_true", help="change the judge, and see whether its own tests find it")
     given = parser.parse_args()
+    if given.judge:
+        results_path = Path(given.results or "judge-mutants.jsonl")
+        break_judge(given.mutants, given.seed, given.jobs, given.seconds, results_path)
+        return
+    wanted_count = 60 if given.mutants is None else given.mutants
     begun = time.monotonic()
-    results_path = Path(given.results)
+    results_path = Path(given.results or "mutants.jsonl")
     results = [json.loads(line) for line in results_path.read_text().splitlines()] if results_path.exists() else []
     results = [each for each in results if each["seed"] == given.seed]
     done = {(each["module"], each["mutant"]) for each in results}
@@ -226,7 +235,7 @@ def main() -> None:
         first.run(place / "out", seconds=3000, lines=traced)
         lines = None if given.everywhere else {(module, line) for module, line in json.loads(traced.read_text())}
         order = chosen(lines, given.seed, tuple(given.only))
-        wanted = [(module, m) for module, m in order[: given.mutants] if (module, m.name) not in done]
+        wanted = [(module, m) for module, m in order[:wanted_count] if (module, m.name) not in done]
         seconds = max(LEAST, SLOWER * cost)
         false = sum(c["false"] for c in base.values())
         print(

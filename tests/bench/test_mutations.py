@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.breaking import judge_mutants
 from bench.mutants import apply, mutants
-from bench.mutations import JUDGE, chosen, modules, outcome_of
+from bench.mutations import JUDGE, PACKAGE, chosen, modules, outcome_of
 
 TEXT = """
 def f(x, memo, *, of=(1, 2)):
@@ -41,6 +42,17 @@ def test_the_judge_is_not_changed() -> None:
 def test_some_modules_alone() -> None:
     names = {module for module, _ in chosen(None, 1, ("automata/", "solver/temporal"))}
     assert names == {"automata/product.py", "automata/kernels.py", "solver/temporal.py"}
+
+
+def test_every_function_of_the_judge_is_changed() -> None:
+    found = judge_mutants(1)
+    assert judge_mutants(1) == found
+    assert sorted(map(repr, judge_mutants(2))) == sorted(map(repr, found))
+    for path in (PACKAGE / JUDGE).glob("*.py"):
+        changed = {mutant.line for module, mutant in found if module == path.name}
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.name != "refused":  # there is nothing in it to change
+                assert changed & set(range(node.lineno, (node.end_lineno or node.lineno) + 1)), node.name
 
 
 def call(number: int, **more: Any) -> dict[str, Any]:

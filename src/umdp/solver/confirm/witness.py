@@ -179,12 +179,14 @@ def carry_load(
     from scipy.sparse.linalg import splu
 
     states = taken.size
+    with np.errstate(invalid="ignore"):  # a part that has overflown leaves no number, which is neither small nor open
+        whole = x.base + x.offset
     if sign < 0.0 and least == 0.0:  # next to 0 there is no room for anything else
-        gone = x.base + x.offset < FAINT
-        x.base[gone] = x.offset[gone] = 0.0
-    open_ = ~asked.goal & asked.through & np.isfinite(x.base) & (x.base + x.offset > least)
+        gone = whole < FAINT
+        x.base[gone] = x.offset[gone] = whole[gone] = 0.0
+    open_ = ~asked.goal & asked.through & np.isfinite(x.base) & (whole > least)
     if not asked.reward:
-        open_ &= x.base + x.offset < asked.top
+        open_ &= whole < asked.top
     inner = np.flatnonzero(open_)
     if not 0 < inner.size <= MOST:
         return None

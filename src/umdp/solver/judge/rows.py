@@ -337,6 +337,8 @@ def collect(
                     endless = endless or (base[j] == np.inf and upper[t] > 0.0)
                     far, near, pay = factor * (base[j] - here), factor * (offset[j] - rest), paid[t] if pays else 0.0
                     key = ((far + near) + pay) + sign * 8.0 * EPS * (abs(far) + abs(near) + abs(pay))
+                    if factor != 1.0 and (base[j] != here or offset[j] != rest):
+                        key += sign * 4.0 * LEAST  # products next to 0 may vanish
                     worth[i], place[i] = prefers * key, t - begin
                 if not endless:
                     sort_entries(n, worth, place)
@@ -354,13 +356,12 @@ def collect(
                     if p > 0.0:
                         j = successor[t]
                         endless = endless or base[j] == np.inf
-                        far, near = factor * (base[j] - here), factor * (offset[j] - rest)
-                        pay = paid[t] if pays else 0.0
-                        part = abs(far) + abs(near) + abs(pay)
+                        gap, small, pay = base[j] - here, offset[j] - rest, paid[t] if pays else 0.0
+                        far, near = factor * gap, factor * small
                         sum_ += p * ((far + near) + pay)
-                        size += p * part
+                        size += p * (abs(far) + abs(near) + abs(pay))
                         whole += p
-                        parts += part
+                        parts += abs(gap) + abs(small) + abs(pay)
                 sum_ += earned * whole
                 size += abs(earned) * whole
                 if parts > 0.0:

@@ -56,6 +56,7 @@ def step_back(
                 if weighted:
                     part = play.weight[c] * found
                     total += part + sign * (4.0 * (last - first) + 8.0) * EPS * abs(part)
+                    total += sign * (LEAST if found != 0.0 else 0.0)  # a product next to 0 may vanish
                     whole += play.weight[c]
                 best = max(best, found) if agent_max else min(best, found)
         if weighted:  # weights sum to 1 up to rounding, and are meant to do so exactly

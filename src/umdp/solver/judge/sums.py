@@ -27,7 +27,18 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.judge.graph import may_cut
-from umdp.solver.judge.rows import EPS, LOWER, ModelRows, RowReading, TwoPart, collect, listed_order, possible, read_row
+from umdp.solver.judge.rows import (
+    EPS,
+    LEAST,
+    LOWER,
+    ModelRows,
+    RowReading,
+    TwoPart,
+    collect,
+    listed_order,
+    possible,
+    read_row,
+)
 
 __all__ = ["GainVectors", "Play", "examine_average", "examine_discounted"]
 
@@ -68,6 +79,8 @@ def examine_discounted(
         lost[s] = -(1.0 - discount) * x.base[s] - (1.0 - discount) * x.offset[s]
         size = (1.0 - discount) * (abs(x.base[s]) + abs(x.offset[s]))
         lost[s] += sign * (8.0 * EPS * size + 2.0 * off)
+        if x.base[s] != 0.0 or x.offset[s] != 0.0:
+            lost[s] += sign * 4.0 * LEAST
         if not play.every and not whole:
             for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
                 counted[c] = c == play.choice[s]
@@ -82,6 +95,7 @@ def examine_discounted(
             for c in range(first, last):
                 total += play.weight[c] * gain[c]
                 wrong += play.weight[c] * error[c] + (2.0 * (last - first) + 8.0) * EPS * abs(play.weight[c] * gain[c])
+                wrong += 4.0 * LEAST if gain[c] != 0.0 or error[c] != 0.0 else 0.0  # products next to 0 may vanish
                 weight += play.weight[c]
             fails[s] = not (weight > 0.0 and sign * total + wrong <= 0.0)
         else:
@@ -124,6 +138,7 @@ def examine_average(rows: ModelRows, play: Play, off: float, found: GainVectors,
     """
     states = fails.size
     if may_cut(rows):
+        fails[:] = True
         return states
     gain, component = found.gain, found.component
     value = TwoPart(found.value, np.zeros(states))
@@ -172,7 +187,7 @@ def examine_average(rows: ModelRows, play: Play, off: float, found: GainVectors,
             leads = not fails[s]
             for c in range(first, last):
                 leads = leads and (_stays(c, rows, component, component[s]) or _leads_back(c, rows, settled))
-            if component[s] >= 0:
+            if 0 <= component[s] < states:
                 ready[component[s]] = ready[component[s]] and leads
             elif leads:
                 settled[s] = grown = True

@@ -1,0 +1,61 @@
+"""Sums and single steps, by random cases whose verdict is known in rationals."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from solver.judged_sums import SumCase, average_cases, discounted_cases, steps
+from umdp.solver.judge import ModelRows, TwoPart
+from umdp.solver.judge.steps import step_back
+from umdp.solver.judge.sums import GainVectors, Play, examine_average, examine_discounted
+
+
+def _play(case: SumCase) -> Play:
+    return Play(case.nature_max, case.every, case.choice, case.weight)
+
+
+def _sandwiched(cases: list[SumCase]) -> tuple[int, int]:
+    """Assert that what must be refused is, and that what may not be is not; return how many passed, and failed in one state."""
+    passed = refused = 0
+    for number, case in enumerate(cases):  # what was marked before does not matter
+        rows, fails = ModelRows(*case.arrays.fields()), np.full(case.arrays.states, number % 2 == 0)
+        if case.component is None:
+            count = examine_discounted(rows, _play(case), case.discount, case.off, TwoPart(*case.x), case.sign, fails)
+        else:
+            found = GainVectors(TwoPart(*case.gain), case.x[0], case.component)
+            count = examine_average(rows, _play(case), case.off, found, case.sign, fails)
+        marked = set(np.flatnonzero(fails).tolist())
+        assert count == len(marked), case.name
+        assert case.must_refuse <= marked, f"{case.name}: {case.must_refuse - marked} do not satisfy the theorem"
+        assert marked <= case.may_refuse, f"{case.name}: {marked - case.may_refuse} satisfy it with room"
+        passed += not marked
+        refused += len(case.must_refuse) == 1
+    return passed, refused
+
+
+def test_discounted_sums_that_fail_are_refused_and_those_with_room_confirmed() -> None:
+    passed, refused = _sandwiched(discounted_cases(400))
+    assert passed > 60
+    assert refused > 60
+
+
+def test_averages_that_fail_are_refused_and_those_with_room_confirmed() -> None:
+    passed, refused = _sandwiched(average_cases(500))
+    assert passed > 60
+    assert refused > 60
+
+
+def test_a_step_backwards_is_rounded_outwards_and_not_far() -> None:
+    for case, exact in steps(300):
+        rows, out = ModelRows(*case.arrays.fields()), np.full(case.arrays.states, np.nan)
+        step_back(rows, _play(case), case.agent_max, case.decided, case.worth, case.x[0], case.sign, out)
+        for s, worth in enumerate(exact):
+            if worth is None:
+                assert out[s] == case.sign * np.inf, case.name
+                continue
+            beyond = (Fraction(float(out[s])) - worth) * Fraction(case.sign)
+            assert 0 <= beyond <= Fraction(1, 10**13), f"{case.name}, state {s}: {out[s]} for {worth}"
+            if case.decided[s]:
+                assert beyond == 0
