@@ -9,7 +9,7 @@ import numpy as np
 
 from solver.judged_rounding import sums_next_to_one, wide_rows
 from umdp.solver.judge import JudgedQuestion, ModelRows, TwoPart, examine, refuse, refused
-from umdp.solver.judge.rows import FREE, LOWER, UPPER, excess, read_row
+from umdp.solver.judge.rows import FREE, LOWER, UPPER, excess, listed_order, read_row
 from umdp.solver.judge.steps import step_back
 from umdp.solver.judge.sums import GainVectors, Play, examine_average, examine_discounted
 
@@ -64,7 +64,7 @@ def test_a_model_of_one_transition_earns_what_it_says() -> None:
             for given in (rows, free):
                 out, fails = np.empty(1), np.zeros(1, np.bool_)
                 for each in (play, play._replace(choice=np.empty(0, np.int64), weight=one)):
-                    step_back(given, each, True, none, out, np.zeros(1), sign, out)
+                    step_back(given, each, True, none, out, np.zeros(1), sign, listed_order(given), out)
                     assert 0.0 <= sign * (out[0] - earned) < 1e-12
                 for share in (-1e-9, 1e-9):
                     x = TwoPart(np.array([2 * earned * (1 + share)]), np.zeros(1))
@@ -89,7 +89,7 @@ def test_what_is_exactly_nothing_stays_nothing() -> None:
         for sign in (-1.0, 1.0):
             for weight in (EMPTY, np.array([0.5, 0.5])):
                 play = Play(True, False, np.arange(2), weight)
-                step_back(rows, play, True, np.zeros(2, np.bool_), out, np.zeros(2), sign, out)
+                step_back(rows, play, True, np.zeros(2, np.bool_), out, np.zeros(2), sign, listed_order(rows), out)
                 assert out.tolist() == [0.0, 0.0]
                 assert examine_discounted(rows, play, 0.9, 0.0, x, sign, fails) == 0
             found = GainVectors(x, np.zeros(2), np.zeros(2, np.int64))
@@ -217,9 +217,19 @@ def test_weighted_choices_are_rounded_outwards() -> None:
         size = 1 + max(map(abs, worth))
         for sign in (-1.0, 1.0):
             out, play = np.zeros(1), Play(True, False, np.zeros(1, np.int64), weight)
-            step_back(rows, play, True, np.zeros(1, np.bool_), out, np.zeros(1), sign, out)
+            step_back(rows, play, True, np.zeros(1, np.bool_), out, np.zeros(1), sign, listed_order(rows), out)
             assert 0 <= (Fraction(float(out[0])) - mean) * Fraction(sign) <= size / 10**13
-            step_back(rows, play._replace(weight=EMPTY), True, np.zeros(1, np.bool_), out, np.zeros(1), sign, out)
+            step_back(
+                rows,
+                play._replace(weight=EMPTY),
+                True,
+                np.zeros(1, np.bool_),
+                out,
+                np.zeros(1),
+                sign,
+                listed_order(rows),
+                out,
+            )
             assert 0 <= (Fraction(float(out[0])) - worth[0]) * Fraction(sign) <= size / 10**13
 
 
@@ -247,7 +257,7 @@ def test_products_next_to_nothing_do_not_vanish() -> None:
         np.array([0, 2]), np.arange(3), np.zeros(2, np.int64), one, one, EMPTY, np.array([least, 0.0]), EMPTY
     )
     out, fails, play = np.zeros(1), np.zeros(1, np.bool_), Play(True, False, np.zeros(1, np.int64), weight)
-    step_back(rows, play, True, none, out, np.zeros(1), 1.0, out)
+    step_back(rows, play, True, none, out, np.zeros(1), 1.0, listed_order(rows), out)
     assert out[0] > 0.0
     nothing = TwoPart(np.zeros(1), np.zeros(1))
     assert examine_discounted(rows, play, 0.5, 0.0, nothing, 1.0, fails) == 1

@@ -8,6 +8,7 @@ import numpy as np
 
 from solver.judged_sums import SumCase, average_cases, discounted_cases, steps
 from umdp.solver.judge import ModelRows, TwoPart
+from umdp.solver.judge.rows import listed_order
 from umdp.solver.judge.steps import step_back
 from umdp.solver.judge.sums import GainVectors, Play, examine_average, examine_discounted
 
@@ -50,7 +51,9 @@ def test_averages_that_fail_are_refused_and_those_with_room_confirmed() -> None:
 def test_a_step_backwards_is_rounded_outwards_and_not_far() -> None:
     for case, exact in steps(300):
         rows, out = ModelRows(*case.arrays.fields()), np.full(case.arrays.states, np.nan)
-        step_back(rows, _play(case), case.agent_max, case.decided, case.worth, case.x[0], case.sign, out)
+        step_back(
+            rows, _play(case), case.agent_max, case.decided, case.worth, case.x[0], case.sign, listed_order(rows), out
+        )
         for s, worth in enumerate(exact):
             if worth is None:
                 assert out[s] == case.sign * np.inf, case.name

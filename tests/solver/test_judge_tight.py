@@ -8,6 +8,7 @@ import numpy as np
 
 from solver.judged_rounding import EMPTY, Shown, tight_averages, tight_bounds, tight_discounted, tight_steps
 from umdp.solver.judge import JudgedQuestion, ModelRows, TwoPart, examine
+from umdp.solver.judge.rows import listed_order
 from umdp.solver.judge.steps import step_back
 from umdp.solver.judge.sums import GainVectors, Play, examine_average, examine_discounted
 
@@ -52,6 +53,6 @@ def test_a_step_backwards_is_never_rounded_inwards() -> None:
         none, out = np.zeros(states, np.bool_), np.empty(states)
         for weighted in (False, True):
             play = _play(shown, weighted)
-            step_back(rows, play, True, none, shown.base, shown.base, shown.sign, out)
+            step_back(rows, play, True, none, shown.base, shown.base, shown.sign, listed_order(rows), out)
             beyond = (Fraction(float(out[0])) - exact) * Fraction(shown.sign)
             assert 0 <= beyond <= Fraction(1, 10**12) * size + Fraction(1, 10**300), shown.about
