@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.judge.graph import JudgedQuestion
 from umdp.solver.judge.inductive import mark_counted
+from umdp.solver.judge.quick import OPEN
 from umdp.solver.judge.rows import (
     EPS,
     FREE,
@@ -104,8 +105,9 @@ def move_outwards(
 ) -> int:
     """Move every state at which a vector fails outwards, one after the other, until it passes for now; return how many."""
     states, choices = asked.goal.size, rows.choice_ptr.size - 1
-    counted, gain, error = np.empty(choices, np.bool_), np.empty(choices), np.empty(choices)
-    mark_counted(rows, asked, x, choice, sign, counted)
+    known, gain, error = np.empty(choices, np.int8), np.empty(choices), np.empty(choices)
+    mark_counted(rows, asked, x, choice, sign, known)
+    counted = known == OPEN
     side, order, moved = RowReading(sign, asked.nature_max, 1.0, True, True, True), listed_order(rows), 0
     for i in range(states):
         s = states - 1 - i if backwards else i

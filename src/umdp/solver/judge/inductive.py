@@ -34,13 +34,12 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.judge.graph import JudgedQuestion, check_arrival, check_riches, is_held, may_cut
-from umdp.solver.judge.quick import pass_rows
+from umdp.solver.judge.quick import FAILS, OPEN, STRICT, TIES, pass_rows
 from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, RowReading, TwoPart, collect, listed_order, read_row
 
 __all__ = ["examine", "mark_counted"]
 
 Array = NDArray[Any]
-FAILS, TIES, STRICT = 0, 1, 2
 ROUNDS = 400  # times that states whose inequality is tight are looked at again
 
 
@@ -59,9 +58,12 @@ def is_above(base: float, offset: float, level: float) -> bool:
 
 @kernel
 def mark_counted(
-    rows: ModelRows, asked: JudgedQuestion, x: TwoPart, choice: Array, sign: float, counted: Array
+    rows: ModelRows, asked: JudgedQuestion, x: TwoPart, choice: Array, sign: float, verdict: Array
 ) -> None:
-    """Mark the rows (C,) that count on a side: all of a state, or the policy's; none where the bound is a trivial one."""
+    """Write OPEN for the rows (C,) that count on a side: all of a state, or the policy's; none where the bound is a trivial one.
+
+    Others hold.
+    """
     state_ptr, goal, through, base, offset = rows.state_ptr, asked.goal, asked.through, x.base, x.offset
     bottom, top = 0.0 if asked.reward else asked.top - 1.0, np.inf if asked.reward else asked.top
     every = asked.all_above if sign > 0.0 else asked.all_below
@@ -70,7 +72,7 @@ def mark_counted(
         if counts:
             counts = not (is_above(base[s], offset[s], top) if sign > 0.0 else is_below(base[s], offset[s], bottom))
         for c in range(state_ptr[s], state_ptr[s + 1]):
-            counted[c] = counts and (every or choice[s] == c)
+            verdict[c] = OPEN if counts and (every or choice[s] == c) else STRICT
 
 
 @kernel
@@ -87,22 +89,24 @@ def judge_rows(
 
     A row that does not count holds strictly.
     """
-    state_ptr, choices, states = rows.state_ptr, rows.choice_ptr.size - 1, (0, asked.goal.size)
-    order, gain, error = listed_order(rows), np.empty(choices), np.empty(choices)
-    counted = np.empty(choices, np.bool_), np.empty(choices, np.bool_)
-    mark_counted(rows, asked, low, choice, -1.0, counted[0])
-    mark_counted(rows, asked, high, choice, 1.0, counted[1])
-    pass_rows(rows, asked.nature_max, low, high, states, order, counted[0], counted[1])
-    for sign, x, open_, (verdict, worst) in ((-1.0, low, counted[0], below), (1.0, high, counted[1], above)):
-        verdict[:], worst[:] = STRICT, STRICT
-        if not open_.any():
-            continue
-        side = RowReading(sign, asked.nature_max, 1.0, True, True, True)
-        collect(rows, open_, x, gain[:0], side, states, order, gain, error)
-        for s in range(worst.size):
-            for c in range(state_ptr[s], state_ptr[s + 1]):
-                if open_[c] and not sign * gain[c] + error[c] < 0.0:
-                    verdict[c] = TIES if gain[c] == 0.0 and error[c] == 0.0 else FAILS
+    states, order = (0, asked.goal.size), listed_order(rows)
+    mark_counted(rows, asked, low, choice, -1.0, below[0])
+    mark_counted(rows, asked, high, choice, 1.0, above[0])
+    pass_rows(rows, asked.nature_max, low, high, states, order, below[0], above[0])
+    for sign, x, (verdict, worst) in ((-1.0, low, below), (1.0, high, above)):
+        left = verdict == OPEN
+        if left.any():
+            gain, error = np.empty(verdict.size), np.empty(verdict.size)
+            reading = RowReading(sign, asked.nature_max, 1.0, True, True, True)
+            collect(rows, left, x, gain[:0], reading, states, order, gain, error)
+            for c in range(verdict.size):
+                if left[c]:
+                    ties = gain[c] == 0.0 and error[c] == 0.0
+                    verdict[c] = STRICT if sign * gain[c] + error[c] < 0.0 else TIES if ties else FAILS
+        worst[:] = STRICT
+        if (verdict != STRICT).any():
+            for s in range(worst.size):
+                for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
                     worst[s] = min(worst[s], verdict[c])
 
 

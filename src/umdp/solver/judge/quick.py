@@ -1,7 +1,7 @@
-"""The quick look: which rows hold strictly, from below and from above, seen at once; what it leaves is looked at with care.
+"""The quick look: which rows hold, strictly or with equality, from below and from above, seen at once; it leaves others open.
 
-Nothing depends on it but time: a row that it passes satisfies its inequality, with every rounding bounded, and one that it does
-not pass is judged by `rows.collect`.
+Nothing depends on it but time: what it says of a row is so, with every rounding bounded, and what it leaves open is judged by
+`rows.collect`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,15 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.judge.rows import EPS, FREE, LEAST, LOWER, ModelRows, TwoPart, left_for, read_row, sort_entries, widest
 
-__all__ = ["pass_rows"]
+__all__ = ["FAILS", "OPEN", "STRICT", "TIES", "pass_rows"]
 
 Array = NDArray[Any]
+OPEN, FAILS, TIES, STRICT = (
+    -1,
+    0,
+    1,
+    2,
+)  # what is known of a row's inequality: nothing, it fails, there is equality, it holds
 
 
 @kernel
@@ -30,7 +36,7 @@ def pass_rows(
     below: Array,
     above: Array,
 ) -> None:
-    """Take the marks (C,) from rows of some states that hold strictly, from below and from above.
+    """Write whether open rows of some states hold, from below and from above (C,), as far as that is seen at once.
 
     On one side all answers of nature count: from above if it maximises. There its optimum is that of `rows.respond`, for values
     of what a step is *worth* to it. On the other side one answer is enough, and the one just found is one. Roundings are those
@@ -50,7 +56,7 @@ def pass_rows(
     for s in range(states[0], states[1]):
         here, there, here_rest, there_rest = x[s], y[s], x_rest[s], y_rest[s]
         for c in range(state_ptr[s], state_ptr[s + 1]):
-            if not (below[c] or above[c]):
+            if below[c] != OPEN and above[c] != OPEN:
                 continue
             begin, end = choice_ptr[c], choice_ptr[c + 1]
             kind, slack, n = LOWER, 0.0, end - begin
@@ -111,16 +117,22 @@ def pass_rows(
                     span = max(span, part)
                     order[begin + i] = place[i]
                 lost, off = 5.0 * (lack + off) * span, 2.0 * off * abs(worth[at])
-            bound = 2.0 * n + 20.0
+            bound, found, second = 2.0 * n + 20.0, OPEN, OPEN
             error = bound * (EPS * (size + abs(earned) * whole) + LEAST)
             if all_ + sign * earned * whole + off + error < 0.0:
-                if nature_max:
-                    above[c] = False
-                else:
-                    below[c] = False
+                found = STRICT
             error = bound * (EPS * (other + abs(earned) * whole) + LEAST)
             if -sign * (one + earned * whole) + lost + error < 0.0:
-                if nature_max:
-                    below[c] = False
-                else:
-                    above[c] = False
+                second = STRICT
+            if earned == 0.0 and size * other == 0.0 and not pays:  # is all that is possible worth the same?
+                even, also = found == OPEN, second == OPEN
+                for t in range(begin, end):
+                    j = successor[t]
+                    if lower[t] > 0.0 if kind == LOWER else upper[t] > 0.0:
+                        even = even and x[j] == here and x_rest[j] == here_rest
+                        also = also and y[j] == there and y_rest[j] == there_rest
+                found, second = TIES if even else found, TIES if also else second
+            if below[c] == OPEN:
+                below[c] = second if nature_max else found
+            if above[c] == OPEN:
+                above[c] = found if nature_max else second
