@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.judge.graph import JudgedQuestion
-from umdp.solver.judge.inductive import mark_counted
-from umdp.solver.judge.quick import OPEN
+from umdp.solver.judge.quick import counts
 from umdp.solver.judge.rows import (
     EPS,
     FREE,
@@ -105,9 +104,12 @@ def move_outwards(
 ) -> int:
     """Move every state at which a vector fails outwards, one after the other, until it passes for now; return how many."""
     states, choices = asked.goal.size, rows.choice_ptr.size - 1
-    known, gain, error = np.empty(choices, np.int8), np.empty(choices), np.empty(choices)
-    mark_counted(rows, asked, x, choice, sign, known)
-    counted = known == OPEN
+    counted, gain, error = np.empty(choices, np.bool_), np.empty(choices), np.empty(choices)
+    every, end = (asked.all_above, np.inf if asked.reward else asked.top) if sign > 0.0 else (asked.all_below, floor)
+    for s in range(states):
+        open_ = not asked.goal[s] and asked.through[s] and counts(x.base[s], x.offset[s], sign, end)
+        for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
+            counted[c] = open_ and (every or choice[s] == c)
     side, order, moved = RowReading(sign, asked.nature_max, 1.0, True, True, True), listed_order(rows), 0
     for i in range(states):
         s = states - 1 - i if backwards else i

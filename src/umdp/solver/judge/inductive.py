@@ -34,45 +34,13 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.judge.graph import JudgedQuestion, check_arrival, check_riches, is_held, may_cut
-from umdp.solver.judge.quick import FAILS, OPEN, STRICT, TIES, pass_rows
-from umdp.solver.judge.rows import EPS, FREE, LOWER, ModelRows, RowReading, TwoPart, collect, listed_order, read_row
+from umdp.solver.judge.quick import FAILS, OPEN, STRICT, TIES, is_above, is_below, look
+from umdp.solver.judge.rows import FREE, LOWER, ModelRows, RowReading, TwoPart, collect, listed_order, read_row
 
-__all__ = ["examine", "mark_counted"]
+__all__ = ["examine"]
 
 Array = NDArray[Any]
 ROUNDS = 400  # times that states whose inequality is tight are looked at again
-
-
-@kernel(forceinline=True)
-def is_below(base: float, offset: float, level: float) -> bool:
-    """Whether a value is surely at most `level`: a difference of two numbers has the right sign, and is off by EPS."""
-    away = base - level
-    return bool((away <= 0.0 and offset <= 0.0) or away + offset <= -4.0 * EPS * abs(away))
-
-
-@kernel(forceinline=True)
-def is_above(base: float, offset: float, level: float) -> bool:
-    """Whether a value is surely at least `level`."""
-    return bool(is_below(-base, -offset, -level))
-
-
-@kernel
-def mark_counted(
-    rows: ModelRows, asked: JudgedQuestion, x: TwoPart, choice: Array, sign: float, verdict: Array
-) -> None:
-    """Write OPEN for the rows (C,) that count on a side: all of a state, or the policy's; none where the bound is a trivial one.
-
-    Others hold.
-    """
-    state_ptr, goal, through, base, offset = rows.state_ptr, asked.goal, asked.through, x.base, x.offset
-    bottom, top = 0.0 if asked.reward else asked.top - 1.0, np.inf if asked.reward else asked.top
-    every = asked.all_above if sign > 0.0 else asked.all_below
-    for s in range(goal.size):
-        counts = base[s] < np.inf and not goal[s] and through[s]
-        if counts:
-            counts = not (is_above(base[s], offset[s], top) if sign > 0.0 else is_below(base[s], offset[s], bottom))
-        for c in range(state_ptr[s], state_ptr[s + 1]):
-            verdict[c] = OPEN if counts and (every or choice[s] == c) else STRICT
 
 
 @kernel
@@ -85,28 +53,22 @@ def judge_rows(
     below: tuple[Array, Array],
     above: tuple[Array, Array],
 ) -> None:
-    """Write whether the inequality of each row holds, from below and above: FAILS, TIES or STRICT, (C,), and its worst, (S,).
-
-    A row that does not count holds strictly.
-    """
-    states, order = (0, asked.goal.size), listed_order(rows)
-    mark_counted(rows, asked, low, choice, -1.0, below[0])
-    mark_counted(rows, asked, high, choice, 1.0, above[0])
-    pass_rows(rows, asked.nature_max, low, high, states, order, below[0], above[0])
+    """Write whether inequalities of rows hold, from below and above, FAILS, TIES or STRICT (C,), and a state's worst (S,)."""
+    order = listed_order(rows)
+    look(rows, asked, low, high, choice, order, below, above)
     for sign, x, (verdict, worst) in ((-1.0, low, below), (1.0, high, above)):
-        left = verdict == OPEN
-        if left.any():
-            gain, error = np.empty(verdict.size), np.empty(verdict.size)
-            reading = RowReading(sign, asked.nature_max, 1.0, True, True, True)
-            collect(rows, left, x, gain[:0], reading, states, order, gain, error)
-            for c in range(verdict.size):
-                if left[c]:
-                    ties = gain[c] == 0.0 and error[c] == 0.0
-                    verdict[c] = STRICT if sign * gain[c] + error[c] < 0.0 else TIES if ties else FAILS
-        worst[:] = STRICT
-        if (verdict != STRICT).any():
-            for s in range(worst.size):
+        if not (worst == OPEN).any():
+            continue
+        left, gain, error = verdict == OPEN, np.empty(verdict.size), np.empty(verdict.size)
+        reading = RowReading(sign, asked.nature_max, 1.0, True, True, True)
+        collect(rows, left, x, gain[:0], reading, (0, worst.size), order, gain, error)
+        for s in range(worst.size):
+            if worst[s] == OPEN:
+                worst[s] = STRICT
                 for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
+                    if left[c]:
+                        ties = gain[c] == 0.0 and error[c] == 0.0
+                        verdict[c] = STRICT if sign * gain[c] + error[c] < 0.0 else TIES if ties else FAILS
                     worst[s] = min(worst[s], verdict[c])
 
 

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.solver.judge.graph import JudgedQuestion
 from umdp.solver.judge.rows import EPS, FREE, LEAST, LOWER, ModelRows, TwoPart, left_for, read_row, sort_entries, widest
 
-__all__ = ["FAILS", "OPEN", "STRICT", "TIES", "pass_rows"]
+__all__ = ["FAILS", "OPEN", "STRICT", "TIES", "counts", "is_above", "is_below", "look"]
 
 Array = NDArray[Any]
 OPEN, FAILS, TIES, STRICT = (
@@ -25,23 +26,50 @@ OPEN, FAILS, TIES, STRICT = (
 )  # what is known of a row's inequality: nothing, it fails, there is equality, it holds
 
 
+@kernel(forceinline=True)
+def is_below(base: float, offset: float, level: float) -> bool:
+    """Whether a value is surely at most `level`: a difference of two numbers has the right sign, and is off by EPS."""
+    away = base - level
+    return bool((away <= 0.0 and offset <= 0.0) or away + offset <= -4.0 * EPS * abs(away))
+
+
+@kernel(forceinline=True)
+def is_above(base: float, offset: float, level: float) -> bool:
+    """Whether a value is surely at least `level`."""
+    return bool(is_below(-base, -offset, -level))
+
+
+@kernel(forceinline=True)
+def counts(base: float, offset: float, sign: float, end: float) -> bool:
+    """Whether there is anything to show of a bound, from above if `sign` is 1: not if it is infinite, or at its trivial end."""
+    trivial = is_above(base, offset, end) if sign > 0.0 else is_below(base, offset, end)
+    return bool(base < np.inf and not trivial)
+
+
 @kernel
-def pass_rows(
+def look(
     rows: ModelRows,
-    nature_max: bool,
+    asked: JudgedQuestion,
     low: TwoPart,
     high: TwoPart,
-    states: tuple[int, int],
+    choice: Array,
     order: Array,
-    below: Array,
-    above: Array,
+    below: tuple[Array, Array],
+    above: tuple[Array, Array],
 ) -> None:
-    """Write whether open rows of some states hold, from below and from above (C,), as far as that is seen at once.
+    """Write whether rows hold, from below and from above (C,), and the worst of each state (S,), as far as that is seen at once.
+
+    The rows that count are all of a state, or the policy's (S,); none where the bound is a trivial one. Others hold.
 
     On one side all answers of nature count: from above if it maximises. There its optimum is that of `rows.respond`, for values
     of what a step is *worth* to it. On the other side one answer is enough, and the one just found is one. Roundings are those
     of `rows.collect`.
     """
+    goal, through, nature_max = asked.goal, asked.through, asked.nature_max
+    all_below, all_above = asked.all_below, asked.all_above
+    bottom, top = (0.0, np.inf) if asked.reward else (asked.top - 1.0, asked.top)
+    low_base, low_offset, high_base, high_offset = low.base, low.offset, high.base, high.offset
+    down, up, worst_down, worst_up = below[0], above[0], below[1], above[1]
     state_ptr, choice_ptr, successor = rows.state_ptr, rows.choice_ptr, rows.successor
     lower, upper, state_reward, choice_reward = rows.lower, rows.upper, rows.state_reward, rows.choice_reward
     intervals, by_state, by_choice = rows.lower is not rows.upper, state_reward.size > 0, choice_reward.size > 0
@@ -51,12 +79,21 @@ def pass_rows(
         sign, x, y, x_rest, y_rest = -1.0, low.base, high.base, low.offset, high.offset
     paid, pays = rows.paid, rows.paid.size > 0
     more = pays or low.offset.any() or high.offset.any()
-    room = widest(rows, states) if intervals else 1
+    room = widest(rows, (0, goal.size)) if intervals else 1
     worth, place = np.empty(2 * room), np.empty(2 * room, np.int64)
-    for s in range(states[0], states[1]):
+    for s in range(goal.size):
         here, there, here_rest, there_rest = x[s], y[s], x_rest[s], y_rest[s]
+        inner = not goal[s] and through[s]
+        show_low = inner and counts(low_base[s], low_offset[s], -1.0, bottom)
+        show_high = inner and counts(high_base[s], high_offset[s], 1.0, top)
+        worst_down[s] = worst_up[s] = STRICT
         for c in range(state_ptr[s], state_ptr[s + 1]):
-            if below[c] != OPEN and above[c] != OPEN:
+            down[c] = up[c] = STRICT
+            from_below, from_above = (
+                show_low and (all_below or choice[s] == c),
+                show_high and (all_above or choice[s] == c),
+            )
+            if not (from_below or from_above):
                 continue
             begin, end = choice_ptr[c], choice_ptr[c + 1]
             kind, slack, n = LOWER, 0.0, end - begin
@@ -132,7 +169,9 @@ def pass_rows(
                         even = even and x[j] == here and x_rest[j] == here_rest
                         also = also and y[j] == there and y_rest[j] == there_rest
                 found, second = TIES if even else found, TIES if also else second
-            if below[c] == OPEN:
-                below[c] = second if nature_max else found
-            if above[c] == OPEN:
-                above[c] = found if nature_max else second
+            if from_below:
+                down[c] = second if nature_max else found
+                worst_down[s] = min(worst_down[s], down[c])
+            if from_above:
+                up[c] = found if nature_max else second
+                worst_up[s] = min(worst_up[s], up[c])
