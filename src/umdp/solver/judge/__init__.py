@@ -1,6 +1,7 @@
 """The judge: the one place that says whether bounds are proved, from the model as given and the vectors alone.
 
 - `rows`: what one row of the model allows, and what nature collects there, with every rounding bounded.
+- `quick`: what is seen of rows at once, of both vectors; others are read with care.
 - `graph`: whether the goal may be missed, is reached surely, or payments go on for ever.
 - `inductive`: reachability, expected rewards and totals.
 - `digits`: reachability and expected rewards whose values agree in more digits than two numbers have.
