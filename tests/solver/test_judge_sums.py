@@ -62,3 +62,25 @@ def test_a_step_backwards_is_rounded_outwards_and_not_far() -> None:
             assert 0 <= beyond <= Fraction(1, 10**13), f"{case.name}, state {s}: {out[s]} for {worth}"
             if case.decided[s]:
                 assert beyond == 0
+
+
+def test_parts_are_rounded_by_their_sizes() -> None:
+    """One state that stays and earns a little more than a bound of two parts says, which nearly cancel or are nearly the same."""
+    rng, state, stay = np.random.default_rng(139), np.zeros(1, np.int64), np.ones(1)
+    play, fails, none = Play(True, True, state, np.empty(0)), np.zeros(1, np.bool_), np.empty(0)
+    for _ in range(3000):
+        discount, sign = float(1 - 0.5 * rng.random() ** 3), float(rng.choice([-1.0, 1.0]))
+        base = float(rng.random())
+        parts = np.array([base]), np.array([base * rng.choice([-1, 1]) + rng.normal() * 2.0 ** rng.integers(-60, -3)])
+        bound = sum(Fraction(float(part[0])) for part in parts)
+        for share in (1 - Fraction(discount), Fraction(1)):
+            reward = float(share * bound)
+            while (Fraction(reward) - share * bound) * Fraction(sign) <= 0:
+                reward = float(np.nextafter(reward, sign * np.inf))
+            earned = np.array([reward])
+            rows = ModelRows(np.array([0, 1]), np.array([0, 1]), state, stay, stay, earned, none, none)
+            if share < 1:
+                assert examine_discounted(rows, play, discount, 0.0, TwoPart(*parts), sign, fails) == 1
+            else:
+                found = GainVectors(TwoPart(*parts), np.zeros(1), state)
+                assert examine_average(rows, play, 0.0, found, sign, fails) == 1
