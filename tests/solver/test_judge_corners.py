@@ -11,7 +11,7 @@ from solver.judged_rounding import sums_next_to_one, wide_rows
 from umdp.solver.judge import JudgedQuestion, ModelRows, TwoPart, examine, refuse, refused
 from umdp.solver.judge.rows import FREE, LOWER, UPPER, excess, listed_order, read_row
 from umdp.solver.judge.steps import step_back
-from umdp.solver.judge.sums import GainVectors, Play, examine_average, examine_discounted
+from umdp.solver.judge.sums import GainVectors, Play, examine_average, examine_discounted, span
 
 EMPTY: Any = np.empty(0)
 
@@ -307,3 +307,33 @@ def test_refusals_are_counted() -> None:
     before = refused()
     refuse("a bound")
     assert refused() == before + 1
+
+
+def test_no_average_is_beyond_what_a_step_earns() -> None:
+    """Rewards of a state, a choice and a transition each; sums that are rounded are rounded outwards."""
+    rng = np.random.default_rng(131)
+    for _ in range(200):
+        state, choice, paid = (rng.normal(size=size) * 10.0 ** rng.integers(-9, 9) for size in (2, 3, 4))
+        rows = ModelRows(
+            np.array([0, 2, 3]), np.array([0, 2, 3, 4]), np.array([0, 1, 1, 0]), np.full(4, 0.5), np.full(4, 0.5), state,
+            choice, paid,
+        )  # fmt: skip
+        for kept in range(8):
+            left = {
+                name: EMPTY for i, name in enumerate(("state_reward", "choice_reward", "paid")) if not kept >> i & 1
+            }
+            some = rows._replace(**left)
+            earned = [
+                sum(
+                    Fraction(float(part[place]))
+                    for part, place in ((some.state_reward, s), (some.choice_reward, c), (some.paid, t))
+                    if part.size
+                )
+                for t, (s, c) in enumerate(((0, 0), (0, 0), (0, 1), (1, 2)))
+            ]
+            least, most = span(some)
+            size = sum(
+                float(np.abs(part).max(initial=0.0)) for part in (some.state_reward, some.choice_reward, some.paid)
+            )
+            assert 0 <= min(earned) - Fraction(least) <= Fraction(1e-14 * size)
+            assert 0 <= Fraction(most) - max(earned) <= Fraction(1e-14 * size)

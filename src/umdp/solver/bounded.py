@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import mdp_of, statistics_of, status_of
-from umdp.solver.confirm.sums import confirm_bounded
+from umdp.solver.confirm.sums import confirm_bounded, rows_of
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.objective import bounds_of, objective_of
 from umdp.solver.result import Bracket, Solution
 from umdp.solver.sums import bounded_sum
 from umdp.solver.task import Effort
-from umdp.solver.unfinished import policy_of, span, unfinished
+from umdp.solver.unfinished import policy_of, unfinished
 from umdp.spec import Spec
 
 __all__ = ["bounded"]
@@ -48,6 +48,7 @@ def bounded(
 ) -> Solution:
     """Return the solution of a step-bounded property; of a given policy where there is one."""
     from umdp.solver.certification.rounding import all_ends
+    from umdp.solver.judge.sums import span
     from umdp.solver.methods.backward_induction import induct
     from umdp.solver.methods.nature import respond
 
@@ -94,7 +95,7 @@ def bounded(
         high = np.minimum(high, 1.0)
     if result.done < steps:
         effort.is_late()
-        single = (0.0, 0.0) if objective.rewards is None else span(model, objective.rewards)
+        single = span(rows_of(model, objective))
         varies = weights is not None and weights.ndim > 1
         low, high = unfinished(objective, low, high, result.done, (max(single[0], 0.0), single[1]), varies=varies)
     else:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
 from umdp.solver.again import mdp_of, statistics_of
-from umdp.solver.confirm.sums import confirm_average
+from umdp.solver.confirm.sums import confirm_average, rows_of
 from umdp.solver.cuts import cut_rows, enclosed
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.objective import Objective, bounds_of
@@ -19,7 +19,6 @@ from umdp.solver.proof.average import Ends
 from umdp.solver.reduction.stopping import with_stops
 from umdp.solver.result import Bracket, Diagnostic, Solution
 from umdp.solver.sums import status_within
-from umdp.solver.unfinished import span
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
@@ -51,6 +50,7 @@ def average(
     """
     from umdp.solver.certification.rounding import EPS
     from umdp.solver.graph.end_components import end_components
+    from umdp.solver.judge.sums import span
     from umdp.solver.methods.average import solve_gains
     from umdp.solver.methods.nature import respond
     from umdp.solver.methods.signed import Signed
@@ -59,7 +59,7 @@ def average(
     shape = Shape.of(model)
     if isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
         assert asked.rewards is not None
-        least, most = span(model, asked.rewards)
+        least, most = span(rows_of(model, asked))
 
         def uncut(other: IntervalMDP, rewards: Rewards) -> Solution:
             asks = replace(asked, rewards=rewards)
@@ -126,7 +126,7 @@ def average(
         )
         low, high = np.minimum(low, judged_low), np.maximum(high, judged_high)
     assert asked.rewards is not None
-    least, most = span(model, asked.rewards)  # no average is beyond what single steps earn
+    least, most = span(rows_of(model, asked))  # no average is beyond what single steps earn
     low, high = np.maximum(low, least - asked.off), np.minimum(high, most + asked.off)
     if asked.kind == "P":
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import mdp_of, statistics_of
-from umdp.solver.confirm.sums import confirm_bounded, confirm_discounted
+from umdp.solver.confirm.sums import confirm_bounded, confirm_discounted, rows_of
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.objective import Objective, bounds_of
 from umdp.solver.result import Bracket, Diagnostic, Solution, Status
-from umdp.solver.unfinished import policy_of, span, unfinished
+from umdp.solver.unfinished import policy_of, unfinished
 
 if TYPE_CHECKING:
     from umdp.solver.task import Effort
@@ -101,6 +101,7 @@ def bounded_sum(
     tell: Callable[[int], bool],
 ) -> Solution:
     """Return the solution of a bounded sum of rewards of any sign; `weights` (C,) or (K, C) are those of a given policy."""
+    from umdp.solver.judge.sums import span
     from umdp.solver.methods.nature import respond
     from umdp.solver.methods.signed import Signed, backward
 
@@ -118,7 +119,7 @@ def bounded_sum(
     if not np.isfinite(x).all():  # numbers grew too large
         low, high = np.full(x.size, -np.inf), np.full(x.size, np.inf)
     if done < steps:
-        single = (0.0, 0.0) if asked.rewards is None else span(model, asked.rewards)
+        single = span(rows_of(model, asked))
         low, high = unfinished(asked, low, high, done, single, varies=weights is not None and weights.ndim > 1)
     elif effort.prove and steps > 0 and np.isfinite(low).all():
         taken, fixed = (choices, None) if policy is None else (policy.choice, weights)

@@ -24,12 +24,12 @@ from umdp.solver.objective import bounds_of
 from umdp.solver.result import Bracket, Solution
 
 if TYPE_CHECKING:
-    from umdp.model import MDP, IntervalMDP, Rewards
+    from umdp.model import MDP, IntervalMDP
     from umdp.solver.objective import Objective
     from umdp.solver.task import Effort
     from umdp.spec import Spec
 
-__all__ = ["policy_of", "span", "unanswered", "unfinished"]
+__all__ = ["policy_of", "unanswered", "unfinished"]
 
 Array = NDArray[Any]
 
@@ -114,19 +114,3 @@ def _up(value: Fraction) -> float:
     from umdp.solver.certification.rounding import ceiling, floor
 
     return ceiling(value) if value >= 0 else -floor(-value)
-
-
-def span(model: MDP | IntervalMDP, rewards: Rewards) -> tuple[float, float]:
-    """Return what a step earns at least, and at most."""
-    paid = np.zeros(model.transitions) if rewards.transition is None else np.array(rewards.transition)
-    row = np.repeat(np.arange(model.choices), np.diff(model.choice_ptr))
-    parts = [paid]
-    if rewards.choice is not None:
-        parts.append(rewards.choice[row])
-    if rewards.state is not None:
-        parts.append(rewards.state[model.choice_state[row]])
-    with np.errstate(over="ignore", invalid="ignore"):
-        room = 4.0 * np.finfo(float).eps * sum(np.abs(part) for part in parts)  # sums are rounded
-        total = sum(parts)
-        least, most = float(np.min(total - room)), float(np.max(total + room))
-    return least if np.isfinite(least) else -np.inf, most if np.isfinite(most) else np.inf

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.objective import Objective, bounds_of
-from umdp.solver.unfinished import span
 
 if TYPE_CHECKING:
     from umdp.solver.judge import ModelRows
@@ -60,7 +59,7 @@ def confirm_discounted(
     `given` says that the policy was: both bounds are then of its own value.
     """
     from umdp.solver.judge import TwoPart
-    from umdp.solver.judge.sums import Play, examine_discounted
+    from umdp.solver.judge.sums import Play, examine_discounted, span
 
     agent_max, nature_max = players
     low, high = bounds
@@ -81,7 +80,7 @@ def confirm_discounted(
                     break
         sure = sure and (found is not None or not np.isfinite(bound).all())
         if found is None:  # what every step earns at least (at most), for ever
-            extreme = span(model, asked.rewards)[int(sign > 0)] if asked.rewards is not None else 0.0
+            extreme = span(rows)[int(sign > 0)]
             ever = (extreme + sign * asked.off) / (1.0 - asked.discount)
             flat = TwoPart(np.full(bound.size, ever + sign * 2.0**-40 * abs(ever)), np.zeros(bound.size))
             held = examine_discounted(rows, play, asked.discount, asked.off, flat, sign, fails) == 0

@@ -40,7 +40,7 @@ from umdp.solver.judge.rows import (
     read_row,
 )
 
-__all__ = ["GainVectors", "Play", "examine_average", "examine_discounted"]
+__all__ = ["GainVectors", "Play", "examine_average", "examine_discounted", "span"]
 
 Array = NDArray[Any]
 
@@ -63,6 +63,20 @@ class GainVectors(NamedTuple):
     gain: TwoPart
     value: Array
     component: Array
+
+
+def span(rows: ModelRows) -> tuple[float, float]:
+    """Return what a step earns at least, and at most: no average is beyond that. Sums of three rewards are rounded twice."""
+    owner = np.repeat(np.arange(rows.choice_ptr.size - 1), np.diff(rows.choice_ptr))
+    state = np.repeat(np.arange(rows.state_ptr.size - 1), np.diff(rows.state_ptr))
+    total, size = np.zeros(owner.size), np.zeros(owner.size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for reward, place in ((rows.paid, None), (rows.choice_reward, owner), (rows.state_reward, state[owner])):
+            if reward.size > 0:
+                part = reward if place is None else reward[place]
+                total, size = total + part, size + np.abs(part)
+        least, most = float(np.min(total - 8.0 * EPS * size)), float(np.max(total + 8.0 * EPS * size))
+    return least if np.isfinite(least) else -np.inf, most if np.isfinite(most) else np.inf
 
 
 @kernel
