@@ -66,13 +66,14 @@ class _Defence:
     """Vectors for a case, and what the judge says of them: moved outwards as far as it takes."""
 
     def __init__(
-        self, case: JudgedObjective, given: DraftBounds, choice: Array, nature: Callable[[], Array], precision: float
+        self, case: JudgedObjective, given: DraftBounds, choice: Array, nature: Callable[[], Array], effort: Effort
     ) -> None:
         from umdp.solver.confirm.witness import levels_that_pay, trap_levels
         from umdp.solver.judge.graph import may_cut
 
         rows, asked, _ = case
-        self.case, self.given, self.nature, self.precision = case, given, nature, precision
+        self.case, self.given, self.nature = case, given, nature
+        self.precision, self.late = effort.precision, effort.is_late
         self.choice = np.ascontiguousarray(choice, dtype=np.int64)
         low, size = given.low[0], given.low[0].size
         self.open = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
@@ -128,13 +129,15 @@ class _Defence:
                 continue
             self.sides[side] = TwoPart(*(np.array(part) for part in self.sides[side]))  # they may be the draft's own
             for turn in range(rounds):
+                if turn > 0 and self.late():
+                    break
                 if not move_outwards(rows, asked, self.sides[side], self.choice, sign, turn % 2 == 0, self.bottom):
                     break
 
-    def _try(self, margins: tuple[float, ...], late: Callable[[], bool]) -> bool:
+    def _try(self, margins: tuple[float, ...]) -> bool:
         """Move vectors outwards by relative margins, then single states; whether both sides hold then."""
         for margin in margins:
-            if margin > self.precision / 8 or late():
+            if margin > self.precision / 8 or self.late():
                 break
             for side in (0, 1):
                 if not self.holds[side] and margin:
@@ -144,15 +147,15 @@ class _Defence:
                 return True
         return False
 
-    def hold(self, late: Callable[[], bool]) -> bool:
+    def hold(self) -> bool:
         """Find vectors that hold, the closest first; whether that succeeds on both sides."""
-        return self._try(CLOSE_BY[:: 3 if self.case.rows.successor.size > LARGE else 1], late)
+        return self._try(CLOSE_BY[:: 3 if self.case.rows.successor.size > LARGE else 1])
 
-    def widen(self, late: Callable[[], bool]) -> bool:
+    def widen(self) -> bool:
         """Find vectors that hold, by a linear system or further away; whether that succeeds on both sides."""
-        if late():
+        if self.late():
             return False
-        return self._carry() or self._try(() if self.case.rows.successor.size > LARGE else FURTHER, late)
+        return self._carry() or self._try(() if self.case.rows.successor.size > LARGE else FURTHER)
 
     def _carry(self) -> bool:
         """Move the sides that do not hold by what roundings add up to over all steps; whether both hold then."""
@@ -175,7 +178,9 @@ class _Defence:
     def concede(self) -> bool:
         """Give up states that do not pass, and what rests on them; whether both sides hold then."""
         ends = self.bottom, math.inf if self.case.asked.reward else self.case.asked.top
-        for _ in range(4):
+        for turn in range(4):
+            if turn > 0 and self.late():
+                break
             for side in (0, 1):
                 if not self.holds[side]:
                     self._give_up(side, self.open[side], ends[side])
@@ -196,9 +201,10 @@ class _Defence:
     def bounds(self, states: Array | slice = ALL) -> tuple[Array, Array]:
         """Return the vectors of some states as bounds on what was asked, rounded outwards."""
         from umdp.solver.certification.rounding import one_minus
+        from umdp.solver.confirm.witness import rounded_sum
 
         low, high = (
-            _rounded(side.base[states], side.offset[states], up)
+            rounded_sum(side.base[states], side.offset[states], up)
             for side, up in zip(self.sides, (False, True), strict=True)
         )
         if self.given.complement:  # of reaching, less 1
@@ -208,16 +214,6 @@ class _Defence:
         if self.case.asked.reward:
             return np.maximum(low, 0.0), high
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-
-
-def _rounded(base: Array, offset: Array, up: bool) -> Array:
-    """Return ``base + offset``, rounded up or down where it is not a number itself."""
-    with np.errstate(invalid="ignore"):
-        total = base + offset
-        shift = total - base
-        lost = (base - (total - shift)) + (offset - shift)
-        off = lost > 0 if up else lost < 0
-    return np.where(off, np.nextafter(total, np.inf if up else -np.inf), total)
 
 
 def confirm(
@@ -273,8 +269,7 @@ def _defence(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort)
         none = np.zeros(draft.model.states)
         given = DraftBounds((draft.lower, none), (draft.upper, none), objective.safety)
     case = case_of(draft.model, objective, agent_max, nature_max, complement=given.complement)
-
-    return _Defence(case, given, choice, lambda: _answer(case, draft), effort.precision)
+    return _Defence(case, given, choice, lambda: _answer(case, draft), effort)
 
 
 def _answer(case: JudgedObjective, draft: Solution) -> Array:
@@ -293,12 +288,12 @@ def confirmed(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort
     from umdp.solver.judge import refuse
 
     defence = _defence(draft, agent_max, nature_max, effort)
-    if not (defence.ask() or defence.hold(effort.is_late)):
+    if not (defence.ask() or defence.hold()):
         found = _in_integers(draft, agent_max, nature_max, effort) if draft.status.is_precise else None
         if found is not None:
             refuse(str(draft.spec))
             return found
-        if not defence.widen(effort.is_late):
+        if not defence.widen():
             return None
     found = _with_bounds(draft, defence.bounds, effort)
     return None if draft.status.is_precise and not found.status.is_precise else found
@@ -310,15 +305,20 @@ def _with_bounds(
     """Return the solution with what holds in the place of what the draft says: `bounds` of some states."""
     from umdp.solver.again import bracket_of, status_of
 
-    low, high = bounds(np.array([draft.model.initial]))
-    bracket = bracket_of(draft.spec, float(low[0]), float(high[0]))
+    def outer(states: Array | slice) -> tuple[Array, Array]:
+        low, high = bounds(states)
+        return np.minimum(draft.lower[states], low), np.maximum(draft.upper[states], high)
+
+    # What lies further out than what was confirmed is confirmed, too; it has the digits that others have seen.
+    low, high = (float(end[0]) for end in bounds(np.array([draft.model.initial])))
+    bracket = bracket_of(draft.spec, min(draft.bracket.lower, low), max(draft.bracket.upper, high))
     own = draft.policy_bracket
     if own == draft.bracket:
         own = bracket
     open_game = draft.status is Status.OPEN_GAME
     status = status_of(bracket, effort, open_game=open_game)
     return replace(
-        draft, bracket=bracket, policy_bracket=own, status=status, _bounds=lambda: bounds(ALL),
+        draft, bracket=bracket, policy_bracket=own, status=status, _bounds=lambda: outer(ALL),
         diagnostics=(*draft.diagnostics, *notes),
     )  # fmt: skip
 
@@ -326,7 +326,7 @@ def _with_bounds(
 def _in_integers(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> Solution | None:
     """Return the solution with bounds of as many digits as it takes; None where they are not found, or not close enough."""
     from umdp.model import Policy
-    from umdp.solver.again import mdp_of
+    from umdp.solver.again import bracket_of, mdp_of
     from umdp.solver.confirm.digits import NARROWEST, rounded, solve_in_integers
 
     model, choice, objective = draft.model, draft.policy.choice, objective_of(draft.model, draft.spec)
@@ -344,9 +344,10 @@ def _in_integers(draft: Solution, agent_max: bool, nature_max: bool, effort: Eff
     if case.safety:
         low, high = rounded(found.high, False, True), rounded(found.low, True, True)
     taken, prob = found.choice, found.prob
+    bracket = bracket_of(draft.spec, float(low[model.initial]), float(high[model.initial]))
     draft = replace(
         draft, _bounds=lambda: (low, high), _policy=lambda: Policy(model, taken), _nature=lambda: mdp_of(model, prob),
-        policy_bracket=draft.bracket,
+        bracket=bracket, policy_bracket=bracket,
     )  # fmt: skip
     solution = _with_bounds(
         draft, lambda states: (low[states], high[states]), effort
