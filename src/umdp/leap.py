@@ -100,7 +100,9 @@ class Leaper:
             if asked.reward and bool(task.decided.infinite.any()):
                 from umdp.solver.confirm.witness import trap_levels
 
-                trap = trap_levels(rows, asked, asked.all_below, asked.nature_max)
+                via = task.decided.via
+                taken = np.where(via >= 0, via, model.state_ptr[:-1]).astype(np.int64)  # what the policy takes there
+                trap = trap_levels(rows, asked, taken, asked.all_below, asked.nature_max)
             about = np.array(self.kept.index), task.decided.infinite, trap, task.complement
             self._question = (rows[5:], asked, about)
         return self._question

@@ -233,16 +233,16 @@ class Case:
             return self._at_most(self.low, s, level, room)
         return self._at_most((-self.high[0], -self.high[1]), s, -level, room)
 
-    def held(self, s: int, every: bool) -> bool:
-        """Whether the level of a trap is right: rows lead further down, or stay."""
+    def held(self, s: int, side: bool) -> bool:
+        """Whether the level of a trap is right: rows that count lead further down, or stay."""
         own = int(self.trap[s])
         down = {j for j in range(self.arrays.states) if 0 <= self.trap[j] < own}
         same = {j for j in range(self.arrays.states) if self.trap[j] == own}
         helped = self.reward and self.nature_max
-        found = [
-            line.leads(down) or line.stays(same) or (helped and line.can_stay(same)) for line in self.arrays.lines[s]
-        ]
-        return all(found) if every else any(found)
+        rows = self.rows(s, side)
+        return bool(rows) and all(
+            line.leads(down) or line.stays(same) or (helped and line.can_stay(same)) for line in rows
+        )
 
     def arrives(self) -> set[int]:
         """Return the states from which, by the graph, the goal is reached surely through finite bounds."""
@@ -308,8 +308,7 @@ class Case:
             # The other side.
             side = from_above
             mine = below if side else above
-            every = self.all_below if side else self.all_above
-            if trapping and self.trap[s] >= 0 and not self.held(s, every):
+            if trapping and self.trap[s] >= 0 and not self.held(s, side):
                 mine.add(s)
             if self._within(s, 0.0, True, room) if side else self._trivial_above(s, room):
                 continue

@@ -93,7 +93,7 @@ def _confirmed(seed: int, count: int) -> tuple[int, int]:
                 if rng.random() < 0.5:
                     choice = solve(model, to_spec(objective)).policy.choice
                 every = asked.all_below if asked.reward else asked.all_above
-                trap = trap_levels(rows, asked, every, asked.reward and asked.nature_max)
+                trap = trap_levels(rows, asked, choice, every, asked.reward and asked.nature_max)
                 if rng.random() < 0.3:
                     trap = rng.integers(-1, 3, size=model.states)
                 marks = np.zeros(model.states, np.bool_), np.zeros(model.states, np.bool_)
@@ -131,7 +131,8 @@ def test_what_is_moved_outwards_is_confirmed() -> None:
             rows, asked, safety = _objective(model, objective)
             low, high = (-solution.upper, -solution.lower) if safety else (solution.lower, solution.upper)
             none, marks = np.zeros(model.states), (np.zeros(model.states, np.bool_), np.zeros(model.states, np.bool_))
-            trap = trap_levels(rows, asked, asked.all_below if asked.reward else asked.all_above, asked.nature_max)
+            every = asked.all_below if asked.reward else asked.all_above
+            trap = trap_levels(rows, asked, np.array(solution.policy.choice), every, asked.nature_max)
             left = examine(
                 rows,
                 asked,

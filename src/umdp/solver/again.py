@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.result import Bracket, Solution, Statistics, Status
+from umdp.solver.judge.width import status_of
+from umdp.solver.result import Bracket, Solution, Statistics
 from umdp.solver.task import Effort, Task, Values
 from umdp.spec import Spec
 
@@ -25,7 +26,6 @@ __all__ = [
     "solution_of",
     "solve_again",
     "statistics_of",
-    "status_of",
 ]
 
 Array = NDArray[Any]
@@ -124,17 +124,6 @@ def mdp_of(model: MDP | IntervalMDP, prob: Array) -> MDP:
 def statistics_of(effort: Effort, begun: float) -> Statistics:
     """Return what a solve took."""
     return Statistics(effort.undecided, effort.components, effort.largest, effort.iterations, time.monotonic() - begun)
-
-
-def status_of(bracket: Bracket, effort: Effort, *, open_game: bool = False) -> Status:
-    """Return what stands behind a bracket."""
-    from umdp.solver.judge.width import is_narrow
-
-    if is_narrow(bracket.lower, bracket.upper, effort.precision):
-        return Status.CERTIFIED
-    if effort.stopped:
-        return Status.STOPPED
-    return Status.OPEN_GAME if open_game else Status.IMPRECISE
 
 
 def plausible(spec: Spec, low: Array, high: Array) -> tuple[Array, Array]:

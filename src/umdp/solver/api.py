@@ -202,11 +202,11 @@ def evaluate(
             )
         return _in_product(policy.induced(model), spec, nature_max, nature_max, effort, begun, None)  # type: ignore[type-var]
     if spec.aim == "bounded":
-        return bounded(model, spec, nature_max, nature_max, effort, begun, policy)
+        return _about(policy, bounded(model, spec, nature_max, nature_max, effort, begun, policy))
     if policy.steps is not None:
         raise ModelError("a step-dependent policy can be evaluated for step-bounded properties only")
     if spec.aim in ENDLESS:
-        return endless(model, spec, nature_max, nature_max, effort, begun, None, policy, _reach)
+        return _about(policy, endless(model, spec, nature_max, nature_max, effort, begun, None, policy, _reach))
     chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
     inner = unbounded(chain, spec, nature_max, nature_max, effort, begun, None)
     size = model.states
@@ -227,6 +227,12 @@ def evaluate(
         model, spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
         lambda: (inner.lower[:size], inner.upper[:size]), lambda: policy, nature,
     )  # fmt: skip
+
+
+def _about(policy: Policy, solution: Solution) -> Solution:
+    """Return a solution, which must be about the policy given."""
+    assert solution.policy is policy, "the answer is about another policy"
+    return solution
 
 
 def _within(deadline: float, method: str, threads: int) -> Callable[[MDP | IntervalMDP, Spec, float], Solution]:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.again import mdp_of, statistics_of, status_of
+from umdp.solver.again import mdp_of, statistics_of
 from umdp.solver.confirm.sums import confirm_bounded, rows_of
 from umdp.solver.graph.arrays import Shape
+from umdp.solver.judge.width import status_of
 from umdp.solver.objective import bounds_of, objective_of
 from umdp.solver.result import Bracket, Solution
 from umdp.solver.sums import bounded_sum

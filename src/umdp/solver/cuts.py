@@ -99,7 +99,7 @@ def enclosed(
     answer : solves a model without cuts, with rewards of its own
     worst : in place of the harsher model's, a solution whose bound on nature's side holds
     """
-    from umdp.solver.judge.width import is_narrow
+    from umdp.solver.judge.width import status_of
 
     name = "paid" if spec.kind != "R" else spec.resolve_reward(list(model.rewards))
     worst, mild = (
@@ -119,9 +119,7 @@ def enclosed(
 
     low, high = bounds()
     bracket = Bracket(float(low[initial]), float(high[initial]))
-    status = Status.STOPPED if effort.stopped else Status.OPEN_ENDS
-    if is_narrow(bracket.lower, bracket.upper, effort.precision):
-        status = Status.CERTIFIED
+    status = status_of(bracket, effort, Status.OPEN_ENDS)
     return Solution(
         model, spec, bracket, bracket, status, statistics_of(effort, begun), bounds, policy,
         lambda: mdp_of(model, mild.nature.probability),

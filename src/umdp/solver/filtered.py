@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.again import status_of
+from umdp.solver.judge.width import status_of
 from umdp.solver.result import Bracket, Solution, Status
 
 if TYPE_CHECKING:

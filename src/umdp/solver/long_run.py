@@ -14,11 +14,11 @@ from umdp.solver.again import mdp_of, statistics_of
 from umdp.solver.confirm.sums import confirm_average, rows_of
 from umdp.solver.cuts import cut_rows, enclosed
 from umdp.solver.graph.arrays import Shape
+from umdp.solver.judge.width import status_of
 from umdp.solver.objective import Objective, bounds_of
 from umdp.solver.proof.average import Ends
 from umdp.solver.reduction.stopping import with_stops
 from umdp.solver.result import Bracket, Diagnostic, Solution
-from umdp.solver.sums import status_within
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def average(
 
     ends = Ends(gains.x, component, stays, settled, stop)
     return Solution(
-        model, spec, bracket, bracket, status_within(bracket, signed.largest_reward, effort), statistics_of(effort, begun),
+        model, spec, bracket, bracket, status_of(bracket, effort, unit=signed.largest_reward), statistics_of(effort, begun),
         lambda: (low, high), lambda: Policy(model, choice), lambda: mdp_of(model, prob()), ends=ends,
         diagnostics=() if sure else (Diagnostic.UNCONFIRMED,),
     )  # fmt: skip

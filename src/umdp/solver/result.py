@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model.display import facts_html
 from umdp.model.structure import held
+from umdp.solver.judge.width import Status
 
 if TYPE_CHECKING:
     from umdp.automata.product import Product
@@ -74,27 +75,6 @@ class Bracket:
     def _repr_html_(self) -> str:
         facts = [("lower", f"{self.lower:.10g}"), ("upper", f"{self.upper:.10g}"), ("width", f"{self.width:.3g}")]
         return facts_html("Bracket", facts)
-
-
-class Status(enum.Enum):
-    """What stands behind a bracket; the value is a sentence for people."""
-
-    CERTIFIED = "certified to the precision asked for"
-    IMPRECISE = "certified, but wider than the precision asked for: rounding leaves no room for a tighter bound"
-    OPEN_GAME = (
-        "certified, but wider than asked for: lower bounds of 0 let nature cut transitions, and the bound on the "
-        "optimum did not close; the policy's own value is bracketed to the precision"
-    )
-    OPEN_ENDS = (
-        "certified, but wider than asked for: lower bounds of 0 let nature decide where the process can stay for ever; the "
-        "policy keeps the bound that it wants"
-    )
-    STOPPED = "certified, but wider than the precision asked for: stopped at the limit on time or iterations"
-
-    @property
-    def is_precise(self) -> bool:
-        """Whether the precision asked for is met."""
-        return self is Status.CERTIFIED
 
 
 class Diagnostic(enum.Enum):

@@ -13,15 +13,16 @@ from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import mdp_of, statistics_of
 from umdp.solver.confirm.sums import confirm_bounded, confirm_discounted, rows_of
 from umdp.solver.graph.arrays import Shape
+from umdp.solver.judge.width import status_of
 from umdp.solver.objective import Objective, bounds_of
-from umdp.solver.result import Bracket, Diagnostic, Solution, Status
+from umdp.solver.result import Bracket, Diagnostic, Solution
 from umdp.solver.unfinished import policy_of, unfinished
 
 if TYPE_CHECKING:
     from umdp.solver.task import Effort
     from umdp.spec import Spec
 
-__all__ = ["bounded_sum", "discounted", "status_within"]
+__all__ = ["bounded_sum", "discounted"]
 
 Array = NDArray[Any]
 
@@ -66,7 +67,7 @@ def discounted(
         return mdp_of(model, prob)
 
     return Solution(
-        model, spec, bracket, bracket, status_within(bracket, signed.largest_reward, effort), statistics_of(effort, begun),
+        model, spec, bracket, bracket, status_of(bracket, effort, unit=signed.largest_reward), statistics_of(effort, begun),
         lambda: (low, high), lambda: taken, nature, diagnostics=() if sure else (Diagnostic.UNCONFIRMED,),
     )  # fmt: skip
 
@@ -77,15 +78,6 @@ def weights_of(policy: Policy) -> Array:
     if weight.ndim > 1:
         raise ModelError("a step-dependent policy can be evaluated for step-bounded properties only")
     return weight
-
-
-def status_within(bracket: Bracket, unit: float, effort: Effort) -> Status:
-    """Return what stands behind a bracket of any sign: its width counts relative to it, or to the largest single reward."""
-    from umdp.solver.judge.width import is_narrow
-
-    if np.isfinite(bracket.lower) and is_narrow(bracket.lower, bracket.upper, effort.precision, unit):
-        return Status.CERTIFIED
-    return Status.STOPPED if effort.stopped else Status.IMPRECISE
 
 
 def bounded_sum(
@@ -135,6 +127,6 @@ def bounded_sum(
 
     unit = max(signed.largest_reward, float(np.abs(final).max(initial=0.0)))
     return Solution(
-        model, spec, bracket, bracket, status_within(bracket, unit, effort), statistics_of(effort, begun),
+        model, spec, bracket, bracket, status_of(bracket, effort, unit=unit), statistics_of(effort, begun),
         lambda: (low, high), lambda: policy or policy_of(model, choices, done), nature,
     )  # fmt: skip

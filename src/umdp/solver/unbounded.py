@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of, status_of
+from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of
 from umdp.solver.confirm.reaching import confirm
 from umdp.solver.cuts import cut_rows, enclosed
+from umdp.solver.judge.width import status_of
 from umdp.solver.reduction.analysis import Analysis, analyse
 from umdp.solver.result import Bracket, Solution, Status
 from umdp.solver.task import Effort, Task, has_free_zero
@@ -164,7 +165,7 @@ def _draft(
         return mdp_of(model, chosen[: model.transitions])
 
     closed = own_bracket.relative_width <= effort.precision  # otherwise it is not for the game that the bracket is wide
-    status = status_of(bracket, effort, open_game=open_game and closed)
+    status = status_of(bracket, effort, Status.OPEN_GAME if open_game and closed else Status.IMPRECISE)
     return Solution(
         model, spec, bracket, own_bracket, status, statistics_of(effort, begun),
         per_state, lambda: Policy.trusted(model, choice()[:size]), nature, values=kept, _candidate=candidate,

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Policy
-from umdp.solver.again import mdp_of, statistics_of, status_of
+from umdp.solver.again import mdp_of, statistics_of
+from umdp.solver.judge.width import status_of
 from umdp.solver.objective import bounds_of
 from umdp.solver.result import Bracket, Solution
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP
-from umdp.solver.again import status_of
 from umdp.solver.confirm.sums import rows_of
+from umdp.solver.judge.width import status_of
 from umdp.solver.objective import Objective, objective_of
 from umdp.solver.result import Bracket, Diagnostic, Solution, Status
 from umdp.solver.temporal import taken_choices
@@ -75,7 +75,7 @@ def confirm_lift(
         )
 
     bracket = kept(solution.bracket)
-    status = status_of(bracket, effort, open_game=solution.status is Status.OPEN_GAME)
+    status = status_of(bracket, effort, Status.OPEN_GAME if solution.status is Status.OPEN_GAME else Status.IMPRECISE)
     return replace(
         solution, bracket=bracket, policy_bracket=kept(solution.policy_bracket), status=status, _bounds=bounds, unknowns=None,
         values=None, _candidate=None, diagnostics=(*solution.diagnostics, Diagnostic.UNCONFIRMED),

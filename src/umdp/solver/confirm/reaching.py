@@ -82,9 +82,9 @@ class _Defence:
         if asked.total and bool(np.isinf(low).any()):
             self.trap = levels_that_pay(rows, asked.all_below, low, self.choice)
         elif asked.reward and not asked.total and bool(np.isinf(low).any()):
-            self.trap = trap_levels(rows, asked, asked.all_below, asked.nature_max)
+            self.trap = trap_levels(rows, asked, self.choice, asked.all_below, asked.nature_max)
         elif not asked.reward and not asked.nature_max and may_cut(rows):
-            self.trap = trap_levels(rows, asked, asked.all_above, False)
+            self.trap = trap_levels(rows, asked, self.choice, asked.all_above, False)
         self.sides = [self._vector(0.0, 0), self._vector(0.0, 1)]
 
     @property
@@ -303,7 +303,8 @@ def _with_bounds(
     draft: Solution, bounds: Callable[[Array | slice], tuple[Array, Array]], effort: Effort, *notes: Diagnostic
 ) -> Solution:
     """Return the solution with what holds in the place of what the draft says: `bounds` of some states."""
-    from umdp.solver.again import bracket_of, status_of
+    from umdp.solver.again import bracket_of
+    from umdp.solver.judge.width import status_of
 
     def outer(states: Array | slice) -> tuple[Array, Array]:
         low, high = bounds(states)
@@ -316,7 +317,7 @@ def _with_bounds(
     if own == draft.bracket:
         own = bracket
     open_game = draft.status is Status.OPEN_GAME
-    status = status_of(bracket, effort, open_game=open_game)
+    status = status_of(bracket, effort, Status.OPEN_GAME if open_game else Status.IMPRECISE)
     return replace(
         draft, bracket=bracket, policy_bracket=own, status=status, _bounds=lambda: outer(ALL),
         diagnostics=(*draft.diagnostics, *notes),

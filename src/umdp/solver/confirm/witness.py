@@ -251,10 +251,10 @@ def _touches(c: int, rows: ModelRows, level: Array) -> bool:
 
 
 @kernel
-def trap_levels(rows: ModelRows, asked: JudgedQuestion, every: bool, cutting: bool) -> Array:
+def trap_levels(rows: ModelRows, asked: JudgedQuestion, choice: Array, every: bool, cutting: bool) -> Array:
     """Return the levels (S,) of states from which the goal is missed with positive probability, -1 elsewhere.
 
-    That is whatever the agent does if `every`, if it does the right thing otherwise; with `cutting`, nature helps by cutting
+    That is whatever the agent does if `every`, by its policy `choice` (S,) otherwise; with `cutting`, nature helps by cutting
     transitions. States that need not leave each other make one level. Those that may then fall down come above.
     """
     states = asked.goal.size
@@ -276,7 +276,8 @@ def trap_levels(rows: ModelRows, asked: JudgedQuestion, every: bool, cutting: bo
                 if drifts[s]:
                     held, count = 0, rows.state_ptr[s + 1] - rows.state_ptr[s]
                     for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
-                        held += _touches(c, rows, level) or _is_confined(c, rows, drifts, cutting)
+                        if every or c == choice[s]:
+                            held += _touches(c, rows, level) or _is_confined(c, rows, drifts, cutting)
                     drifts[s] = held >= (count if every else 1)
                     grown = grown or not drifts[s]
         new = 0
@@ -295,7 +296,8 @@ def trap_levels(rows: ModelRows, asked: JudgedQuestion, every: bool, cutting: bo
                 if level[s] < 0 and not asked.goal[s]:
                     falls, count = 0, rows.state_ptr[s + 1] - rows.state_ptr[s]
                     for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
-                        falls += _touches(c, rows, level)
+                        if every or c == choice[s]:
+                            falls += _touches(c, rows, level)
                     if falls >= (count if every else 1):
                         now += 1
                         level[s] = now

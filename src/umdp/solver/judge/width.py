@@ -1,10 +1,37 @@
-"""How narrow a bracket must be to be called certified: the one place that compares it with the precision asked for."""
+"""What stands behind a bracket: the one place that compares its width with the precision asked for, and calls it certified."""
 
 from __future__ import annotations
 
+import enum
 import math
+from typing import TYPE_CHECKING
 
-__all__ = ["is_narrow"]
+if TYPE_CHECKING:
+    from umdp.solver.result import Bracket
+    from umdp.solver.task import Effort
+
+__all__ = ["Status", "is_narrow", "status_of"]
+
+
+class Status(enum.Enum):
+    """What stands behind a bracket; the value is a sentence for people."""
+
+    CERTIFIED = "certified to the precision asked for"
+    IMPRECISE = "certified, but wider than the precision asked for: rounding leaves no room for a tighter bound"
+    OPEN_GAME = (
+        "certified, but wider than asked for: lower bounds of 0 let nature cut transitions, and the bound on the "
+        "optimum did not close; the policy's own value is bracketed to the precision"
+    )
+    OPEN_ENDS = (
+        "certified, but wider than asked for: lower bounds of 0 let nature decide where the process can stay for ever; the "
+        "policy keeps the bound that it wants"
+    )
+    STOPPED = "certified, but wider than the precision asked for: stopped at the limit on time or iterations"
+
+    @property
+    def is_precise(self) -> bool:
+        """Whether the precision asked for is met."""
+        return self is Status.CERTIFIED
 
 
 def is_narrow(lower: float, upper: float, precision: float, unit: float = 0.0) -> bool:
@@ -13,3 +40,11 @@ def is_narrow(lower: float, upper: float, precision: float, unit: float = 0.0) -
         return True
     size = max(abs(lower), abs(upper), unit)
     return size < math.inf and 0.0 <= upper - lower <= precision * size
+
+
+def status_of(bracket: Bracket, effort: Effort, otherwise: Status = Status.IMPRECISE, unit: float = 0.0) -> Status:
+    """Return what stands behind a bracket; its width counts relative to it, or to `unit`, and then it must be finite."""
+    finite = unit == 0.0 or math.isfinite(bracket.lower)
+    if finite and is_narrow(bracket.lower, bracket.upper, effort.precision, unit):
+        return Status.CERTIFIED
+    return Status.STOPPED if effort.stopped else otherwise
