@@ -14,7 +14,7 @@ from umdp.solver.again import mdp_of, statistics_of
 from umdp.solver.confirm.sums import confirm_average, rows_of
 from umdp.solver.cuts import cut_rows, enclosed
 from umdp.solver.graph.arrays import Shape
-from umdp.solver.judge.width import status_of
+from umdp.solver.judge.width import as_probabilities, status_of
 from umdp.solver.objective import Objective, bounds_of
 from umdp.solver.proof.average import Ends
 from umdp.solver.reduction.stopping import with_stops
@@ -129,7 +129,7 @@ def average(
     least, most = span(rows_of(model, asked))  # no average is beyond what single steps earn
     low, high = np.maximum(low, least - asked.off), np.minimum(high, most + asked.off)
     if asked.kind == "P":
-        low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+        low, high = as_probabilities(low, high)
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 
     def stop(prices: Array) -> tuple[Solution, Array]:

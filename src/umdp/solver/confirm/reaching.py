@@ -202,6 +202,7 @@ class _Defence:
         """Return the vectors of some states as bounds on what was asked, rounded outwards."""
         from umdp.solver.certification.rounding import one_minus
         from umdp.solver.confirm.witness import rounded_sum
+        from umdp.solver.judge.width import as_probabilities, as_rewards
 
         low, high = (
             rounded_sum(side.base[states], side.offset[states], up)
@@ -211,9 +212,7 @@ class _Defence:
             low, high = -high, -low
         if self.given.complement != self.case.safety:
             low, high = one_minus(low, high)
-        if self.case.asked.reward:
-            return np.maximum(low, 0.0), high
-        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+        return as_rewards(low, high) if self.case.asked.reward else as_probabilities(low, high)
 
 
 def confirm(

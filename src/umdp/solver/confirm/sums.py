@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy
+from umdp.solver.judge.width import as_probabilities, sure_where
 from umdp.solver.objective import Objective, bounds_of
 
 if TYPE_CHECKING:
@@ -153,13 +154,13 @@ def confirm_bounded(
     below = _induct(rows, asked, players, own if given or agent_max else nobody, -1.0, late)
     above = _induct(rows, asked, players, own if given or not agent_max else nobody, 1.0, late)
     if asked.kind == "P":
-        below, above = np.clip(below, 0.0, 1.0), np.clip(above, 0.0, 1.0)
+        below, above = as_probabilities(below, above)
         if bool(((low > below) & (low == 1.0)).any()) and not late():
             # Where the opposite is exactly 0, this is exactly 1.
             turned = replace(asked, final=None if asked.final is None else 1.0 - asked.final, safety=not asked.safety)
             others = (not agent_max, not nature_max)
             missed = _induct(rows, turned, others, own if given or agent_max else nobody, 1.0, late)
-            below = np.where(missed == 0.0, 1.0, below)
+            below = sure_where(missed, below)
     else:
         below, above = np.where(np.isnan(below), -np.inf, below), np.where(np.isnan(above), np.inf, above)
     if not asked.signed:

@@ -1,16 +1,21 @@
-"""What stands behind a bracket: the one place that compares its width with the precision asked for, and calls it certified."""
+"""What stands behind a bracket: which numbers are possible at all, how narrow it is, and whether it is called certified."""
 
 from __future__ import annotations
 
 import enum
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from umdp.solver.result import Bracket
     from umdp.solver.task import Effort
 
-__all__ = ["Status", "is_narrow", "status_of"]
+__all__ = ["Status", "as_probabilities", "as_rewards", "is_narrow", "status_of", "sure_where"]
+
+Array = NDArray[Any]
 
 
 class Status(enum.Enum):
@@ -32,6 +37,21 @@ class Status(enum.Enum):
     def is_precise(self) -> bool:
         """Whether the precision asked for is met."""
         return self is Status.CERTIFIED
+
+
+def as_probabilities(low: Array, high: Array) -> tuple[Array, Array]:
+    """Return bounds of probabilities, none of which is below 0 or above 1."""
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def as_rewards(low: Array, high: Array) -> tuple[Array, Array]:
+    """Return bounds of sums of rewards that are at least 0."""
+    return np.maximum(low, 0.0), high
+
+
+def sure_where(missed: Array, low: Array) -> Array:
+    """Return lower bounds that are 1 where the opposite has no probability at all."""
+    return np.where(missed == 0.0, 1.0, low)
 
 
 def is_narrow(lower: float, upper: float, precision: float, unit: float = 0.0) -> bool:
