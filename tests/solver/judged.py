@@ -239,10 +239,10 @@ class Case:
         down = {j for j in range(self.arrays.states) if 0 <= self.trap[j] < own}
         same = {j for j in range(self.arrays.states) if self.trap[j] == own}
         helped = self.reward and self.nature_max
-        rows = self.rows(s, side)
-        return bool(rows) and all(
-            line.leads(down) or line.stays(same) or (helped and line.can_stay(same)) for line in rows
-        )
+        every = self.all_below if side else self.all_above
+        rows = self.rows(s, side) if self.reward else self.arrays.lines[s]
+        found = [line.leads(down) or line.stays(same) or (helped and line.can_stay(same)) for line in rows]
+        return all(found) if every else any(found)
 
     def arrives(self) -> set[int]:
         """Return the states from which, by the graph, the goal is reached surely through finite bounds."""

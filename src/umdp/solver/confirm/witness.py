@@ -254,8 +254,9 @@ def _touches(c: int, rows: ModelRows, level: Array) -> bool:
 def trap_levels(rows: ModelRows, asked: JudgedQuestion, choice: Array, every: bool, cutting: bool) -> Array:
     """Return the levels (S,) of states from which the goal is missed with positive probability, -1 elsewhere.
 
-    That is whatever the agent does if `every`, by its policy `choice` (S,) otherwise; with `cutting`, nature helps by cutting
-    transitions. States that need not leave each other make one level. Those that may then fall down come above.
+    That is whatever the agent does if `every`, if it does the right thing otherwise (for rewards: by its policy `choice`, (S,));
+    with `cutting`, nature helps by cutting transitions. States that need not leave each other make one level. Those that may
+    then fall down come above.
     """
     states = asked.goal.size
     level = np.full(states, -1, np.int64)
@@ -276,7 +277,7 @@ def trap_levels(rows: ModelRows, asked: JudgedQuestion, choice: Array, every: bo
                 if drifts[s]:
                     held, count = 0, rows.state_ptr[s + 1] - rows.state_ptr[s]
                     for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
-                        if every or c == choice[s]:
+                        if every or not asked.reward or c == choice[s]:
                             held += _touches(c, rows, level) or _is_confined(c, rows, drifts, cutting)
                     drifts[s] = held >= (count if every else 1)
                     grown = grown or not drifts[s]
@@ -296,7 +297,7 @@ def trap_levels(rows: ModelRows, asked: JudgedQuestion, choice: Array, every: bo
                 if level[s] < 0 and not asked.goal[s]:
                     falls, count = 0, rows.state_ptr[s + 1] - rows.state_ptr[s]
                     for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
-                        if every or c == choice[s]:
+                        if every or not asked.reward or c == choice[s]:
                             falls += _touches(c, rows, level)
                     if falls >= (count if every else 1):
                         now += 1

@@ -11,13 +11,25 @@
 - `lift`: products with automata, in which temporal formulas are a matter of reaching.
 """
 
-from umdp.solver.judge.graph import JudgedQuestion
-from umdp.solver.judge.inductive import examine
-from umdp.solver.judge.rows import ModelRows, TwoPart
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from umdp.solver.judge.graph import JudgedQuestion
+    from umdp.solver.judge.inductive import examine
+    from umdp.solver.judge.rows import ModelRows, TwoPart
 
 __all__ = ["JudgedQuestion", "ModelRows", "TwoPart", "examine", "refused"]
 
+_COMPILED = {"JudgedQuestion": "graph", "examine": "inductive", "ModelRows": "rows", "TwoPart": "rows"}
 _refusals: list[str] = []
+
+
+def __getattr__(name: str) -> Any:
+    """Load compiled code when it is asked for: what stands behind a bracket (`width`) is read without it."""
+    if name not in _COMPILED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_COMPILED[name]}"), name)
 
 
 def refuse(what: str) -> None:

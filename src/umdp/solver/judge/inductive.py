@@ -145,7 +145,8 @@ def examine(
     """Return how many states do not pass from below, and how many from above; mark them in `open_below`, `open_above` (S,).
 
     The vectors bound the values of *all* states if none is left. `choice` is the policy (S,); `trap` the levels (S,) of states
-    from which the goal may be missed whatever the agent does, or, where it wants that, by its policy; -1 elsewhere.
+    from which the goal may be missed whatever the agent does, or, where it wants that, if it does the right thing
+    (for rewards: by its policy); -1 elsewhere.
     """
     goal, through, state_ptr, states = asked.goal, asked.through, rows.state_ptr, asked.goal.size
     bottom, top, reward = 0.0 if asked.reward else asked.top - 1.0, asked.top, asked.reward
@@ -199,7 +200,7 @@ def examine(
         if trapping and trap[s] >= 0:
             held = 0
             for c in range(state_ptr[s], state_ptr[s + 1]):
-                if all_plain or c == choice[s]:
+                if all_plain or not reward or c == choice[s]:
                     held += is_held(s, c, rows, trap, reward and asked.nature_max)
             open_plain[s] = held < (state_ptr[s + 1] - state_ptr[s] if all_plain else 1)
         trivial = high_base[s] == np.inf or (not reward and is_above(high_base[s], high_offset[s], top))
