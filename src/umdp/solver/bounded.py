@@ -112,9 +112,9 @@ def bounded(
         if opposite.done == steps:
             low = np.where(opposite.x == 0.0, 1.0, low)
     if effort.prove and result.done == steps > 0:
-        choices, fixed = (result.choice, None) if keep else (None if policy is None else policy.choice, weights)
+        choices, fixed = (result.choice, None) if policy is None else (policy.choice, policy.weights())
         low, high = confirm_bounded(
-            model, objective, (agent_max, nature_max), (choices, fixed, not keep), (low, high), effort.is_late
+            model, objective, (agent_max, nature_max), (choices, fixed, policy is not None), (low, high), effort.is_late
         )
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 

@@ -114,7 +114,7 @@ def bounded_sum(
         single = span(rows_of(model, asked))
         low, high = unfinished(asked, low, high, done, single, varies=weights is not None and weights.ndim > 1)
     elif effort.prove and steps > 0 and np.isfinite(low).all():
-        taken, fixed = (choices, None) if policy is None else (policy.choice, weights)
+        taken, fixed = (choices, None) if policy is None else (policy.choice, policy.weights())
         low, high = confirm_bounded(
             model, asked, (agent_max, nature_max), (taken, fixed, policy is not None), (low, high), effort.is_late
         )

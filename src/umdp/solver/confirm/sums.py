@@ -147,6 +147,7 @@ def confirm_bounded(
     """
     agent_max, nature_max = players
     choices, weights, given = played
+    assert not given or choices is not None or weights is not None, "a policy was given"
     low, high = bounds
     rows = rows_of(model, asked)
     own = (choices, weights)
