@@ -231,7 +231,10 @@ def evaluate(
 
 def _about(policy: Policy, solution: Solution) -> Solution:
     """Return a solution, which must be about the policy given."""
-    assert solution.policy is policy, "the answer is about another policy"
+    if solution.policy is not policy:
+        raise RuntimeError(
+            "the answer is about another policy than the one given: please report the model and the property"
+        )
     return solution
 
 

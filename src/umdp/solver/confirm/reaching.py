@@ -307,7 +307,7 @@ def _with_bounds(
 
     def outer(states: Array | slice) -> tuple[Array, Array]:
         low, high = bounds(states)
-        return np.minimum(draft.lower[states], low), np.maximum(draft.upper[states], high)
+        return np.fmin(draft.lower[states], low), np.fmax(draft.upper[states], high)
 
     # What lies further out than what was confirmed is confirmed, too; it has the digits that others have seen.
     low, high = (float(end[0]) for end in bounds(np.array([draft.model.initial])))

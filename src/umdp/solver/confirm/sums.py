@@ -147,7 +147,8 @@ def confirm_bounded(
     """
     agent_max, nature_max = players
     choices, weights, given = played
-    assert not given or choices is not None or weights is not None, "a policy was given"
+    if given and choices is None and weights is None:
+        raise RuntimeError("a policy was given, and is not known here: please report the model and the property")
     low, high = bounds
     rows = rows_of(model, asked)
     own = (choices, weights)
