@@ -244,7 +244,7 @@ class Values:
 
 def has_free_zero(task: Task) -> bool:
     """Whether nature can set the probability of some listed transition of an undecided state to 0."""
-    if task.lower is task.upper:
+    if task.lower is task.upper or task.lower.min() > 0.0:
         return False
     graph = task.graph
     open_rows = task.decided.maybe[graph.choice_state] & task.decided.usable

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 
-__all__ = ["attractor", "components", "descends", "lean", "reverse", "stream", "sure_reach"]
+__all__ = [
+    "attractor",
+    "components",
+    "descends",
+    "first_staying",
+    "lean",
+    "reverse",
+    "stream",
+    "sure_reach",
+]
 
 Array = NDArray[Any]
 PASSES = 6  # over all states, before a search that follows single edges takes over
@@ -114,32 +123,57 @@ def stream(
     states = state_ptr.size - 1
     before = states
     for turn in range(PASSES):
-        found = 0
+        found, ahead = 0, False
         for i in range(states):
             s = states - 1 - i if turn % 2 == 0 else i
             if reached[s] or not through[s]:
                 continue
-            drawn, some = every, False
+            drawn, some, waits = every, False, False
             for c in range(state_ptr[s], state_ptr[s + 1]):
                 if not usable[c]:
                     continue
                 some, enters = True, False
+                if every:
+                    waits = False
                 for t in range(choice_ptr[c], choice_ptr[c + 1]):
-                    if reached[successor[t]]:
+                    j = successor[t]
+                    if reached[j]:
                         enters = True
                         break
+                    waits = waits or (through[j] and (j < s if turn % 2 == 0 else j > s))
                 drawn = enters
                 if enters != every:
                     break
             if drawn and some:
                 reached[s] = True
                 found += 1
-        if found == 0:
+            else:
+                ahead = ahead or waits
+        if found == 0 or not ahead:  # what is not drawn waits for nothing that this pass came to later
             return True
         if turn > 0 and 4 * found > before:
             return False  # it goes back and forth
         before = found
     return False
+
+
+@kernel
+def first_staying(state_ptr: Array, choice_ptr: Array, successor: Array, inside: Array) -> Array:
+    """Return the first choice (S,) of every state of `inside` that cannot leave it, -1 elsewhere."""
+    first = np.full(inside.size, -1, np.int64)
+    for s in range(inside.size):
+        if not inside[s]:
+            continue
+        for c in range(state_ptr[s], state_ptr[s + 1]):
+            stays = True
+            for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                if not inside[successor[t]]:
+                    stays = False
+                    break
+            if stays:
+                first[s] = c
+                break
+    return first
 
 
 @kernel

@@ -91,14 +91,19 @@ class Edges:
         """Return the states from which some policy reaches `goal` surely, and its choices."""
         from umdp.solver.graph.attractor import sure_reach
 
-        via = np.full(self.graph.states, -1, dtype=np.int64)
-        g = self.graph
+        via, g = np.full(self.graph.states, -1, dtype=np.int64), self.graph
         return sure_reach(g.state_ptr, g.choice_ptr, g.successor, *self.reverse, through, goal, via), via
 
     def within(self, inside: Mask) -> Mask:
         """Return the choices all of whose successors lie `inside`, shape (C,)."""
         kept: Mask = np.logical_and.reduceat(inside[self.graph.successor], self.graph.choice_ptr[:-1])
         return kept
+
+    def staying(self, inside: Mask) -> Array:
+        """Return the first choice of every state of `inside` all of whose successors lie there, -1 where there is none."""
+        from umdp.solver.graph.attractor import first_staying
+
+        return first_staying(self.graph.state_ptr, self.graph.choice_ptr, self.graph.successor, inside)
 
     def first_choice(self, among: Mask) -> Array:
         """Return the first choice of every state that is in `among` (C,), -1 where there is none."""
@@ -124,7 +129,7 @@ def decide(edges: Edges, kind: str, agent_max: bool, goal: Mask, left: Mask) -> 
     if kind == "P":
         zero = ~edges.drawn(goal, through, every=True)
         risky = edges.drawn(zero, through, every=False)
-        via = np.where(zero, edges.first_choice(edges.within(zero)), -1)
+        via = edges.staying(zero)
         return Decided(~risky, zero, none, via, usable)
     must = edges.drawn(goal, ~goal, every=True)
     if must.all():  # whatever is done, the goal is reached
@@ -132,7 +137,7 @@ def decide(edges: Edges, kind: str, agent_max: bool, goal: Mask, left: Mask) -> 
     if not agent_max:
         sure, via = edges.sure(goal, ~goal)
         return Decided(goal, none, ~sure, via, usable if sure.all() else edges.within(sure))
-    avoids = edges.first_choice(edges.within(~must))
+    avoids = edges.staying(~must)
     misses, via = edges.attract(~must, ~goal, every=False)
     return Decided(goal, none, misses & ~goal, np.where(must, via, avoids), usable)
 

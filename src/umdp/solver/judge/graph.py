@@ -66,7 +66,7 @@ def is_held(s: int, c: int, rows: ModelRows, trap: Array, cutting: bool) -> bool
 @kernel
 def may_cut(rows: ModelRows) -> bool:
     """Whether nature may set the probability of a possible transition to 0; also where that is not quite sure."""
-    if rows.lower is rows.upper:
+    if rows.lower is rows.upper or rows.lower.min() > 0.0:
         return False
     for c in range(rows.choice_ptr.size - 1):
         begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]

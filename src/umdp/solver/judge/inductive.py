@@ -54,11 +54,13 @@ def judge_rows(
     above: tuple[Array, Array],
 ) -> None:
     """Write whether inequalities of rows hold, from below and above, FAILS, TIES or STRICT (C,), and a state's worst (S,)."""
-    order = listed_order(rows)
-    look(rows, asked, low, high, choice, order, below, above)
+    look(rows, asked, low, high, choice, below, above)
+    order = np.empty(0, np.int32)
     for sign, x, (verdict, worst) in ((-1.0, low, below), (1.0, high, above)):
         if not (worst == OPEN).any():
             continue
+        if order.size == 0:
+            order = listed_order(rows)
         left, gain, error = verdict == OPEN, np.empty(verdict.size), np.empty(verdict.size)
         reading = RowReading(sign, asked.nature_max, 1.0, True, True, True)
         collect(rows, left, x, gain[:0], reading, (0, worst.size), order, gain, error)

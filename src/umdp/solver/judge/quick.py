@@ -53,7 +53,6 @@ def look(
     low: TwoPart,
     high: TwoPart,
     choice: Array,
-    order: Array,
     below: tuple[Array, Array],
     above: tuple[Array, Array],
 ) -> None:
@@ -97,7 +96,7 @@ def look(
                 continue
             begin, end = choice_ptr[c], choice_ptr[c + 1]
             kind, slack, n = LOWER, 0.0, end - begin
-            if intervals:
+            if intervals and n > 1:
                 kind, slack = read_row(begin, end, lower, upper)
             earned = 0.0
             if by_state:
@@ -105,7 +104,12 @@ def look(
             if by_choice:
                 earned += choice_reward[c]
             all_, one, size, other, whole, lost, off = 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0
-            if kind != FREE:
+            if n == 1:  # one distribution, whatever the bounds say
+                j, pay = successor[begin], paid[begin] if pays else 0.0
+                far, away, near, close = x[j] - here, y[j] - there, x_rest[j] - here_rest, y_rest[j] - there_rest
+                all_, size = sign * ((far + near) + pay), abs(far) + abs(near) + abs(pay)
+                one, other = (away + close) + pay, abs(away) + abs(close) + abs(pay)
+            elif kind != FREE:
                 whole = 0.0
                 for t in range(begin, end):
                     p, j = lower[t] if kind == LOWER else upper[t], successor[t]
@@ -127,11 +131,11 @@ def look(
                 all_ *= sign
             else:
                 for i in range(n):
-                    t = begin + order[begin + i]
+                    t = begin + i
                     j = successor[t]
                     far, near, pay = x[j] - here, x_rest[j] - here_rest, paid[t] if pays else 0.0
                     part = abs(far) + abs(near) + abs(pay)
-                    worth[i], place[i] = sign * ((far + near) + pay) + 8.0 * EPS * part, t - begin
+                    worth[i], place[i] = sign * ((far + near) + pay) + 8.0 * EPS * part, i
                 sort_entries(n, worth, place)
                 at, rest = 0, slack
                 while at + 1 < n and upper[begin + place[at]] - lower[begin + place[at]] < rest:
@@ -152,7 +156,6 @@ def look(
                     one += p * ((away + close) + pay)
                     other += abs(p) * part
                     span = max(span, part)
-                    order[begin + i] = place[i]
                 lost, off = 5.0 * (lack + off) * span, 2.0 * off * abs(worth[at])
             bound, found, second = 2.0 * n + 20.0, OPEN, OPEN
             error = bound * (EPS * (size + abs(earned) * whole) + LEAST)
@@ -165,7 +168,7 @@ def look(
                 even, also = found == OPEN, second == OPEN
                 for t in range(begin, end):
                     j = successor[t]
-                    if lower[t] > 0.0 if kind == LOWER else upper[t] > 0.0:
+                    if n == 1 or (lower[t] > 0.0 if kind == LOWER else upper[t] > 0.0):
                         even = even and x[j] == here and x_rest[j] == here_rest
                         also = also and y[j] == there and y_rest[j] == there_rest
                 found, second = TIES if even else found, TIES if also else second

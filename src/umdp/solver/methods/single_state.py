@@ -17,6 +17,7 @@ __all__ = ["solve_singles"]
 
 Array = NDArray[Any]
 UP, DOWN = True, False
+FAIR = 2.0**-10  # of the slack: a share that is at least this does not notice a rounding of it
 
 
 @kernel
@@ -68,11 +69,6 @@ def solve_singles(
     while k < stop and comp_ptr[k + 1] - comp_ptr[k] == 1:
         s = comp_ptr[k]
         inherited, loops = 0.0, False
-        for t in range(entry_ptr[row_ptr[s]], entry_ptr[row_ptr[s + 1]]):
-            inherited = max(inherited, rel[target[t]])
-            loops = loops or target[t] == s
-        if loops:
-            break
         taken = row_ptr[s]
         lo = entry_ptr[taken]
         if row_ptr[s + 1] - taken > worth.size:
@@ -83,7 +79,9 @@ def solve_singles(
                 hi = entry_ptr[row + 1]
                 value = reward[row]
                 for t in range(lo, hi):
-                    value += lower[t] * x[target[t]]
+                    j = target[t]
+                    value += lower[t] * x[j]
+                    inherited, loops = max(inherited, rel[j]), loops or j == s
                 if value < FAINT:
                     value = faint(lo, hi, target, lower, upper, 0.0, order, x, reward[row], value, UP)
                 if subnormal and value > 0.0:
@@ -92,6 +90,8 @@ def solve_singles(
                 if row == taken or (value > best if agent_max else value < best):
                     best = value
                 lo = hi
+            if loops:
+                break
             same = max(tie, row_error(lo - entry_ptr[taken]))
             own = row_error(lo - entry_ptr[taken]) + same + lost
             for i in range(row_ptr[s + 1] - taken):
@@ -102,6 +102,10 @@ def solve_singles(
             choice[s] = taken
             k += 1
             continue
+        for t in range(lo, entry_ptr[row_ptr[s + 1]]):
+            inherited, loops = max(inherited, rel[target[t]]), loops or target[t] == s
+        if loops:
+            break
         low = -np.inf if agent_max else np.inf
         high, best, finite = low, 0.0, True
         for row in range(row_ptr[s], row_ptr[s + 1]):
@@ -118,14 +122,15 @@ def solve_singles(
                 room, rest = upper[one] - lower[one], slack[row]
                 give = min(room, rest)
                 left = rest - give
-                general = abs(room - rest) < 1e-12 * rest or (
+                close = abs(room - rest) < 1e-12 * rest  # rounding decides whether the other gets anything
+                general = (close and lower[two] < FAIR * rest) or (
                     left > 0.0 and abs(upper[two] - lower[two] - left) < 1e-12 * rest
                 )
                 if not general:
                     first_value, second_value = x[target[one]], x[target[two]]
                     value += (lower[one] + give) * first_value
                     value += (lower[two] + min(upper[two] - lower[two], left)) * second_value
-                    unsure = rest * (max(first_value, second_value) if left > 0.0 else first_value)
+                    unsure = rest * (max(first_value, second_value) if left > 0.0 or close else first_value)
             if general:
                 for i in range(hi - lo):
                     key[i] = x[target[lo + i]] if nature_max else -x[target[lo + i]]
@@ -139,18 +144,19 @@ def solve_singles(
                             order[lo + j + 1] = order[lo + j]
                             j -= 1
                         order[lo + j + 1] = moved
-                total, rest, delicate = 0.0, slack[row], False
+                total, rest, delicate, close = 0.0, slack[row], False, False
                 for i in range(hi - lo):
                     j = order[lo + i]
                     room = upper[lo + j] - lower[lo + j]
-                    if rest > 0.0:
+                    delicate = delicate or (close and lower[lo + j] < FAIR * slack[row])
+                    if rest > 0.0 or close:
                         unsure = max(unsure, slack[row] * abs(key[j]))
-                        delicate = delicate or abs(room - rest) < 1e-12 * slack[row]
+                    close = rest > 0.0 and abs(room - rest) < 1e-12 * slack[row]
                     give = min(room, rest)
                     total += (lower[lo + j] + give) * key[j]
                     rest -= give
                 value += total if nature_max else -total
-                if delicate:  # rounding decides whether others get anything: hand out in twice the working precision
+                if delicate:  # hand out in twice the working precision
                     for i in range(hi - lo):
                         key[i] = x[target[lo + i]]
                         size_of[i] = key[i]

@@ -105,8 +105,19 @@ def compress(
                         low[stamp[j]] = new_low
                         high[stamp[j]] = min(1.0, new_high)
                 earned = reward[c] if reward.size > 0 else 0.0
-                room = -excess(choice_ptr[c], choice_ptr[c + 1], lower)
-                tight = room <= 0.0 or excess(choice_ptr[c], choice_ptr[c + 1], upper) <= 0.0
+                if choice_ptr[c + 1] - choice_ptr[c] == 1 and not stays[c]:  # one way on
+                    if target[base] == q:
+                        entries = base
+                        continue
+                    low[base] = high[base] = 1.0
+                    order[base] = 0
+                    slack[rows], row_reward[rows], origin[rows], entry_ptr[rows] = 0.0, earned, c, base
+                    rows += 1
+                    continue
+                room, most = -excess(choice_ptr[c], choice_ptr[c + 1], lower), 0.0
+                for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                    most += upper[t]
+                tight = room <= 0.0 or (most <= 1.0 + 1e-9 and excess(choice_ptr[c], choice_ptr[c + 1], upper) <= 0.0)
                 if stays[c]:
                     ways, entries = entries, base
                     if room <= 0.0:
@@ -216,6 +227,14 @@ def _copy(
                 if not usable[c] or stays[c]:
                     continue
                 base = entries
+                if choice_ptr[c + 1] - choice_ptr[c] == 1:  # one way on
+                    target[base], low[base] = index[successor[choice_ptr[c]]], 1.0
+                    if target[base] != q:
+                        row_reward[rows] = reward[c] if reward.size > 0 else 0.0
+                        origin[rows], entry_ptr[rows] = c, base
+                        rows += 1
+                        entries += 1
+                    continue
                 out, stay, out_rest, stay_rest = 0.0, 0.0, 0.0, 0.0
                 met = False
                 wide = choice_ptr[c + 1] - choice_ptr[c] > NARROW
@@ -321,7 +340,12 @@ def build(
     parts = ranges(0, n, threads)
     begins, count, size = [], 0, 0
     for a, b in parts:
-        rows, entries = extent(order[member_ptr[a] : member_ptr[b]], model.state_ptr, model.choice_ptr, usable, stays)
+        if len(parts) == 1 and not stays.any():  # there are no more than that
+            rows, entries = model.choice_ptr.size - 1, model.successor.size
+        else:
+            rows, entries = extent(
+                order[member_ptr[a] : member_ptr[b]], model.state_ptr, model.choice_ptr, usable, stays
+            )
         begins.append((count, size))
         count, size = count + rows + spare * (b - a), size + entries + spare * (b - a)
     plain = lower is upper

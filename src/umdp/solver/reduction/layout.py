@@ -40,6 +40,17 @@ def take_rows(
             choice[choice_state[c]] = c
 
 
+@kernel
+def find_rows(row_ptr: Array, origin: Array, choice_state: Array, choice: Array, row: Array) -> None:
+    """Write the first row of every unknown that stands for one of these choices (S,), the first of all where there is none."""
+    for q in range(row.size):
+        row[q] = row_ptr[q]
+        for r in range(row_ptr[q], row_ptr[q + 1]):
+            if choice[choice_state[origin[r]]] == origin[r]:
+                row[q] = r
+                break
+
+
 @dataclass(frozen=True, eq=False)
 class Layout:
     """A problem, and how its unknowns stand for states."""
@@ -52,11 +63,8 @@ class Layout:
     def condense(self, choice: Array) -> Array:
         """Return the row of every unknown that stands for one of these choices (S,), the first row elsewhere."""
         problem = self.problem
-        row = np.array(problem.row_ptr[:-1])
-        wanted = np.zeros(self.task.graph.choices, dtype=np.bool_)
-        wanted[choice] = True
-        listed = np.flatnonzero(wanted[problem.origin])[::-1]
-        row[np.searchsorted(problem.row_ptr, listed, side="right") - 1] = listed
+        row = np.empty(problem.n, np.int64)
+        find_rows(problem.row_ptr, problem.origin, self.task.graph.choice_state, np.asarray(choice), row)
         return row
 
     def spread(self, row: Array) -> Array:
@@ -163,25 +171,30 @@ def _plan(task: Task) -> Plan:
                 members = np.zeros(graph.states, dtype=np.bool_)
                 members[graph.choice_state[stays]] = True
                 block = np.where(members, inner, -1).astype(np.int32)
-    # States of one end component become one unknown, at the place of the first of them.
     if (block >= 0).any():
-        place = np.full(graph.states, -1, dtype=np.int64)
-        place[order] = np.arange(order.size)
-        first = np.full(int(block.max()) + 1, order.size, dtype=np.int64)
-        inside = np.flatnonzero(block >= 0)
-        np.minimum.at(first, block[inside], place[inside])
-        place[inside] = first[block[inside]]
-        order = order[np.argsort(place[order], kind="stable")]
-        rank = place[order]
-        unknown = np.concatenate([[0], np.cumsum(rank[1:] != rank[:-1])])
-    else:
-        unknown = np.arange(order.size)
-    n = int(unknown[-1]) + 1
+        return _merged(block, stays, component, order, decided.one, count)
+    n = order.size
     index = np.where(decided.one, n, n + 1).astype(np.int32)
+    index[order] = np.arange(n, dtype=np.int32)
+    return Plan(block, stays, index, order, np.bincount(component[order], minlength=count))
+
+
+def _merged(block: Array, stays: Array, component: Array, order: Array, one: Array, count: int) -> Plan:
+    """Return the plan in which states of one end component become one unknown, at the place of the first of them."""
+    place = np.full(block.size, -1, dtype=np.int64)
+    place[order] = np.arange(order.size)
+    first = np.full(int(block.max()) + 1, order.size, dtype=np.int64)
+    inside = np.flatnonzero(block >= 0)
+    np.minimum.at(first, block[inside], place[inside])
+    place[inside] = first[block[inside]]
+    order = order[np.argsort(place[order], kind="stable")]
+    rank = place[order]
+    unknown = np.concatenate([[0], np.cumsum(rank[1:] != rank[:-1])])
+    n = int(unknown[-1]) + 1
+    index = np.where(one, n, n + 1).astype(np.int32)
     index[order] = unknown
     heads = np.concatenate([[True], unknown[1:] != unknown[:-1]])
-    comp_size = np.bincount(component[order][heads], minlength=count)
-    return Plan(block, stays, index, order, comp_size)
+    return Plan(block, stays, index, order, np.bincount(component[order][heads], minlength=count))
 
 
 def _in_order(task: Task, component: Array, order: Array, cyclic: Array) -> Array:
