@@ -13,14 +13,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from umdp.explore import Optimism, Uniform
 from umdp.learn.kinds import parameters
 from umdp.limits import reached
+from umdp.model import IntervalMDP, Policy
 from umdp.snapshot import Snapshot
-from umdp.solver.again import bracket_of, repetition, solution_of
-from umdp.solver.confirm.reaching import case_of
+from umdp.solver.again import repetition, statistics_of
+from umdp.solver.api import solve
+from umdp.solver.judge.width import plausible_end, status_of
 from umdp.solver.objective import objective_of, players
+from umdp.solver.result import Bracket, Solution
 from umdp.solver.task import Effort
 from umdp.solver.unbounded import task_of
 from umdp.source.simulator.simulator import SAMPLING, Simulator
@@ -29,9 +33,11 @@ if TYPE_CHECKING:
     from umdp.anytime import Anytime
     from umdp.limits import Limits
     from umdp.solver.methods.repetition import Repetition
+    from umdp.spec import Spec
 
 __all__ = ["Leaper"]
 
+Array = NDArray[Any]
 Arrays = tuple[Any, ...]
 PATIENCE = 2**20  # steps that a leap may be ahead of what was shown, where somebody may stop looking
 ROOM = 2**21  # numbers that the snapshots of one leap may take up
@@ -90,12 +96,14 @@ class Leaper:
 
     def _judged(self) -> Arrays:
         """Return what the judge looks at besides the bounds: rewards, the objective, and how unknowns stand for states."""
+        from umdp.solver.judge.question import case_of
+
         if self._question is None:
             model, spec, task = self.run.learner.model, self.run.reading.robust(), self.kept.task
             agent_max, nature_max = players(model, spec)
-            rows, asked, _ = case_of(
-                model, objective_of(model, spec), agent_max, nature_max, complement=task.complement
-            )
+            asks = objective_of(model, spec)
+            case = case_of(model, asks, agent_max, nature_max, complement=task.complement)
+            rows, asked = case.rows, case.asked
             trap = np.full(model.states, -1, np.int64)
             if asked.reward and bool(task.decided.infinite.any()):
                 from umdp.solver.confirm.witness import trap_levels
@@ -106,6 +114,22 @@ class Leaper:
             about = np.array(self.kept.index), task.decided.infinite, trap, task.complement
             self._question = (rows[5:], asked, about)
         return self._question
+
+    def _solution(
+        self, model: IntervalMDP, spec: Spec, bounds: tuple[float, float], choice: Array, effort: Effort, begun: float
+    ) -> Solution:
+        """Return the solution of which the judge has confirmed the bracket; what it says of other states is asked for again."""
+        bracket = Bracket(*plausible_end(spec.kind, *bounds))
+        policy = Policy.trusted(model, choice)
+        effort.undecided, effort.components, effort.largest = self.kept.n, self.kept.sizes.size, self.kept.largest
+
+        def whole() -> Solution:
+            return solve(model, spec, start=policy, precision=effort.precision, method=effort.method)
+
+        return Solution(
+            model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun),
+            lambda: ((found := whole()).lower, found.upper), lambda: policy, lambda: whole().nature,
+        )  # fmt: skip
 
     def snapshots(self) -> Iterator[Snapshot]:
         """Take the run ahead by some iterations, and yield what was known at the beginning of each."""
@@ -180,8 +204,7 @@ class Leaper:
             value, error, best, worth, missed = numbers[i].tolist()
             effort.iterations, bounds = int(marks[i, 3]), kept.around(value, error)
             assert bounds is not None
-            bracket = bracket_of(spec, *bounds)
-            robust = solution_of(kept, model, spec, self.nature_max, bracket, chosen[i].copy(), effort, begun)
+            robust = self._solution(model, spec, bounds, chosen[i].copy(), effort, begun)
             optimistic = None if np.isnan(best) else best
             iteration, trajectories, steps, _ = marks[i].tolist()
             snapshot = Snapshot(

@@ -13,10 +13,10 @@ from oracles.exact import Objective
 from properties.bridge import BOUNDED, OBJECTIVES, exact_value, to_model, to_spec
 from properties.generate import random_model
 from umdp import MDP, IntervalMDP, Policy, Rewards, solve
-from umdp.solver.confirm.reaching import case_of
-from umdp.solver.confirm.sums import confirm_bounded, rows_of
+from umdp.solver.confirm.sums import confirm_bounded
 from umdp.solver.confirm.witness import trap_levels
 from umdp.solver.judge import TwoPart, examine
+from umdp.solver.judge.question import case_of, rows_of
 from umdp.solver.judge.rows import (
     FREE,
     LOWER,
@@ -85,7 +85,7 @@ def _confirmed(seed: int, count: int) -> tuple[int, int]:
         drawn = random_model(rng, zero_lower=number % 2 == 1, hard=number % 3 == 2, states=(3, 7))
         model = to_model(drawn)
         for objective in OBJECTIVES:
-            rows, asked, safety = _objective(model, objective)
+            rows, asked, safety, _ = _objective(model, objective)
             values = _reached(exact_value(drawn, objective), safety)
             for _ in range(8):
                 low, high = _vectors(rng, values), _vectors(rng, values)
@@ -128,7 +128,7 @@ def test_what_is_moved_outwards_is_confirmed() -> None:
         model = to_model(drawn)
         for objective in OBJECTIVES:
             solution = solve(model, to_spec(objective))
-            rows, asked, safety = _objective(model, objective)
+            rows, asked, safety, _ = _objective(model, objective)
             low, high = (-solution.upper, -solution.lower) if safety else (solution.lower, solution.upper)
             none, marks = np.zeros(model.states), (np.zeros(model.states, np.bool_), np.zeros(model.states, np.bool_))
             every = asked.all_below if asked.reward else asked.all_above
@@ -303,7 +303,7 @@ def test_a_policy_of_no_choice_of_the_state_is_not_believed() -> None:
     coin = MDP([0, 1, 2], [0, 2, 3], [0, 1, 1], [0.5, 0.5, 1.0], labels={"goal": [1]})
     solution = solve(coin, 'Pmax=? [ F "goal" ]')
     asked = objective_of(coin, solution.spec)
-    rows, question, _ = case_of(coin, asked, True, True, complement=False)
+    rows, question, *_ = case_of(coin, asked, True, True, complement=False)
     vector, marks = TwoPart(np.ones(2), np.zeros(2)), (np.zeros(2, np.bool_), np.zeros(2, np.bool_))
     trap = np.full(2, -1)
     assert examine(rows, question, vector, vector, np.array([0, 1]), trap, *marks) == (0, 0)

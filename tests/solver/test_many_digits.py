@@ -15,9 +15,9 @@ from properties.bridge import OBJECTIVES, exact_value, to_model, to_spec
 from properties.generate import random_model
 from umdp import IntervalMDP, Rewards, Spec, Status, solve
 from umdp.solver.confirm.digits import rounded, solve_in_integers
-from umdp.solver.confirm.reaching import case_of
 from umdp.solver.judge import JudgedQuestion, ModelRows
 from umdp.solver.judge.digits import ScaledIntegers, differences, examine_digits
+from umdp.solver.judge.question import case_of
 from umdp.solver.objective import objective_of, players
 
 BITS = 1400
@@ -54,7 +54,7 @@ def drawn(seed: int, count: int) -> list[Asked]:
         for objective in OBJECTIVES:
             spec = to_spec(objective)
             asked = objective_of(model, spec)
-            rows, question, safety = case_of(model, asked, *players(model, spec), complement=asked.safety)
+            rows, question, safety, _ = case_of(model, asked, *players(model, spec), complement=asked.safety)
             values = [-v if safety else v for v in exact_value(instance, objective)]
             choice = np.array(solve(model, spec).policy.choice)
             found.append(Asked(model, rows, question, values, choice, f"seed {seed}, model {number}, {spec}"))
@@ -214,7 +214,7 @@ def test_bounds_contain_the_exact_values_and_are_narrow(kind: str, valley: int, 
     up = VALLEYS[valley][:, None] + rng.uniform(-0.02, 0.02, (VALLEYS[valley].size, 2))
     model = line(up, 0.01, kind, 2)
     asked = objective_of(model, Spec.parse(f'{kind}{agent}{nature}=? [ F "goal" ]'))
-    rows, question, _ = case_of(model, asked, agent == "max", nature == "max", complement=False)
+    rows, question, *_ = case_of(model, asked, agent == "max", nature == "max", complement=False)
     unknown = ~question.goal & (np.arange(model.states) > 0 if kind == "P" else True)
     # Neither the policy nor nature's answer is a good one to begin with.
     found = solve_in_integers(rows, question, unknown, (np.array(model.state_ptr[:-1]), model.lower), lambda: False)
@@ -236,7 +236,7 @@ def test_bounds_contain_the_exact_values_and_are_narrow(kind: str, valley: int, 
 def test_a_vector_that_is_moved_inwards_in_one_state_is_refused(kind: str) -> None:
     model = line(VALLEYS[0], 0.0, kind)
     asked = objective_of(model, Spec.parse(f'{kind}max=? [ F "goal" ]'))
-    rows, question, _ = case_of(model, asked, True, True, complement=False)
+    rows, question, *_ = case_of(model, asked, True, True, complement=False)
     unknown = ~question.goal & (np.arange(model.states) > 0 if kind == "P" else True)
     choice = np.arange(model.states)
     found = solve_in_integers(rows, question, unknown, (choice, model.lower), lambda: False)
@@ -255,7 +255,7 @@ def test_a_vector_that_is_moved_inwards_in_one_state_is_refused(kind: str) -> No
 def test_what_nature_may_cut_and_what_takes_too_long_is_left_to_others() -> None:
     model = line(VALLEYS[0], 0.0, "R")
     asked = objective_of(model, Spec.parse('Rmax=? [ F "goal" ]'))
-    rows, question, _ = case_of(model, asked, True, True, complement=False)
+    rows, question, *_ = case_of(model, asked, True, True, complement=False)
     start = np.arange(model.states), model.lower
     assert solve_in_integers(rows, question, ~question.goal, start, lambda: True) is None
     free = rows._replace(lower=np.zeros(rows.lower.size), upper=np.ones(rows.upper.size))

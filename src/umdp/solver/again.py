@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.judge.width import status_of
+from umdp.solver.judge.width import plausible, plausible_end, status_of
 from umdp.solver.result import Bracket, Solution, Statistics
 from umdp.solver.task import Effort, Task, Values
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
-    from umdp.solver.methods.repetition import Found, Repetition
+    from umdp.solver.methods.repetition import Repetition
 
 __all__ = [
-    "bracket_of",
     "mdp_of",
-    "plausible",
     "repetition",
-    "solution_of",
     "solve_again",
     "statistics_of",
 ]
@@ -60,34 +56,14 @@ def solve_again(
     bounds = None if found is None else known.bracket(found, model.initial)
     if found is None or bounds is None:
         return None
-    bracket = bracket_of(spec, *bounds)
+    bracket = Bracket(*plausible_end(spec.kind, *bounds))
     if effort.prove and bracket.relative_width > effort.precision:
         return None
     effort.iterations += found.iterations
-    return solution_of(known, model, spec, nature_max, bracket, found.choice, effort, begun, found)
-
-
-def solution_of(
-    known: Repetition,
-    model: IntervalMDP,
-    spec: Spec,
-    nature_max: bool,
-    bracket: Bracket,
-    choice: Array,
-    effort: Effort,
-    begun: float,
-    found: Found | None = None,
-) -> Solution:
-    """Return a solution of which bracket and choices (S,) are known; where nothing else was kept, the rest is found again."""
     effort.undecided, effort.components, effort.largest = known.n, known.sizes.size, known.largest
 
     def values() -> Values:
-        if found is not None:
-            return known.values(found, model.lower, model.upper, nature_max)
-        from umdp.solver.methods.by_component import solve_task
-
-        task = replace(known.task, lower=model.lower, upper=model.upper, nature_max=nature_max)
-        return solve_task(task, Effort(effort.precision, effort.method), choice)
+        return known.values(found, model.lower, model.upper, nature_max)
 
     def nature() -> MDP:
         from umdp.solver.methods.nature import answer
@@ -96,17 +72,9 @@ def solution_of(
 
     return Solution(
         model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun),
-        lambda: plausible(spec, *values().between(slice(None))), lambda: Policy.trusted(model, choice), nature,
-        None if found is None else found.x[: known.n],
-        _candidate=lambda: values().candidate(model.states),
+        lambda: plausible(spec.kind, *values().between(slice(None))), lambda: Policy.trusted(model, found.choice), nature,
+        found.x[: known.n], _candidate=lambda: values().candidate(model.states),
     )  # fmt: skip
-
-
-def bracket_of(spec: Spec, low: float, high: float) -> Bracket:
-    """Return the bracket of one state."""
-    most = 1.0 if spec.kind == "P" else np.inf
-    low, high = max(low, 0.0), min(high, most)
-    return Bracket(low, high) if low <= high else Bracket(0.0, most)
 
 
 def mdp_of(model: MDP | IntervalMDP, prob: Array) -> MDP:
@@ -124,11 +92,3 @@ def mdp_of(model: MDP | IntervalMDP, prob: Array) -> MDP:
 def statistics_of(effort: Effort, begun: float) -> Statistics:
     """Return what a solve took."""
     return Statistics(effort.undecided, effort.components, effort.largest, effort.iterations, time.monotonic() - begun)
-
-
-def plausible(spec: Spec, low: Array, high: Array) -> tuple[Array, Array]:
-    """Return bounds within what is possible at all; where they contradict each other (or are no numbers), just that."""
-    most = 1.0 if spec.kind == "P" else np.inf
-    low, high = np.maximum(low, 0.0), np.minimum(high, most)
-    absurd = ~(low <= high)
-    return np.where(absurd, 0.0, low), np.where(absurd, most, high)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import mdp_of, statistics_of
-from umdp.solver.confirm.sums import confirm_bounded, rows_of
+from umdp.solver.confirm.sums import confirm_bounded
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.judge.width import status_of
 from umdp.solver.objective import bounds_of, objective_of
@@ -49,6 +49,7 @@ def bounded(
 ) -> Solution:
     """Return the solution of a step-bounded property; of a given policy where there is one."""
     from umdp.solver.certification.rounding import all_ends
+    from umdp.solver.judge.question import rows_of
     from umdp.solver.judge.sums import span
     from umdp.solver.methods.backward_induction import induct
     from umdp.solver.methods.nature import respond

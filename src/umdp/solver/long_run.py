@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
 from umdp.solver.again import mdp_of, statistics_of
-from umdp.solver.confirm.sums import confirm_average, rows_of
+from umdp.solver.confirm.sums import confirm_average
 from umdp.solver.cuts import cut_rows, enclosed
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.judge.width import as_probabilities, status_of
@@ -50,6 +50,7 @@ def average(
     """
     from umdp.solver.certification.rounding import EPS
     from umdp.solver.graph.end_components import end_components
+    from umdp.solver.judge.question import rows_of
     from umdp.solver.judge.sums import span
     from umdp.solver.methods.average import solve_gains
     from umdp.solver.methods.nature import respond

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import mdp_of, statistics_of
-from umdp.solver.confirm.sums import confirm_bounded, confirm_discounted, rows_of
+from umdp.solver.confirm.sums import confirm_bounded, confirm_discounted
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.judge.width import status_of
 from umdp.solver.objective import Objective, bounds_of
@@ -93,6 +93,7 @@ def bounded_sum(
     tell: Callable[[int], bool],
 ) -> Solution:
     """Return the solution of a bounded sum of rewards of any sign; `weights` (C,) or (K, C) are those of a given policy."""
+    from umdp.solver.judge.question import rows_of
     from umdp.solver.judge.sums import span
     from umdp.solver.methods.nature import respond
     from umdp.solver.methods.signed import Signed, backward

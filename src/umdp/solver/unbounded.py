@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.again import bracket_of, mdp_of, plausible, repetition, solve_again, statistics_of
+from umdp.solver.again import mdp_of, repetition, solve_again, statistics_of
 from umdp.solver.confirm.reaching import confirm
 from umdp.solver.cuts import cut_rows, enclosed
-from umdp.solver.judge.width import status_of
+from umdp.solver.judge.width import plausible, plausible_end, status_of
 from umdp.solver.reduction.analysis import Analysis, analyse
 from umdp.solver.result import Bracket, Solution, Status
 from umdp.solver.task import Effort, Task, has_free_zero
@@ -89,7 +89,7 @@ def _draft(
     fresh: bool = False,
 ) -> Solution:
     """Return what the solver finds; with `fresh`, without anything that is kept with the graph."""
-    from umdp.solver.certification.rounding import one_minus
+    from umdp.solver.judge.question import one_minus
     from umdp.solver.methods.by_component import solve_task
     from umdp.solver.methods.nature import answer, spread
     from umdp.solver.methods.resumption import resume
@@ -129,20 +129,20 @@ def _draft(
 
     if open_game:
         game = solve_game(task, effort, first_choices)
-        bracket = bracket_of(spec, float(game.lower[initial]), float(game.upper[initial]))
+        bracket = _bracket(spec, float(game.lower[initial]), float(game.upper[initial]))
         own_bracket = own(game.choice)
         bounds: Callable[[], tuple[Array, Array]] = lambda: (game.lower, game.upper)  # noqa: E731
         choice: Callable[[], Array] = lambda: game.choice  # noqa: E731
         prob: Callable[[], Array] = lambda: game.prob  # noqa: E731
     else:
         values, solved = resumed or (solve_alone if cuts else solve_task)(task, effort, first_choices), task
-        bracket = bracket_of(spec, *_one(values.between(first)))
+        bracket = _bracket(spec, *_one(values.between(first)))
         turn = False
         if spec.kind == "P" and not cuts and not effort.stopped and bracket.relative_width > effort.precision:
             # Where a probability is close to 1 there is more room for differences in one minus it.
             turned = replace(task, complement=not safety, agent_max=not task.agent_max, nature_max=not nature_max)
             other = solve_task(turned, effort, first_choices)
-            narrow = bracket_of(spec, *_one(one_minus(*other.between(first))))
+            narrow = _bracket(spec, *_one(one_minus(*other.between(first))))
             turn = narrow.upper - narrow.lower < bracket.upper - bracket.lower
             if turn:
                 bracket, values, solved = narrow, other, turned
@@ -155,7 +155,7 @@ def _draft(
         prob = lambda: answer(solved, values)  # noqa: E731
 
     def per_state() -> tuple[Array, Array]:
-        return plausible(spec, *(np.ascontiguousarray(bound[:size]) for bound in bounds()))
+        return plausible(spec.kind, *(np.ascontiguousarray(bound[:size]) for bound in bounds()))
 
     def nature() -> MDP:
         chosen = prob()
@@ -189,3 +189,7 @@ def _enclosed_total(
 
 def _one(bounds: tuple[Array, Array]) -> tuple[float, float]:
     return float(bounds[0][0]), float(bounds[1][0])
+
+
+def _bracket(spec: Spec, low: float, high: float) -> Bracket:
+    return Bracket(*plausible_end(spec.kind, low, high))

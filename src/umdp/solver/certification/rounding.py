@@ -90,7 +90,6 @@ __all__ = [
     "excess",
     "excess_within",
     "floor",
-    "one_minus",
     "repeated",
     "row_error",
     "share_error",
@@ -222,14 +221,6 @@ def ceiling(value: Fraction) -> float:
         return math.inf
     near = float(value)
     return near if Fraction(near) >= value else math.nextafter(near, math.inf)
-
-
-def one_minus(low: Array, high: Array) -> tuple[Array, Array]:
-    """Return the bounds of one minus a probability, rounded outwards; 0 and 1 stay what they are."""
-    return (
-        np.where((high == 0) | (high == 1), 1 - high, np.maximum(np.nextafter(1 - high, -1), 0.0)),
-        np.where((low == 0) | (low == 1), 1 - low, np.minimum(np.nextafter(1 - low, 2), 1.0)),
-    )
 
 
 @kernel

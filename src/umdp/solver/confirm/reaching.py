@@ -5,22 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import UmdpError
-from umdp.solver.confirm.sums import rows_of
-from umdp.solver.objective import Objective, objective_of
+from umdp.solver.objective import objective_of
 from umdp.solver.result import Bracket, Diagnostic, Solution, Status
 
 if TYPE_CHECKING:
-    from umdp.model import MDP, IntervalMDP
-    from umdp.solver.judge import JudgedQuestion, ModelRows, TwoPart
+    from umdp.solver.judge import TwoPart
+    from umdp.solver.judge.question import JudgedObjective
     from umdp.solver.task import DraftBounds, Effort
 
-__all__ = ["JudgedObjective", "case_of", "confirm", "confirmed"]
+__all__ = ["confirm", "confirmed"]
 
 Array = NDArray[Any]
 CLOSE_BY = (0.0, 2.0**-46, 2.0**-41, 2.0**-36)  # by which vectors are moved outwards, relatively
@@ -33,35 +32,6 @@ LARGE = 100_000  # transitions from which few attempts must do
 ALL = slice(None)
 
 
-class JudgedObjective(NamedTuple):
-    """What the judge is asked: rows and objective of the model as given; `safety` where one minus it is what was asked."""
-
-    rows: ModelRows
-    asked: JudgedQuestion
-    safety: bool
-
-
-def case_of(
-    model: MDP | IntervalMDP, objective: Objective, agent_max: bool, nature_max: bool, *, complement: bool
-) -> JudgedObjective:
-    """Return the question that bounds of a property answer: everything in it comes from the model itself.
-
-    With `complement`, vectors are those of reaching less 1.
-    """
-    from umdp.solver.judge import JudgedQuestion
-
-    rows = rows_of(model, objective)
-    reward, total = objective.kind == "R", objective.aim == "total"
-    if objective.safety:
-        agent_max, nature_max = not agent_max, not nature_max
-    goal = np.zeros_like(objective.goal) if total else np.array(objective.goal)
-    through = np.ones_like(goal) if reward else np.array(objective.through)
-    top = 0.0 if reward or complement else 1.0
-    return JudgedObjective(
-        rows, JudgedQuestion(reward, total, goal, through, nature_max, not agent_max, agent_max, top), objective.safety
-    )
-
-
 class _Defence:
     """Vectors for a case, and what the judge says of them: moved outwards as far as it takes."""
 
@@ -71,7 +41,7 @@ class _Defence:
         from umdp.solver.confirm.witness import levels_that_pay, trap_levels
         from umdp.solver.judge.graph import may_cut
 
-        rows, asked, _ = case
+        rows, asked = case.rows, case.asked
         self.case, self.given, self.nature = case, given, nature
         self.precision, self.late = effort.precision, effort.is_late
         self.choice = np.ascontiguousarray(choice, dtype=np.int64)
@@ -113,7 +83,7 @@ class _Defence:
         """Ask the judge; whether both sides hold."""
         from umdp.solver.judge import examine
 
-        rows, asked, _ = self.case
+        rows, asked = self.case.rows, self.case.asked
         left = examine(rows, asked, self.sides[0], self.sides[1], self.choice, self.trap, *self.open)
         self.holds = [count == 0 for count in left]
         return all(self.holds)
@@ -123,7 +93,7 @@ class _Defence:
         from umdp.solver.confirm.witness import move_outwards
         from umdp.solver.judge import TwoPart
 
-        rows, asked, _ = self.case
+        rows, asked = self.case.rows, self.case.asked
         for side, sign in ((0, -1.0), (1, 1.0)):
             if self.holds[side]:
                 continue
@@ -162,7 +132,7 @@ class _Defence:
         from umdp.solver.confirm.witness import carry_load
         from umdp.solver.judge import TwoPart
 
-        rows, asked, _ = self.case
+        rows, asked = self.case.rows, self.case.asked
         prob = self.nature()
         for kappa in KAPPAS:
             for side, sign in ((0, -1.0), (1, 1.0)):
@@ -200,19 +170,9 @@ class _Defence:
 
     def bounds(self, states: Array | slice = ALL) -> tuple[Array, Array]:
         """Return the vectors of some states as bounds on what was asked, rounded outwards."""
-        from umdp.solver.certification.rounding import one_minus
-        from umdp.solver.confirm.witness import rounded_sum
-        from umdp.solver.judge.width import as_probabilities, as_rewards
+        from umdp.solver.judge.question import answer_of
 
-        low, high = (
-            rounded_sum(side.base[states], side.offset[states], up)
-            for side, up in zip(self.sides, (False, True), strict=True)
-        )
-        if self.given.complement:  # of reaching, less 1
-            low, high = -high, -low
-        if self.given.complement != self.case.safety:
-            low, high = one_minus(low, high)
-        return as_rewards(low, high) if self.case.asked.reward else as_probabilities(low, high)
+        return answer_of(self.case, self.sides[0], self.sides[1], states)
 
 
 def confirm(
@@ -258,6 +218,7 @@ def _is_as_close(found: Solution, draft: Solution, share: float) -> bool:
 
 
 def _defence(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> _Defence:
+    from umdp.solver.judge.question import case_of
     from umdp.solver.task import DraftBounds
 
     choice, objective = draft.policy.choice, objective_of(draft.model, draft.spec)
@@ -302,8 +263,7 @@ def _with_bounds(
     draft: Solution, bounds: Callable[[Array | slice], tuple[Array, Array]], effort: Effort, *notes: Diagnostic
 ) -> Solution:
     """Return the solution with what holds in the place of what the draft says: `bounds` of some states."""
-    from umdp.solver.again import bracket_of
-    from umdp.solver.judge.width import status_of
+    from umdp.solver.judge.width import plausible_end, status_of
 
     def outer(states: Array | slice) -> tuple[Array, Array]:
         low, high = bounds(states)
@@ -311,7 +271,7 @@ def _with_bounds(
 
     # What lies further out than what was confirmed is confirmed, too; it has the digits that others have seen.
     low, high = (float(end[0]) for end in bounds(np.array([draft.model.initial])))
-    bracket = bracket_of(draft.spec, min(draft.bracket.lower, low), max(draft.bracket.upper, high))
+    bracket = Bracket(*plausible_end(draft.spec.kind, min(draft.bracket.lower, low), max(draft.bracket.upper, high)))
     own = draft.policy_bracket
     if own == draft.bracket:
         own = bracket
@@ -326,8 +286,10 @@ def _with_bounds(
 def _in_integers(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> Solution | None:
     """Return the solution with bounds of as many digits as it takes; None where they are not found, or not close enough."""
     from umdp.model import Policy
-    from umdp.solver.again import bracket_of, mdp_of
+    from umdp.solver.again import mdp_of
     from umdp.solver.confirm.digits import NARROWEST, rounded, solve_in_integers
+    from umdp.solver.judge.question import case_of
+    from umdp.solver.judge.width import plausible_end
 
     model, choice, objective = draft.model, draft.policy.choice, objective_of(draft.model, draft.spec)
     case = case_of(model, objective, agent_max, nature_max, complement=False)
@@ -344,7 +306,7 @@ def _in_integers(draft: Solution, agent_max: bool, nature_max: bool, effort: Eff
     if case.safety:
         low, high = rounded(found.high, False, True), rounded(found.low, True, True)
     taken, prob = found.choice, found.prob
-    bracket = bracket_of(draft.spec, float(low[model.initial]), float(high[model.initial]))
+    bracket = Bracket(*plausible_end(draft.spec.kind, float(low[model.initial]), float(high[model.initial])))
     draft = replace(
         draft, _bounds=lambda: (low, high), _policy=lambda: Policy(model, taken), _nature=lambda: mdp_of(model, prob),
         bracket=bracket, policy_bracket=bracket,

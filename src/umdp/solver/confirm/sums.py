@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.judge.width import as_probabilities, sure_where
-from umdp.solver.objective import Objective, bounds_of
 
 if TYPE_CHECKING:
     from umdp.solver.judge import ModelRows
+    from umdp.solver.objective import Objective
 
-__all__ = ["confirm_average", "confirm_bounded", "confirm_discounted", "rows_of"]
+__all__ = ["confirm_average", "confirm_bounded", "confirm_discounted"]
 
 Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
@@ -36,17 +36,6 @@ WIDER = (
 )  # of the largest value or reward
 
 
-def rows_of(model: MDP | IntervalMDP, objective: Objective) -> ModelRows:
-    """Return the rows of a model as given, with what an objective pays on them."""
-    from umdp.solver.judge import ModelRows
-
-    paid = [NOTHING] * 3
-    if objective.rewards is not None:
-        parts = (objective.rewards.state, objective.rewards.choice, objective.rewards.transition)
-        paid = [NOTHING if part is None else part for part in parts]
-    return ModelRows(model.state_ptr, model.choice_ptr, model.successor, *bounds_of(model), *paid)
-
-
 def confirm_discounted(
     model: MDP | IntervalMDP,
     asked: Objective,
@@ -59,7 +48,8 @@ def confirm_discounted(
 
     `given` says that the policy was: both bounds are then of its own value.
     """
-    from umdp.solver.judge import TwoPart
+    from umdp.solver.judge.question import rows_of
+    from umdp.solver.judge.rows import TwoPart
     from umdp.solver.judge.sums import Play, examine_discounted, span
 
     agent_max, nature_max = players
@@ -103,7 +93,8 @@ def confirm_average(
 
     `components` (S,) are those in which the policy stays, and all; `sides` are gains as sums, ``base + offset``.
     """
-    from umdp.solver.judge import TwoPart
+    from umdp.solver.judge.question import rows_of
+    from umdp.solver.judge.rows import TwoPart
     from umdp.solver.judge.sums import GainVectors, Play, examine_average
 
     agent_max, nature_max = players
@@ -145,6 +136,8 @@ def confirm_bounded(
     `played` are the choices (S,) or (K, S), else the weights (C,) or (K, C), and whether they were given: both bounds are then
     of that policy's own value. Where time runs out nothing is confirmed.
     """
+    from umdp.solver.judge.question import rows_of
+
     agent_max, nature_max = players
     choices, weights, given = played
     if given and choices is None and weights is None:

@@ -27,7 +27,7 @@ from umdp.solver.judge.rows import (
     read_row,
 )
 
-__all__ = ["assemble", "carry_load", "levels_that_pay", "move_outwards", "rounded_sum", "trap_levels"]
+__all__ = ["assemble", "carry_load", "levels_that_pay", "move_outwards", "trap_levels"]
 
 Array = NDArray[Any]
 FAINT = 1e-290  # below which rounding is no longer relative
@@ -331,13 +331,3 @@ def levels_that_pay(rows: ModelRows, every: bool, low: Array, choice: Array) -> 
         if not new.any():
             return np.asarray(level, dtype=np.int64)
         level = np.where(new, now, level)
-
-
-def rounded_sum(base: Array, offset: Array, up: bool) -> Array:
-    """Return ``base + offset``, rounded up or down where it is not a number itself."""
-    with np.errstate(invalid="ignore"):
-        total = base + offset
-        shift = total - base
-        lost = (base - (total - shift)) + (offset - shift)
-        off = lost > 0 if up else lost < 0
-    return np.where(off, np.nextafter(total, np.inf if up else -np.inf), total)

@@ -3,6 +3,7 @@
 - `rows`: what one row of the model allows, and what nature collects there, with every rounding bounded.
 - `quick`: what is seen of rows at once, of both vectors; others are read with care.
 - `graph`: whether the goal may be missed, is reached surely, or payments go on for ever.
+- `question`: what is asked of the model as given, and what vectors that pass say of it.
 - `inductive`: reachability, expected rewards and totals.
 - `digits`: reachability and expected rewards whose values agree in more digits than two numbers have.
 - `sums`: discounted sums and long-run averages.

@@ -13,7 +13,16 @@ if TYPE_CHECKING:
     from umdp.solver.result import Bracket
     from umdp.solver.task import Effort
 
-__all__ = ["Status", "as_probabilities", "as_rewards", "is_narrow", "status_of", "sure_where"]
+__all__ = [
+    "Status",
+    "as_probabilities",
+    "as_rewards",
+    "is_narrow",
+    "plausible",
+    "plausible_end",
+    "status_of",
+    "sure_where",
+]
 
 Array = NDArray[Any]
 
@@ -47,6 +56,20 @@ def as_probabilities(low: Array, high: Array) -> tuple[Array, Array]:
 def as_rewards(low: Array, high: Array) -> tuple[Array, Array]:
     """Return bounds of sums of rewards that are at least 0."""
     return np.maximum(low, 0.0), high
+
+
+def plausible(kind: str, low: Array, high: Array) -> tuple[Array, Array]:
+    """Return bounds within what is possible at all for a property of this kind, just that where they contradict each other."""
+    low, high = as_probabilities(low, high) if kind == "P" else as_rewards(low, high)
+    absurd = ~(low <= high)
+    return np.where(absurd, 0.0, low), np.where(absurd, 1.0 if kind == "P" else np.inf, high)
+
+
+def plausible_end(kind: str, low: float, high: float) -> tuple[float, float]:
+    """Return `plausible` bounds of one state."""
+    most = 1.0 if kind == "P" else math.inf
+    low, high = max(low, 0.0), min(high, most)
+    return (low, high) if low <= high else (0.0, most)
 
 
 def sure_where(missed: Array, low: Array) -> Array:
