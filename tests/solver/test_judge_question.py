@@ -8,7 +8,7 @@ from umdp import IntervalMDP, Rewards, Spec
 from umdp.solver.judge.inductive import examine
 from umdp.solver.judge.question import answer_of, case_of, one_minus, rounded_sum, rows_of
 from umdp.solver.judge.rows import TwoPart
-from umdp.solver.judge.width import plausible, plausible_end
+from umdp.solver.judge.width import consistent, plausible, plausible_end
 from umdp.solver.objective import objective_of, players
 
 NOT = np.full(3, -1, np.int64)
@@ -125,3 +125,6 @@ def test_bounds_stay_within_what_is_possible() -> None:
     assert plausible_end("R", 2.0, 3.0) == (2.0, 3.0)
     assert plausible_end("R", 3.0, 2.0) == (0.0, np.inf)
     assert plausible_end("P", np.nan, 0.5) == (0.0, 1.0)
+    low, high = consistent(np.array([1.0, 2.0, np.nan]), np.array([1.0, 1.0, 1.0]))
+    assert low.tolist() == [1.0, -np.inf, -np.inf]
+    assert high.tolist() == [1.0, np.inf, np.inf]

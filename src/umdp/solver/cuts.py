@@ -99,7 +99,7 @@ def enclosed(
     answer : solves a model without cuts, with rewards of its own
     worst : in place of the harsher model's, a solution whose bound on nature's side holds
     """
-    from umdp.solver.judge.width import status_of
+    from umdp.solver.judge.width import consistent, status_of
 
     name = "paid" if spec.kind != "R" else spec.resolve_reward(list(model.rewards))
     worst, mild = (
@@ -111,7 +111,7 @@ def enclosed(
     own = below if agent_max else above
 
     def bounds() -> tuple[Array, Array]:
-        return below.lower[:size], above.upper[:size]
+        return consistent(below.lower[:size], above.upper[:size])
 
     def policy() -> Policy:
         assert own.policy.choice is not None

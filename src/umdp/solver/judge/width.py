@@ -17,6 +17,7 @@ __all__ = [
     "Status",
     "as_probabilities",
     "as_rewards",
+    "consistent",
     "is_narrow",
     "plausible",
     "plausible_end",
@@ -70,6 +71,12 @@ def plausible_end(kind: str, low: float, high: float) -> tuple[float, float]:
     most = 1.0 if kind == "P" else math.inf
     low, high = max(low, 0.0), min(high, most)
     return (low, high) if low <= high else (0.0, most)
+
+
+def consistent(low: Array, high: Array) -> tuple[Array, Array]:
+    """Return bounds of which those that contradict each other say nothing."""
+    absurd = ~(low <= high)
+    return np.where(absurd, -np.inf, low), np.where(absurd, np.inf, high)
 
 
 def sure_where(missed: Array, low: Array) -> Array:
