@@ -161,18 +161,17 @@ class Values:
 
     def candidate(self, size: int) -> DraftBounds:
         """Return the bounds of the first `size` states, for the judge to look at."""
-        low, high = self.lower[:size], self.upper[:size]
+        from umdp.solver.certification.rounding import spread_parts
+
         none = np.zeros(size)
-        found = []
-        for base, side, sign in ((low, 0, -1.0), (high, 1, 1.0)):
-            offset = none
-            if self.parts is not None and not np.isnan(self.parts[side][1]).all():
-                first, second = (self.parts[side][row][self.index[:size]] for row in (1, 2))
-                known = self.task.decided.maybe[:size] & ~np.isnan(first)
-                scale = 1.0 + sign * 2.0 * self.task.reward_error
-                base, offset = np.where(known, first * scale, base), np.where(known, second * scale, 0.0)
-            found += [base, offset]
-        return DraftBounds((found[0], found[1]), (found[2], found[3]), self.task.complement)
+        low, high = (self.lower[:size], none), (self.upper[:size], none)
+        if self.parts is None or np.isnan(self.parts[0][1]).all():
+            return DraftBounds(low, high, self.task.complement)
+        index, maybe, error = self.index[:size], self.task.decided.maybe[:size], 2.0 * self.task.reward_error
+        low, high = (np.array(low[0]), np.zeros(size)), (np.array(high[0]), np.zeros(size))
+        spread_parts(index, maybe, self.parts[0], 1.0 - error, *low)
+        spread_parts(index, maybe, self.parts[1], 1.0 + error, *high)
+        return DraftBounds(low, high, self.task.complement)
 
     @cached_property
     def x(self) -> Array:
@@ -228,7 +227,8 @@ class Values:
         task, index, maybe = self.task, self.index[states], self.task.decided.maybe[states]
         low, high = np.empty(index.size), np.empty(index.size)
         infinite, more = task.decided.infinite[states], task.reward_error
-        faint = spread_ends(index, self.found, self.error, maybe, infinite, more, low, high)
+        most = 1.0 if task.kind == "P" else np.inf
+        faint = spread_ends(index, self.found, self.error, maybe, infinite, more, most, low, high)
         if faint and task.kind == "R":
             np.copyto(high, 0.0, where=self._unpaid[states] & (high < 1e-300))
         if self.least:

@@ -93,6 +93,8 @@ __all__ = [
     "repeated",
     "row_error",
     "share_error",
+    "spread_ends",
+    "spread_parts",
     "underflow",
 ]
 
@@ -178,11 +180,19 @@ def ends(x: float, rel: float) -> tuple[float, float]:
 
 @kernel
 def spread_ends(
-    index: Array, found: Array, error: Array, maybe: Array, infinite: Array, more: float, low: Array, high: Array
+    index: Array,
+    found: Array,
+    error: Array,
+    maybe: Array,
+    infinite: Array,
+    more: float,
+    most: float,
+    low: Array,
+    high: Array,
 ) -> bool:
     """Write the bounds of states, of which `index` says which value is theirs; return whether there are faint ones.
 
-    Errors are composed with `more`. What is decided is exact.
+    Errors are composed with `more`. What is decided is exact. No value exceeds `most`.
     """
     faint = False
     for s in range(index.size):
@@ -193,9 +203,18 @@ def spread_ends(
         if maybe[s]:
             if more > 0.0:
                 rel = (rel + more + rel * more) * (1.0 + 8.0 * EPS)
-            low[s], high[s] = ends(x, rel)
-            faint = faint or 0.0 < high[s] < 1e-300
+            below, above = ends(x, rel)
+            low[s], high[s] = below, min(above, most)
+            faint = faint or 0.0 < above < 1e-300
     return faint
+
+
+@kernel
+def spread_parts(index: Array, maybe: Array, parts: Array, scale: float, base: Array, offset: Array) -> None:
+    """Write the bounds of undecided states in two parts, (3, n+2) as `Workspace.parts`, where these are known."""
+    for s in range(index.size):
+        if maybe[s] and parts[1, index[s]] == parts[1, index[s]]:
+            base[s], offset[s] = parts[1, index[s]] * scale, parts[2, index[s]] * scale
 
 
 @kernel

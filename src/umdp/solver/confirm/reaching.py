@@ -74,7 +74,8 @@ class _Defence:
             with np.errstate(invalid="ignore"):
                 factor = np.where(stays, 1.0, 1.0 - margin if below else 1.0 + margin)
                 base, offset = base * factor, offset * factor
-        if not reward and not below:
+        whole = not margin and self.given.low[1] is self.given.high[1]  # there are no second parts
+        if not (reward or below or whole):
             over = base + offset >= 1.0
             base, offset = np.where(over, 1.0, base), np.where(over, 0.0, offset)
         return TwoPart(-base, -offset) if turned else TwoPart(base, offset)
