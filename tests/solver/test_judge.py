@@ -13,7 +13,6 @@ from oracles.exact import Objective
 from properties.bridge import BOUNDED, OBJECTIVES, exact_value, to_model, to_spec
 from properties.generate import random_model
 from umdp import MDP, IntervalMDP, Policy, Rewards, solve
-from umdp.solver.confirm.sums import confirm_bounded
 from umdp.solver.confirm.witness import trap_levels
 from umdp.solver.judge import TwoPart, examine
 from umdp.solver.judge.question import case_of, rows_of
@@ -29,6 +28,7 @@ from umdp.solver.judge.rows import (
     listed_order,
     read_row,
 )
+from umdp.solver.judge.steps import bounds_of_steps
 from umdp.solver.judge.sums import GainVectors, Play, examine_average, examine_discounted
 from umdp.solver.objective import objective_of, players
 
@@ -290,10 +290,8 @@ def test_step_bounded_properties_are_confirmed_as_far_as_they_are_true() -> None
         for objective in BOUNDED:
             spec, exact = to_spec(objective), exact_value(drawn, objective)
             solution, asked = solve(model, spec), objective_of(model, spec)
-            lie = solution.upper + 1e-3, solution.lower - 1e-3
-            low, high = confirm_bounded(
-                model, asked, players(model, spec), (solution.policy.choice, None, False), lie, lambda: False
-            )
+            own = (solution.policy.choice, None)
+            low, high = bounds_of_steps(rows_of(model, asked), asked, players(model, spec), own, False, lambda: False)
             for s, value in enumerate(exact):
                 assert Fraction(low[s]) <= value <= Fraction(high[s])
                 assert high[s] - low[s] <= 1e-12 * (1 + abs(high[s]))

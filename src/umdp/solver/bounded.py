@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import mdp_of, statistics_of
-from umdp.solver.confirm.sums import confirm_bounded
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.judge.width import status_of
 from umdp.solver.objective import bounds_of, objective_of
@@ -24,18 +23,12 @@ __all__ = ["bounded"]
 
 Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
-QUICK = 10_000_000  # transitions times steps up to which a second induction is no matter
 
 
 def _tick(effort: Effort, left: int) -> bool:
     """Report the steps left to go; return whether to stop."""
     effort.tell(f"{left} steps to go", np.nan)
     return effort.stopped
-
-
-def _turned(decided: Array, worth: Array) -> tuple[Array, Array]:
-    """Return where values are decided, and how likely the opposite is there."""
-    return decided, 1.0 - worth
 
 
 def bounded(
@@ -50,6 +43,7 @@ def bounded(
     """Return the solution of a step-bounded property; of a given policy where there is one."""
     from umdp.solver.certification.rounding import all_ends
     from umdp.solver.judge.question import rows_of
+    from umdp.solver.judge.steps import bounds_of_steps
     from umdp.solver.judge.sums import span
     from umdp.solver.methods.backward_induction import induct
     from umdp.solver.methods.nature import respond
@@ -104,18 +98,11 @@ def bounded(
         low, high = np.where(decided, worth, low), np.where(decided, worth, high)
     if steps == 0:
         low = high = x
-    if spec.kind == "P" and result.done == steps and high.max() == 1.0 and steps * shape.transitions <= QUICK:
-        # What is positive never becomes 0: where the opposite is 0, this is 1, without any error.
-        opposite = induct(
-            shape, lower, upper, steps, 1.0 - x, lambda k: _turned(*objective.kept(k)), reward=NOTHING, paid=NOTHING,
-            weights=weights, agent_max=not agent_max, nature_max=not nature_max, keep=False, tell=tell, watch=effort.clock.flag,
-        )  # fmt: skip
-        if opposite.done == steps:
-            low = np.where(opposite.x == 0.0, 1.0, low)
+    taken = policy or policy_of(model, result.choice, result.done)
     if effort.prove and result.done == steps > 0:
-        choices, fixed = (result.choice, None) if policy is None else (policy.choice, policy.weights())
-        low, high = confirm_bounded(
-            model, objective, (agent_max, nature_max), (choices, fixed, policy is not None), (low, high), effort.is_late
+        own = (taken.choice, None if taken.choice is not None else taken.weights())
+        low, high = bounds_of_steps(
+            rows_of(model, objective), objective, (agent_max, nature_max), own, policy is not None, effort.is_late
         )
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 
@@ -126,5 +113,5 @@ def bounded(
 
     return Solution(
         model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun), lambda: (low, high),
-        lambda: policy or policy_of(model, result.choice, result.done), nature,
+        lambda: taken, nature,
     )  # fmt: skip

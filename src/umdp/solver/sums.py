@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import mdp_of, statistics_of
-from umdp.solver.confirm.sums import confirm_bounded, confirm_discounted
+from umdp.solver.confirm.sums import confirm_discounted
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.judge.width import status_of
 from umdp.solver.objective import Objective, bounds_of
@@ -94,6 +94,7 @@ def bounded_sum(
 ) -> Solution:
     """Return the solution of a bounded sum of rewards of any sign; `weights` (C,) or (K, C) are those of a given policy."""
     from umdp.solver.judge.question import rows_of
+    from umdp.solver.judge.steps import bounds_of_steps
     from umdp.solver.judge.sums import span
     from umdp.solver.methods.nature import respond
     from umdp.solver.methods.signed import Signed, backward
@@ -114,10 +115,11 @@ def bounded_sum(
     if done < steps:
         single = span(rows_of(model, asked))
         low, high = unfinished(asked, low, high, done, single, varies=weights is not None and weights.ndim > 1)
-    elif effort.prove and steps > 0 and np.isfinite(low).all():
-        taken, fixed = (choices, None) if policy is None else (policy.choice, policy.weights())
-        low, high = confirm_bounded(
-            model, asked, (agent_max, nature_max), (taken, fixed, policy is not None), (low, high), effort.is_late
+    taken = policy or policy_of(model, choices, done)
+    if effort.prove and done == steps > 0:
+        own = (taken.choice, None if taken.choice is not None else taken.weights())
+        low, high = bounds_of_steps(
+            rows_of(model, asked), asked, (agent_max, nature_max), own, policy is not None, effort.is_late
         )
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 
@@ -129,5 +131,5 @@ def bounded_sum(
     unit = max(signed.largest_reward, float(np.abs(final).max(initial=0.0)))
     return Solution(
         model, spec, bracket, bracket, status_of(bracket, effort, unit=unit), statistics_of(effort, begun),
-        lambda: (low, high), lambda: policy or policy_of(model, choices, done), nature,
+        lambda: (low, high), lambda: taken, nature,
     )  # fmt: skip
