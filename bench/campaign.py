@@ -40,6 +40,7 @@ def _one(asked: tuple[int, int, int, int]) -> tuple[list[str], Counter[str]]:
     from properties.bridge import BOUNDED, OBJECTIVES, exact_value, outside, to_model, to_spec
     from properties.soundness import METHODS, draw, shown
     from umdp import Policy, solve
+    from umdp.statements import DiagnosticCode
     from umdp.verify import verify_content
     from verify.tamper import attack
 
@@ -71,7 +72,7 @@ def _one(asked: tuple[int, int, int, int]) -> tuple[list[str], Counter[str]]:
             certificate = found.certificate()
             content = json.loads(certificate.to_json())
             done["certificates"] += 1
-            done["weaker claims"] += any("bound" in note for note in certificate.notes)
+            done["weaker claims"] += any(note.code is DiagnosticCode.CLAIMED_LESS for note in certificate.notes)
             if not verify_content(content).valid:
                 wrong.append(f"{where}: the checker refuses the certificate")
             if small and turn == number % len(PRECISIONS):

@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from properties.bridge import BOUNDED, OBJECTIVES, exact_value, outside, to_model, to_spec
 from properties.generate import random_model
 from umdp import solve
+from umdp.statements import DiagnosticCode
 from umdp.verify import verify_content
 from verify.campaign import campaign
 from verify.tamper import KINDS, attack
@@ -72,7 +73,7 @@ def main() -> None:
             content = json.loads(certificate.to_json())
             verdict = verify_content(content)
             total["accepted" if verdict.valid else "refused"] += 1
-            if any("bound" in note for note in certificate.notes):
+            if any(note.code is DiagnosticCode.CLAIMED_LESS for note in certificate.notes):
                 total["claim less than the solution"] += 1
                 if model.states <= 12:
                     exact = exact_value(drawn, objective)[model.initial]
@@ -96,7 +97,7 @@ def main() -> None:
                     certificate.notes,
                     flush=True,
                 )
-            if any("policy" in note for note in certificate.notes):
+            if any(note.code is DiagnosticCode.POLICY_NOT_CLAIMED for note in certificate.notes):
                 total["claim nothing of the policy"] += 1
             if model.states <= 12 and attack(content, rng, changed):
                 print("FOOLED:", number, to_spec(objective), precision, method, flush=True)

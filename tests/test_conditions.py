@@ -33,7 +33,7 @@ from umdp.model import Graph, Rewards
 from umdp.source import Knowledge
 from umdp.source.logs.ends import FINAL
 from umdp.source.logs.reader import COLUMNS as ROLES
-from umdp.statements import SENTENCES, Code, Statement, codes_of, say, stated
+from umdp.statements import SENTENCES, Cause, Code, PastCase, PastFeature, Statement, codes_of, say, stated
 
 TABLES: list[tuple[Any, Any]] = [
     (SOURCES, SourceKind), (GRAPHS, GraphKind), (ON_OBSERVED, Asked), (COLUMNS, Column), (TESTS, Tested),
@@ -54,11 +54,14 @@ DATA: dict[Code, dict[str, Any]] = {
     Code.DROPPED: {"unlisted": 1, "rows": 3},
     Code.STRAY: {"why": "there is no state x"},
     Code.REJECTED: {"rejected": 1, "rows": 3},
-    Code.UNEVEN: {"rejected": 9, "cause": "why", "role": "state", "name": "x", "times": 8, "share": 0.1},
+    Code.UNEVEN: {"rejected": 9, "cause": Cause.OTHER, "role": "state", "name": "x", "times": 8, "share": 0.1},
     Code.DRIFT: {
         "state": "a", "action": "go", "successor": "b", "before": (1, 9), "after": (8, 9), "row": 10, "p": 1e-9,
     },
-    Code.PAST_MATTERS: {"finding": "what happens next depends on the state before"},
+    Code.PAST_MATTERS: {
+        "past": PastFeature.STATE, "case": PastCase("b"), "state": "a", "action": "go", "successor": "c", "inside": (1, 9),
+        "outside": (8, 9), "evidence": 1e4,
+    },
     Code.COPIES: {"copied": 7},
     Code.SAME_NAME: {"same": 7},
     Code.DISORDER: {"rows": 50, "followed": 3},
@@ -118,7 +121,7 @@ def test_conditions_are_added_and_reasons_stand_against() -> None:
 
 
 def test_every_code_has_a_sentence_and_almost_every_code_a_row() -> None:
-    assert set(SENTENCES) == set(Code)
+    assert set(SENTENCES[Code]) == set(Code)
     used = {code for row in effects() for code in (*row.adds, *row.against)}
     # What the loop, playing and other commands say by themselves.
     own = {Code.ALIKE, Code.BEYOND_MOST, Code.LED_OUT, Code.COST_OBSERVED, Code.OTHER_PROPERTY, Code.OTHER, Code.FAILED}

@@ -17,6 +17,7 @@ from umdp.learn import LUI
 from umdp.model import REST
 from umdp.source import Environment, Gymnasium, Log
 from umdp.spec import Spec
+from umdp.statements import Code
 
 REACH = 'Pmax=? [ F "goal" ]'
 COIN = MDP(
@@ -69,18 +70,17 @@ def test_a_log_without_a_model_does_not_promise_what_it_has_not_seen(tmp_path: P
     assert looks[0].bracket.lower == 0
     assert looks[-1].guarantee.kind == "any-time"
     assert 0.5 < looks[-1].bracket.lower <= 0.6
-    said = " ".join(looks[-1].guarantee.reasons)
-    assert "selected" in said
-    assert "twice" in said
+    said = looks[-1].guarantee.codes
+    assert {Code.SELECTED, Code.ONCE} <= set(said)
     # What the graph does not list is counted as anything else, and need not be assumed away.
-    assert "listed" not in said
+    assert Code.LISTED not in said
 
 
 def test_without_anything_else_an_observed_graph_promises_nothing(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", tosses(200))
     *_, last = anytime(Log(path, labels={"goal": ["goal"]}, rest=False), REACH, ConfidenceSequence(0.05))
     assert last.guarantee.kind == "none"
-    assert "only observed" in last.guarantee.text
+    assert Code.OBSERVED in last.guarantee.codes
 
 
 def test_one_row_with_a_typo_costs_as_much_as_one_row(tmp_path: Path) -> None:
@@ -104,7 +104,8 @@ def test_rejected_rows_withdraw_the_label(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", rows)
     *_, last = anytime(Log(path, COIN.graph, on_error="skip"), REACH, ConfidenceSequence(0.05))
     assert last.guarantee.kind == "none"
-    assert "300 of 1,000 rows were rejected" in last.guarantee.text
+    assert last.guarantee.codes == (Code.REJECTED,)
+    assert last.guarantee.reasons[0].data == {"rejected": 300, "rows": 1000}  # type: ignore[attr-defined]
 
 
 def test_dropped_steps_withdraw_the_label() -> None:
@@ -115,7 +116,7 @@ def test_dropped_steps_withdraw_the_label() -> None:
     source = Environment(Coin(), graph, on_error="skip")
     *_, last = anytime(source, 'Pmax=? [ F<=1 "goal" ]', ConfidenceSequence(0.05), trajectories=100)
     assert last.guarantee.kind == "none"
-    assert "steps that the graph does not list were dropped" in last.guarantee.text
+    assert last.guarantee.codes == (Code.DROPPED,)
 
 
 def test_one_look_at_a_whole_log_is_one_look(tmp_path: Path) -> None:
@@ -123,7 +124,7 @@ def test_one_look_at_a_whole_log_is_one_look(tmp_path: Path) -> None:
     looks = list(anytime(Log(path, COIN.graph), REACH, ClopperPearson(0.05)))
     assert [look.trajectories for look in looks] == [0, 500]
     assert looks[-1].guarantee.kind == "fixed-N"
-    assert any("fixed before" in reason for reason in looks[-1].guarantee.reasons)
+    assert Code.FIXED in looks[-1].guarantee.codes
     *_, cut = anytime(Log(path, COIN.graph), REACH, ClopperPearson(0.05), trajectories=100)
     assert cut.guarantee.kind == "none"
 
@@ -143,7 +144,7 @@ def test_a_smallest_cost_cannot_be_promised_of_an_observed_graph(tmp_path: Path)
     source = Gymnasium(Costly(), actions=["go"], episodes=50)
     *_, last = anytime(source, 'R{"cost"}min=? [ F "terminated" ]', ConfidenceSequence(0.05), trajectories=2000)
     assert last.guarantee.kind == "none"
-    assert "may cost anything" in last.guarantee.text
+    assert Code.COSTLY in last.guarantee.codes
     assert last.bracket.value == pytest.approx(2, abs=0.5)  # on the learned model
 
 

@@ -16,6 +16,7 @@ from umdp.returns import refuse_shifted, return_of, units_of
 from umdp.run import Config
 from umdp.source import Gymnasium
 from umdp.spec import Spec
+from umdp.statements import Code, DiagnosticCode, codes_of
 
 pytest.importorskip("gymnasium")
 
@@ -110,7 +111,7 @@ def test_what_was_observed_promises_no_more_than_the_process_keeps() -> None:
     *_, last = anytime(source, 'R{"reward"}max=? [ C<=8 ]', ConfidenceSequence(0.05), trajectories=3000)
     assert last.returns is not None
     assert last.guarantee.holds
-    assert "no step pays less" in last.guarantee.reasons[-1]
+    assert last.guarantee.codes[-1] is Code.LEAST_SEEN
     expected = plain_return(table, 7, env.initial_state_distrib)
     assert expected - 4 < last.returns[0] <= expected
 
@@ -172,7 +173,7 @@ class Lottery:
 
 def test_the_lowest_reward_counts_where_it_varies_and_a_lower_one_takes_the_promise_away() -> None:
     source = Gymnasium(Lottery(), actions=[0], episodes=50)
-    assert any("the lowest that was seen counts" in note for note in source.report())
+    assert DiagnosticCode.REWARDS_VARY in codes_of(source.report())
     assert sorted(set(source.graph.rewards["reward"].transition.tolist())) == [0.0, 1.0]
     ask = 'R{"reward"}max=? [ C<=5 ]'
     *_, last = anytime(source, ask, ConfidenceSequence(0.05), trajectories=200)
@@ -180,7 +181,7 @@ def test_the_lowest_reward_counts_where_it_varies_and_a_lower_one_takes_the_prom
     surprised = Gymnasium(Lottery(surprise=1200), actions=[0], episodes=50)
     *_, last = anytime(surprised, ask, ConfidenceSequence(0.05), trajectories=200)
     assert not last.guarantee.holds
-    assert any("paid less than any of their kind" in reason for reason in last.guarantee.reasons)
+    assert Code.PAID_LESS in last.guarantee.codes
 
 
 def test_which_questions_have_a_return() -> None:

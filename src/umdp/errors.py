@@ -32,8 +32,20 @@ lower bounds must sum to at most 1 and upper bounds to at least 1
         )
 
 
+class UnhashableState(ModelError):
+    """An observation cannot be a state, since it is not hashable."""
+
+
 class SpecError(UmdpError):
     """A property cannot be read, or does not fit the model."""
+
+
+class UnknownLabel(SpecError):
+    """A property speaks of a label that the model does not have; `label` is its name."""
+
+    def __init__(self, message: str, label: str = "") -> None:
+        self.label = label
+        super().__init__(message)
 
 
 class OutOfTime(UmdpError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 from umdp.conditions import CONDITIONS, FLOORS, ON_OBSERVED, Asked, GraphKind
@@ -46,7 +47,7 @@ class Guarantee:
         object.__setattr__(self, "reasons", tuple(map(stated, self.reasons)))
 
     @property
-    def codes(self) -> tuple[Code, ...]:
+    def codes(self) -> tuple[StrEnum, ...]:
         """What the reasons say, by their codes."""
         return codes_of(self.reasons)
 

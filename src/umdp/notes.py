@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +12,6 @@ from umdp.learn.alarm import in_lines
 from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
 from umdp.model import Graph
-from umdp.model.units import RANGE
-from umdp.plural import nouns
 from umdp.solver.objective import objective_of
 from umdp.source.around import process_of
 from umdp.source.environments.environment import Environment
@@ -22,6 +19,8 @@ from umdp.source.environments.time_limit import cut_note
 from umdp.source.listed import Listed
 from umdp.source.observed_graph import STAY, UNKNOWN
 from umdp.source.remembering import Remembering
+from umdp.statements import DiagnosticCode, Statement, say, stated
+from umdp.statements.diagnostics import SHIFTS
 
 if TYPE_CHECKING:
     from umdp.anytime import Anytime
@@ -35,11 +34,11 @@ SHOWN = 5  # classes that are spoken of
 FEW = 10  # times that a choice should be seen before what was seen of it is taken for all it can do
 
 
-def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
-    """Return what the user should know about a run as it is shown by a snapshot, a line each."""
+def notes_of(run: Anytime, snapshot: Snapshot) -> list[Statement]:
+    """Return what the user should know about a run as it is shown by a snapshot, a statement each."""
     source = process_of(run.source)
     own = run.spec.aim in ("discounted", "average")  # rewards are taken as the process pays them: no word on shifts
-    report = [str(line) for line in run.source.report() if not (own and RANGE in line)]
+    report = [each for each in map(stated, run.source.report()) if not (own and each.code in SHIFTS)]
     notes = [*in_lines(snapshot.alarms), *report, *_reset_note(run)]
     if isinstance(source, Environment):
         entry = source.graph.interface is not None and source.graph.interface.entry
@@ -52,7 +51,7 @@ def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
     return notes + _class_notes(run, snapshot)
 
 
-def parameters_in_words(given: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def parameters_in_words(given: Mapping[str, Mapping[str, Any]]) -> list[Statement]:
     """Return what is known of every parameter, a line each, rounded outwards.
 
     Examples
@@ -60,24 +59,11 @@ def parameters_in_words(given: Mapping[str, Mapping[str, Any]]) -> list[str]:
     >>> parameters_in_words({"p": {"lower": 0.89312, "upper": 0.90651, "samples": 12345}})
     ['p in [0.893, 0.907] after 12,345 samples']
     """
-    return [
-        f"{name} in {_interval(each['lower'], each['upper'])} after {each['samples']:,} {nouns(each['samples'], 'sample')}"
-        for name, each in given.items()
-    ]
+    kept = ("lower", "upper", "samples")
+    return [say(DiagnosticCode.PARAMETER, name=name, **{k: each[k] for k in kept}) for name, each in given.items()]
 
 
-def _interval(lower: float, upper: float) -> str:
-    """Return an interval with as many digits as show its width, rounded outwards."""
-    width = Decimal(repr(upper)) - Decimal(repr(lower))
-    unit = Decimal(1).scaleb(max(min(width.adjusted() - 1, -3), -12) if width > 0 else -12)
-    ends = (
-        Decimal(repr(lower)).quantize(unit, rounding=ROUND_FLOOR),
-        Decimal(repr(upper)).quantize(unit, rounding=ROUND_CEILING),
-    )
-    return "[" + ", ".join(f"{end.normalize():f}" for end in ends) + "]"
-
-
-def _class_notes(run: Anytime, snapshot: Snapshot) -> list[str]:
+def _class_notes(run: Anytime, snapshot: Snapshot) -> list[Statement]:
     """Say what was learned of classes of choices, the largest first."""
     learner = run.learner
     if not isinstance(learner, Tied) or snapshot.counts is None:
@@ -89,38 +75,31 @@ def _class_notes(run: Anytime, snapshot: Snapshot) -> list[str]:
     notes = []
     for k in several[np.argsort(-tying.sizes[several], kind="stable")][:SHOWN]:
         own = range(tying.outcome_ptr[k], tying.outcome_ptr[k + 1])
-        bounds = ", ".join(f"{tying.outcome_names[o]} in [{lower[o]:.4f}, {upper[o]:.4f}]" for o in own)
-        seen = f"{int(samples[k]):,} samples"
-        notes.append(f"class {tying.names[k]}, {tying.sizes[k]:,} choices, after {seen}: {bounds}")
+        bounds = [(tying.outcome_names[o], float(lower[o]), float(upper[o])) for o in own]
+        of = {"name": tying.names[k], "choices": int(tying.sizes[k]), "samples": int(samples[k])}
+        notes.append(say(DiagnosticCode.TIED_CLASS, **of, bounds=bounds))
     if several.size > SHOWN:
-        notes.append(f"{several.size - SHOWN:,} more classes of several choices")
+        notes.append(say(DiagnosticCode.MORE_CLASSES, more=several.size - SHOWN))
     return notes
 
 
-def _reset_note(run: Anytime) -> list[str]:
+def _reset_note(run: Anytime) -> list[Statement]:
     """Say that the reset is a step where a bound on steps counts it."""
     graph, asked = run.source.graph, run.spec.steps(run.source.graph)
     if not asked or graph.interface is None or not graph.interface.entry:
         return []
-    left = f"the other {asked - 1:,} are" if asked > 2 else "the other is" if asked == 2 else "none is"
-    of = f"the first of the {asked:,} steps" if asked > 1 else "the one step"
-    return [f"the reset is {of} that the property counts; {left} the environment's own"]
+    return [say(DiagnosticCode.RESET_COUNTS, steps=asked)]
 
 
-def _seldom_seen(run: Anytime, snapshot: Snapshot) -> str:
+def _seldom_seen(run: Anytime, snapshot: Snapshot) -> Statement:
     """Say that what was never seen is taken for impossible, and how many choices of the policy were hardly tried."""
-    said = (
-        "what was never seen is taken for impossible, since it may cost anything"
-        if run.learner.discovers
-        else f"the learner {run.learner.name} takes what was never seen for impossible"
-    )
-    if snapshot.counts is None or not snapshot.trajectories:
-        return said  # exploration does not count how often it saw something
+    learner = None if run.learner.discovers else run.learner.name
+    if snapshot.counts is None or not snapshot.trajectories:  # exploration does not count how often it saw something
+        return say(DiagnosticCode.SELDOM_SEEN, learner=learner, few=None, taken=0, often=FEW)
     graph = run.source.graph
     taken = _taken(graph, snapshot, _final(run))
     few = int((taken & (np.add.reduceat(snapshot.counts, graph.choice_ptr[:-1]) < FEW)).sum())
-    of = f"{few:,} of the {int(taken.sum()):,} choices that the policy takes"
-    return f"{said}: {of} {'was' if few == 1 else 'were'} seen fewer than {FEW} times"
+    return say(DiagnosticCode.SELDOM_SEEN, learner=learner, few=few, taken=int(taken.sum()), often=FEW)
 
 
 def _final(run: Anytime) -> Mask:

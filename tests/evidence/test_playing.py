@@ -22,6 +22,7 @@ from umdp.model import Policy
 from umdp.run.codec import pack, unpack
 from umdp.source import Simulator
 from umdp.source.simulator.simulator import switch
+from umdp.statements import Refusal
 
 GOAL = Spec.parse('Pmax=? [ F "goal" ]')
 UNTIL = Spec.parse('Pmax=? [ !"trap" U "goal" ]')
@@ -278,17 +279,22 @@ def test_a_certificate_by_evidence_is_checked_and_a_changed_one_refused():
         made["digest"] = digest(made)
         return verify_content(made)
 
-    assert "do not carry" in changed("claim", bound=content["claim"]["bound"] + 1e-5).reason
-    assert "more is claimed" in changed("claim", level=0.995).reason
-    assert "do not carry" in changed("evidence", hits=content["evidence"]["hits"] - 3).reason
-    assert "all together" in changed("evidence", spent=[0.02] * len(content["evidence"]["spent"])).reason
-    assert "distributions" in changed("evidence", mixture=[[2.0, 0.5, 0.5]]).reason
-    assert "digest" in verify_content({**content, "property": 'Pmax=? [ F "goal" ]'}).reason
+    assert changed("claim", bound=content["claim"]["bound"] + 1e-5).refused.code is Refusal.PLAYED_BOUND
+    assert changed("claim", level=0.995).refused.code is Refusal.PLAYED_LEVEL
+    assert changed("evidence", hits=content["evidence"]["hits"] - 3).refused.code is Refusal.PLAYED_BOUND
+    spent = [0.02] * len(content["evidence"]["spent"])
+    assert changed("evidence", spent=spent).refused.code is Refusal.PLAYED_RATE
+    assert changed("evidence", mixture=[[2.0, 0.5, 0.5]]).refused.code is Refusal.MIXTURE
+    other = verify_content({**content, "property": 'Pmax=? [ F "goal" ]'}).refused
+    assert other is not None
+    assert other.code is Refusal.CHANGED
     policy = [*content["policy"]]
     policy[0] = 10_000
     made = {**content, "policy": policy}
     made["digest"] = digest(made)
-    assert "not one of its own" in verify_content(made).reason
+    refused = verify_content(made).refused
+    assert refused is not None
+    assert refused.code is Refusal.POLICY_CHOICE
 
 
 def test_a_promise_by_the_model_is_certified_at_the_level_of_both():

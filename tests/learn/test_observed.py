@@ -14,6 +14,7 @@ from umdp.learn import LUI, Learner
 from umdp.learn.binomial import ULP, Binomial, tighten
 from umdp.learn.observed_sequence import SHARE, ObservedSequence
 from umdp.model import REST
+from umdp.statements import Code
 
 RATE = 0.05
 
@@ -133,7 +134,7 @@ def test_a_change_is_noticed_there_too() -> None:
     give(learner, 9000, 1000, 0)
     give(learner, 0, 90_000, 0)
     assert learner.claim.kind == "none"
-    assert "exclude each other" in learner.claim.text
+    assert learner.claim.codes == (Code.BROKEN,)
     assert learner.ledger() is None
 
 

@@ -11,8 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from umdp import Graph
+from umdp.errors import UnhashableState
+from umdp.model.interface import freeze
 from umdp.source import check_environment
+from umdp.source.environments.findings import FindingKind
 from umdp.source.independence import dependence
+from umdp.statements import DiagnosticCode
 
 from .test_environment import GRAPH, Stray, Walk
 
@@ -33,11 +37,11 @@ def test_nothing_is_found_about_a_walk() -> None:
 def test_successors_the_graph_does_not_list_are_named() -> None:
     report = check_environment(Stray(), GRAPH, actions=["right", "left"], steps=4000)
     assert not report.fit
-    text = str(report)
-    assert "unfit (successors): there is no state 'nowhere'" in text
-    assert "state 2, action right: the graph does not list the successor 0" in text
-    assert "action 'right': add it to the graph, or learn the graph from observed episodes" in text
-    assert text.count("'nowhere'; states are numbered") == 1  # a stranger is introduced once
+    found = [finding for finding in report.findings if finding.kind is FindingKind.SUCCESSORS]
+    assert {finding.code for finding in found} <= {DiagnosticCode.NOT_LISTED, DiagnosticCode.MORE_LIKE_THESE}
+    said = [finding.text.data["why"] for finding in found if finding.code == DiagnosticCode.NOT_LISTED]  # type: ignore[attr-defined]
+    assert sum("there is no state 'nowhere'" in why for why in said) == 1  # a stranger is introduced once
+    assert "state 2, action right: the graph does not list the successor 0" in said
 
 
 def test_of_many_findings_the_first_few_are_shown() -> None:
@@ -46,9 +50,9 @@ def test_of_many_findings_the_first_few_are_shown() -> None:
             at, *rest = super().step(action)
             return (at, self.random.randrange(30)) if self.random.random() < 0.2 else at, *rest
 
-    text = str(check_environment(Doubtful(), GRAPH, actions=["right", "left"], steps=4000))
-    assert text.count("there is no state") == 5
-    assert text.splitlines()[6].startswith("unfit (successors): ... and ")
+    found = check_environment(Doubtful(), GRAPH, actions=["right", "left"], steps=4000).findings
+    assert [each.code for each in found[:6]] == [DiagnosticCode.NOT_LISTED] * 5 + [DiagnosticCode.MORE_LIKE_THESE]
+    assert found[5].kind is FindingKind.SUCCESSORS
 
 
 def test_a_start_the_graph_does_not_know() -> None:
@@ -72,8 +76,9 @@ def test_probabilities_that_drift() -> None:
 
     report = check_environment(Wearing(), actions=["right", "left"], steps=4000)
     assert {finding.kind for finding in report.findings} == {"drift"}
-    assert "state 0, action 'right': the successors of the first half of" in report.findings[0].text
-    assert "LUI with a bounded strength" in report.findings[0].text
+    assert report.findings[0].code == DiagnosticCode.DRIFTS
+    data = report.findings[0].text.data  # type: ignore[attr-defined]
+    assert (data["state"], data["action"]) == (0, "right")
 
 
 def test_successors_that_depend_on_history() -> None:
@@ -99,7 +104,9 @@ def test_actions_that_depend_on_history() -> None:
             return at, reward, terminated, truncated, {"action_mask": [1, int(self.steps % 3 > 0)]}
 
     report = check_environment(Masked(), actions=["right", "left"], steps=4000)
-    assert "the available actions differ from visit to visit (2 different masks)" in str(report)
+    masked = [each for each in report.findings if each.code == DiagnosticCode.MASK_VARIES]
+    assert masked
+    assert masked[0].text.data["masks"] == 2  # type: ignore[attr-defined]
     assert not report.fit
 
 
@@ -122,8 +129,10 @@ def test_rewards_of_both_signs_are_a_note() -> None:
     report = check_environment(Paid(), actions=["right", "left"], steps=2000)
     assert [finding.kind for finding in report.findings] == ["rewards"]
     assert report.fit
-    assert "note (rewards): rewards have both signs (20 in state 3, action 'right'; -1 in state 0" in str(report)
-    assert 'ask for R{"cost"}min=? [ F "terminated" ]' in str(report)
+    data = report.findings[0].text.data  # type: ignore[attr-defined]
+    assert data["gain"] == (20, 3, "right")
+    assert data["loss"][:2] == (-1, 0)
+    assert (data["gains"], data["losses"]) == (False, True)
 
 
 def test_states_that_are_not_hashable_or_never_recur() -> None:
@@ -133,7 +142,9 @@ def test_states_that_are_not_hashable_or_never_recur() -> None:
 
     report = check_environment(Arrays(), actions=["right"])
     assert [finding.kind for finding in report.findings] == ["states"]
-    assert "array([0]) is not hashable and cannot be a state; give state_of" in str(report)
+    assert report.findings[0].code == DiagnosticCode.UNHASHABLE
+    with pytest.raises(UnhashableState, match="give state_of, a function that turns it into"):
+        freeze(np.array([0]), None, "here")
 
     class Continuous(Walk):
         def step(self, action: str) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -142,7 +153,7 @@ def test_states_that_are_not_hashable_or_never_recur() -> None:
 
     report = check_environment(Continuous(), actions=["right", "left"], steps=2000)
     assert "states" in [finding.kind for finding in report.findings]
-    assert "round or group observations with state_of until states recur" in str(report)
+    assert DiagnosticCode.NEVER_RECURS in [finding.code for finding in report.findings]
 
 
 def test_rules_that_are_broken_and_seeds_without_effect() -> None:

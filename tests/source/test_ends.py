@@ -14,7 +14,7 @@ import pytest
 from umdp import ConfidenceSequence, anytime
 from umdp.source import Log, graph_of_log
 from umdp.source.logs.ends import RecordingEnds
-from umdp.statements import Code
+from umdp.statements import Code, DiagnosticCode, stated
 
 from .recordings import FORMATS
 
@@ -63,7 +63,8 @@ def test_a_flag_on_the_last_row_of_every_recording_says_nothing_of_states(tmp_pa
     assert terminal(path) == set()
     assert terminal(path, terminal=["failed"]) == {"failed"}
     log = Log(path, labels={"failed": ["failed"]})
-    assert any('the column "end" is true with the last row of every recording' in line for line in log.report())
+    said = [each for each in map(stated, log.report()) if each.code is DiagnosticCode.RECORDINGS_END]
+    assert [each.data["column"] for each in said] == ["end"]
     assert np.flatnonzero(log.graph.labels["end"]).size == 2  # where recordings end: failed, d3
     *_, last = anytime(log, 'Pmin=? [ F "failed" ]', ConfidenceSequence(0.05))
     assert last.bracket.upper == pytest.approx(1)  # nobody knows what comes after day three
@@ -90,7 +91,8 @@ def test_a_flag_that_some_recordings_end_without_says_something_of_states(tmp_pa
     log = Log(path, labels={"home": ["home"]})
     *_, last = anytime(log, 'Pmax=? [ F "home" ]', ConfidenceSequence(0.05))
     assert Code.ENDS in last.guarantee.codes
-    assert any('a true "end" says that a trajectory is over for good' in reason for reason in last.guarantee.reasons)
+    said = [each for each in map(stated, last.guarantee.reasons) if each.code is Code.ENDS]
+    assert [each.data for each in said] == [{"column": "end"}]
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

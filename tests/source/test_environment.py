@@ -13,6 +13,7 @@ from umdp import Graph, ModelError, UmdpError
 from umdp.run.codec import pack
 from umdp.source import Environment, Order, observe
 from umdp.source.environments.protocol import freeze
+from umdp.statements import DiagnosticCode, Unlisted, codes_of, say, stated
 
 from .recordings import order
 
@@ -123,7 +124,7 @@ def test_truncation_ends_a_trajectory_and_is_not_a_transition() -> None:
     assert batch.steps == 300
     reached = int(batch.counts[GRAPH.choice_ptr[6] : GRAPH.choice_ptr[7]].sum())
     assert reached == 0  # three steps never reach 3 and go on
-    assert source.report() == ["100 of 100 trajectories were cut off by the environment's time limit"]
+    assert source.report() == [say(DiagnosticCode.TRUNCATED, truncated=100, trajectories=100)]
 
 
 class Resetting(Walk):
@@ -240,9 +241,10 @@ def test_a_step_out_of_the_graph_is_an_error_or_ends_its_trajectory_uncounted() 
     batch = source.collect(only_right(1000))
     assert batch.trajectories == 1000
     head, *shown = source.report()
-    assert head.endswith("each ended its trajectory and was not counted, and no guarantee covers them")
-    assert len(shown) == 5
-    assert any("the step led to 'nowhere', which is no state of the graph" in each for each in shown)
+    assert codes_of([head]) == (DiagnosticCode.NOT_COUNTED,)
+    assert codes_of(shown) == (DiagnosticCode.STEP_NOT_COUNTED,) * 5
+    why = [stated(each).data["why"] for each in shown]
+    assert any("the step led to 'nowhere', which is no state of the graph" in each for each in why)
     assert batch.counts[GRAPH.choice_ptr[6] + 1] < 1000
     with pytest.raises(UmdpError, match='on_error is "fail" or "skip"'):
         Environment(Walk(), GRAPH, on_error="ignore")  # type: ignore[arg-type]
@@ -333,9 +335,7 @@ def test_an_environment_without_a_seed_is_played_and_said_not_to_repeat_itself()
 
     source = begun(Unseeded())
     assert source.collect(order(GRAPH, 5)).trajectories == 5
-    assert source.report() == [
-        "reset takes no seed: a run cannot be repeated, and one that is resumed goes on with other random numbers"
-    ]
+    assert codes_of(source.report()) == (DiagnosticCode.NO_SEED,)
 
 
 # -- what is observed ----------------------------------------------------------------------------------------
@@ -355,7 +355,7 @@ def test_observed_episodes_show_the_graph() -> None:
     assert not seen.entry
     assert np.unique(graph.rewards["cost"].transition).tolist() == [0, 1]
     assert seen.actions.count(None) == 1
-    assert "whatever can happen but did not is missing, and no guarantee covers it" in seen.notes[0]
+    assert (seen.notes[0].code, seen.notes[0].data["unlisted"]) == (DiagnosticCode.EPISODES_GRAPH, Unlisted.MISSING)
     again = observe(Walk(), 500, actions=["right", "left"], rest=False)
     assert again.graph.successor.tolist() == graph.successor.tolist()
 
@@ -377,7 +377,7 @@ def test_whatever_was_not_observed_is_anything_else() -> None:
     paid = graph.rewards["cost"].transition
     assert paid is not None
     assert not paid[graph.successor == rest].any()
-    assert "whatever can happen but did not counts as anything else" in seen.notes[0]
+    assert (seen.notes[0].code, seen.notes[0].data["unlisted"]) == (DiagnosticCode.EPISODES_GRAPH, Unlisted.COUNTED)
 
 
 def test_steps_that_were_never_observed_are_counted_as_anything_else() -> None:
@@ -388,7 +388,8 @@ def test_steps_that_were_never_observed_are_counted_as_anything_else() -> None:
     assert beyond > 50
     assert batch.counts.sum() == batch.steps == source.knowledge().rows
     assert (source.knowledge().rest, source.knowledge().unlisted) == (True, 0)
-    assert source.report()[0].startswith(f"{beyond} of {batch.steps} steps led where the graph lists nothing")
+    led = stated(source.report()[0])
+    assert (led.code, led.data["beyond"], led.data["steps"]) == (DiagnosticCode.BEYOND_GRAPH, beyond, batch.steps)
     again = begun(Stray(), seen.graph, actions=seen.actions, entry=True)
     again.restore(source.state())
     assert again.report() == source.report()

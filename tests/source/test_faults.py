@@ -60,8 +60,8 @@ def test_a_name_that_is_no_utf8_is_not_chance(tmp_path: Path) -> None:
     kept = [line.replace("défaut".encode("latin1"), b"failed") if n % 5 == 0 else line for n, line in enumerate(lines)]
     label = promised(tmp_path / "log.csv", [HEADER, *kept])
     assert label.codes == (Code.UNEVEN,)
-    assert "they are not text in UTF-8" in label.text
-    assert "have the next 'd�faut'" in label.text
+    data = label.reasons[0].data  # type: ignore[attr-defined]
+    assert (data["cause"], data["role"], data["name"]) == (Cause.ENCODING, "next", "d\N{REPLACEMENT CHARACTER}faut")
 
 
 def test_a_decimal_comma_is_not_chance(tmp_path: Path) -> None:
@@ -69,7 +69,8 @@ def test_a_decimal_comma_is_not_chance(tmp_path: Path) -> None:
     rows = [line.replace(b"1.5", b"1,5") if n % 3 else line for n, line in enumerate(lines)]
     label = promised(tmp_path / "log.csv", [HEADER, *rows])
     assert label.codes == (Code.UNEVEN,)
-    assert "have the next 'failed'" in label.text
+    data = label.reasons[0].data  # type: ignore[attr-defined]
+    assert (data["role"], data["name"]) == ("next", "failed")
 
 
 def test_nor_are_objects_of_one_state_that_do_not_fit(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ import pytest
 from umdp import LUI, MissingExtra, ModelError, anytime, solve
 from umdp.model import Units
 from umdp.source import Environment, Gymnasium, Order, observe
+from umdp.source.listed import without_rest
 from umdp.source.lookup import Lookup
+from umdp.statements import DiagnosticCode, Unlisted, codes_of, say, stated
 
 gymnasium = pytest.importorskip("gymnasium")
 
@@ -76,7 +78,8 @@ def test_taxi_starts_in_many_states_and_its_return_is_20_minus_its_cost() -> Non
     assert graph.action_name(int(graph.state_ptr[500])) == "reset"
     assert np.diff(graph.choice_ptr)[-1] == 300
     assert graph.rewards["cost"].units == Units(sign=-1, once=20.0)
-    assert "so that the return is 20 - cost" in source.report()[0]
+    shifted = stated(source.report()[0])
+    assert (shifted.code, shifted.data["most"]) == (DiagnosticCode.COST_TO_MOST, 20)
     source.begin(3)
     batch = source.collect(uniform(source, 400, horizon=20))
     assert batch.counts[-300:].sum() == batch.trajectories == 400
@@ -115,7 +118,7 @@ def test_the_time_limit_is_not_a_transition() -> None:
     batch = source.collect(uniform(source, 100))
     assert batch.steps <= 300
     assert frequencies_fit(source, batch.counts)
-    assert "were cut off by the environment's time limit" in source.report()[0]
+    assert codes_of(source.report())[0] is DiagnosticCode.TRUNCATED
 
 
 def test_autoreset_changes_nothing() -> None:
@@ -154,13 +157,15 @@ def test_blackjack_has_no_table_and_is_observed() -> None:
     graph = source.graph
     assert source.truth is None
     assert graph.state_name(graph.initial) == "start"
-    assert source.report()[0].startswith("Blackjack-v1: the graph is what 3000 episodes with random actions showed")
+    origin = stated(source.report()[0])
+    assert (origin.code, origin.data["episodes"]) == (DiagnosticCode.EPISODES_GRAPH, 3000)
+    assert origin.startswith("Blackjack-v1: ")
+    assert stated(without_rest(source).report()[0]).data == {**origin.data, "unlisted": Unlisted.LEFT_OUT}
     # Sticking ends an episode with the observation it was in: the end must not be the state itself.
     left = {int(s) for s in graph.choice_state if graph.action_name(int(graph.state_ptr[s])) not in ("stay", "unknown")}
     assert not left & set(np.flatnonzero(graph.labels["terminated"]).tolist())
     # Hundreds of hands end an episode; won, drawn or lost is all that matters then.
     assert (graph.labels["goal"].sum(), graph.labels["fail"].sum()) == (1, 2)
-    assert source.report()[0].count("states") == 1
     source.begin(0)
     batch = source.collect(uniform(source, 500))
     assert batch.trajectories == 500
@@ -169,13 +174,15 @@ def test_blackjack_has_no_table_and_is_observed() -> None:
     assert (known.graph, known.rest, known.unlisted, known.rows) == ("observed", True, 0, batch.steps)
     beyond = int(batch.counts[graph.successor == graph.rest].sum())
     assert beyond > 10  # each step is counted: those that were never observed as anything else
-    assert f"{beyond} of {batch.steps} steps led where the graph lists nothing" in "\n".join(source.report())
+    assert (
+        say(DiagnosticCode.BEYOND_GRAPH, beyond=beyond, steps=batch.steps, unlisted=Unlisted.COUNTED) in source.report()
+    )
     careless = Gymnasium("gym:Blackjack-v1", episodes=3000, rest=False)
     careless.begin(0)
     careless.collect(uniform(careless, 500))
     assert careless.knowledge().unlisted > 10
     assert not careless.knowledge().rest
-    assert any("led where the graph has no transition" in note for note in careless.report())
+    assert DiagnosticCode.NOT_COUNTED in codes_of(careless.report())
     strict = Gymnasium("gym:Blackjack-v1", episodes=50, on_error="fail", rest=False)
     strict.begin(0)
     with pytest.raises(ModelError, match="add it to the graph"):

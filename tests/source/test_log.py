@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from umdp import FormatError, MissingExtra, ModelError, UmdpError
-from umdp.plural import nouns
 from umdp.run.codec import pack, unpack
 from umdp.source import Log, graph_of_log, open_log
 from umdp.source.logs.counting import LONGEST
+from umdp.statements import DiagnosticCode, Unlisted, codes_of, say, stated
 
 from .recordings import FORMATS, Row, count_plainly, exhaust, logs, open_skipping, order, small_graph, write
 
@@ -198,9 +198,12 @@ def test_a_bad_row_can_be_rejected(tmp_path: Path, name: str, text: str, message
     log.close()
     lines = text.removeprefix(HEADER).splitlines()
     head, where = log.report()[:2]
-    assert head.startswith(f"1 of {len(lines)} {nouns(len(lines), 'row')} was rejected and not counted; it is in")
-    assert message.removesuffix("; correct it").removeprefix(f"{name}, ") in where
-    kept = json.loads((tmp_path / "rejected").read_text())["row"]
+    path = str(tmp_path / "rejected")
+    assert head == say(DiagnosticCode.REJECTED_ROWS, rejected=1, rows=len(lines), path=path)
+    assert codes_of([where]) == (DiagnosticCode.REJECTED_ROW,)
+    written = json.loads((tmp_path / "rejected").read_text())
+    assert message.removesuffix("; correct it").removeprefix(f"{name}, ") in f"{written['where']}: {written['why']}"
+    kept = written["row"]
     assert kept in [line.replace("\udcff", "\N{REPLACEMENT CHARACTER}") for line in lines]
     assert steps == sum(bool(line) for line in lines) - 1
 
@@ -211,7 +214,8 @@ def test_nulls_of_parquet_are_malformed(tmp_path: Path) -> None:
     log = open_skipping(path, GRAPH)
     *_, steps, _ = exhaust(log, order(GRAPH))
     assert steps == 2
-    assert log.report()[1] == f"{path}, row 2: the row has no state and no action and no next"
+    said = {"name": str(path), "place": "row 2", "why": "the row has no state and no action and no next"}
+    assert log.report()[1] == say(DiagnosticCode.REJECTED_ROW, **said)
     strict = Log(path, GRAPH)
     strict.begin()
     with pytest.raises(FormatError, match=r"log\.parquet: row 2: the row has no state"):
@@ -222,9 +226,9 @@ def test_only_the_first_few_are_shown(tmp_path: Path) -> None:
     log = open_skipping(write([("1", "zz", "on", "b")] * 9, tmp_path / "log.csv"), GRAPH)
     exhaust(log, order(GRAPH))
     report = log.report()
-    assert report[0] == "9 of 9 rows were rejected and not counted"
+    assert report[0] == say(DiagnosticCode.REJECTED_ROWS, rejected=9, rows=9, path=None)
     assert len(report) == 7
-    assert report[-1] == "... and 4 more"
+    assert report[-1] == say(DiagnosticCode.MORE_ROWS, more=4)
 
 
 def test_a_file_of_rows_rejected_is_emptied_by_a_new_run_and_not_by_a_resumed_one(tmp_path: Path) -> None:
@@ -402,7 +406,7 @@ def test_rows_of_a_trajectory_that_stand_apart_are_reported(tmp_path: Path) -> N
     for suffix in FORMATS:
         log = open_skipping(write(rows, tmp_path / f"log{suffix}"), GRAPH)
         assert exhaust(log, order(GRAPH))[1:3] == (3, 3)
-        assert "rows of one trajectory stand apart from each other" in log.report()[0]
+        assert codes_of(log.report())[0] is DiagnosticCode.ROWS_APART
 
 
 # -- the graph of a log --------------------------------------------------------------------------------------
@@ -442,8 +446,8 @@ def test_a_graph_of_what_the_log_shows(tmp_path: Path, suffix: str) -> None:
     log.begin()
     counts, *_ = exhaust(log, order(log.graph))
     assert counts.tolist() == [2, 0, 1, 1, 0, 0, 0]
-    assert f"the graph is what {path} shows: 4 states, 7 transitions" in log.report()[0]
-    assert "counts as anything else" in log.report()[0]
+    shown = {"name": str(path), "states": 4, "transitions": 7, "unlisted": Unlisted.COUNTED}
+    assert (stated(log.report()[0]).code, stated(log.report()[0]).data) == (DiagnosticCode.LOG_GRAPH, shown)
     assert (log.knowledge().graph, log.knowledge().rest, log.knowledge().rejected) == ("observed", True, 1)
 
 
@@ -519,7 +523,7 @@ def test_rows_that_an_observed_graph_does_not_list_are_anything_else(tmp_path: P
     assert counts.sum() == 3
     known = log.knowledge()
     assert (known.rest, known.unlisted, known.rejected, known.rows) == (True, 0, 0, 5)
-    assert log.report()[0] == "2 of 5 rows were rejected and not counted"
+    assert log.report()[0] == say(DiagnosticCode.REJECTED_ROWS, rejected=2, rows=5, path=None)
 
 
 def test_a_log_without_rows_shows_no_graph(tmp_path: Path) -> None:

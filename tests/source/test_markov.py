@@ -16,6 +16,7 @@ from umdp import ConfidenceSequence, FormatError, Graph, anytime
 from umdp.run.codec import pack, unpack
 from umdp.source import Gymnasium, Log, check_environment
 from umdp.source.markov import BUCKETS, PARTS, STRENGTHS, MarkovTest, PastFeature
+from umdp.statements import Code, codes_of
 
 gym = pytest.importorskip("gymnasium")
 
@@ -170,7 +171,7 @@ def test_a_finding_is_kept() -> None:
     assert again.finding == test.finding
     assert test.finding is not None
     assert test.finding.past is PastFeature.STATE
-    assert "depends on the state before, and not on the state and the action alone" in test.finding.text
+    assert test.finding.said.code is Code.PAST_MATTERS
 
 
 def test_of_large_graphs_what_is_often_taken_is_followed() -> None:
@@ -226,8 +227,8 @@ def guarantees(env: Any, trajectories: int = 1000) -> Any:
 def test_nothing_is_promised_of_an_environment_with_hidden_wear() -> None:
     guarantee, source = guarantees(Machine())
     assert guarantee.kind == "none"
-    assert any("and not on the state and the action alone" in reason for reason in guarantee.reasons)
-    assert any("and not on the state and the action alone" in note for note in source.report())
+    assert Code.PAST_MATTERS in guarantee.codes
+    assert Code.PAST_MATTERS in codes_of(source.report())
 
 
 def test_the_promise_of_one_without_stands() -> None:
@@ -287,4 +288,4 @@ def test_logs_are_tested_too(kind: type[Machine], promised: str, tmp_path: Path)
     log = Log(tmp_path / "log.csv", labels={"broken": ["s1"]})
     *_, last = anytime(log, QUESTION, ConfidenceSequence(0.05))
     assert last.guarantee.kind == promised
-    assert any("and not on the state and the action alone" in note for note in log.report()) == (promised == "none")
+    assert (Code.PAST_MATTERS in codes_of(log.report())) == (promised == "none")

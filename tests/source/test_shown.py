@@ -13,7 +13,7 @@ import umdp
 from umdp.errors import FormatError, ModelError, UmdpError
 from umdp.model import REST
 from umdp.source import Log, graph_of_log
-from umdp.statements import Code, stated
+from umdp.statements import Code, DiagnosticCode, Unlisted, codes_of, say, stated
 
 HEAD = "trajectory,state,action,next,end,cost,hot"
 ROWS = """
@@ -143,11 +143,11 @@ def test_what_columns_say_is_a_condition_of_the_promise(log: Path) -> None:
     source = Log(log, rewards={"cost": "cost"}, labels={"hot": ["column:hot"]})
     assert [stated(each).code for each in source.knowledge().rewards["cost"]] == [Code.REWARD, Code.LEAST]
     *_, last = umdp.anytime(source, 'R{"cost"}max=? [ C<=2 ]', umdp.ConfidenceSequence())
-    assert 'the reward "cost" of a transition is always what the log shows' in last.guarantee.reasons
-    assert 'no step pays a reward "cost" of less than 0' in last.guarantee.reasons
+    assert say(Code.REWARD, reward="cost") in last.guarantee.reasons
+    assert say(Code.LEAST, reward="cost", least=0.0) in last.guarantee.reasons
     *_, last = umdp.anytime(Log(log, rewards={"cost": "cost"}), 'Pmax=? [ F "end" ]', umdp.ConfidenceSequence())
     assert Code.REWARD not in last.guarantee.codes  # nobody asked for it
-    assert 'the label "hot" of a state is always what the log shows' in source.knowledge().assumptions
+    assert say(Code.LABEL, label="hot") in source.knowledge().assumptions
 
 
 def signed(path: Path, seed: int, *, loss: float = 0.001) -> Path:
@@ -174,7 +174,7 @@ def test_what_was_never_seen_may_pay_less_than_anything_that_was(tmp_path: Path)
     assert paid(said.graph, "pay")[REST, "stay", REST] == -1000
     *_, last = umdp.anytime(said, DISCOUNTED, umdp.ConfidenceSequence(0.05))
     assert last.guarantee.kind == "any-time"
-    assert 'no step pays a reward "pay" of less than -1000' in last.guarantee.reasons
+    assert say(Code.LEAST, reward="pay", least=-1000.0) in last.guarantee.reasons
     assert last.bracket.lower < -1
     with pytest.raises(FormatError, match="holds -1, though no step is said to pay less than 0; say what a step pays"):
         Log(path, rewards={"pay": "pay>=0"})
@@ -205,7 +205,7 @@ def test_a_value_that_cannot_be_read_is_passed_over_where_others_say_it(log: Pat
         file.write("4,new,run,worn,0,l,0\n")
     source = Log(log, rewards={"cost": "cost"}, on_error="skip")
     assert paid(source.graph, "cost")["new", "run", "worn"] == 1
-    assert any('1 value of the column "cost" could not be read' in line for line in source.report())
+    assert say(DiagnosticCode.UNREADABLE, values=1, column="cost", first="l") in source.report()
     with log.open("a") as file:
         file.write("4,new,fix,worn,0,l,0\n")
     with pytest.raises(FormatError, match="it must hold numbers"):
@@ -236,7 +236,7 @@ def test_where_trajectories_begin_is_learned_too(tmp_path: Path, suffix: str) ->
     *_, last = umdp.anytime(source, 'Pmax=? [ F "b" ]', umdp.ConfidenceSequence(0.05))
     assert 0.2 < last.bracket.lower < 0.25
     assert last.guarantee.kind == "any-time"
-    assert any("bounds on steps count" in line for line in source.report())
+    assert DiagnosticCode.BEGINNINGS in codes_of(source.report())
 
 
 def test_the_beginning_is_no_state_of_a_log(log: Path) -> None:
@@ -256,9 +256,7 @@ def test_a_slip_of_the_pen_is_anything_else(tmp_path: Path) -> None:
     source = Log(tmp_path / "log.csv", labels={"failed": ["failed"]})
     graph = source.graph
     assert [graph.state_name(s) for s in range(graph.states)] == ["new", "good", "failed", "x1", "x2", REST]
-    assert any(
-        "'godo' was reached and never left: taken for a slip of the pen for 'good'" in n for n in source.report()
-    )
+    assert say(DiagnosticCode.SLIP, name="godo", near="good", unlisted=Unlisted.COUNTED) in source.report()
     source.begin()
     batch = source.collect(order(graph))
     assert batch.steps == 6, "the row after the slip is not at fault"

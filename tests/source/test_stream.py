@@ -23,6 +23,7 @@ from umdp import FormatError
 from umdp.run.codec import unpack
 from umdp.source import Stream, open_log
 from umdp.source.logs.feed import FileFeed, PipeFeed
+from umdp.statements import DiagnosticCode, say, stated
 
 from .recordings import Row, count_plainly, exhaust, logs, order, small_graph
 
@@ -62,7 +63,7 @@ def test_trajectories_end_where_they_say_so_where_the_name_changes_and_where_rec
     counts, trajectories, steps, batches = exhaust(source, order(GRAPH, 1))
     assert (trajectories, steps, counts.sum()) == (5, 8, 8)
     assert [batch.steps for batch in batches] == [2, 2, 1, 2, 1]
-    assert source.report() == ["8 records read from stream"]
+    assert source.report() == [say(DiagnosticCode.RECORDS, records=8, name="stream")]
 
 
 def test_a_named_trajectory_that_does_not_join_is_an_error() -> None:
@@ -177,7 +178,7 @@ def test_a_pipe_is_followed_as_it_fills() -> None:
     thread.start()
     assert exhaust(source, order(GRAPH))[2] == 3
     thread.join()
-    assert source.report()[0].startswith("5 records read from")
+    assert stated(source.report()[0]).data["records"] == 5
 
 
 def test_a_pipe_that_is_sent_again_is_passed_over_up_to_where_it_was() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from umdp.errors import UmdpError
+from umdp.statements import Premise
 from umdp.verify import Verdict, verify_content
-from umdp.verify.premise import Premise
 from verify.carried import carried, played
 from verify.forger import forged
 from verify.originals import KINDS, Content

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from umdp import IntervalMDP, Rewards, solve
-from umdp.verify.premise import Premise
+from umdp.statements import Premise, Refusal
 from verify.originals import evidence_certificates, learned_certificates, parameter_certificates
 
 Content = dict[str, Any]
@@ -19,12 +19,16 @@ Set = Callable[[Content], Any]
 
 @dataclass(frozen=True)
 class Row:
-    """One row: which valid certificate is changed, how, and the words of the refusal; or the premise that is then named."""
+    """One row: which valid certificate is changed, how, and why it is refused then; or the premise that is then named.
+
+    `says` are words of the message where the file is not well-formed, or in the data of the premise.
+    """
 
     original: str
     change: Set
     says: str = ""
     names: Premise | None = None
+    refused: Collection[Refusal] = ()
 
 
 @cache

@@ -14,9 +14,9 @@ import pytest
 from umdp import ClopperPearson, ConfidenceSequence, Graph, anytime, benchmark, solve
 from umdp.errors import FormatError
 from umdp.solver.proof.learned import prove_learned
+from umdp.statements import Premise
 from umdp.verify import verify_content
 from umdp.verify.document import digest
-from umdp.verify.premise import Premise
 from umdp.verify.statistics import lower_end, ruled_out
 
 HALF = Fraction(1, 2)
@@ -123,9 +123,16 @@ def test_tied_choices_are_certified_and_changed_ones_refused(name: str) -> None:
         return not verify_content(other).valid
 
     quiet = copy.deepcopy(content)
-    quiet["learning"]["assumptions"] = []
+    quiet["learning"] |= {"assumptions": [], "assumption_codes": []}
     quiet["digest"] = digest(quiet)
     assert Premise.CLASSES in {each.premise for each in verify_content(quiet).assumed}
+    # A condition has the code it was learned with; an older file has none, and its sentences are named all the same.
+    assert [each.named for each in verdict.assumed if each.premise is Premise.FILE] == ["classes-alike"]
+    older = copy.deepcopy(content)
+    del older["learning"]["assumption_codes"]
+    older["digest"] = digest(older)
+    named = [(each.premise, each.text) for each in verify_content(older).assumed]
+    assert named == [(each.premise, each.text) for each in verdict.assumed]
     # A class costs its share once: outcomes of one class that are made two classes are not those of a choice any more.
     assert forged(class_ptr=[0, 1, *learning["class_ptr"][1:]])
     along, lower = learning["transition_outcome"], model["lower"]

@@ -109,8 +109,11 @@ class Check:
     def _solved(self, model: Any, specs: list[Spec], policy: Policy | None, checked: Checked) -> int:
 
         from umdp.cli.show import Report
+        from umdp.statements import DiagnosticCode
+        from umdp.statements import say as statement
 
-        notes = (*checked.notes, *([f"the properties of {self.found}"] if self.found else []))
+        found = [statement(DiagnosticCode.PROPERTIES, path=self.found)] if self.found else []
+        notes = (*checked.notes, *found)
         report = Report(self, model, checked.origin, notes)
         try:
             for number, solution in enumerate(self._answers(model, specs, policy), 1):

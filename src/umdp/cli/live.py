@@ -18,6 +18,7 @@ from umdp.cli.terminal import as_text, console, say
 from umdp.learn.alarm import in_lines
 from umdp.notes import notes_of, parameters_in_words
 from umdp.plural import nouns
+from umdp.statements import with_codes
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from umdp.anytime import Anytime
     from umdp.run import Config
     from umdp.snapshot import Snapshot
+    from umdp.statements import Statement
 
 __all__ = ["Screen", "beside", "display", "in_words", "record", "returned", "seen"]
 
@@ -45,8 +47,8 @@ class Screen:
     def show(self, snapshot: Snapshot) -> None:
         """Take a snapshot in."""
 
-    def notes(self, snapshot: Snapshot) -> list[str]:
-        """Return what there is to say besides numbers, a line each."""
+    def notes(self, snapshot: Snapshot) -> list[Statement]:
+        """Return what there is to say besides numbers, a statement each."""
         return [*self.config.notes, *notes_of(self.run, snapshot)]
 
     def result(self, snapshot: Snapshot, path: str | None) -> None:
@@ -59,8 +61,8 @@ class Screen:
             say(f"  return   {returned(*snapshot.returns)}")
         if snapshot.performance is not None:
             say(f"  the policy is worth {snapshot.performance:.6g} on the process itself")
-        for line in self.notes(snapshot):
-            say(f"  {line}")
+        for note in self.notes(snapshot):
+            say(f"  {note}")
         guarantee = snapshot.guarantee if snapshot.promise is None else snapshot.promise.guarantee
         for line in guarantee.reasons[1:]:  # the first is part of the label
             say(f"  {'provided that' if guarantee.holds else 'no guarantee:'} {line}")
@@ -83,7 +85,9 @@ class _Json(Screen):
 
     def _print(self, snapshot: Snapshot, *, whole: bool = False) -> None:
         more = {"alarms": [alarm.as_dict() for alarm in snapshot.alarms]} if whole and snapshot.alarms else {}
-        say(json.dumps({**record(snapshot), **more, "notes": self.notes(snapshot)}), flush=True)
+        notes = self.notes(snapshot)
+        said = {"notes": notes, "diagnostics": with_codes(notes)}
+        say(json.dumps({**record(snapshot), **more, **said}), flush=True)
 
 
 class _LastJson(_Json):

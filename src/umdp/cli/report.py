@@ -155,7 +155,7 @@ def record(text: str, solution: Solution, model: str) -> dict[str, Any]:
         "satisfied": solution.satisfied,
         "status": solution.status.name.lower(),
         "message": solution.status.value,
-        "diagnostics": [{"code": each.code, "text": each.value} for each in solution.diagnostics],
+        "diagnostics": [{"code": each.code, "text": each.text} for each in solution.diagnostics],
         "policy_lower": _json(own.lower),
         "policy_upper": _json(own.upper),
         "model": model,

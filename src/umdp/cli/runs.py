@@ -16,6 +16,7 @@ from umdp.cli.outputs import check_outputs, files_behind
 from umdp.cli.terminal import say
 from umdp.errors import FormatError, MissingExtra, ModelError
 from umdp.plural import nouns
+from umdp.statements import with_codes
 
 if TYPE_CHECKING:
     from umdp.automata import MemoryPolicy
@@ -57,7 +58,8 @@ class Show:
                 asked = store.question or typed
                 notes = [] if last is None or store.version == 1 else list(store.learned().report)
                 shown_run = {"property": asked, "config": given, "format": store.version, "running": running}
-                say(json.dumps({**shown_run, "last": shown, "notes": notes}))
+                said = {"notes": notes, "diagnostics": with_codes(notes)}
+                say(json.dumps({**shown_run, "last": shown, **said}))
                 return 0
             config = configuration(store)
             asked = config.wording() if config.remembers else store.question or config.wording()

@@ -13,6 +13,7 @@ from umdp.cli.report import describe, kind, numbers, record, remembering, sizes,
 from umdp.cli.terminal import as_text, console, drawn, say
 from umdp.plural import nouns
 from umdp.printable import one_line
+from umdp.statements import with_codes
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,6 +61,7 @@ class Report:
                 row["guarantee"] = self._origin.promised(solution.model, solution.asked)
             if self._about:
                 row["notes"] = list(self._about)
+                row["diagnostics"] = [*row["diagnostics"], *with_codes(self._about)]
             say(json.dumps(row, ensure_ascii=False), flush=True)
 
     def close(self) -> None:
@@ -89,6 +91,8 @@ class Report:
                 yield f"  {name:<9}{fact}{' relative' if name == 'width' else ''}"
             for note in self._notes(answer):
                 yield f"  {note}"
+            if answer.policy is not None:
+                yield f"  {_written(answer.policy)}"
 
     def _notes(self, answer: Answer) -> Iterator[str]:
         if self._origin is not None:
@@ -111,9 +115,9 @@ class Report:
             cell = as_text(answer.solution.asked, style="bold")
             cell.append(f"\n{one_line(describe(answer.solution, self._request.evaluate))}", style="not bold dim")
             for note in self._notes(answer):
-                cell.append(
-                    f"\n{one_line(note)}", style="not bold yellow" if note != _written(answer) else "not bold green"
-                )
+                cell.append(f"\n{one_line(note)}", style="not bold yellow")
+            if answer.policy is not None:
+                cell.append(f"\n{one_line(_written(answer.policy))}", style="not bold green")
             table.add_row(cell, _answer(answer.solution))
         with screen.capture() as capture:
             screen.print(as_text(self._title))
@@ -155,8 +159,8 @@ def _shown(solution: Solution) -> Iterator[str]:
         yield f"and {len(states) - MANY:,} more states"
 
 
-def _written(answer: Answer) -> str:
-    return "" if answer.policy is None else f"policy written to {answer.policy}"
+def _written(policy: str) -> str:
+    return f"policy written to {policy}"
 
 
 def _notes(answer: Answer) -> Iterator[str]:
@@ -169,9 +173,7 @@ def _notes(answer: Answer) -> Iterator[str]:
         yield solution.status.value
         yield f"the policy found is worth {own.lower} .. {own.upper}"
     for diagnostic in solution.diagnostics:
-        yield diagnostic.value
+        yield diagnostic.text
     if verdict(solution) == "undecided":
         yield "the bracket contains the threshold; a smaller --precision may decide it"
     yield from _shown(solution)
-    if answer.policy is not None:
-        yield _written(answer)

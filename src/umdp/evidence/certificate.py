@@ -39,7 +39,8 @@ def prove_played(promise: Promised, solution: Solution) -> Certificate:
     evidence: dict[str, Any] = {
         "plays": promise.plays, "hits": promise.hits, "most": promise.most, "rank": promise.rank,
         "spent": list(promise.spent), "error_rate": promise.rate, "mixture": [list(part) for part in promise.prior],
-        "assumptions": list(promise.guarantee.reasons),
+        "assumptions": list(map(str, promise.guarantee.reasons)),
+        "assumption_codes": [code.value for code in promise.guarantee.codes],
     }  # fmt: skip
     content |= {
         "claim": {"bound": bound, "level": shown if Fraction(shown) <= 1 - rate else math.nextafter(shown, 0.0)},

@@ -78,16 +78,13 @@ def _check_unknown(program: Any, names: list[str], given: Mapping[str, Constant]
 
 
 def _built(stormpy: Any, program: Any, path: Path) -> Any:
-    try:
-        return stormpy.build_model[stormpy.RationalFunction](program, options=everything(stormpy))
-    except RuntimeError as error:
-        if "other than update probabilities" in str(error):
-            raise FormatError(
-                "an unknown constant decides what can happen: it stands in a guard, a range, an initial value or a label; what "
-                "can be learned are probabilities, so give it a value with --const",
-                path=path,
-            ) from None
-        raise
+    if not program.undefined_constants_are_graph_preserving:
+        raise FormatError(
+            "an unknown constant decides what can happen: it stands in a guard, a range, an initial value or a label; what can "
+            "be learned are probabilities, so give it a value with --const",
+            path=path,
+        )
+    return stormpy.build_model[stormpy.RationalFunction](program, options=everything(stormpy))
 
 
 def _check_rewards(model: Any, path: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from umdp.plural import nouns
+from umdp.statements import DiagnosticCode, Statement, say
 
 __all__ = ["SHOWN", "Alarm", "Changed", "Contradicted", "Misfit", "in_lines"]
 
@@ -30,13 +30,19 @@ class Alarm:
     steps: int
     fresh: bool
 
+    code: ClassVar[DiagnosticCode]
+
     @property
-    def _when(self) -> str:
-        return f"after {self.samples:,}, {self.steps:,} {nouns(self.steps, 'step')} in all"
+    def said(self) -> Statement:
+        """The alarm as a statement."""
+        return say(self.code, **{name: value for name, value in asdict(self).items() if name != "fresh"})
+
+    def __str__(self) -> str:
+        return str(self.said)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it, and the text, for JSON."""
-        return {**asdict(self), "text": str(self)}
+        """Return all of it, code and text, for JSON."""
+        return {**asdict(self), **self.said.as_dict()}
 
 
 @dataclass(frozen=True)
@@ -54,13 +60,9 @@ class Changed(Alarm):
     alarm: state a, action b changed after about 1,000 of its samples; noticed after 1,024, 4,321 steps in all, and restarted
     """
 
+    code = DiagnosticCode.CHANGED
     after: int
     times: int
-
-    def __str__(self) -> str:
-        again = "" if self.times == 1 else f" (its alarm number {self.times})"
-        when = f"after about {self.after:,} of its samples; noticed {self._when}"
-        return f"alarm: {self.place} changed {when}, and restarted{again}"
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,8 @@ class Misfit(Alarm):
     alarm: state a, action b is not like the other choices of class coin; noticed after 1,024, 4,321 steps in all
     """
 
+    code = DiagnosticCode.MISFIT
     of: str
-
-    def __str__(self) -> str:
-        return f"alarm: {self.place} is not like the other choices of class {self.of}; noticed {self._when}"
 
 
 @dataclass(frozen=True)
@@ -97,13 +97,11 @@ class Contradicted(Alarm):
     alarm: class p | 1 - p does not fit brp.prism, whatever its parameters; noticed after 1,024, 4,321 steps in all
     """
 
+    code = DiagnosticCode.CONTRADICTED
     of: str
 
-    def __str__(self) -> str:
-        return f"alarm: {self.place} does not fit {self.of}, whatever its parameters; noticed {self._when}"
 
-
-def in_lines(alarms: Sequence[Alarm]) -> list[str]:
+def in_lines(alarms: Sequence[Alarm]) -> list[Statement]:
     """Return the newest alarms as text, a line each, and how many more there were.
 
     Examples
@@ -114,5 +112,5 @@ def in_lines(alarms: Sequence[Alarm]) -> list[str]:
     """
     newest = sorted(alarms, key=lambda alarm: -alarm.steps)
     more = len(newest) - SHOWN
-    told = [str(alarm) for alarm in newest[:SHOWN]]
-    return told if more <= 0 else [*told, f"and {more:,} more {nouns(more, 'alarm')} before"]
+    told = [alarm.said for alarm in newest[:SHOWN]]
+    return told if more <= 0 else [*told, say(DiagnosticCode.MORE_ALARMS, more=more)]

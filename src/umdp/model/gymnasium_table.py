@@ -9,6 +9,7 @@ import numpy as np
 
 from umdp.errors import ModelError
 from umdp.model.units import TERMINATED, reward_structures
+from umdp.statements import Statement
 
 __all__ = ["read_table"]
 
@@ -18,11 +19,11 @@ def read_table(
     initial: int,
     annotations: dict[str, Any],
     reward_of: Callable[[float], float] | None = None,
-) -> tuple[dict[str, Any], str]:
+) -> tuple[dict[str, Any], Statement | None]:
     """Return the arguments of `MDP` for ``P[state][action] = [(probability, successor, reward, terminated)]``.
 
     Labels go by the rewards as they are, reward structures by what `reward_of` makes of them. The second thing returned is
-    what was done to rewards of both signs, in words.
+    what was done to rewards of both signs, None where nothing was.
     """
     states = len(table)
     if sorted(table) != list(range(states)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from umdp.errors import ModelError, UmdpError
+from umdp.errors import ModelError, UmdpError, UnhashableState
 from umdp.model.units import TERMINATED
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def freeze(observation: Any, state_of: Callable[[Any], Hashable] | None, where: 
         hash(value)
     except TypeError:
         wanted = "state_of must return" if state_of is not None else "give state_of, a function that turns it into"
-        raise ModelError(
+        raise UnhashableState(
             f"{where}: {brief(value)} is not hashable and cannot be a state; {wanted} a number, text or tuple, such as "
             "lambda o: tuple(o.tolist())"
         ) from None

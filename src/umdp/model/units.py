@@ -10,21 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model.rewards import Rewards, Units
+from umdp.statements import DiagnosticCode, Statement, say
 
 if TYPE_CHECKING:
     from umdp.model.graph import Graph
 
-__all__ = ["RANGE", "TERMINATED", "Structures", "in_units", "own_rewards", "reward_structures"]
+__all__ = ["TERMINATED", "Structures", "in_units", "own_rewards", "reward_structures"]
 
 TERMINATED = "terminated"  # the label of the states in which episodes end
-RANGE = "rewards range from"  # what a note on rewards of both signs begins with, and on how they are shifted
 
 
 class Structures(NamedTuple):
-    """Reward structures, and what was done to the rewards, in words; nothing where they are as they were."""
+    """Reward structures, and what was done to the rewards; None where they are as they were."""
 
     rewards: dict[str, Rewards]
-    note: str
+    note: Statement | None
 
 
 def reward_structures(
@@ -57,37 +57,25 @@ def reward_structures(
     """
     if not (paid > 0).any():
         turned = {"cost": Rewards(transition=np.abs(paid)).with_units(Units(sign=-1))}
-        return Structures(turned if paid.any() else {}, "")
+        return Structures(turned if paid.any() else {}, None)
     if not (paid < 0).any():
-        return Structures({"reward": Rewards(transition=paid)}, "")
-    span = f"{RANGE} {paid.min():g} to {paid.max():g}"
+        return Structures({"reward": Rewards(transition=paid)}, None)
+    least, most = float(paid.min()), float(paid.max())
     on_the_way = paid[~ending]
     if not (on_the_way < 0).any():
-        least = float(paid.min())
         shifted, off = _sum(paid, np.where(ending, -least, 0.0))
         above = Rewards(transition=shifted).with_units(Units(once=least, off=off))
-        return Structures(
-            {"reward": above},
-            f'{span}: "reward" counts up from {least:g} at the end, so that the return is reward - {-least:g}; ask for '
-            f'R{{"reward"}}max=? [ F "{TERMINATED}" ]',
-        )
+        note = say(DiagnosticCode.SUM_FROM_LEAST, least=least, most=most, label=TERMINATED)
+        return Structures({"reward": above}, note)
     if not (on_the_way > 0).any():
-        most = float(paid.max())
         shifted, off = _sum(-paid, np.where(ending, most, 0.0))
         below = Rewards(transition=shifted).with_units(Units(sign=-1, once=most, off=off))
-        return Structures(
-            {"cost": below},
-            f'{span}: "cost" counts down from {most:g} at the end, so that the return is {most:g} - cost; ask for '
-            f'R{{"cost"}}min=? [ F "{TERMINATED}" ]',
-        )
-    shift = -float(paid.min())
+        return Structures({"cost": below}, say(DiagnosticCode.COST_TO_MOST, least=least, most=most, label=TERMINATED))
+    shift = -least
     shifted, off = _sum(paid, np.full(paid.size, shift))
     every = np.where(np.zeros_like(ending) if beyond is None else beyond, 0.0, shifted)
-    return Structures(
-        {"reward": Rewards(transition=every).with_units(Units(every=shift, off=off))},
-        f"{span}: {shift:g} is added to every step, so that the return of k steps is the sum minus k times {shift:g}; ask for "
-        'R{"reward"}max=? [ C<=k ], with a number for k',
-    )
+    structure = Rewards(transition=every).with_units(Units(every=shift, off=off))
+    return Structures({"reward": structure}, say(DiagnosticCode.EVERY_STEP, least=least, most=most))
 
 
 def own_rewards(graph: Graph, rewards: Rewards) -> tuple[Rewards, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -14,7 +13,7 @@ import numpy as np
 from umdp.anytime import Anytime
 from umdp.asked import check_budgets, check_gap, check_numbers, check_spec, check_until
 from umdp.automata.reading import needs_automaton
-from umdp.errors import FormatError, ModelError, SpecError, UmdpError
+from umdp.errors import FormatError, ModelError, SpecError, UmdpError, UnknownLabel
 from umdp.evidence import DirectEvidence
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
@@ -33,6 +32,7 @@ from umdp.run.unknown import check_unknown, process_of, program_of
 from umdp.source import Source
 from umdp.source.simulator.simulator import check_sampling
 from umdp.spec import Spec
+from umdp.statements import DiagnosticCode, Statement, say
 
 __all__ = ["Config"]
 
@@ -141,11 +141,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         try:
             how = (self.seed, horizon, self.precision, self.per_solve, self.build_evidence())
             return Anytime(source, spec, learner, explorer, *how)
-        except SpecError as error:
-            found = re.match(r'unknown label "([^"]*)"', str(error))
-            if found is None or self.read_from is None:
+        except UnknownLabel as error:
+            if self.read_from is None:
                 raise
-            raise SpecError(f"{error}\nsay which states it names: --label {found[1]}=STATE") from None
+            raise SpecError(f"{error}\nsay which states it names: --label {error.label}=STATE") from None
 
     def wording(self) -> str:
         """Return the property, a benchmark's own where none is given."""
@@ -214,14 +213,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, learner=CAREFUL, settings=settings, chosen=True)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What was decided for the user, a line each."""
+    def notes(self) -> tuple[Statement, ...]:
+        """What was decided for the user, a statement each."""
         if not self.chosen:
             return ()
         rate = self.settings.get("error_rate", ERROR_RATE)
-        return (
-            f"the learner is {self.learner}, error rate {rate:g}, because the graph is only observed; --learner takes another",
-        )
+        return (say(DiagnosticCode.LEARNER_CHOSEN, learner=self.learner, rate=rate),)
 
     def build_explorer(self) -> Explorer:
         """Return how to explore."""

@@ -20,6 +20,7 @@ from umdp.run.codec import pack, unpack
 from umdp.run.graph_data import graph_from_data, graph_to_data
 from umdp.run.lock import Lock, Writer
 from umdp.snapshot import Snapshot
+from umdp.statements import codes_of, stated
 
 __all__ = ["VERSION", "Learned", "Store", "WriteError"]
 
@@ -235,7 +236,9 @@ class Store:
         try:
             model = graph.with_bounds(found["lower"], found["upper"])
             policy = None if found["choice"] is None else Policy(graph, found["choice"])
-            return Learned(model, policy, tuple(map(str, found["report"])))
+            codes = found.get("report_codes") or [None] * len(found["report"])  # older runs have none
+            report = tuple(stated(str(text), code) for text, code in zip(found["report"], codes, strict=True))
+            return Learned(model, policy, report)
         except (ModelError, KeyError, TypeError, ValueError) as error:
             raise FormatError(
                 f"what was learned in this run does not fit its graph ({error})", path=self.path
@@ -249,7 +252,7 @@ class Store:
         learned = {
             "lower": snapshot.model.lower, "upper": snapshot.model.upper,
             "choice": None if choice is None or choice.size > max(LARGEST, snapshot.model.states) else choice,
-            "report": list(report),
+            "report": list(map(str, report)), "report_codes": [code.value for code in codes_of(report)],
         }  # fmt: skip
         packed: list[tuple[str, str | int, bytes]] = [
             ("snapshots", snapshot.iteration, pack(snapshot.row())), ("latest", "learned", pack(learned)),

@@ -16,6 +16,7 @@ from umdp.errors import ModelError
 from umdp.model.display import facts_html
 from umdp.model.structure import held
 from umdp.solver.judge.width import Status
+from umdp.statements import DiagnosticCode, say
 
 if TYPE_CHECKING:
     from umdp.automata.product import Product
@@ -78,17 +79,19 @@ class Bracket:
 
 
 class Diagnostic(enum.Enum):
-    """What there is to say of a solution besides its bracket and status; the value is a sentence for people."""
+    """What there is to say of a solution besides its bracket and status."""
 
-    UNCONFIRMED = (
-        "more was found than the judge confirms on the model as given, so that the bracket is the one it does confirm: "
-        "please report the model and the property"
-    )
+    UNCONFIRMED = DiagnosticCode.UNCONFIRMED
 
     @property
     def code(self) -> str:
         """The name for programs."""
-        return self.name.lower()
+        return self.value.value
+
+    @property
+    def text(self) -> str:
+        """The sentence for people."""
+        return str(say(self.value))
 
 
 class StateBounds(NamedTuple):

@@ -5,51 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.conditions import GraphKind
-from umdp.model import MDP, REST, Graph
+from umdp.model import MDP, Graph
 from umdp.statements import Code, say
 
 if TYPE_CHECKING:
     from umdp.source.walk import Walk
 
-__all__ = ["MARKOV", "Batch", "Knowledge", "Order", "Source", "Unlisted", "UnlistedNote"]
+__all__ = ["MARKOV", "Batch", "Knowledge", "Order", "Source"]
 
 MARKOV = say(Code.MARKOV)
-
-
-class Unlisted(Enum):
-    """What reports say of steps that a graph does not list; and what they say where these are left out (see `Listed`)."""
-
-    COUNTS = f"counts as {REST}", "is taken for impossible"
-    INSTEAD = f"it counts as {REST}", "steps to it are left out"
-    COUNTED = f"was counted as {REST}", "was left out"
-
-
-class UnlistedNote(str):
-    """A line of a report that ends with what a graph does not list; `left_out` is the same where such steps are left out.
-
-    Examples
-    --------
-    >>> note = UnlistedNote("whatever was not seen", Unlisted.COUNTS)
-    >>> print(note, note.left_out, sep="; ")
-    whatever was not seen counts as anything else; whatever was not seen is taken for impossible
-    """
-
-    __slots__ = ("left_out",)
-    left_out: str
-
-    def __new__(cls, line: str, how: Unlisted) -> UnlistedNote:
-        """Return a line that ends with what is said of such steps."""
-        counted, left_out = (f"{line} {words}" for words in how.value)
-        made = super().__new__(cls, counted)
-        made.left_out = left_out
-        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +155,7 @@ class Source(ABC):
         return Knowledge()
 
     def report(self) -> list[str]:
-        """Return what the user should know about the data so far, a line each."""
+        """Return what the user should know about the data so far, a line each: statements (`umdp.statements`), or plain text."""
         return []
 
     def close(self) -> None:  # noqa: B027 - most have nothing to let go of

@@ -9,7 +9,8 @@ import numpy as np
 
 from umdp.model import REST, Graph, Rewards
 from umdp.source.around import Around
-from umdp.source.base import Batch, Order, Source, UnlistedNote
+from umdp.source.base import Batch, Order, Source
+from umdp.statements import Statement, Unlisted, say
 
 __all__ = ["Listed", "listed", "without_rest"]
 
@@ -41,8 +42,18 @@ class Listed(Around):
         return replace(batch, counts=batch.counts[self.kept])
 
     def report(self) -> list[str]:
-        """Return what the source reports, in the words for a source without "anything else"."""
-        return [line.left_out if isinstance(line, UnlistedNote) else line for line in self.inner.report()]
+        """Return what the source reports, and that steps to "anything else" are left out where they would be counted."""
+        return [_left_out(line) for line in self.inner.report()]
+
+
+def _left_out(line: str) -> str:
+    """Return what is reported of steps that a graph does not list as it is where these are left out."""
+    if not isinstance(line, Statement) or line.data.get("unlisted") is not Unlisted.COUNTED:
+        return line
+    data = {**line.data, "unlisted": Unlisted.LEFT_OUT}
+    about = data.pop("about", None)
+    said = say(line.code, **data)
+    return said if about is None else said.about(about)
 
 
 def without_rest(source: Source) -> Source:

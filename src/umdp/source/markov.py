@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError
 from umdp.model import Graph
-from umdp.plural import nouns
+from umdp.statements import Code, PastCase, PastFeature, Statement, say
 
 __all__ = ["LEVEL", "MarkovFinding", "MarkovTest", "PastFeature"]
 
@@ -28,32 +27,6 @@ UNFIT = "what was kept of the test of the Markov property does not fit the graph
 FIRST, AGAIN = 64, 1.125  # rows before the first look, and how much longer the data are at the next
 
 
-class PastFeature(IntEnum):
-    """What of the past is looked at, and how it is called."""
-
-    STATE = 0
-    ACTION = 1
-    CLOCK = 2
-    PARITY = 3
-    STAY = 4
-    OUTCOME = 5
-
-    @property
-    def text(self) -> str:
-        """What the outcome depends on, in words."""
-        return SAID[self]
-
-
-SAID = {
-    PastFeature.STATE: "the state before",
-    PastFeature.ACTION: "the action before",
-    PastFeature.CLOCK: "the number of steps since the trajectory began",
-    PastFeature.PARITY: "whether the number of steps since the trajectory began is odd",
-    PastFeature.STAY: "how long the state has not changed",
-    PastFeature.OUTCOME: "what the same action led to the last time",
-}
-
-
 @dataclass(frozen=True)
 class MarkovFinding:
     """What speaks against the Markov property.
@@ -61,11 +34,11 @@ class MarkovFinding:
     Attributes
     ----------
     past : what the outcome depends on
-    text : a sentence with the place and the remedy
+    said : the same with place and remedy, as a reason why nothing is promised
     """
 
     past: PastFeature
-    text: str
+    said: Statement
 
 
 class MarkovTest:
@@ -207,7 +180,7 @@ class MarkovTest:
         gains = kept["gains"][:, :slots]
         return np.asarray(np.logaddexp.reduce(gains, axis=2) - np.log(STRENGTHS.size) - largest)
 
-    def _said(self, past: PastFeature, evidence: float) -> str:
+    def _said(self, past: PastFeature, evidence: float) -> Statement:
         kept, graph = self._kept, self._graph
         slot = int(np.argmax(self._by_choice()[past]))
         choice, first = int(kept["owner"][slot]), int(kept["begin"][slot])
@@ -219,44 +192,42 @@ class MarkovTest:
         target = graph.state_name(int(graph.successor[kept["member"][first + int(outcome)]]))
         inside, within = int(counts[outcome, bucket]), int(rows[bucket])
         outside, without = int(counts[outcome].sum()) - inside, int(rows.sum()) - within
-        return (
-            f"what happens next depends on {past.text}, and not on the state and the action alone: state "
-            f"{graph.state_name(int(graph.choice_state[choice]))}, action {graph.action_name(choice)} led to {target} in "
-            f"{inside:,} of {within:,} {nouns(within, 'row')} {self._when(past, slot, int(bucket), first)}, and in "
-            f"{outside:,} of {without:,} others (evidence {np.exp(min(evidence, 690.0)):.1g} to 1); add to the state what it "
-            "depends on"
+        return say(
+            Code.PAST_MATTERS,
+            past=past,
+            case=self._case(past, slot, int(bucket), first),
+            state=graph.state_name(int(graph.choice_state[choice])),
+            action=graph.action_name(choice),
+            successor=target,
+            inside=(inside, within),
+            outside=(outside, without),
+            evidence=float(np.exp(min(evidence, 690.0))),
         )
 
-    def _when(self, past: PastFeature, slot: int, bucket: int, first: int) -> str:
-        """Return in words in which rows a past has the value of a bucket."""
+    def _case(self, past: PastFeature, slot: int, bucket: int, first: int) -> PastCase:
+        """Return the past that rows of a bucket have."""
         kept, graph, late = self._kept, self._graph, bucket == BUCKETS - 1
         if past in (PastFeature.STATE, PastFeature.ACTION):
             value = int(kept["ids"][past, slot, bucket])
             if late or value == -2:
-                return f"with another one of {past.text.removeprefix('the ')}s"
+                return PastCase()
             if value == -1:
-                return "with which a trajectory began"
+                return PastCase(began=True)
             if past is PastFeature.STATE:
-                return f"after state {graph.state_name(value)}"
-            return f"after action {graph.action_name(int(np.flatnonzero(self._fixed[2] == value)[0]))}"
+                return PastCase(graph.state_name(value))
+            return PastCase(graph.action_name(int(np.flatnonzero(self._fixed[2] == value)[0])))
         if past is PastFeature.PARITY:
-            return f"after an {'odd' if bucket else 'even'} number of steps"
+            return PastCase(least=bucket)
         if past is PastFeature.OUTCOME:
-            if late:
-                return "after a rare outcome of the same"
-            before = graph.state_name(int(graph.successor[kept["member"][first + bucket]]))
-            return f"after it had led to {before} the last time"
-        low, high = (2**bucket) // 2, 2**bucket - 1
-        span = f"{low:,} or more" if late else f"{low:,}" if high <= low else f"{low:,} to {high:,}"
-        noun = nouns(0 if late else max(low, high), "step")
-        return f"after {span} {noun}" + (" without change" if past is PastFeature.STAY else "")
+            return PastCase(None if late else graph.state_name(int(graph.successor[kept["member"][first + bucket]])))
+        return PastCase(least=(2**bucket) // 2, most=None if late else 2**bucket - 1)
 
     # -- going on --------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         """Return what `restore` needs."""
         if self.finding is not None:
-            return {"markov_rows": [self.rows], "markov_finding": [int(self.finding.past), self.finding.text]}
+            return {"markov_rows": [self.rows], "markov_finding": [int(self.finding.past), str(self.finding.said)]}
         kept = self._kept
         slots, places = kept["used"].tolist()
         used = {"ids": slots, "counts": places, "sums": slots, "gains": slots}
@@ -276,7 +247,7 @@ class MarkovTest:
         self.rows = int(state["markov_rows"][0])
         if "markov_finding" in state:
             past, text = state["markov_finding"]
-            self.finding = MarkovFinding(PastFeature(int(past)), str(text))
+            self.finding = MarkovFinding(PastFeature(int(past)), Statement(str(text), Code.PAST_MATTERS))
             return
         self._next, kept = int(state["markov_rows"][1]), self._kept
         for name, array in kept.items():

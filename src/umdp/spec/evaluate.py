@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.errors import SpecError
+from umdp.errors import SpecError, UnknownLabel
 from umdp.spec.expression import (
     FUNCTIONS,
     Binary,
@@ -137,10 +137,10 @@ class _Evaluation:
         if name == "deadlock":
             return np.zeros(self.model.states, dtype=bool)
         if name in {**self.model.variables, **self.model.constants, **self.model.formulas}:
-            raise node.error(f'unknown label "{name}"', f"{name} is a name of the model: write it without quotes")
+            raise _unknown(node, f"{name} is a name of the model: write it without quotes")
         known = [other for other in labels if other not in BUILT_IN_LABELS]
         has = f"the model has: {listed(known, quoted=True)}" if known else 'the model has only "init" and "deadlock"'
-        raise node.error(f'unknown label "{name}"', has + suggestion(name, (*known, *BUILT_IN_LABELS), quoted=True))
+        raise _unknown(node, has + suggestion(name, (*known, *BUILT_IN_LABELS), quoted=True))
 
     def name(self, node: Name, active: NDArray[np.bool_]) -> Values:
         name, model = node.name, self.model
@@ -244,6 +244,10 @@ class _Evaluation:
             _refuse(node, active, second < 0, "an integer to a negative power", "write pow(1.0 * x, n) for a fraction")
             return _sound(node, np.power, active, first, np.maximum(second, 0))
         return _sound(node, np.power, active, first, second)
+
+
+def _unknown(node: Label, remedy: str) -> UnknownLabel:
+    return UnknownLabel(str(node.error(f'unknown label "{node.name}"', remedy)), node.name)
 
 
 def _typed(node: Expression, value: Any) -> Values:

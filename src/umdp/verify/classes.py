@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from umdp.errors import FormatError
+from umdp.statements import Refusal
 from umdp.verify.document import Model
 from umdp.verify.inductive import Refused
 from umdp.verify.numbers import is_double
@@ -53,14 +54,14 @@ class Classes:
             found = [o for t in own for o in outcome[along[t] : along[t + 1]]]
             kinds = {owner[o] for o in found}
             if len(kinds) != 1:
-                raise Refused(f"learning, choice {choice}: its outcomes are of different classes")
+                raise Refused(Refusal.MIXED_CLASSES, choice=choice)
             kind.append(kinds.pop())
             if sorted(found) != list(range(class_ptr[kind[-1]], class_ptr[kind[-1] + 1])):
-                raise Refused(f"learning, choice {choice}: its outcomes are not those of its class, each once")
+                raise Refused(Refusal.NOT_ITS_CLASS, choice=choice)
             if any(along[t] == along[t + 1] for t in own):
-                raise Refused(f"learning, choice {choice}: no outcome leads along one of its transitions")
+                raise Refused(Refusal.NO_OUTCOME, choice=choice)
         if len(set(kind)) < len(class_ptr) - 1:
-            raise Refused("learning, class_ptr: there is a class that no choice has")
+            raise Refused(Refusal.UNUSED_CLASS)
         work = sum(
             (class_ptr[k + 1] - class_ptr[k]) * (b - a)
             for k, (a, b) in zip(kind, pairwise(model.choice_ptr), strict=True)
@@ -121,14 +122,14 @@ def event_bounds(given: dict[str, Any], model: Model) -> tuple[list[int], Bounds
         event = frozenset(listed[pointer[e] : pointer[e + 1]])
         kinds = {owner[o] for o in event}
         if len(kinds) != 1 or len(event) != pointer[e + 1] - pointer[e]:
-            raise Refused(f"learning, event {e}: it is no set of outcomes of one class")
+            raise Refused(Refusal.NO_EVENT, event=e)
         whole = classes.whole(kinds.pop())
         work += len(whole)
         if work > WORK:
             raise FormatError("learning, event_ptr: so many events of so many outcomes are too many to check")
         rest = frozenset(whole) - event
         if not rest:
-            raise Refused(f"learning, event {e}: it is all outcomes of its class, and always happens")
+            raise Refused(Refusal.SURE_EVENT, event=e)
         for side, block in enumerate((event, rest)):
             low, high = known.get(block, (Fraction(0), Fraction(1)))
             ends = Fraction(lower[2 * e + side]), Fraction(upper[2 * e + side])
@@ -188,13 +189,13 @@ def check_possible(ends: list[Ends], place: str) -> None:
     """Refuse bounds of parts of a whole that no distribution fits: then the counts contradict what they are said to be of."""
     least, most = (sum((each[end] for each in ends), Fraction(0)) for end in (0, 1))
     if any(low > high + SLIP for low, high in ends) or least > 1 + SLIP or most < 1 - SLIP:
-        raise Refused(f"learning, {place}: no distribution lies within the bounds that its counts prove")
+        raise Refused(Refusal.NO_DISTRIBUTION, place=place)
 
 
 def _check(model: Model, t: int, ends: Ends, what: str) -> None:
     """Refuse bounds of a transition that are narrower."""
     if Fraction(model.bounds[0][t]) > ends[0] or Fraction(model.bounds[1][t]) < min(ends[1], Fraction(1)):
-        raise Refused(f"learning, transition {t}: its bounds do not follow from those of {what}")
+        raise Refused(Refusal.NOT_DERIVED, transition=t, what=what)
 
 
 def _outcomes(given: dict[str, Any], name: str, size: int, outcomes: int) -> list[int]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from umdp.statements import Refusal
 from umdp.verify.document import Bound, Model
 from umdp.verify.graph import SearchGraph
 from umdp.verify.inductive import Refused
@@ -42,7 +43,7 @@ class OneStep:
         self.side = "upper" if upper else "lower"
         self.own = asked.agent_max != upper
         if self.own and policy is None:
-            raise Refused(f"{self.side}: needs a policy that does not depend on the step")
+            raise Refused(Refusal.NEEDS_POLICY, side=self.side)
         self.policy = policy
         self.reached = SearchGraph(model, policy if self.own else None).reachable(model.initial)
         units = {r.denominator for r in asked.reward} | {r.denominator for r in asked.paid or ()}
@@ -60,7 +61,7 @@ class OneStep:
         """Return the worth of a choice, as (numerator, what to divide by besides the unit of `x`), and nature's answer."""
         row, asked = self.model.rows[choice], self.asked
         over, under = discount.numerator, discount.denominator
-        worth = [over * _finite(x.top[t]) for t in row.target]
+        worth = [over * _finite(x.top[t], self.side) for t in row.target]
         if asked.paid is not None:
             first = self.model.choice_ptr[choice]
             for i in range(len(worth)):
@@ -79,29 +80,29 @@ def check_discounted(step: OneStep, bound: Bound) -> Number:
     for s, needed in enumerate(step.reached):
         if not needed:
             continue
-        here = _finite(x.top[s], f"{step.side}, state {s}: ")
+        here = _finite(x.top[s], step.side, s)
         for c in step.rows(s):
             total, below, _ = step.backup(c, x, step.asked.discount)
             if here * below < total if step.upper else here * below > total:
-                raise Refused(f"{step.side}, state {s}: the value is {_word(step)} that of choice {c}")
+                raise Refused(Refusal.VALUE, side=step.side, state=s, choice=c)
     return x[step.model.initial]
 
 
 def check_average(step: OneStep, bound: Bound) -> Number:
     """Return what gains and a vector prove of the long-run average from the initial state, or refuse them."""
     if not bound.gain:
-        raise Refused(f"{step.side}: there are no gains")
+        raise Refused(Refusal.NO_GAIN, side=step.side)
     h, g = vector(bound.value, step.side, step.unit), vector(bound.gain, step.side)
     one = Fraction(1)
     helped = step.asked.nature_max != step.upper  # whether one answer of nature is enough
     for s, needed in enumerate(step.reached):
         if not needed:
             continue
-        here = _finite(h.top[s], f"{step.side}, state {s}: ") * g.below
-        gain = _finite(g.top[s], f"{step.side}, state {s}: ")
+        here = _finite(h.top[s], step.side, s) * g.below
+        gain = _finite(g.top[s], step.side, s)
         for c in step.rows(s):
             row = step.model.rows[c]
-            worth = [_finite(g.top[t]) for t in row.target]
+            worth = [_finite(g.top[t], step.side) for t in row.target]
             order = sorted(set(worth), reverse=step.asked.nature_max)
             tie = [v == order[0] for v in worth]
             total, whole, given = step.backup(c, h, one, tie)
@@ -111,20 +112,16 @@ def check_average(step: OneStep, bound: Bound) -> Number:
             lost = gain * row.whole - later
             missing = (gain * h.below + here) * whole - total * g.below
             if lost < 0 if step.upper else lost > 0:
-                raise Refused(f"{step.side}, state {s}: the gain is {_word(step)} that of choice {c}")
+                raise Refused(Refusal.GAIN, side=step.side, state=s, choice=c)
             if missing < 0 if step.upper else missing > 0:
-                raise Refused(f"{step.side}, state {s}: gain and value are {_word(step)} what choice {c} earns")
+                raise Refused(Refusal.GAIN_AND_VALUE, side=step.side, state=s, choice=c)
             alike = len({v for v, each in zip(worth, row.possible, strict=True) if each}) == 1
             if helped and row.cut(given) and not (missing and (lost or alike)):
-                raise Refused(f"{step.side}, state {s}: choice {c} is worth that only where nature cuts a transition")
+                raise Refused(Refusal.CUT, side=step.side, state=s, choice=c)
     return g[step.model.initial]
 
 
-def _word(step: OneStep) -> str:
-    return "below" if step.upper else "above"
-
-
-def _finite(top: int | None, place: str = "") -> int:
+def _finite(top: int | None, side: str, state: int | None = None) -> int:
     if top is None:
-        raise Refused(f"{place}the value is infinite")
+        raise Refused(Refusal.INFINITE, side=side, state=state)
     return top

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
+from umdp.statements import Refusal, say
 from umdp.verify.document import Bound, Model
 from umdp.verify.graph import ByGraph
 from umdp.verify.numbers import Vector, vector
@@ -22,7 +24,17 @@ __all__ = ["Arena", "Refused"]
 
 
 class Refused(Exception):
-    """A line of a certificate does not hold."""
+    """A line of a certificate does not hold; `said` is which, by its code and data.
+
+    Examples
+    --------
+    >>> Refused(Refusal.NO_TRAP, side="lower", state=3).said.code
+    <Refusal.NO_TRAP: 'no-trap'>
+    """
+
+    def __init__(self, why: Refusal, **data: Any) -> None:
+        self.said = say(why, **data)
+        super().__init__(str(self.said))
 
 
 class Arena:
@@ -40,11 +52,11 @@ class Arena:
         for s, value in enumerate(bound.value):
             if self.open[s]:
                 if not rewards and value > 1:
-                    raise Refused(f"{side}, state {s}: a probability is at most 1")
+                    raise Refused(Refusal.ABOVE_ONE, side=side, state=s)
                 continue
             known = float("inf") if decided.infinite[s] else Fraction(int(decided.one[s] and not rewards))
             if value != known:
-                raise Refused(f"{side}, state {s}: the graph decides its value, and it is {known}")
+                raise Refused(Refusal.DECIDED, side=side, state=s, known=known)
         return vector(bound.value, side, self.unit)
 
     def rows(self, state: int, all_rows: bool, side: str) -> list[int]:
@@ -52,10 +64,10 @@ class Arena:
         if all_rows:
             return [c for c in self.model.of(state) if self.decided.usable[c]]
         if self.policy is None:
-            raise Refused(f"{side}: needs a policy that does not depend on the step")
+            raise Refused(Refusal.NEEDS_POLICY, side=side)
         choice = self.policy[state]
         if not self.decided.usable[choice]:
-            raise Refused(f"{side}, state {state}: the policy's choice {choice} leads to an infinite reward")
+            raise Refused(Refusal.LEADS_TO_INFINITE, side=side, state=state, choice=choice)
         return [choice]
 
     def backup(
@@ -118,9 +130,9 @@ class Arena:
                     continue
                 total, whole, share, _ = found
                 if top * whole > total:
-                    raise Refused(f"lower, state {s}: the value exceeds that of choice {c}")
+                    raise Refused(Refusal.VALUE, side="lower", state=s, choice=c)
                 if not rewards and top * whole == total and share == 0:
-                    raise Refused(f"lower, state {s}: choice {c} does not lead to a smaller rank")
+                    raise Refused(Refusal.RANK, side="lower", state=s, choice=c)
         return x
 
     def check_upper(self, bound: Bound) -> Vector:
@@ -138,12 +150,12 @@ class Arena:
             for c in self.rows(s, self.objective.agent_max, "upper"):
                 found = self.backup(c, x, inside, not self.objective.nature_max)
                 if found is None:
-                    raise Refused(f"upper, state {s}: choice {c} may lead to an infinite value")
+                    raise Refused(Refusal.MAY_BE_INFINITE, side="upper", state=s, choice=c)
                 total, whole, share, _ = found
                 if top * whole < total:
-                    raise Refused(f"upper, state {s}: the value is below that of choice {c}")
+                    raise Refused(Refusal.VALUE, side="upper", state=s, choice=c)
                 if rewards and top * whole == total and share == 0:
-                    raise Refused(f"upper, state {s}: choice {c} does not lead to a smaller rank")
+                    raise Refused(Refusal.RANK, side="upper", state=s, choice=c)
         return x
 
     def check_trap(self, bound: Bound) -> None:
@@ -157,7 +169,7 @@ class Arena:
             if not self.open[s] or isinstance(bound.value[s], Fraction):
                 continue
             if level[s] < 0:
-                raise Refused(f"lower, state {s}: infinite, and no trap level")
+                raise Refused(Refusal.NO_TRAP, side="lower", state=s)
             down = self._levels(bound, range(level[s]))
             same = self._levels(bound, range(level[s], level[s] + 1))
             held_in = self._levels(bound, range(level[s] + 1))
@@ -168,7 +180,7 @@ class Arena:
                 else:
                     held = row.least(down) > 0 or row.least(held_in) == row.whole
                 if not held:
-                    raise Refused(f"lower, state {s}: choice {c} need not stay away from the goal")
+                    raise Refused(Refusal.LEAVES_TRAP, side="lower", state=s, choice=c)
 
     def _levels(self, bound: Bound, levels: range) -> Callable[[int], bool]:
         """Return the set of infinite states at some trap levels."""

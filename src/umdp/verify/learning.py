@@ -19,13 +19,14 @@ from itertools import pairwise
 from typing import Any
 
 from umdp.errors import FormatError
+from umdp.statements import Premise, Refusal
 from umdp.verify.classes import Bounds, bounds_of, check_possible, event_bounds, outcome_bounds
 from umdp.verify.counts import one_sequence
 from umdp.verify.document import Document, Model
 from umdp.verify.inductive import Refused
 from umdp.verify.numbers import is_double
 from umdp.verify.parameters import check_parameters, prior_box
-from umdp.verify.premise import Assumption, Premise, file_sentences
+from umdp.verify.premise import Assumption, assume, file_sentences
 from umdp.verify.statistics import all_counts, lower_end, ruled_out
 from umdp.verify.work import Work
 
@@ -71,7 +72,7 @@ class SpentLevels:
         """Return with which probability some end of a choice may be wrong."""
         low, high = ([self.levels[side][t] for t in own] for side in ("lower", "upper"))
         if any(not 0 < each < 1 for each in (*low, *high)):
-            raise Refused(f"learning, transitions {own[0]} to {own[-1]}: bounded, and no level is spent on them")
+            raise Refused(Refusal.UNSPENT, first=own[0], last=own[-1])
         if self.method == "clopper-pearson":
             tails = [max(low[0], high[1]), max(low[1], high[0])] if len(own) == 2 else [*low, *high]
             return sum(tails, Fraction(0)) / 2
@@ -87,9 +88,9 @@ def check_learning(document: Document) -> None:
     """
     given, model = document.learning, document.model
     if document.level is None:
-        raise Refused("claim, level: counts are given, and no level is claimed")
+        raise Refused(Refusal.NO_LEVEL)
     if given is None:
-        raise Refused("claim, level: there are no counts to prove it")
+        raise Refused(Refusal.NO_COUNTS)
     _kind(given)
     pointer, bounds = _to_be_proved(given, model)
     ledger = SpentLevels.of(given, pointer[-1])
@@ -103,9 +104,7 @@ def check_learning(document: Document) -> None:
         spent += ledger.cost(own)
         _check_counts(own, ledger)
     if Fraction(document.level) > 1 - spent:
-        raise Refused(
-            f"learning, levels: they add up to {float(spent)!r}, more than a level of {document.level!r} leaves"
-        )
+        raise Refused(Refusal.OVERSPENT, spent=float(spent), level=document.level)
     work = all_counts()
     for own in claimed:
         ProvedIntervals(bounds, own, ledger, work).check()
@@ -114,14 +113,14 @@ def check_learning(document: Document) -> None:
 def assumed_of(given: dict[str, Any]) -> tuple[Assumption, ...]:
     """Return what must be true besides what the counts show; nothing that a file says takes any of it away."""
     kind = _kind(given)
-    found = [Premise.PROCESS.of(), Premise.SAMPLES.of(), Premise.FIXED_BEFORE.of()]
+    found = [assume(Premise.PROCESS), assume(Premise.SAMPLES), assume(Premise.FIXED_BEFORE)]
     if given["method"] == "clopper-pearson":
-        found.append(Premise.FIXED_SIZE.of())
+        found.append(assume(Premise.FIXED_SIZE))
     if kind != "listed":
-        found.append(Premise.CLASSES.of())
+        found.append(assume(Premise.CLASSES))
     if kind == "parametric":
-        found += [Premise.FUNCTIONS.of(), Premise.PRIOR_BOX.of(box=prior_box(given))]
-    return (*found, *file_sentences(given.get("assumptions"), "learning, assumptions"))
+        found += [assume(Premise.FUNCTIONS), assume(Premise.PRIOR_BOX, box=prior_box(given))]
+    return (*found, *file_sentences(given, "learning"))
 
 
 def _kind(given: dict[str, Any]) -> str:
@@ -150,11 +149,11 @@ def _check_counts(own: range, ledger: SpentLevels) -> None:
     """Refuse counts that no sequence of samples has; and for a number of samples fixed before, more than one such number."""
     known = [ledger.points(t) for t in own]
     if ledger.method == "clopper-pearson" and len({samples for each in known for samples, _ in each}) > 1:
-        raise Refused(f"learning, transitions {own[0]} to {own[-1]}: one number of samples is fixed, not several")
+        raise Refused(Refusal.SEVERAL_SIZES, first=own[0], last=own[-1])
     if any(hits > samples for each in known for samples, hits in each):
-        raise Refused(f"learning, transitions {own[0]} to {own[-1]}: seen more often than their choice")
+        raise Refused(Refusal.HITS, first=own[0], last=own[-1])
     if not one_sequence(known):
-        raise Refused(f"learning, transitions {own[0]} to {own[-1]}: no sequence of samples has these counts")
+        raise Refused(Refusal.NO_SEQUENCE, first=own[0], last=own[-1])
 
 
 @dataclass(frozen=True)
@@ -174,11 +173,11 @@ class ProvedIntervals:
             if low > 0 and not self._ruled("lower", t, low):
                 others = sum(self._most.values(), Fraction(0)) - self._most[t]
                 if low > 1 - others:
-                    raise Refused(f"learning, transition {t}: the counts do not carry the lower bound {lower[t]!r}")
+                    raise Refused(Refusal.NOT_CARRIED, transition=t, end="lower", bound=lower[t])
             if high < 1 and not self._ruled("upper", t, 1 - high):
                 others = sum(self._least.values(), Fraction(0)) - self._least[t]
                 if high < 1 - others:
-                    raise Refused(f"learning, transition {t}: the counts do not carry the upper bound {upper[t]!r}")
+                    raise Refused(Refusal.NOT_CARRIED, transition=t, end="upper", bound=upper[t])
         self._check_agreement()
 
     def _check_agreement(self) -> None:

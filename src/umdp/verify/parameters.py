@@ -14,6 +14,7 @@ from umdp.parametric.bernstein import Ends
 from umdp.parametric.function import Function
 from umdp.parametric.polynomial import Polynomial
 from umdp.parametric.ranges import range_of
+from umdp.statements import Refusal
 from umdp.verify.box import Limit, all_boxes, leaves_only, work_of
 from umdp.verify.classes import Bounds, check_possible, numbers_of
 from umdp.verify.inductive import Refused
@@ -48,7 +49,7 @@ def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wan
     for number, (first, last) in enumerate(pairwise(pointer)):
         _check_sum([functions[f] for f in which[first:last]], number, work)
         if last - first == 1 and own[1][first] < 1:
-            raise Refused(f"learning, outcome {first}: it is the only one of its class, and its probability must be 1")
+            raise Refused(Refusal.SURE_OUTCOME, outcome=first)
     least, most = [Fraction(0)] * len(functions), [Fraction(1)] * len(functions)
     for outcome, f in enumerate(which):
         least[f] = max(least[f], Fraction(own[0][outcome]))
@@ -57,7 +58,7 @@ def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wan
     limits = [Limit(functions[f], least[f], most[f]) for f in open_]
     weights = [(axis, sign, [y[f] for f in open_]) for axis, sign, y in _weights(given, size, len(functions))]
     if not leaves_only(prior, limits, box, weights, work):
-        raise Refused("learning, box: the bounds of the classes leave values outside of it, or none at all")
+        raise Refused(Refusal.BOX)
     ranges = [range_of(function, box, SPLITS) or (Fraction(0), Fraction(1)) for function in functions]
     low = [max(Fraction(own[0][o]), ranges[f][0]) for o, f in enumerate(which)]
     high = [min(Fraction(own[1][o]), ranges[f][1]) for o, f in enumerate(which)]
@@ -68,7 +69,7 @@ def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wan
             floor = max(low[outcome], 1 - (most_all - high[outcome]))
             ceiling = min(high[outcome], 1 - (least_all - low[outcome]))
             if Fraction(wanted[0][outcome]) > floor or Fraction(wanted[1][outcome]) < ceiling:
-                raise Refused(f"learning, outcome {outcome}: its bounds follow neither from its class nor from the box")
+                raise Refused(Refusal.NOT_FROM_BOX, outcome=outcome)
 
 
 def _listed(given: dict[str, Any], name: str) -> list[Any]:
@@ -86,7 +87,7 @@ def _check_sum(functions: list[Function], number: int, work: Work) -> None:
         work.spend(10 * max(sizes[0] * sizes[3], sizes[1] * sizes[2], sizes[1] * sizes[3]))
         total = total + each
     if total.numerator != total.denominator:
-        raise Refused(f"learning, class {number}: its functions do not sum to 1")
+        raise Refused(Refusal.NOT_A_SUM, number=number)
 
 
 def prior_box(given: dict[str, Any]) -> str:

@@ -9,12 +9,13 @@ from typing import Any
 
 from umdp.errors import FormatError
 from umdp.spec import Direction, Spec
+from umdp.statements import Premise, Refusal, Statement
 from umdp.verify.document import Model, digest, has_sign, make_model, shown, text_of
 from umdp.verify.formulas import check_formulas
 from umdp.verify.inductive import Refused
 from umdp.verify.numbers import is_double
 from umdp.verify.objective import objective
-from umdp.verify.premise import Premise, file_sentences, plain
+from umdp.verify.premise import assume, file_sentences, plain
 from umdp.verify.statistics import mixture_rules_out
 from umdp.verify.verdict import Verdict
 
@@ -44,30 +45,30 @@ def judge_played(content: dict[str, Any]) -> Verdict:
     if len(_list(given, "mixture")) > PARTS:
         raise FormatError(f"evidence, mixture: more than {PARTS} distributions")
     mixture = [tuple(_checked(each, "evidence, mixture") for each in _three(part)) for part in _list(given, "mixture")]
-    assumed = [Premise.PLAYS.of(), Premise.COUNTED.of(), Premise.CANDIDATES.of()]
+    assumed = [assume(Premise.PLAYS), assume(Premise.COUNTED), assume(Premise.CANDIDATES)]
     if spec.kind != "P":
-        assumed.append(Premise.RANGE.of(most=repr(float(most))))
-    assumed += file_sentences(given.get("assumptions"), "evidence, assumptions")
-    reason = ""
+        assumed.append(assume(Premise.RANGE, most=repr(float(most))))
+    assumed += file_sentences(given, "evidence")
+    refused: Statement | None = None
     try:
         if content.get("digest") != digest(content):
-            raise Refused("digest: the file has been changed since it was written")
+            raise Refused(Refusal.CHANGED)
         _check_policy(content.get("policy"), model)
         if spec.kind == "P" and most != 1:
-            raise Refused("evidence, most: a trajectory counts for 1 at most where a probability is asked for")
+            raise Refused(Refusal.MOST)
         if not (0 <= hits <= plays) or most <= 0:
-            raise Refused("evidence, hits: more than there were plays, or less than none")
+            raise Refused(Refusal.PLAYED_HITS)
         if sum(spent, Fraction(0)) > rate:
-            raise Refused("evidence, spent: candidates have more than the error rate, all together")
+            raise Refused(Refusal.PLAYED_RATE)
         if not 0 < spent[rank] < 1 or level > 1 - rate:
-            raise Refused("claim, level: more is claimed than the error rate leaves")
+            raise Refused(Refusal.PLAYED_LEVEL)
         if any(not (w >= 0 and a > 0 and b > 0) for w, a, b in mixture) or sum(part[0] for part in mixture) > 1:
-            raise Refused("evidence, mixture: not a mixture of distributions")
+            raise Refused(Refusal.MIXTURE)
         mean = bound / most if at_least else 1 - bound / most
         if not mixture_rules_out(mean, hits, plays, spent[rank], [(w, a, b) for w, a, b in mixture]):
-            raise Refused("claim, bound: the counts do not carry it")
+            raise Refused(Refusal.PLAYED_BOUND)
     except Refused as refusal:
-        reason = str(refusal)
+        refused = refusal.said
     side = f"at least {float(bound)!r}" if at_least else f"at most {float(bound)!r}"
     said = (
         f"with probability at least {float(level)!r} over the data, the value of the policy in the file for {plain(text)} is "
@@ -77,7 +78,7 @@ def judge_played(content: dict[str, Any]) -> Verdict:
     lower, upper = (float(bound), float(most)) if at_least else (0.0, float(bound))
     upper = math.inf if spec.kind == "R" and at_least else upper
     return Verdict(
-        not reason, plain(text), lower, upper, True, float(level), reason, at_least, said, tuple(assumed)
+        refused is None, plain(text), lower, upper, True, float(level), refused, at_least, said, tuple(assumed)
     )  # fmt: skip
 
 
@@ -101,10 +102,10 @@ def _check_policy(policy: Any, model: Model) -> None:
         raise FormatError("policy: not a choice for each of the states")
     for row in policy if policy and isinstance(policy[0], list) else [policy]:
         if not isinstance(row, list) or len(row) != model.states:
-            raise Refused("policy: not a choice for every state")
+            raise Refused(Refusal.POLICY_STATES)
         for state, choice in enumerate(row):
             if type(choice) is not int or choice not in model.of(state):
-                raise Refused(f"policy, state {state}: choice {shown(choice)} is not one of its own")
+                raise Refused(Refusal.POLICY_CHOICE, state=state, choice=shown(choice))
 
 
 def _number(given: dict[str, Any], name: str) -> Fraction:

@@ -1,78 +1,47 @@
-"""What no certificate can show, and a verdict takes on trust: each premise has a code, and its sentence is written here."""
+"""What no certificate can show, and a verdict takes on trust: the checker's own premises, and those that a file names."""
 
 from __future__ import annotations
 
-import enum
 import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
 from umdp.errors import FormatError
+from umdp.statements import Premise, Statement, say
 
-__all__ = ["Assumption", "Premise", "file_sentences", "plain"]
+__all__ = ["Assumption", "assume", "file_sentences", "plain"]
 
-SENTENCES, LENGTH = 50, 1000
-
-
-class Premise(enum.Enum):
-    """What must be true besides what the checker proves: a code for programs, a sentence for people."""
-
-    PROCESS = (
-        "process",
-        "the process has the states, choices, labels and rewards of the file, and of each choice the listed transitions, all of "
-        "which can happen, and no others",
-    )
-    SAMPLES = (
-        "samples",
-        "the counts are those of independent samples of the process, of all samples of a choice since a moment that was not "
-        "chosen by what they show",
-    )
-    FIXED_BEFORE = (
-        "fixed-before",
-        "the levels, the method and the parameter of its mixture were fixed before the data",
-    )
-    FIXED_SIZE = (
-        "fixed-size",
-        "the number of samples of every choice was fixed before the data, which were looked at once",
-    )
-    CLASSES = ("classes", "the choices of every class share one distribution over outcomes")
-    FUNCTIONS = ("functions", "the functions of the parameters describe the process")
-    PRIOR_BOX = ("prior-box", "the parameters lie in the box believed beforehand: {box}")
-    PLAYS = (
-        "plays",
-        "these are the counts of this policy, of all its trajectories since it was fixed, each of which began alike and did not "
-        "depend on the others",
-    )
-    COUNTED = (
-        "counted",
-        "each trajectory was counted for what the property says of it; the file holds no trajectory, and no probability",
-    )
-    CANDIDATES = (
-        "candidates",
-        "the mixture, the parts of the error rate and the number of candidates were fixed before the trajectories that they "
-        "judge",
-    )
-    RANGE = ("range", "no trajectory is worth less than 0 or more than {most}")
-    FILE = ("file", 'the file says: "{sentence}"')
-
-    def __init__(self, code: str, sentence: str) -> None:
-        self.code, self.sentence = code, sentence
-
-    def of(self, **values: str) -> Assumption:
-        """Return the premise as an assumption of one certificate."""
-        return Assumption(self, self.sentence.format(**values))
+SENTENCES, LENGTH, CODE = 50, 1000, 100  # at most, and characters of each and of its code
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """One thing that a verdict takes on trust."""
+    """One thing that a verdict takes on trust.
+
+    Attributes
+    ----------
+    premise : which it is
+    said : the same with its data, as a statement
+    named : for a condition of the file: the code that the file has for it; empty where it has none
+    """
 
     premise: Premise
-    text: str
+    said: Statement
+    named: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is taken on trust, in a sentence."""
+        return str(self.said)
 
     def as_dict(self) -> dict[str, str]:
-        """Return code and text, for JSON."""
-        return {"code": self.premise.code, "text": self.text}
+        """Return code and text, for JSON, and the file's own code of a condition that it names."""
+        return self.said.as_dict() | ({"named": self.named} if self.named else {})
+
+
+def assume(premise: Premise, named: str = "", **data: Any) -> Assumption:
+    """Return a premise as an assumption of one certificate."""
+    return Assumption(premise, say(premise, **data), named)
 
 
 def plain(text: str) -> str:
@@ -86,11 +55,26 @@ def plain(text: str) -> str:
     return "".join("?" if unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" else c for c in text)
 
 
-def file_sentences(given: Any, place: str) -> tuple[Assumption, ...]:
-    """Return the sentences that a file adds, as its own words: quoted, so that none passes for one of the checker."""
+def file_sentences(given: dict[str, Any], place: str) -> tuple[Assumption, ...]:
+    """Return the conditions that a part of a file names, as its own words: quoted, so that none passes for one of the checker.
+
+    A condition has a code if it was written by a program that knows one. No code takes anything away: a condition without one, or
+    with one that nobody knows, is named and taken on trust like all others.
+    """
+    said = _texts(given.get("assumptions"), f"{place}, assumptions", "sentences", LENGTH)
+    codes = _texts(given.get("assumption_codes"), f"{place}, assumption_codes", "codes", CODE)
+    if codes and len(codes) != len(said):
+        raise FormatError(f"{place}, assumption_codes: not a code for each of {len(said)} assumptions")
+    return tuple(
+        assume(Premise.FILE, plain(code), sentence=plain(each).replace('"', "'"))
+        for each, code in zip(said, codes or [""] * len(said), strict=True)
+    )
+
+
+def _texts(given: Any, place: str, what: str, longest: int) -> list[str]:
     if given is None:
-        return ()
+        return []
     fits = isinstance(given, list) and len(given) <= SENTENCES
-    if not fits or any(not isinstance(each, str) or len(each) > LENGTH for each in given):
-        raise FormatError(f"{place}: not a list of at most {SENTENCES} sentences of at most {LENGTH} characters")
-    return tuple(Premise.FILE.of(sentence=plain(each).replace('"', "'")) for each in given)
+    if not fits or any(not isinstance(each, str) or len(each) > longest for each in given):
+        raise FormatError(f"{place}: not a list of at most {SENTENCES} {what} of at most {longest} characters")
+    return list(given)

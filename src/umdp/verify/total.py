@@ -20,6 +20,7 @@ import enum
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from umdp.statements import Refusal
 from umdp.verify.document import Bound, Model
 from umdp.verify.graph import ByGraph
 from umdp.verify.inductive import Arena, Refused
@@ -61,7 +62,7 @@ class TotalArena(Arena):
                 if top is None:
                     self._endless(bound, s, c)
                 elif not self.rises(s, top, c, x, bound.rank):
-                    raise Refused(f"lower, state {s}: choice {c} need not pay, nor lead to a smaller rank")
+                    raise Refused(Refusal.NEED_NOT_PAY, side="lower", state=s, choice=c)
         return x[self.model.initial]
 
     def rises(self, state: int, top: int, choice: int, x: Vector, rank: Sequence[int]) -> bool:
@@ -75,9 +76,9 @@ class TotalArena(Arena):
             return True
         total, whole, share, given = found
         if top * whole > total:
-            raise Refused(f"lower, state {state}: the value exceeds that of choice {choice}")
+            raise Refused(Refusal.VALUE, side="lower", state=state, choice=choice)
         if self.objective.nature_max and self.model.rows[choice].cut(given) and top * whole == total:
-            raise Refused(f"lower, state {state}: choice {choice} is worth that only where nature cuts a transition")
+            raise Refused(Refusal.CUT, side="lower", state=state, choice=choice)
         return top * whole < total or share > 0
 
     def prove_upper(self, bound: Bound) -> Number:
@@ -88,15 +89,15 @@ class TotalArena(Arena):
                 found = self.backup(c, x, None, True)
                 row = self.model.rows[c]
                 if found is None or (top or 0) * found[1] < found[0] or any(x.top[t] is None for t in row.edges):
-                    raise Refused(f"upper, state {s}: the value is below that of choice {c}")
+                    raise Refused(Refusal.VALUE, side="upper", state=s, choice=c)
                 if not self.objective.nature_max and row.cut(found[3]) and (top or 0) * found[1] == found[0]:
-                    raise Refused(f"upper, state {s}: choice {c} is worth that only where nature cuts a transition")
+                    raise Refused(Refusal.CUT, side="upper", state=s, choice=c)
         return x[self.model.initial]
 
     def _endless(self, bound: Bound, state: int, choice: int) -> None:
         level, rank = bound.trap[state], bound.rank[state]
         if level < 0:
-            raise Refused(f"lower, state {state}: infinite, and no trap level")
+            raise Refused(Refusal.NO_TRAP, side="lower", state=state)
 
         def place(t: int) -> Placing:
             if isinstance(bound.value[t], Fraction) or not 0 <= bound.trap[t] <= level:
@@ -106,7 +107,7 @@ class TotalArena(Arena):
             return Placing.NEARER if bound.rank[t] < rank else Placing.LEVEL
 
         if not self.goes_on(choice, place):
-            raise Refused(f"lower, state {state}: choice {choice} need not go on paying")
+            raise Refused(Refusal.STOPS_PAYING, side="lower", state=state, choice=choice)
 
     def goes_on(self, choice: int, place: Callable[[int], Placing]) -> bool:
         """Whether a choice may lead below; or stays at its level, and pays or comes nearer to where it does."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from umdp.errors import FormatError, SpecError
 from umdp.spec import Spec
+from umdp.statements import Refusal, Statement
 from umdp.verify.bounded import induct
 from umdp.verify.document import FORMAT, VERSION, Bound, Document, Model, load, parse
 from umdp.verify.endless import OneStep, check_average, check_discounted
@@ -34,7 +35,7 @@ class Verdict:
     lower, upper : the claimed bounds on the value of the initial state
     policy : whether the policy in the file is proved to keep its side of the bracket
     level : the probability with which the model holds the truth, None where the model is taken as given
-    reason : the part that fails; empty if none does
+    refused : the line of the file that fails, by its code and data; None if none does
     said : what is proved, in a sentence, where it is not about the model in the file
     assumed : what nobody can prove from the file and must be true for what is said: a code and a sentence each
     """
@@ -45,10 +46,15 @@ class Verdict:
     upper: float
     policy: bool = False
     level: float | None = None
-    reason: str = ""
+    refused: Statement | None = None
     agent_max: bool = True
     said: str = ""
     assumed: tuple[Assumption, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """The line of the file that fails, in a sentence; empty if none does."""
+        return str(self.refused or "")
 
     @property
     def claim(self) -> str:
@@ -79,6 +85,7 @@ class Verdict:
             **{name: str(value) if math.isinf(value) else value for name, value in shown.items()},
             "level": self.level,
             "assumed": [each.as_dict() for each in self.assumed],
+            "refused": None if self.refused is None else self.refused.as_dict(),
         }
 
 
@@ -117,17 +124,17 @@ def judge(document: Document) -> Verdict:
 
         assumed = assumed_of(document.learning)
 
-    def verdict(reason: str) -> Verdict:
+    def verdict(refused: Statement | None) -> Verdict:
         return Verdict(
-            not reason, plain(document.property), double(document.lower, up=False), double(document.upper, up=True),
-            document.policy_claimed, document.level, reason, agent_max, assumed=assumed,
+            refused is None, plain(document.property), double(document.lower, up=False), double(document.upper, up=True),
+            document.policy_claimed, document.level, refused, agent_max, assumed=assumed,
         )  # fmt: skip
 
     try:
         if not document.intact:
-            raise Refused("digest: the file has been changed since it was written")
+            raise Refused(Refusal.CHANGED)
         if document.lower > document.upper:
-            raise Refused("claim: the lower bound exceeds the upper bound")
+            raise Refused(Refusal.CROSSED)
         if document.level is not None or document.learning is not None:
             from umdp.verify.learning import check_learning
 
@@ -139,8 +146,8 @@ def judge(document: Document) -> Verdict:
         else:
             _endless(document, asked)
     except Refused as refusal:
-        return verdict(str(refusal))
-    return verdict("")
+        return verdict(refusal.said)
+    return verdict(None)
 
 
 def _claimed(document: Document, asked: Question) -> tuple[Number, Number]:
@@ -160,10 +167,10 @@ def _unbounded(document: Document, asked: Question) -> None:
     bottom: Number = Fraction(0)
     below = bottom if document.below is None else arena.check_lower(document.below)[model.initial]
     if lower > below:
-        raise Refused(f"{'upper' if asked.complement else 'lower'} bound: more is claimed than is proved")
+        raise Refused(Refusal.UNPROVED, side="upper" if asked.complement else "lower")
     above = top if document.above is None else arena.check_upper(document.above)[model.initial]
     if upper < above:
-        raise Refused(f"{'lower' if asked.complement else 'upper'} bound: more is claimed than is proved")
+        raise Refused(Refusal.UNPROVED, side="lower" if asked.complement else "upper")
     if document.policy_claimed:
         _check_policy(document, asked, decided, choice)
 
@@ -172,7 +179,7 @@ def _choices(document: Document) -> list[int] | None:
     """Return the choice of every state, of a policy that does not depend on the step."""
     policy = document.policy
     if policy is not None and policy and isinstance(policy[0], list):
-        raise Refused("policy: depends on the step, but the property has no step bound")
+        raise Refused(Refusal.POLICY_BY_STEP)
     return [int(c) for c in policy if isinstance(c, int)] if policy is not None else None
 
 
@@ -180,7 +187,7 @@ def _endless(document: Document, asked: Question) -> None:
     """Check totals, discounted sums and averages: the inequalities for the policy's rows are its proof in every state."""
     choice = _choices(document)
     if document.policy_claimed and choice is None:
-        raise Refused("policy: something is claimed of it, but there is none")
+        raise Refused(Refusal.NO_POLICY)
     bottom, top = possible(asked)
     for name, bound, claimed, known in (
         ("lower", document.below, document.lower, bottom),
@@ -189,7 +196,7 @@ def _endless(document: Document, asked: Question) -> None:
         upper = name == "upper"
         found = known if bound is None else prove_side(document.model, asked, choice, bound, upper=upper)
         if claimed < min(found, known) if upper else claimed > max(found, known):
-            raise Refused(f"{name} bound: more is claimed than is proved")
+            raise Refused(Refusal.UNPROVED, side=name)
 
 
 def possible(asked: Question) -> tuple[Number, Number]:
@@ -215,7 +222,7 @@ def _check_policy(document: Document, asked: Question, decided: ByGraph, choice:
     """
     model = document.model
     if choice is None:
-        raise Refused("policy: something is claimed of it, but there is none")
+        raise Refused(Refusal.NO_POLICY)
     graph = SearchGraph(model, choice)
     own = decide(graph, asked.kind, asked.agent_max, asked.goal, asked.left)
     above = document.above.value if document.above is not None else [math.inf] * model.states
@@ -234,16 +241,16 @@ def _check_policy(document: Document, asked: Question, decided: ByGraph, choice:
         else:
             wrong = own.infinite[s] and above[s] < math.inf
         if wrong:
-            raise Refused(f"policy, state {s}: the value claimed is not that of its choice {choice[s]}")
+            raise Refused(Refusal.POLICY_VALUE, state=s, choice=choice[s])
 
 
 def _bounded(document: Document, asked: Question) -> None:
     model = document.model
     policy = document.policy if document.policy_claimed else None
     if document.policy_claimed and policy is None:
-        raise Refused("policy: something is claimed of it, but there is none")
+        raise Refused(Refusal.NO_POLICY)
     if policy and isinstance(policy[0], list) and len(policy) != asked.steps:
-        raise Refused(f"policy: {len(policy)} steps, but the property has {asked.steps}")
+        raise Refused(Refusal.POLICY_LENGTH, steps=len(policy), asked=asked.steps)
     lower, upper = _claimed(document, asked)
     bottom, top = possible(asked)
     for name, needed, up in (("lower", lower > bottom, False), ("upper", upper < top, True)):
@@ -256,4 +263,4 @@ def _bounded(document: Document, asked: Question) -> None:
                 break
         else:
             side = {"lower": "upper", "upper": "lower"}[name] if asked.complement else name
-            raise Refused(f"{side} bound: the backward induction gives {double(found, up=up)!r} for it")
+            raise Refused(Refusal.NOT_INDUCED, side=side, found=double(found, up=up))

@@ -11,6 +11,7 @@ import numpy as np
 
 from umdp.model import IntervalMDP
 from umdp.model.units import own_rewards
+from umdp.statements import Statement
 from umdp.verify.document import FORMAT, VERSION
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Certificate:
     """
 
     content: dict[str, Any]
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Statement, ...] = field(default=())
 
     @property
     def lower(self) -> float:

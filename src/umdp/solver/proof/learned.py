@@ -12,6 +12,7 @@ import numpy as np
 from umdp.errors import ModelError
 from umdp.solver.proof.certificate import Certificate
 from umdp.solver.proof.prove import prove
+from umdp.statements import codes_of
 from umdp.verify.document import digest
 from umdp.verify.verdict import verify_content
 
@@ -50,7 +51,8 @@ def prove_learned(
     if kind == "parametric":
         learning |= {name: np.asarray(ledger[name]).tolist() for name in BOX}
         learning |= {name: ledger[name] for name in ("parameters", "functions", "weights")}
-    learning["assumptions"] = list(assumptions)
+    learning["assumptions"] = list(map(str, assumptions))
+    learning["assumption_codes"] = [code.value for code in codes_of(assumptions)]
     level = 1 - Fraction(float(ledger["error_rate"]))
     shown = float(level)
     content["learning"] = learning

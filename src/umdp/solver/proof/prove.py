@@ -15,6 +15,8 @@ from umdp.solver.proof.reaching import reaching_bounds
 from umdp.solver.proof.total import total_bounds
 from umdp.spec import Spec
 from umdp.spec.nested import nested_in
+from umdp.statements import DiagnosticCode, Statement, say
+from umdp.statements.checking import OF_CLAIM, OF_POLICY
 from umdp.verify.bounded import induct
 from umdp.verify.document import Bound, Model, digest, has_sign, make_model
 from umdp.verify.endless import OneStep
@@ -120,24 +122,26 @@ def _written(bound: Bound) -> dict[str, Any]:
 
 def _settle(content: dict[str, Any], model: Model, asked: Question) -> Certificate:
     """Return the certificate if it passes the checker; otherwise one that claims what does."""
-    notes: list[str] = []
+    notes: list[Statement] = []
     for _ in range(6):
         signed = {**content, "digest": digest(content)}
         verdict = verify_content(signed)
-        if verdict.valid:
+        if verdict.refused is None:
             return Certificate(signed, tuple(notes))
-        notes.append(_weaken(content, model, asked, verdict.reason))
+        if verdict.refused.code not in OF_POLICY and "side" not in verdict.refused.data:
+            break  # claiming less does not help
+        notes.append(_weaken(content, model, asked, verdict.refused))
     raise ArithmeticError(f"the certificate does not pass: {verdict.reason}")
 
 
-def _weaken(content: dict[str, Any], model: Model, asked: Question, reason: str) -> str:
-    """Claim less, for a reason; return it in words."""
+def _weaken(content: dict[str, Any], model: Model, asked: Question, refused: Statement) -> Statement:
+    """Claim less, where something is refused of the policy or of a side; return what."""
     claim = content["claim"]
-    if reason.startswith("policy"):
+    if refused.code in OF_POLICY:
         claim["policy"] = False
-        return "nothing is claimed of the policy itself"
-    side = reason.split(" ", maxsplit=1)[0].strip(",:")
-    if "bound:" not in reason:  # the vector itself does not hold
+        return say(DiagnosticCode.POLICY_NOT_CLAIMED)
+    side = refused.data["side"]
+    if refused.code not in OF_CLAIM:  # the vector itself does not hold
         content.pop(side, None)
         if asked.complement:
             side = {"lower": "upper", "upper": "lower"}[side]
@@ -152,4 +156,4 @@ def _weaken(content: dict[str, Any], model: Model, asked: Question, reason: str)
         found = possible(asked)[computed == "upper"]
     found = 1 - found if asked.complement else found
     claim[side] = written(_exact(double(found, up=side == "upper")))
-    return f"the {side} bound claimed is {claim[side]}, which is what could be proved"
+    return say(DiagnosticCode.CLAIMED_LESS, side=side, bound=claim[side])

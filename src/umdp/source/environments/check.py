@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from umdp.errors import ModelError
+from umdp.errors import ModelError, UnhashableState
 from umdp.model import Graph
 from umdp.model.interface import freeze
 from umdp.plural import nouns
 from umdp.source.environments.findings import (
     Finding,
+    FindingKind,
     Seen,
     ambiguous,
     dependent,
@@ -28,6 +29,7 @@ from umdp.source.environments.findings import (
 from umdp.source.environments.gymnasium import environment_table, make
 from umdp.source.environments.protocol import Protocol, allowed, name_of
 from umdp.source.environments.seeding import Repeats, global_generators, shared
+from umdp.statements import DiagnosticCode, say
 from umdp.streams import EpisodeSeeds, RandomStream, generator
 
 __all__ = ["EnvironmentCheck", "check_environment"]
@@ -48,7 +50,8 @@ class EnvironmentCheck:
 
     Examples
     --------
-    >>> print(EnvironmentCheck("Coin", 10, 10, 3, (Finding("seed", "a run cannot be repeated", fatal=False),)))
+    >>> found = Finding(FindingKind.SEED, "a run cannot be repeated", fatal=False)
+    >>> print(EnvironmentCheck("Coin", 10, 10, 3, (found,)))
     Coin: fit (10 episodes, 10 steps, 3 states)
     note (seed): a run cannot be repeated
     """
@@ -132,8 +135,7 @@ def check_environment(
             protocol, tried, seen, steps, horizon, seed, state_of, np.inf if seconds is None else begun + 0.8 * seconds
         )
     except ModelError as error:
-        kind = "states" if "hashable" in str(error) else "rules"
-        return EnvironmentCheck(name, seen.episodes, seen.steps, len(seen.states), (Finding(kind, str(error)),))
+        return EnvironmentCheck(name, seen.episodes, seen.steps, len(seen.states), (_unplayable(error),))
     found: list[Finding] = []
     known = environment_table(env, state_of) if graph is None else (graph, None)
     if known is not None:
@@ -141,7 +143,7 @@ def check_environment(
         found += _few(ambiguous(seen))
     found += _few(dependent(seen, level / 2))
     kinds = {finding.kind for finding in found}
-    if "drift" not in kinds:  # what drifts depends on everything
+    if FindingKind.DRIFT not in kinds:  # what drifts depends on everything
         found += [finding for finding in remembering(seen, level / 4) if finding.kind not in kinds]
     found += _few(masked(seen))
     found += signs(seen)
@@ -153,7 +155,7 @@ def check_environment(
     found += shared(generators)
     if seen.steps < steps:
         found.append(
-            Finding("time", f"{seen.steps:,} of {steps:,} steps were looked at in the time given", fatal=False)
+            Finding(FindingKind.TIME, say(DiagnosticCode.SHORT_OF_TIME, seen=seen.steps, steps=steps), fatal=False)
         )
     return EnvironmentCheck(name, seen.episodes, seen.steps, len(seen.states), tuple(found))
 
@@ -200,14 +202,21 @@ def _explore(
             before, state, info = state, successor, step.info
 
 
+def _unplayable(error: ModelError) -> Finding:
+    """Return why an environment could not be played to the end."""
+    if isinstance(error, UnhashableState):
+        return Finding(FindingKind.STATES, say(DiagnosticCode.UNHASHABLE, why=str(error)))
+    return Finding(FindingKind.RULES, say(DiagnosticCode.BROKEN_RULES, why=str(error)))
+
+
 def _few(findings: Iterable[Finding]) -> list[Finding]:
     """Return the first few of each kind, and how many more there are."""
-    groups: dict[str, list[Finding]] = defaultdict(list)
+    groups: dict[FindingKind, list[Finding]] = defaultdict(list)
     for finding in findings:
         groups[finding.kind].append(finding)
     shown: list[Finding] = []
     for kind, group in groups.items():
         shown += group[:SHOWN]
         if len(group) > SHOWN:
-            shown.append(Finding(kind, f"... and {len(group) - SHOWN} more like these"))
+            shown.append(Finding(kind, say(DiagnosticCode.MORE_LIKE_THESE, more=len(group) - SHOWN)))
     return shown

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError, UmdpError
 from umdp.model import MDP, Graph
 from umdp.model.interface import Interface, freeze
-from umdp.plural import nouns, were
-from umdp.source.base import MARKOV, Batch, Knowledge, Order, Source, Unlisted, UnlistedNote
+from umdp.source.base import MARKOV, Batch, Knowledge, Order, Source
 from umdp.source.environments.protocol import Protocol, Step, name_of
 from umdp.source.environments.way import Way
 from umdp.source.logs.rejected import OnError
 from umdp.source.lookup import Lookup
 from umdp.source.markov import MarkovTest
-from umdp.statements import Code, Statement, say
+from umdp.statements import Code, DiagnosticCode, Statement, Unlisted, say
 from umdp.streams import EpisodeSeeds, RandomStream, bit_generator
 
 __all__ = ["Environment"]
@@ -302,7 +301,7 @@ class Environment(Source):
         unlisted, lower = self._done["unlisted"], self._done["lower"]
         findings: list[Statement] = [say(Code.PAID_LESS, steps=lower)] if lower else []
         if (past := self._tested().finding) is not None:
-            findings.append(say(Code.PAST_MATTERS, finding=past.text))
+            findings.append(past.said)
         return Knowledge(
             graph=self._graph_from,
             rest=self.graph.rest is not None,
@@ -314,33 +313,23 @@ class Environment(Source):
 
     def report(self) -> list[str]:
         """Return what was cut off, what led out of the graph, what is not Markov, and whether a run can be repeated."""
-        notes, done = [], self._done
+        notes: list[str] = []
+        done = self._done
         if done["truncated"]:
-            notes.append(
-                f"{done['truncated']} of {done['trajectories']} {nouns(done['trajectories'], 'trajectory')} "
-                f"{were(done['truncated'])} cut off by the environment's time limit"
-            )
+            cut, of = done["truncated"], done["trajectories"]
+            notes.append(say(DiagnosticCode.TRUNCATED, truncated=cut, trajectories=of))
         if done["rest"]:
-            led = f"{done['rest']} of {done['steps']} {nouns(done['steps'], 'step')} led where the graph lists nothing"
-            notes.append(UnlistedNote(f"{led}; each ended its trajectory and", Unlisted.COUNTED))
+            beyond = {"beyond": done["rest"], "steps": done["steps"]}
+            notes.append(say(DiagnosticCode.BEYOND_GRAPH, **beyond, unlisted=Unlisted.COUNTED))
         if done["unlisted"]:
-            notes.append(
-                f"{done['unlisted']} {nouns(done['unlisted'], 'step')} led where the graph has no transition; each ended its "
-                f"trajectory and was not counted, and no guarantee covers {'it' if done['unlisted'] == 1 else 'them'}"
-            )
-            notes += self._first
+            notes.append(say(DiagnosticCode.NOT_COUNTED, steps=done["unlisted"]))
+            notes += [say(DiagnosticCode.STEP_NOT_COUNTED, why=reason) for reason in self._first]
         if done["lower"]:
-            notes.append(
-                f"{done['lower']} of {done['steps']} {nouns(done['steps'], 'step')} paid less than any of "
-                f"{'its' if done['lower'] == 1 else 'their'} kind that exploration saw: expected "
-                "rewards are overstated; explore longer (episodes=...)"
-            )
+            notes.append(say(DiagnosticCode.PAID_BELOW, below=done["lower"], steps=done["steps"]))
         if (past := self._tested().finding) is not None:
-            notes.append(f"{self.name}: {past.text}")
+            notes.append(past.said.about(self.name))
         if not self._protocol.seeded:
-            notes.append(
-                "reset takes no seed: a run cannot be repeated, and one that is resumed goes on with other random numbers"
-            )
+            notes.append(say(DiagnosticCode.NO_SEED))
         return notes
 
     def close(self) -> None:

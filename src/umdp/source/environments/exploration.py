@@ -15,10 +15,9 @@ from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.model.interface import freeze
 from umdp.model.units import reward_structures
-from umdp.plural import nouns
-from umdp.source.base import Unlisted, UnlistedNote
 from umdp.source.environments.protocol import Protocol, allowed, name_of
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
+from umdp.statements import DiagnosticCode, Statement, Unlisted, say
 from umdp.streams import EpisodeSeeds, RandomStream, generator
 
 __all__ = ["RESET", "Ended", "Observed", "observe"]
@@ -70,7 +69,7 @@ class Observed:
     actions: Sequence[Any]
     number: Mapping[Hashable, int]
     entry: bool
-    notes: tuple[str, ...]
+    notes: tuple[Statement, ...]
     paid: NDArray[np.float64]
     apart: bool
     alike: bool
@@ -203,17 +202,18 @@ def observe(
         names=_namer(seen),
         rest=rest,
     )
-    origin = (
-        f"the graph is what {played} {nouns(played, 'episode')} with random actions showed ({steps} {nouns(steps, 'step')}): "
-        f"{graph.states} {nouns(graph.states, 'state')}, {graph.transitions} {nouns(graph.transitions, 'transition')}; "
-        "whatever can happen but did not"
+    origin = say(
+        DiagnosticCode.EPISODES_GRAPH,
+        episodes=played,
+        steps=steps,
+        states=graph.states,
+        transitions=graph.transitions,
+        unlisted=Unlisted.COUNTED if rest else Unlisted.MISSING,
     )
-    missing = f"{origin} is missing, and no guarantee covers it"
-    origin = UnlistedNote(origin, Unlisted.COUNTS) if rest else missing
     given = [None if action == RESET else action for action in seen.actions(rest=rest)]
-    varies = "rewards differ for the same transition; the lowest that was seen counts" if seen.varies else ""
-    short = f"exploration was cut short after {steps:,} steps: what it did not see may be easy to reach" if cut else ""
-    notes = tuple(filter(None, (origin, short, note, varies)))
+    short = say(DiagnosticCode.CUT_SHORT, steps=steps) if cut else None
+    varies = say(DiagnosticCode.REWARDS_VARY) if seen.varies else None
+    notes = tuple(each for each in (origin, short, note, varies) if each is not None)
     return Observed(graph, given, dict(seen.number), entry, notes, least, apart, alike, steps)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -13,25 +14,53 @@ import numpy as np
 from umdp.model import Graph
 from umdp.source.independence import dependence
 from umdp.source.lookup import Lookup
-from umdp.source.markov import MarkovTest, PastFeature
+from umdp.source.markov import MarkovTest
 from umdp.source.observed_graph import ObservedGraph
+from umdp.statements import DiagnosticCode, PastFeature, say, stated
 
-__all__ = ["Finding", "Seen", "ambiguous", "dependent", "endless", "masked", "remembering", "signs", "unlisted"]
+__all__ = [
+    "Finding", "FindingKind", "Seen", "ambiguous", "dependent", "endless", "masked", "remembering", "signs", "unlisted",
+]  # fmt: skip
+
+
+class FindingKind(StrEnum):
+    """What something that speaks against an environment is about."""
+
+    RULES = "rules"
+    STATES = "states"
+    START = "start"
+    SUCCESSORS = "successors"
+    TERMINATION = "termination"
+    DRIFT = "drift"
+    HISTORY = "history"
+    CLOCK = "clock"
+    ACTIONS = "actions"
+    REWARDS = "rewards"
+    SEED = "seed"
+    ALIKE = "alike"
+    UNSEEDED = "unseeded"
+    GLOBAL = "global"
+    TIME = "time"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One reason: what kind it is, one sentence with the place and the remedy, and whether it rules learning out.
+    """One reason: what kind it is, the place and the remedy, and whether it rules learning out.
 
     Examples
     --------
-    >>> print(Finding("rewards", "rewards have both signs; shift them", fatal=False))
+    >>> print(Finding(FindingKind.REWARDS, "rewards have both signs; shift them", fatal=False))
     note (rewards): rewards have both signs; shift them
     """
 
-    kind: str
+    kind: FindingKind
     text: str
     fatal: bool = True
+
+    @property
+    def code(self) -> str:
+        """What was found, for programs."""
+        return stated(self.text).code.value
 
     def __str__(self) -> str:
         return f"{'unfit' if self.fatal else 'note'} ({self.kind}): {self.text}"
@@ -79,9 +108,8 @@ def unlisted(seen: Seen, graph: Graph, entry: bool | None) -> Iterator[Finding]:
         through = entry is not False and number >= 0 and lookup.transition(int(graph.state_ptr[first]), number) >= 0
         if number != first and not through:
             yield Finding(
-                "start",
-                f"reset led to {start!r}, but the graph starts in {graph.state_name(first)}; add an initial state that "
-                "leads to every start",
+                FindingKind.START,
+                say(DiagnosticCode.STARTS_ELSEWHERE, start=start, initial=graph.state_name(first)),
             )
     strangers: set[Hashable] = set()
     for (state, action), visits in seen.visits.items():
@@ -92,9 +120,8 @@ def unlisted(seen: Seen, graph: Graph, entry: bool | None) -> Iterator[Finding]:
             if place.successor < 0:
                 strangers.add(successor)
             yield Finding(
-                "successors",
-                f"{place.reason}; it was seen after state {state!r}, action {action!r}: add it to the graph, or learn the graph "
-                "from observed episodes",
+                FindingKind.SUCCESSORS,
+                say(DiagnosticCode.NOT_LISTED, why=place.reason, state=state, action=action),
             )
 
 
@@ -103,38 +130,23 @@ def ambiguous(seen: Seen) -> Iterator[Finding]:
     left = {state for state, _ in seen.visits}
     for state in seen.ended:
         if state in left:
-            yield Finding(
-                "termination",
-                f"state {state!r}: some episodes terminate there and others go on; add to the state what tells the two apart",
-            )
+            yield Finding(FindingKind.TERMINATION, say(DiagnosticCode.ENDS_AND_GOES_ON, state=state))
 
 
 def dependent(seen: Seen, level: float) -> Iterator[Finding]:
     """Yield where successors drift or depend on history, with all tests together wrong with probability `level`."""
-    tests: list[tuple[str, Hashable, Any, float]] = []
+    tests: list[tuple[FindingKind, Hashable, Any, float]] = []
     for (state, action), visits in seen.visits.items():
         half = len(visits) // 2
         halves = dependence([(i >= half, target) for i, (_, target) in enumerate(visits)])
-        tests += [("drift", state, action, halves)] if halves is not None else []
+        tests += [(FindingKind.DRIFT, state, action, halves)] if halves is not None else []
         past = dependence(visits)
-        tests += [("history", state, action, past)] if past is not None else []
+        tests += [(FindingKind.HISTORY, state, action, past)] if past is not None else []
     for kind, state, action, value in tests:
         if value * len(tests) >= level:
             continue
-        visits = seen.visits[state, action]
-        place = f"state {state!r}, action {action!r}"
-        if kind == "drift":
-            yield Finding(
-                kind,
-                f"{place}: the successors of the first half of {len(visits)} visits differ from those of the second "
-                f"(p = {value:.1g}); use a learner for changing environments, such as LUI with a bounded strength",
-            )
-        else:
-            yield Finding(
-                kind,
-                f"{place}: the successors of {len(visits)} visits depend on the state before (p = {value:.1g}); add to the state "
-                "what they depend on",
-            )
+        code = DiagnosticCode.DRIFTS if kind is FindingKind.DRIFT else DiagnosticCode.STATE_BEFORE
+        yield Finding(kind, say(code, state=state, action=action, visits=len(seen.visits[state, action]), p=value))
 
 
 def remembering(seen: Seen, level: float) -> list[Finding]:
@@ -154,22 +166,15 @@ def remembering(seen: Seen, level: float) -> list[Finding]:
     test.look()
     if test.finding is None:
         return []
-    return [
-        Finding(
-            "clock" if test.finding.past in (PastFeature.CLOCK, PastFeature.PARITY) else "history", test.finding.text
-        )
-    ]
+    clock = test.finding.past in (PastFeature.CLOCK, PastFeature.PARITY)
+    return [Finding(FindingKind.CLOCK if clock else FindingKind.HISTORY, test.finding.said)]
 
 
 def masked(seen: Seen) -> Iterator[Finding]:
     """Yield states whose available actions differ from visit to visit."""
     for state, masks in seen.masks.items():
         if len(masks) > 1:
-            yield Finding(
-                "actions",
-                f"state {state!r}: the available actions differ from visit to visit ({len(masks)} different masks); add to the "
-                "state what they depend on",
-            )
+            yield Finding(FindingKind.ACTIONS, say(DiagnosticCode.MASK_VARIES, state=state, masks=len(masks)))
 
 
 def signs(seen: Seen) -> list[Finding]:
@@ -177,30 +182,24 @@ def signs(seen: Seen) -> list[Finding]:
     if len(seen.rewards) < 2:
         return []
     (up, by, gain), (down, at, loss) = seen.rewards[1], seen.rewards[-1]
-    if len(seen.on_the_way) > 1:
-        ask = 'shifted in every step: ask for the sum of a number of steps, R{"reward"}max=? [ C<=k ]'
-    elif -1 in seen.on_the_way:
-        ask = 'shifted at the end of episodes: ask for R{"cost"}min=? [ F "terminated" ]'
-    else:
-        ask = 'shifted at the end of episodes: ask for R{"reward"}max=? [ F "terminated" ]'
-    return [
-        Finding(
-            "rewards",
-            f"rewards have both signs ({gain:g} in state {up!r}, action {by!r}; {loss:g} in state {down!r}, action {at!r}) and "
-            f"are {ask}",
-            fatal=False,
-        )
-    ]
+    found = say(
+        DiagnosticCode.BOTH_SIGNS,
+        gain=(gain, up, by),
+        loss=(loss, down, at),
+        gains=1 in seen.on_the_way,
+        losses=-1 in seen.on_the_way,
+    )
+    return [Finding(FindingKind.REWARDS, found, fatal=False)]
 
 
 def endless(seen: Seen) -> list[Finding]:
     """Return whether states do not recur."""
     if seen.late <= seen.steps // 8:
         return []
+    last = seen.steps - seen.steps // 2
     return [
         Finding(
-            "states",
-            f"{seen.late} of the last {seen.steps - seen.steps // 2} steps led to states never seen before, "
-            f"{len(seen.states)} in all; round or group observations with state_of until states recur",
+            FindingKind.STATES,
+            say(DiagnosticCode.NEVER_RECURS, late=seen.late, steps=last, states=len(seen.states)),
         )
     ]

@@ -21,6 +21,7 @@ from umdp.source.environments.naming import importing_here, named
 from umdp.source.environments.protocol import Step, name_of
 from umdp.source.logs.rejected import OnError
 from umdp.source.observed_graph import LabelOf, label_members
+from umdp.statements import DiagnosticCode, Statement, say
 
 __all__ = ["Gymnasium", "environment_table", "make", "table_model"]
 
@@ -106,7 +107,7 @@ class Gymnasium(Environment):
     ) -> None:
         env, name = make(env, **options)
         self.explored: int | None = None
-        self._notes: tuple[str, ...] = ()
+        self._notes: tuple[Statement, ...] = ()
         self._number: Mapping[Hashable, int] | None = None
         self._reward_of, self._apart, self._alike = reward_of or float, False, False
         truth: MDP | None = None
@@ -120,7 +121,7 @@ class Gymnasium(Environment):
         elif table is not None:
             where = positions(env, len(table))
             truth, entry, note = table_model(table, _starts(env, len(table)), labels or {}, reward_of, where)
-            graph, self._notes = truth.graph, (note,) if note else ()
+            graph, self._notes = truth.graph, () if note is None else (note,)
             own = [action for s in range(len(table)) for action in table[s]]
             actions = [*own, None] if entry else own
         else:
@@ -137,7 +138,7 @@ class Gymnasium(Environment):
             self._graph_from = "observed"
             wrapper = changing_wrapper(env, state_of)
             if wrapper is not None and hasattr(env.unwrapped, "P"):
-                self._notes += (f"{wrapper} may change what happens, so the table of the environment is not relied on",)
+                self._notes += (say(DiagnosticCode.TABLE_CHANGED, wrapper=wrapper),)
         super().__init__(
             env, graph, state_of=state_of, actions=actions, entry=entry, truth=truth, on_error=on_error or "fail"
         )
@@ -163,7 +164,7 @@ class Gymnasium(Environment):
 
     def report(self) -> list[str]:
         """Return where the graph is from, if it is a guess, and what is unusual about the data."""
-        return [*(f"{self.name}: {note}" for note in self._notes), *super().report()]
+        return [*(note.about(self.name) for note in self._notes), *super().report()]
 
 
 def make(env: Any, **options: Any) -> tuple[Any, str]:
@@ -238,7 +239,7 @@ def table_model(
     labels: Mapping[str, LabelOf],
     reward_of: Callable[[float], float] | None = None,
     variables: Mapping[str, np.ndarray[Any, np.dtype[np.int64]]] | None = None,
-) -> tuple[MDP, bool, str]:
+) -> tuple[MDP, bool, Statement | None]:
     """Return the MDP of a table, whether an initial state was added, and what was done to rewards of both signs, if so.
 
     `starts` is the probability of each state to be the first of an episode, shape (S,). If there is more than one, the last

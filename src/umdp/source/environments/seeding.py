@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from umdp.model.interface import freeze
-from umdp.source.environments.findings import Finding, Seen
+from umdp.source.environments.findings import Finding, FindingKind, Seen
 from umdp.source.environments.protocol import Protocol, allowed
+from umdp.statements import DiagnosticCode, say
 from umdp.streams import EpisodeSeeds, RandomStream, generator
 
 __all__ = ["Repeats", "global_generators", "shared"]
@@ -50,26 +51,11 @@ class Repeats:
     def findings(self) -> Iterator[Finding]:
         """Yield what seeds do not do."""
         if (differs := self._unrepeated()) is not None:
-            yield Finding(
-                "seed",
-                f"reset(seed={differs}) and the same actions led to different states the second time, so a run cannot be "
-                "repeated; draw all random numbers from the seed",
-                fatal=False,
-            )
+            yield Finding(FindingKind.SEED, say(DiagnosticCode.NOT_REPEATED, seed=differs), fatal=False)
         if (count := self._alike([self._seeds[number] for number in range(EPISODES)])) is not None:
-            yield Finding(
-                "alike",
-                f"the same actions led to the same states in {count} episodes with different seeds, though outcomes differ "
-                "within an episode: each has the same noise, whatever the seed, or depends on something that the state leaves "
-                "out; draw random numbers from the generator that reset(seed=...) seeds",
-            )
+            yield Finding(FindingKind.ALIKE, say(DiagnosticCode.SEEDS_ALIKE, episodes=count))
         elif (count := self._alike([None] * EPISODES)) is not None:
-            yield Finding(
-                "unseeded",
-                f"the same actions led to the same states in {count} episodes after reset() without a seed: each has the same "
-                "noise; leave the generator as it is where no seed is given",
-                fatal=False,
-            )
+            yield Finding(FindingKind.UNSEEDED, say(DiagnosticCode.UNSEEDED_ALIKE, episodes=count), fatal=False)
 
     def _unrepeated(self) -> int | None:
         """Return a seed after which the same actions led elsewhere the second time; None if there is none."""
@@ -156,12 +142,7 @@ def shared(before: tuple[Any, Any]) -> list[Finding]:
     """Return which of these an environment has drawn from or seeded since."""
     names = ("Python's (random.random and others)", "NumPy's (numpy.random.rand and others)")
     return [
-        Finding(
-            "global",
-            f"the environment uses a generator that all of the process shares, {name}: whatever else draws from it, or seeds it, "
-            "changes the noise; draw from self.np_random, which reset(seed=...) seeds",
-            fatal=False,
-        )
+        Finding(FindingKind.GLOBAL, say(DiagnosticCode.SHARED_GENERATOR, name=name), fatal=False)
         for name, then, now in zip(names, before, global_generators(), strict=True)
         if then != now
     ]

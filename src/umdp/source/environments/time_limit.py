@@ -7,6 +7,7 @@ from typing import Any
 
 from umdp.spec import Spec
 from umdp.spec.formula import Globally, Until
+from umdp.statements import DiagnosticCode, Statement, say
 
 __all__ = ["cut_note", "time_limit"]
 
@@ -24,7 +25,7 @@ def time_limit(env: Any) -> int | None:
     return found if isinstance(found, int) and found > 0 else None
 
 
-def cut_note(env: Any, name: str, spec: Spec, *, entry: bool = False, remembers: bool = False) -> str | None:
+def cut_note(env: Any, name: str, spec: Spec, *, entry: bool = False, remembers: bool = False) -> Statement | None:
     """Return that an environment cuts episodes and an unbounded probability does not; None where that is not so.
 
     Parameters
@@ -37,13 +38,5 @@ def cut_note(env: Any, name: str, spec: Spec, *, entry: bool = False, remembers:
     formula, limit = spec.formula, time_limit(env)
     if limit is None or not isinstance(formula, Until | Globally) or formula.bound is not None:
         return None
-    if remembers:
-        return (
-            f"{name} cuts its episodes after {limit} steps, and the property does not: what it asks for may come later"
-        )
-    bounded = replace(spec, formula=replace(formula, bound=limit + entry))
-    why = " (the reset is a step, too)" if entry else ""
-    return (
-        f"{name} cuts its episodes after {limit} steps, and the property does not: for what can be played, ask for "
-        f"{bounded}{why}"
-    )
+    bounded = None if remembers else str(replace(spec, formula=replace(formula, bound=limit + entry)))
+    return say(DiagnosticCode.TIME_LIMIT, name=name, limit=limit, ask=bounded, entry=entry)

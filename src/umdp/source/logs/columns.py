@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from umdp.errors import FormatError, ModelError
 from umdp.source.logs.flags import flag
 from umdp.source.observed_graph import label_members
-from umdp.statements import Code, Statement, say
+from umdp.statements import Code, DiagnosticCode, Statement, say
 
 __all__ = ["Flags", "Paid", "RewardOf", "Triple", "per_state", "read_reward", "split"]
 
@@ -110,12 +110,11 @@ class _Bad:
         self.first = self.first if self.count else str(value)[:60]
         self.count += 1
 
-    def notes(self, column: str) -> list[str]:
+    def notes(self, column: str) -> list[Statement]:
         """Return that some were passed over."""
         if not self.count:
             return []
-        values = f"{self.count:,} value{'s' if self.count > 1 else ''}"
-        return [f'{values} of the column "{column}" could not be read: {self.first!r}']
+        return [say(DiagnosticCode.UNREADABLE, values=self.count, column=column, first=self.first)]
 
 
 class Flags:
@@ -166,7 +165,7 @@ class Flags:
         """The states of which the column says yes."""
         return [state for state, (_, said) in self._said.items() if said]
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Statement]:
         """Return what was passed over."""
         return self._bad.notes(self.column)
 
@@ -254,7 +253,7 @@ class Paid:
         state, action, successor = triple
         return self._values[state, action, successor][1]
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Statement]:
         """Return what was passed over."""
         return self._bad.notes(self.column)
 

@@ -76,7 +76,7 @@ class DataTests:
         """What speaks against the assumptions, a statement each."""
         copied = say(Code.COPIES, copied=self._copied) if self._copied else None
         found = self._markov.finding
-        past = None if found is None else say(Code.PAST_MATTERS, finding=found.text)
+        past = None if found is None else found.said
         return tuple(each for each in (copied, self.names.finding, self._drift, past) if each is not None)
 
     def take(self, transition: Array, begins: Array, names: Array | None = None) -> None:

@@ -4,33 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from typing import Any
 
 import msgspec
 
-from umdp.statements import Code, Statement, say
+from umdp.statements import Cause, Code, Statement, say
 
 __all__ = ["FEW", "Cause", "Causes", "Fault"]
 
 FEW = 5  # rows rejected for one cause that are not judged
 LEVEL = 1e-3  # probability with which rows that were spoilt by chance are said not to have been
 KEPT = 200  # different names kept, for a cause and a role
-
-
-class Cause(StrEnum):
-    """Causes for which a row is malformed; the value is what is said of such rows."""
-
-    ENCODING = "they are not text in UTF-8"
-    ZERO = "they hold a character 0"
-    QUOTE = "a quotation mark is not closed"
-    FIELDS = "they have another number of fields than the header"
-    FLAG = "they do not say yes or no where they should"
-    EMPTY = "something is missing"
-    JSON = "they are no JSON objects"
-    TYPE = "they hold what is neither text nor a number"
-    CONTRADICTS = "they do not start where the row before them ended"
-    OTHER = "they do not fit"
 
 
 class Fault(str):
@@ -101,8 +85,7 @@ class Causes:
         if worst is None:
             return None
         cause, role, name, times, size, share = worst
-        told = Cause[cause].value
-        return say(Code.UNEVEN, rejected=size, cause=told, role=role, name=name, times=times, share=share)
+        return say(Code.UNEVEN, rejected=size, cause=Cause[cause], role=role, name=name, times=times, share=share)
 
     def state(self) -> str:
         """Return what `restore` needs, as text."""

@@ -109,7 +109,7 @@ class JsonReader(LineReader):
             except RecursionError:
                 malformed[number] = Fault("the object is nested too deeply", Cause.JSON)
             except msgspec.DecodeError as error:
-                malformed[number] = _reason(error)
+                malformed[number] = _reason(line, error)
             else:
                 index.append(number)
         return self._parsed(np.array(index, dtype=np.int64), rows, malformed)
@@ -130,8 +130,8 @@ class JsonReader(LineReader):
         return Parsed(index, map(_triple, rows), names, over, malformed, extra, final)
 
 
-def _reason(error: msgspec.DecodeError) -> Fault:
+def _reason(line: bytes, error: msgspec.DecodeError) -> Fault:
     said = misfit(str(error)).replace("a table", "an object")
-    if not isinstance(error, msgspec.ValidationError) or said.startswith("expected an object"):
+    if not isinstance(error, msgspec.ValidationError) or not line.lstrip().startswith(b"{"):
         return Fault(f"the line is not a JSON object: {said}", Cause.JSON)
     return Fault(f"the object does not fit: {said}", Cause.TYPE)

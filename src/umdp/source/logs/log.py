@@ -9,8 +9,6 @@ from typing import Any
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import Graph
-from umdp.plural import nouns
-from umdp.source.base import Unlisted, UnlistedNote
 from umdp.source.logs.columns import RewardOf
 from umdp.source.logs.counting import RowCounter
 from umdp.source.logs.opening import STANDARD_INPUT, files_of, open_reader
@@ -18,6 +16,7 @@ from umdp.source.logs.recorded import Recorded
 from umdp.source.logs.rejected import OnError
 from umdp.source.logs.shown import Shown, Wanted, show
 from umdp.source.observed_graph import LabelOf
+from umdp.statements import DiagnosticCode, Unlisted, say
 
 __all__ = ["Log", "allowed_graph", "graph_of_log", "open_log"]
 
@@ -115,12 +114,14 @@ class Log(Recorded):
             shown = show(reader, wanted)
             graph = shown.graph
             self._graph_from = "observed"
-            origin = (
-                f"the graph is what {reader.name} shows: {graph.states} {nouns(graph.states, 'state')}, "
-                f"{graph.transitions} {nouns(graph.transitions, 'transition')}; whatever can happen but is not in it"
+            origin = say(
+                DiagnosticCode.LOG_GRAPH,
+                name=reader.name,
+                states=graph.states,
+                transitions=graph.transitions,
+                unlisted=Unlisted.COUNTED if rest else Unlisted.MISSING,
             )
-            beyond = f"{origin} is missing, and no guarantee covers it"
-            self._note = [UnlistedNote(origin, Unlisted.COUNTS) if rest else beyond, *shown.notes]
+            self._note = [origin, *shown.notes]
         elif labels or rewards or initial is not None or terminal is not None:
             raise ModelError(GIVEN)
         super().__init__(reader, graph, on_error=on_error, rejected=rejected, shown=shown)

@@ -25,7 +25,7 @@ from umdp.source.logs.rows import Carry, Rows, decode
 from umdp.source.logs.same_name import numbers_of
 from umdp.source.logs.shown import Shown
 from umdp.source.lookup import Lookup, Memo
-from umdp.statements import Code, Statement, say
+from umdp.statements import Code, DiagnosticCode, Statement, say
 
 __all__ = ["Recorded"]
 
@@ -240,16 +240,10 @@ class Recorded(Source):
         """Return what was rejected, and what is unusual about the data."""
         notes = self._rejected.report(self._read)
         if self._rejected.on_error == "skip" and self._rejected.counts["malformed"]:
-            notes.append(
-                'if rows were spoilt by chance, say so (on_error="chance", or --on-error chance): a promise then stands on that '
-                "condition"
-            )
+            notes.append(say(DiagnosticCode.BY_CHANCE))
         if self._scattered or self._tests.names.apart:
-            notes.append(
-                f"{self._reader.name}: rows of one trajectory stand apart from each other; each run of rows was counted as a "
-                "trajectory of its own. Sort the rows by trajectory and time"
-            )
-        return [*notes, *(f"{self._reader.name}: {finding}" for finding in self._tests.findings)]
+            notes.append(say(DiagnosticCode.ROWS_APART).about(self._reader.name))
+        return [*notes, *(finding.about(self._reader.name) for finding in self._tests.findings)]
 
     def close(self) -> None:
         """Close the files."""

@@ -10,8 +10,8 @@ from typing import Any, BinaryIO, Literal
 import msgspec
 
 from umdp.errors import FormatError, UmdpError
-from umdp.plural import nouns, were
 from umdp.source.logs.faults import Causes
+from umdp.statements import DiagnosticCode, Statement, say
 
 __all__ = ["Kind", "OnError", "RejectedRows"]
 
@@ -80,7 +80,7 @@ class RejectedRows:
             raise FormatError(f"{shown}; {remedy}", path=self._name, line=line)
         self.counts[kind] += 1
         if len(self._first) < SHOWN:
-            self._first.append(f"{self._name}, {place}: {reason}")
+            self._first.append(str(say(DiagnosticCode.REJECTED_ROW, name=self._name, place=place, why=reason)))
         if self._path is not None:
             entry = msgspec.json.encode({"where": place, "why": reason, "row": row}, enc_hook=str) + b"\n"
             self.truncate()
@@ -96,15 +96,15 @@ class RejectedRows:
         """How many were rejected, for whatever reason."""
         return sum(self.counts.values())
 
-    def report(self, rows: int) -> list[str]:
+    def report(self, rows: int) -> list[Statement]:
         """Return how many of so many rows were rejected, and the first few."""
         if not self.count:
             return []
-        to = "" if self._path is None else f"; {'it is' if self.count == 1 else 'they are'} in {self._path}"
-        more = [f"... and {self.count - SHOWN} more"] if self.count > SHOWN else []
+        path = None if self._path is None else str(self._path)
+        more = [say(DiagnosticCode.MORE_ROWS, more=self.count - SHOWN)] if self.count > SHOWN else []
         return [
-            f"{self.count:,} of {rows:,} {nouns(rows, 'row')} {were(self.count)} rejected and not counted{to}",
-            *self._first,
+            say(DiagnosticCode.REJECTED_ROWS, rejected=self.count, rows=rows, path=path),
+            *(Statement(first, DiagnosticCode.REJECTED_ROW) for first in self._first),
             *more,
         ]
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import REST, Graph, Rewards
-from umdp.source.base import Unlisted, UnlistedNote
 from umdp.source.logs.columns import Flags, Paid, RewardOf, Triple, per_state, read_reward
 from umdp.source.logs.ends import RecordingEnds
 from umdp.source.logs.faults import Cause
@@ -20,16 +19,14 @@ from umdp.source.logs.reader import Outcome, Reader
 from umdp.source.logs.rows import Carry, decode
 from umdp.source.lookup import Lookup, Memo
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
-from umdp.statements import Code, Statement, say
+from umdp.statements import Code, DiagnosticCode, Statement, Unlisted, say
 
 __all__ = ["BEGIN", "OBSERVED", "START", "Shown", "Wanted", "show"]
 
 START, BEGIN = "the beginning", "begin"
 OBSERVED = "observed"
-NAMED = 5
 FEW, MOST = 20, 10_000  # states that are compared, and with how many
 COLUMN, NEXT = "column:", "next:"
-WRITTEN = "from the states in which trajectories begin, by one step that bounds on steps count"
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class Shown:
 
     graph: Graph
     starts: NDArray[np.int64] | None
-    notes: tuple[str, ...]
+    notes: tuple[Statement, ...]
     assumed: tuple[Statement, ...]
     rewards: Mapping[str, tuple[Statement, ...]]
     left: NDArray[np.bool_]
@@ -112,17 +109,15 @@ def show(reader: Reader, wanted: Wanted) -> Shown:
     notes = [note for each in gathered for note in each.notes()]
     if reader.ends is not None and (open_ends := seen.ending & ~seen.terminal).any():
         notes.append(
-            _not_terminal(reader.ends, [str(s) for s, last in zip(seen.number, open_ends, strict=True) if last])
+            say(
+                DiagnosticCode.RECORDINGS_END,
+                column=reader.ends.column,
+                states=[str(s) for s, last in zip(seen.number, open_ends, strict=True) if last],
+            )
         )
-    notes += [
-        UnlistedNote(
-            f"the state {name!r} was reached and never left: taken for a slip of the pen for {near!r},",
-            Unlisted.INSTEAD,
-        )
-        for name, near in slips.items()
-    ]
+    notes += [say(DiagnosticCode.SLIP, name=name, near=near, unlisted=Unlisted.COUNTED) for name, near in slips.items()]
     if drawn:
-        notes.append(f'a trajectory leads from "{START}", {WRITTEN}')
+        notes.append(say(DiagnosticCode.BEGINNINGS, start=START))
     known = {name: each.statements for name, each in paid.items()}
     order = () if reader.names_trajectories and not drawn else (say(Code.ORDER),)
     assumed = (*order, *said, *(each.assumed for own in flags.values() for each in own))
@@ -162,15 +157,6 @@ def _judge_ends(seen: ObservedGraph, ends: RecordingEnds) -> list[Statement]:
     """Decide whether ends say something of states; return what must be true where they do."""
     seen.believed = ends.says_of_states
     return [say(Code.ENDS, column=ends.column)] if seen.terminal.any() else []
-
-
-def _not_terminal(ends: RecordingEnds, states: Sequence[str]) -> str:
-    """Say that recordings end in some states, and that nothing follows from it."""
-    more = "" if len(states) <= NAMED else f" and {len(states) - NAMED:,} more"
-    return (
-        f'the column "{ends.column}" is true with the last row of every recording: it marks where recordings end, and nobody '
-        f"knows what follows {', '.join(states[:NAMED])}{more}; where trajectories really end there, say so (--terminal STATES)"
-    )
 
 
 def _nothing(reader: Reader) -> FormatError:

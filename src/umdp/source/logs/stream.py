@@ -11,7 +11,6 @@ from typing import BinaryIO
 
 from umdp.errors import FormatError
 from umdp.model import Graph
-from umdp.plural import nouns
 from umdp.source.logs.counting import RowCounter
 from umdp.source.logs.feed import BLOCK, Feed, FileFeed, PipeFeed
 from umdp.source.logs.json_reader import JsonReader
@@ -20,6 +19,7 @@ from umdp.source.logs.reader import Reader
 from umdp.source.logs.recorded import Recorded
 from umdp.source.logs.rejected import OnError
 from umdp.source.logs.sniffing import SniffingReader
+from umdp.statements import DiagnosticCode, say
 
 __all__ = ["Stream"]
 
@@ -119,4 +119,4 @@ class Stream(Recorded):
 
     def report(self) -> list[str]:
         """Return how much has been read, what was rejected, and what is unusual about the data."""
-        return [f"{self._read:,} {nouns(self._read, 'record')} read from {self._reader.name}", *super().report()]
+        return [say(DiagnosticCode.RECORDS, records=self._read, name=self._reader.name), *super().report()]

@@ -1,18 +1,18 @@
-"""Conditions and reasons: what a promise rests on, and what takes it away; one table, with a code and a sentence each.
+"""Conditions and reasons: what a promise rests on, and what takes it away; a code and a sentence each.
 
-What decides looks at codes (`Code`). Sentences are made here, from a code and its data, and are for people alone.
 `umdp.conditions` says which source, graph, property, learner and column of a log brings which of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from enum import StrEnum
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
 
 from umdp.plural import nouns, were
+from umdp.statements.sentence import Sentence
 
-__all__ = ["Code", "Statement", "codes_of", "say", "stated"]
+__all__ = ["PROVISOS", "Cause", "Code", "PastCase", "PastFeature"]
 
 
 class Code(StrEnum):
@@ -81,53 +81,106 @@ class Code(StrEnum):
     OTHER = "other"
 
 
-class Statement(str):
-    """A sentence that knows what it says: decide by its `code`, show it as the text it is.
+class Cause(StrEnum):
+    """Causes for which a row of a log is malformed."""
+
+    ENCODING = "encoding"
+    ZERO = "character-0"
+    QUOTE = "open-quote"
+    FIELDS = "number-of-fields"
+    FLAG = "neither-yes-nor-no"
+    EMPTY = "missing"
+    JSON = "no-object"
+    TYPE = "wrong-type"
+    CONTRADICTS = "contradicts-the-row-before"
+    OTHER = "other"
+
+
+CAUSES: Mapping[Cause, str] = {
+    Cause.ENCODING: "they are not text in UTF-8",
+    Cause.ZERO: "they hold a character 0",
+    Cause.QUOTE: "a quotation mark is not closed",
+    Cause.FIELDS: "they have another number of fields than the header",
+    Cause.FLAG: "they do not say yes or no where they should",
+    Cause.EMPTY: "something is missing",
+    Cause.JSON: "they are no JSON objects",
+    Cause.TYPE: "they hold what is neither text nor a number",
+    Cause.CONTRADICTS: "they do not start where the row before them ended",
+    Cause.OTHER: "they do not fit",
+}
+
+
+class PastFeature(IntEnum):
+    """What of the past an outcome may depend on."""
+
+    STATE = 0
+    ACTION = 1
+    CLOCK = 2
+    PARITY = 3
+    STAY = 4
+    OUTCOME = 5
+
+
+PAST: Mapping[PastFeature, str] = {
+    PastFeature.STATE: "the state before",
+    PastFeature.ACTION: "the action before",
+    PastFeature.CLOCK: "the number of steps since the trajectory began",
+    PastFeature.PARITY: "whether the number of steps since the trajectory began is odd",
+    PastFeature.STAY: "how long the state has not changed",
+    PastFeature.OUTCOME: "what the same action led to the last time",
+}
+
+
+@dataclass(frozen=True)
+class PastCase:
+    """A past that some rows have: a state, an action or an outcome by its name, or a number of steps.
 
     Attributes
     ----------
-    code : what is said
-    data : the numbers and names in the sentence
-
-    Examples
-    --------
-    >>> one = say(Code.LEAST, reward="pay", least=-2.0)
-    >>> print(one, one.code, sep=" | ")
-    no step pays a reward "pay" of less than -2 | reward-at-least
-    >>> stated("nobody knows").code
-    <Code.OTHER: 'other'>
+    name : of the state, the action or the outcome; None for whatever else there is
+    least, most : the number of steps; without a largest where `most` is None
+    began : whether there was no past, since the trajectory began
     """
 
-    __slots__ = ("code", "data")
-    code: Code
-    data: Mapping[str, Any]
-
-    def __new__(cls, text: str, code: Code = Code.OTHER, data: Mapping[str, Any] | None = None) -> Statement:
-        """Return a sentence with its code; `say` makes the sentence itself."""
-        made = super().__new__(cls, text)
-        made.code, made.data = code, dict(data or {})
-        return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Statement, (str(self), self.code, dict(self.data))
+    name: str | None = None
+    least: int = 0
+    most: int | None = None
+    began: bool = False
 
 
-def say(code: Code, **data: Any) -> Statement:
-    """Return the sentence for a code and its data."""
-    made = SENTENCES[code]
-    return Statement(made(**data) if callable(made) else made.format(**data), code, data)
+def _when(past: PastFeature, case: PastCase) -> str:
+    """Return in words in which rows a past is this one."""
+    if past in (PastFeature.STATE, PastFeature.ACTION):
+        noun = "state" if past is PastFeature.STATE else "action"
+        if case.began:
+            return "with which a trajectory began"
+        return f"after {f'another {noun}' if case.name is None else f'{noun} {case.name}'}"
+    if past is PastFeature.PARITY:
+        return f"after an {'odd' if case.least else 'even'} number of steps"
+    if past is PastFeature.OUTCOME:
+        rare = "after a rare outcome of the same"
+        return rare if case.name is None else f"after it had led to {case.name} the last time"
+    low, high = case.least, case.most
+    span = f"{low:,} or more" if high is None else f"{low:,}" if high <= low else f"{low:,} to {high:,}"
+    noun = nouns(0 if high is None else max(low, high), "step")
+    return f"after {span} {noun}" + (" without change" if past is PastFeature.STAY else "")
 
 
-def stated(given: str, code: str | None = None) -> Statement:
-    """Return a sentence as a statement; one without a code of this version is somebody else's."""
-    if isinstance(given, Statement):
-        return given
-    return Statement(given, next((each for each in Code if each == code), Code.OTHER))
-
-
-def codes_of(given: Iterable[str]) -> tuple[Code, ...]:
-    """Return the codes of statements."""
-    return tuple(stated(each).code for each in given)
+def _past_matters(
+    past: PastFeature,
+    case: PastCase,
+    state: str,
+    action: str,
+    successor: str,
+    inside: tuple[int, int],
+    outside: tuple[int, int],
+    evidence: float,
+) -> str:
+    return (
+        f"what happens next depends on {PAST[past]}, and not on the state and the action alone: state {state}, action {action} "
+        f"led to {successor} in {inside[0]:,} of {inside[1]:,} {nouns(inside[1], 'row')} {_when(past, case)}, and in "
+        f"{outside[0]:,} of {outside[1]:,} others (evidence {evidence:.1g} to 1); add to the state what it depends on"
+    )
 
 
 def _of(rows: int) -> str:
@@ -157,10 +210,10 @@ def _spoilt(rejected: int, rows: int) -> str:
     )
 
 
-def _uneven(rejected: int, cause: str, role: str, name: str, times: int, share: float) -> str:
+def _uneven(rejected: int, cause: Cause, role: str, name: str, times: int, share: float) -> str:
     return (
-        f"rows were not rejected by chance: of {rejected:,} because {cause}, {times:,} have the {role} {name!r}, and of the "
-        f"others {share:.2%}; correct these rows"
+        f"rows were not rejected by chance: of {rejected:,} because {CAUSES[cause]}, {times:,} have the {role} {name!r}, and of "
+        f"the others {share:.2%}; correct these rows"
     )
 
 
@@ -194,7 +247,7 @@ def _since(noun: str, since: str, places: int, steps: int) -> str:
     )
 
 
-SENTENCES: Mapping[Code, str | Callable[..., str]] = {
+PROVISOS: Mapping[Code, Sentence] = {
     Code.LISTED: "the graph lists every outcome that can happen",
     Code.POSSIBLE: lambda unseen: (
         f"every listed transition can happen: {unseen:,} of those on which the value rests {were(unseen)} never seen"
@@ -240,7 +293,7 @@ SENTENCES: Mapping[Code, str | Callable[..., str]] = {
     Code.REJECTED: _rejected,
     Code.UNEVEN: _uneven,
     Code.DRIFT: _drift,
-    Code.PAST_MATTERS: "{finding}",
+    Code.PAST_MATTERS: _past_matters,
     Code.COPIES: (
         "rows occur more than once: at least {copied:,} rows stand in copies of other rows, too long to be chance; remove the "
         "copies"
