@@ -16,8 +16,8 @@ import msgspec
 import numpy as np
 
 from umdp import anytime, benchmark
-from umdp.leap import Leaper
 from umdp.learn import LEARNERS
+from umdp.learning.leap import Leaper
 from umdp.paper.running.experiment import Experiment
 from umdp.paper.running.trial import Trial, work
 from umdp.source import Order

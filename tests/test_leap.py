@@ -24,27 +24,29 @@ from umdp import (
     anytime,
     evaluate,
 )
-from umdp.anytime import Anytime, Limits, proceed
 from umdp.benchmark import BENCHMARKS
 from umdp.explore import Explorer, Optimism, Uniform
-from umdp.leap import PATIENCE, Leaper
 from umdp.learn import LEARNERS
 from umdp.learn.kinds import parameters
 from umdp.learn.updates import update
+from umdp.learning.leap import PATIENCE, Leaper
+from umdp.learning.loop import proceed
+from umdp.learning.run import LearningRun
+from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator, switch
 
 ENVIRONMENTS = [name for name in BENCHMARKS if name != "chain-switched"]
 PAPERS = {"lui": LUI, "pac": PAC, "map": MAP, "ucrl2": UCRL2}
 
 
-def begun(name: str, learner: Learner, explorer: Explorer, seed: int = 3, sampling: str = "steps") -> Anytime:
+def begun(name: str, learner: Learner, explorer: Explorer, seed: int = 3, sampling: str = "steps") -> LearningRun:
     bench = BENCHMARKS[name]
-    return Anytime(Simulator(bench.build(), sampling=sampling), bench.spec, learner, explorer, seed, bench.horizon)
+    return LearningRun(Simulator(bench.build(), sampling=sampling), bench.spec, learner, explorer, seed, bench.horizon)
 
 
 def both(run: Any, **limits: Any) -> tuple[list[Snapshot], list[Snapshot]]:
     """Return the snapshots of a run that leaps, and of one that does not."""
-    budget = Limits(**limits)
+    budget = StoppingCriteria(**limits)
     return list(proceed(run(), budget, leap=True)), list(proceed(run(), budget))
 
 
@@ -95,18 +97,18 @@ def test_a_process_that_changes_does_so_within_the_same_iteration(learner: Learn
     for name, later in (("chain", "chain-switched"), ("betting-favourable", "betting-unfavourable")):
         bench, other = BENCHMARKS[name], BENCHMARKS[later]
 
-        def run(bench: Any = bench, other: Any = other) -> Anytime:
+        def run(bench: Any = bench, other: Any = other) -> LearningRun:
             process = switch(bench.build(), other.build(), after)
-            return Anytime(process, bench.spec, learner, Optimism(0.9), 5, bench.horizon)
+            return LearningRun(process, bench.spec, learner, Optimism(0.9), 5, bench.horizon)
 
-        assert Leaper.of(run(), Limits(trajectories=200)) is not None
+        assert Leaper.of(run(), StoppingCriteria(trajectories=200)) is not None
         alike(*both(run, trajectories=200))
         alike(*both(run, trajectories=100))
 
 
 def test_it_is_taken_and_ends_where_a_leap_would() -> None:
     run = begun("chain", PAC(), Optimism())
-    leaper = Leaper.of(run, Limits(trajectories=2000))
+    leaper = Leaper.of(run, StoppingCriteria(trajectories=2000))
     assert leaper is not None
     leaper.length = 7
     first = list(leaper.snapshots())
@@ -114,7 +116,7 @@ def test_it_is_taken_and_ends_where_a_leap_would() -> None:
     assert run.iteration == 7
     second = list(leaper.snapshots())
     assert second[0].iteration == 7
-    walked = list(proceed(begun("chain", PAC(), Optimism()), Limits(trajectories=2000)))
+    walked = list(proceed(begun("chain", PAC(), Optimism()), StoppingCriteria(trajectories=2000)))
     alike(first + second, walked[:14])
 
 
@@ -139,7 +141,7 @@ def test_nobody_waits_for_what_nobody_looks_at() -> None:
     """Without a budget an iteration is as long as all before it: a leap must not go on until it is full."""
     run = begun("grid", LUI(), Optimism())
     shown = 0
-    for snapshot in proceed(run, Limits(), leap=True):
+    for snapshot in proceed(run, StoppingCriteria(), leap=True):
         assert run.steps - snapshot.steps <= 2 * PATIENCE
         shown += 1
         if snapshot.steps > 3 * PATIENCE:
@@ -160,15 +162,15 @@ def test_what_a_leap_left_out_can_still_be_asked_for() -> None:
 
 
 def test_where_more_is_needed_nobody_leaps() -> None:
-    limits = Limits(trajectories=100)
+    limits = StoppingCriteria(trajectories=100)
     assert Leaper.of(begun("chain", LUI(), Optimism()), limits) is not None
     assert Leaper.of(begun("chain", ConfidenceSequence(), Optimism()), limits) is None
     assert Leaper.of(begun("chain", PAC(around="mean"), Optimism()), limits) is None
     assert Leaper.of(begun("chain", LUI(), Optimism(spread=True)), limits) is None
-    assert Leaper.of(begun("chain", LUI(), Optimism()), Limits(seconds=1.0)) is None
-    assert Leaper.of(begun("chain", LUI(), Optimism()), Limits(steps=100)) is None
+    assert Leaper.of(begun("chain", LUI(), Optimism()), StoppingCriteria(seconds=1.0)) is None
+    assert Leaper.of(begun("chain", LUI(), Optimism()), StoppingCriteria(steps=100)) is None
     coin = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1], labels={"goal": [1]})
-    chain = Anytime(Simulator(coin), Spec.parse('Pmax=? [ F "goal" ]'), LUI())
+    chain = LearningRun(Simulator(coin), Spec.parse('Pmax=? [ F "goal" ]'), LUI())
     assert Leaper.of(chain, limits) is None  # nature decides alone, either way
 
 

@@ -10,8 +10,8 @@ from scipy.stats import beta, binom
 
 from umdp import LUI, MDP, Guarantee, Learner, ModelError, anytime, benchmark, calibrate
 from umdp.calibration.api import default_times
-from umdp.evidence import DirectEvidence
 from umdp.explore import Uniform
+from umdp.learning.candidates import DirectEvidence
 from umdp.source import Simulator
 
 # From the start, a leads to the goal with probability 0.3 and b with 0.6; otherwise one is lost.

@@ -12,12 +12,13 @@ import pytest
 from tests.evidence.processes import Remembering, random_mdp
 
 from umdp import LUI, MDP, ConfidenceSequence, DirectEvidence, Spec, anytime, evaluate
-from umdp.anytime import Anytime, proceed
 from umdp.benchmark import BENCHMARKS, grid
 from umdp.errors import ModelError
-from umdp.evidence.candidate import same
 from umdp.explanation import ledger
-from umdp.limits import Limits, threshold
+from umdp.learning.candidates.candidate import same
+from umdp.learning.loop import proceed
+from umdp.learning.run import LearningRun
+from umdp.learning.stopping import StoppingCriteria, threshold
 from umdp.model import Policy
 from umdp.run.codec import pack, unpack
 from umdp.source import Simulator
@@ -29,12 +30,12 @@ SMALL = grid(4, 3, traps=[(1, 0), (2, 1)])
 HALF = DirectEvidence(0.5)
 
 
-def run_of(learner=None, spec=UNTIL, mdp=SMALL, evidence=HALF, **more) -> Anytime:
-    return Anytime(Simulator(mdp), spec, learner or LUI(), evidence=evidence, **more)
+def run_of(learner=None, spec=UNTIL, mdp=SMALL, evidence=HALF, **more) -> LearningRun:
+    return LearningRun(Simulator(mdp), spec, learner or LUI(), evidence=evidence, **more)
 
 
 def last(run, **limits):
-    *_, snapshot = proceed(run, Limits(**limits))
+    *_, snapshot = proceed(run, StoppingCriteria(**limits))
     return snapshot
 
 
@@ -53,7 +54,7 @@ def test_candidates_play_their_share(share):
 
 @pytest.mark.parametrize("learner", [LUI(), ConfidenceSequence(0.05)])
 def test_the_answer_is_the_better_promise_and_its_policy_is_the_one_it_is_about(learner):
-    for shown in proceed(run_of(learner), Limits(trajectories=800)):
+    for shown in proceed(run_of(learner), StoppingCriteria(trajectories=800)):
         promise, played = shown.promise, shown.evidence
         if promise is None:
             assert not shown.guarantee.holds
@@ -74,11 +75,11 @@ def test_what_is_counted_is_what_was_played_since_the_candidate_was_fixed():
     """Every trajectory is remembered: those of a candidate are the ones after it came, and in its turns alone."""
     mdp = coin(0.4)
     source = Remembering(mdp)
-    run = Anytime(source, GOAL, LUI(), evidence=HALF)
+    run = LearningRun(source, GOAL, LUI(), evidence=HALF)
     goal = int(np.flatnonzero(mdp.labels["goal"])[0])
     kept = []
     before = [0, 0.0, 0]
-    for _ in proceed(run, Limits(trajectories=800)):
+    for _ in proceed(run, StoppingCriteria(trajectories=800)):
         playing = run.playing
         played, hits = playing.played, sum(one.hits for one in playing.candidates)
         if played > before[0]:
@@ -111,11 +112,11 @@ def test_a_run_that_was_interrupted_goes_on_as_if_it_had_not_been(learner, cuts)
 def test_neither_the_clock_nor_somebody_who_stops_it_changes_a_run(monkeypatch):
     straight = run_of(seed=9)
     last(straight, trajectories=700)
-    for module in ("umdp.anytime", "umdp.evidence.playing"):
+    for module in ("umdp.learning.run", "umdp.learning.candidates.scheduler"):
         monkeypatch.setattr(import_module(module), "PATIENCE", 0.0)
     run, calls = run_of(seed=9), itertools.count()
     while run.trajectories < 700:
-        for _ in proceed(run, Limits(trajectories=700), stop=lambda: next(calls) % 7 == 6):
+        for _ in proceed(run, StoppingCriteria(trajectories=700), stop=lambda: next(calls) % 7 == 6):
             pass
     assert pack(run.state()) == pack(straight.state())
 
@@ -154,13 +155,13 @@ def test_a_threshold_ends_a_run_where_it_is_promised_and_not_before():
     assert shown.reason == ">= 0.1 is certified by playing the policy"
     assert shown.promise.bound >= 0.1
     assert shown.trajectories < 20_000
-    first = last(Anytime(Simulator(SMALL), UNTIL, LUI(), seed=1), until=threshold(">=0.1"))
+    first = last(LearningRun(Simulator(SMALL), UNTIL, LUI(), seed=1), until=threshold(">=0.1"))
     assert first.reason == ">= 0.1 is reached on the learned model"
 
 
 def test_a_process_that_changes_is_promised_nothing():
     later = SMALL.graph.with_probability(SMALL.probability)
-    run = Anytime(switch(SMALL, later, 10_000), UNTIL, LUI(), evidence=HALF)
+    run = LearningRun(switch(SMALL, later, 10_000), UNTIL, LUI(), evidence=HALF)
     shown = last(run, trajectories=1000)
     assert shown.promise is None
     assert "known to change" in str(shown.evidence.guarantee)
@@ -213,9 +214,9 @@ def false_promises(
     """Return in how many runs a promise was ever wrong, at whatever snapshot."""
     wrong, values = 0, {}
     for seed in range(first, first + runs):
-        run = Anytime(Simulator(mdp), spec, learner, seed=seed, per_solve=10, evidence=DirectEvidence(0.5, rate))
+        run = LearningRun(Simulator(mdp), spec, learner, seed=seed, per_solve=10, evidence=DirectEvidence(0.5, rate))
         found = False
-        for shown in proceed(run, Limits(trajectories=trajectories)):
+        for shown in proceed(run, StoppingCriteria(trajectories=trajectories)):
             played = shown.evidence
             if not played.holds:
                 continue

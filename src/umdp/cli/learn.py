@@ -18,9 +18,9 @@ from umdp.cli.terminal import SIGNALS, say
 from umdp.errors import FormatError, ModelError, UmdpError
 
 if TYPE_CHECKING:
-    from umdp.anytime import Anytime
+    from umdp.learning.run import LearningRun
+    from umdp.learning.snapshot import Snapshot
     from umdp.run import Config, Store
-    from umdp.snapshot import Snapshot
 
 __all__ = ["Learn", "Resume", "configuration"]
 
@@ -70,7 +70,7 @@ class Learn:
             self.afterwards.write(file, aloud=not self.json)
             return status
 
-    def _built(self, config: Config) -> tuple[Anytime, Config, float]:
+    def _built(self, config: Config) -> tuple[LearningRun, Config, float]:
         """Return the run, and its configuration with what was found out: how it was explored, and which learner fits.
 
         The last is how long exploration took.
@@ -162,7 +162,7 @@ def _plain(config: Config) -> dict[str, object]:
     return plain
 
 
-def _restore(run: Anytime, state: dict[str, Any], store: Store) -> None:
+def _restore(run: LearningRun, state: dict[str, Any], store: Store) -> None:
     try:
         run.restore(state)
     except UmdpError as error:
@@ -182,7 +182,7 @@ def _tell_version(config: Config) -> None:
 
 
 def _learn(
-    run: Anytime,
+    run: LearningRun,
     config: Config,
     store: Store | None,
     *,
@@ -193,13 +193,13 @@ def _learn(
     spent: float = 0.0,
 ) -> int:
     """Go through a run, keep and show its snapshots, and say what it is kept in; return the exit status."""
-    from umdp.anytime import proceed
     from umdp.cli.live import display
-    from umdp.notes import notes_of
+    from umdp.learning.diagnostics import diagnostics_of
+    from umdp.learning.loop import proceed
 
     def keep(snapshot: Snapshot) -> None:
         if store is not None:
-            store.keep(snapshot, run.state(), (*config.notes, *notes_of(run, snapshot)))
+            store.keep(snapshot, run.state(), (*config.notes, *diagnostics_of(run, snapshot)))
 
     limits = config.limits()
     if limits.seconds is not None:
@@ -232,7 +232,9 @@ def _learn(
     return INTERRUPTED if signals.is_set() else 0
 
 
-def _save(run: Anytime, last: Snapshot | None, keep: Callable[[Snapshot], None], failure: Exception) -> Snapshot | None:
+def _save(
+    run: LearningRun, last: Snapshot | None, keep: Callable[[Snapshot], None], failure: Exception
+) -> Snapshot | None:
     """Keep what was learned before something failed, as far as that can still be done, and return it.
 
     Where nothing can be said of what was read last, nothing is promised: it may be what the failure is about.

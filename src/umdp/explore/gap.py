@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.explore.outlook import Case, Outlook
+from umdp.explore.estimates import ValueEstimate, ValueEstimates
 from umdp.explore.policies import Explorer, even
 from umdp.explore.view import View
 from umdp.model import Graph
@@ -95,7 +95,7 @@ def expected_visits(graph: Graph, prob: Array, choice: Array, halt: Array, horiz
     return found
 
 
-def _held_back(view: View, outlook: Outlook, guess: Array) -> Floats:
+def _held_back(view: View, outlook: ValueEstimates, guess: Array) -> Floats:
     """Return how much of the gap is due to each choice, shape (C,)."""
     graph = view.graph
     worst, best = outlook.worst(), outlook.best()
@@ -108,7 +108,9 @@ def _held_back(view: View, outlook: Outlook, guess: Array) -> Floats:
     return way[0] * (above + below) + way[1] * below
 
 
-def _left_open(view: View, outlook: Outlook, guess: Array, case: Case, most: float, *, best_case: bool) -> Floats:
+def _left_open(
+    view: View, outlook: ValueEstimates, guess: Array, case: ValueEstimate, most: float, *, best_case: bool
+) -> Floats:
     """Return how far the bounds of each choice (C,) let the value of a step be from what counts suggest."""
     from umdp.solver.methods.nature import respond
 
@@ -122,7 +124,7 @@ def _left_open(view: View, outlook: Outlook, guess: Array, case: Case, most: flo
     return found
 
 
-def _earning_most(graph: Graph, prob: Array, earned: Array, outlook: Outlook, otherwise: Array) -> Floats:
+def _earning_most(graph: Graph, prob: Array, earned: Array, outlook: ValueEstimates, otherwise: Array) -> Floats:
     """Return the weights of the policy that earns most within the horizon: value iteration, as far as it moves."""
     from umdp.explore.ahead import earnings
 

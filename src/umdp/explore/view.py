@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.explore.outlook import Outlook
+from umdp.explore.estimates import ValueEstimates
 from umdp.model import Graph
 
 __all__ = ["View"]
@@ -44,7 +44,7 @@ class View:
     matters: NDArray[np.bool_]
     optimistic: NDArray[np.int64] | None = None
     tied: NDArray[np.bool_] | None = None
-    outlook: Outlook | None = None
+    outlook: ValueEstimates | None = None
 
     @classmethod
     def before(cls, graph: Graph, optimistic: Any = None) -> View:

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from umdp.errors import FormatError, ModelError, UmdpError
+from umdp.learning.snapshot import Snapshot
 from umdp.model import Graph, IntervalMDP, Policy
 from umdp.run import format1
 from umdp.run.access import APPLICATION, SIDES, Opened, connect, format_of, look
 from umdp.run.codec import pack, unpack
 from umdp.run.graph_data import graph_from_data, graph_to_data
 from umdp.run.lock import Lock, Writer
-from umdp.snapshot import Snapshot
 
 __all__ = ["VERSION", "Learned", "Store", "WriteError"]
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from umdp.errors import ModelError
-from umdp.evidence.bound import informed
-from umdp.evidence.candidate import Candidate, same
-from umdp.evidence.hunch import Hunch
-from umdp.evidence.promised import Promised
-from umdp.evidence.settings import Budget
-from umdp.evidence.tally import Role, Tally
 from umdp.guarantee import Guarantee
+from umdp.learning.candidates.bound import informed
+from umdp.learning.candidates.candidate import Candidate, same
+from umdp.learning.candidates.guaranteed import Promised
+from umdp.learning.candidates.point_estimate import PointEstimate
+from umdp.learning.candidates.settings import Budget
+from umdp.learning.candidates.tally import Role, Tally
 from umdp.model import Policy
 from umdp.solver.prepared import Prepared, prepare
 from umdp.source.base import Source
@@ -26,10 +26,10 @@ from umdp.spec import Spec
 from umdp.statements import Code, say, stated
 
 if TYPE_CHECKING:
-    from umdp.anytime import Anytime
-    from umdp.limits import Limits
+    from umdp.learning.run import LearningRun
+    from umdp.learning.stopping import StoppingCriteria
 
-__all__ = ["ALIKE", "Playing"]
+__all__ = ["ALIKE", "CandidateScheduler"]
 
 ALIKE = say(Code.ALIKE)
 START = 64  # trajectories before anybody becomes a candidate
@@ -46,7 +46,7 @@ ROOM = 1 - 2.0**-40  # shares of the error rate are rounded down
 
 
 @dataclass(eq=False)
-class Playing:
+class CandidateScheduler:
     """The evidence of a run: its candidates, who is played now, and whose turn it is.
 
     Exploration goes first. Whenever it has gone on by a part of what there was of it, the candidate is played until the share of
@@ -128,14 +128,18 @@ class Playing:
         self.explored += trajectories
         return self.owed > 0
 
-    def due(self, run: Anytime) -> bool:
+    def due(self, run: LearningRun) -> bool:
         """Whether it is the candidate's turn; at the beginning of an iteration it is asked now and then who that is."""
         if run.trajectories == run.since[0] and self.explored + self.played >= self.asked:
             wanted = run.spec.threshold  # limits do not count: where a run is stopped must not decide how it goes on
-            self.consider(Hunch.of(run.learner, run.counts, run.reading), None if wanted is None else wanted.value)
+            self.consider(
+                PointEstimate.of(run.learner, run.counts, run.reading), None if wanted is None else wanted.value
+            )
         return self.owed > 0
 
-    def play(self, run: Anytime, limits: Limits, over: Callable[[], str | None]) -> tuple[bool, str | None]:
+    def play(
+        self, run: LearningRun, limits: StoppingCriteria, over: Callable[[], str | None]
+    ) -> tuple[bool, str | None]:
         """Play the candidate until its turn is over or a look is due; return whether it is, or what `over` said."""
         one, chunk = self.candidates[self.current], 2**40 if run.source.whole else 1
         self._role = self.tally.role(one.policy) if self._role is None else self._role
@@ -162,7 +166,7 @@ class Playing:
 
     # -- candidates ------------------------------------------------------------------------------------------
 
-    def consider(self, hunch: Hunch, wanted: float | None) -> None:
+    def consider(self, hunch: PointEstimate, wanted: float | None) -> None:
         """Decide who is played from now on: whoever was, somebody from before, or the best policy there is by a hunch.
 
         Until playing is likely to prove what is `wanted`, or most of what a policy is likely to be worth, candidates are for the
@@ -204,7 +208,7 @@ class Playing:
         asked = 1.0 if wanted is None else self.tally.share(wanted)
         return asked if asked < likely else max(MOST_OF_IT * likely, 2 * likely - 1)
 
-    def _hope(self, one: Candidate, hunch: Hunch, more: int) -> float:
+    def _hope(self, one: Candidate, hunch: PointEstimate, more: int) -> float:
         """Return what a candidate may be promised after more plays."""
         likely, own = self.tally.share(hunch.values(one.policy)[1]), one.plays / (one.plays + 100.0)
         mean = own * one.hits / max(one.plays, 1) + (1 - own) * (likely if math.isfinite(likely) else 0.0)

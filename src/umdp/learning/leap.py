@@ -16,8 +16,8 @@ import numpy as np
 
 from umdp.explore import Optimism, Uniform
 from umdp.learn.kinds import parameters
-from umdp.limits import reached
-from umdp.snapshot import Snapshot
+from umdp.learning.snapshot import Snapshot
+from umdp.learning.stopping import reached
 from umdp.solver.again import bracket_of, repetition, solution_of
 from umdp.solver.confirm.reaching import case_of
 from umdp.solver.objective import objective_of, players
@@ -26,8 +26,8 @@ from umdp.solver.unbounded import task_of
 from umdp.source.simulator.simulator import SAMPLING, Simulator
 
 if TYPE_CHECKING:
-    from umdp.anytime import Anytime
-    from umdp.limits import Limits
+    from umdp.learning.run import LearningRun
+    from umdp.learning.stopping import StoppingCriteria
     from umdp.solver.methods.repetition import Repetition
 
 __all__ = ["Leaper"]
@@ -46,7 +46,13 @@ class Leaper:
     """
 
     def __init__(
-        self, run: Anytime, limits: Limits, source: Simulator, kept: Repetition, true: Repetition, nature_max: bool
+        self,
+        run: LearningRun,
+        limits: StoppingCriteria,
+        source: Simulator,
+        kept: Repetition,
+        true: Repetition,
+        nature_max: bool,
     ) -> None:
         self.run, self.limits, self.source = run, limits, source
         self.kept, self.true, self.nature_max = kept, true, nature_max
@@ -57,7 +63,7 @@ class Leaper:
         self.stage = source.stage
 
     @classmethod
-    def of(cls, run: Anytime, limits: Limits) -> Leaper | None:
+    def of(cls, run: LearningRun, limits: StoppingCriteria) -> Leaper | None:
         """Return a leaper for a run, None where it has to be taken iteration by iteration."""
         source, graph, robust = run.source, run.source.graph, run.reading.robust()
         explores = type(run.explorer) is Uniform or (type(run.explorer) is Optimism and not run.explorer.spread)
@@ -109,7 +115,7 @@ class Leaper:
 
     def snapshots(self) -> Iterator[Snapshot]:
         """Take the run ahead by some iterations, and yield what was known at the beginning of each."""
-        from umdp.leaping import leap
+        from umdp.learning.leaping import leap
 
         run, limits, kept, length = self.run, self.limits, self.kept, self.length
         if run.pending.any():

@@ -24,10 +24,10 @@ from umdp.source.observed_graph import STAY, UNKNOWN
 from umdp.source.remembering import Remembering
 
 if TYPE_CHECKING:
-    from umdp.anytime import Anytime
-    from umdp.snapshot import Snapshot
+    from umdp.learning.run import LearningRun
+    from umdp.learning.snapshot import Snapshot
 
-__all__ = ["FEW", "notes_of", "parameters_in_words"]
+__all__ = ["FEW", "diagnostics_of", "parameters_in_words"]
 
 Mask = NDArray[np.bool_]
 
@@ -35,7 +35,7 @@ SHOWN = 5  # classes that are spoken of
 FEW = 10  # times that a choice should be seen before what was seen of it is taken for all it can do
 
 
-def notes_of(run: Anytime, snapshot: Snapshot) -> list[str]:
+def diagnostics_of(run: LearningRun, snapshot: Snapshot) -> list[str]:
     """Return what the user should know about a run as it is shown by a snapshot, a line each."""
     source = process_of(run.source)
     own = run.spec.aim in ("discounted", "average")  # rewards are taken as the process pays them: no word on shifts
@@ -77,7 +77,7 @@ def _interval(lower: float, upper: float) -> str:
     return "[" + ", ".join(f"{end.normalize():f}" for end in ends) + "]"
 
 
-def _class_notes(run: Anytime, snapshot: Snapshot) -> list[str]:
+def _class_notes(run: LearningRun, snapshot: Snapshot) -> list[str]:
     """Say what was learned of classes of choices, the largest first."""
     learner = run.learner
     if not isinstance(learner, Tied) or snapshot.counts is None:
@@ -97,7 +97,7 @@ def _class_notes(run: Anytime, snapshot: Snapshot) -> list[str]:
     return notes
 
 
-def _reset_note(run: Anytime) -> list[str]:
+def _reset_note(run: LearningRun) -> list[str]:
     """Say that the reset is a step where a bound on steps counts it."""
     graph, asked = run.source.graph, run.spec.steps(run.source.graph)
     if not asked or graph.interface is None or not graph.interface.entry:
@@ -107,7 +107,7 @@ def _reset_note(run: Anytime) -> list[str]:
     return [f"the reset is {of} that the property counts; {left} the environment's own"]
 
 
-def _seldom_seen(run: Anytime, snapshot: Snapshot) -> str:
+def _seldom_seen(run: LearningRun, snapshot: Snapshot) -> str:
     """Say that what was never seen is taken for impossible, and how many choices of the policy were hardly tried."""
     said = (
         "what was never seen is taken for impossible, since it may cost anything"
@@ -123,7 +123,7 @@ def _seldom_seen(run: Anytime, snapshot: Snapshot) -> str:
     return f"{said}: {of} {'was' if few == 1 else 'were'} seen fewer than {FEW} times"
 
 
-def _final(run: Anytime) -> Mask:
+def _final(run: LearningRun) -> Mask:
     """Return the states (S,) after which nothing counts any more."""
     asked = objective_of(run.source.graph, run.reading)
     nowhere = np.zeros(run.source.graph.states, dtype=np.bool_)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from umdp.anytime import Anytime
+    from umdp.learning.run import LearningRun
 
 __all__ = ["restore", "state_of"]
 
 
-def state_of(run: Anytime) -> dict[str, Any]:
+def state_of(run: LearningRun) -> dict[str, Any]:
     """Return everything a continued run needs."""
     state = {
         "iteration": run.iteration, "trajectories": run.trajectories, "steps": run.steps, "ended": run.ended,
@@ -25,7 +25,7 @@ def state_of(run: Anytime) -> dict[str, Any]:
     return state if run.playing is None else {**state, "evidence": run.playing.state()}
 
 
-def restore(run: Anytime, state: Mapping[str, Any]) -> None:
+def restore(run: LearningRun, state: Mapping[str, Any]) -> None:
     """Go on from a saved state."""
     run.iteration, run.trajectories = int(state["iteration"]), int(state["trajectories"])
     run.steps, run.ended = int(state["steps"]), bool(state["ended"])

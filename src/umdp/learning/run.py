@@ -1,38 +1,37 @@
 """The anytime-learning procedure of the paper's figure 1: an answer after every iteration, whenever it is stopped.
 
-`proceed` is the figure. Its four steps are methods of `Anytime`: `snapshot` computes the robust policy, `direct` chooses how to
-explore where the answer is not good enough, `explore` samples from the process, and `update` moves the intervals.
+`loop.proceed` is the figure. Its four steps are methods of `LearningRun`: `snapshot` computes the robust policy, `direct` chooses
+how to explore where the answer is not good enough, `explore` samples from the process, and `update` moves the intervals.
 """
 
 from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.asked import asked_of, check_numbers, check_spec, readings
 from umdp.automata.product import product_of
 from umdp.conditions import ON_OBSERVED
-from umdp.evidence import DirectEvidence
-from umdp.evidence.playing import Playing
-from umdp.evidence.settings import divide
 from umdp.explore import Explorer, Optimism, Uniform, View, reaches
 from umdp.explore.policies import directions
 from umdp.explore.schedule import doubling, least_trajectories
 from umdp.guarantee import Guarantee, promise
-from umdp.leap import Leaper
 from umdp.learn import Learner
-from umdp.limits import Limits, default_horizon, reason_to_end
+from umdp.learning.candidates import DirectEvidence
+from umdp.learning.candidates.scheduler import CandidateScheduler
+from umdp.learning.candidates.settings import divide
+from umdp.learning.checkpoint import restore, state_of
+from umdp.learning.snapshot import Snapshot
+from umdp.learning.stopping import StoppingCriteria, default_horizon
+from umdp.learning.validation import asked_of, check_numbers, check_spec, readings
+from umdp.learning.value_estimates import distance, outlook_of
 from umdp.model import IntervalMDP
-from umdp.outlook import distance, outlook_of
 from umdp.returns import refuse_shifted
-from umdp.saved import restore, state_of
-from umdp.snapshot import Snapshot
 from umdp.solver import Bracket, Proposal, Solution, prepare, relevant
 from umdp.solver.graph.relevance import resting
 from umdp.solver.graph.unseen import unseen_staying, unseen_support
@@ -41,7 +40,7 @@ from umdp.source import Order, Source
 from umdp.source.listed import without_rest
 from umdp.spec import Spec
 
-__all__ = ["Anytime", "Limits", "proceed"]
+__all__ = ["LearningRun"]
 
 Array = NDArray[Any]
 PATIENCE = 0.05  # seconds between looks at what may stop a run
@@ -49,50 +48,8 @@ CUTOFF = 1e9  # times the largest reward: expectations beyond it say that next t
 SMALL = 400  # states up to which policies are found by elimination, whose ties do not depend on where it started
 
 
-def proceed(
-    run: Anytime,
-    limits: Limits,
-    stop: Callable[[], bool] | None = None,
-    keep: Callable[[Snapshot], None] | None = None,
-    leap: bool = False,
-) -> Iterator[Snapshot]:
-    """Yield snapshots of a run from where it is; `keep` is called with each before it is shown. With `leap` it may be ahead."""
-    deadline, halted = np.inf, None
-    if limits.seconds is not None:
-        run.snapshot()  # its solves are kept for the first turn; what is compiled for them is not time spent
-        deadline = time.monotonic() + limits.seconds
-
-    def over() -> str | None:
-        if time.monotonic() >= deadline:
-            return "the time is up"
-        return "stopped" if stop is not None and stop() else None
-
-    leaper = Leaper.of(run, limits) if leap and type(run) is Anytime and keep is None and stop is None else None
-    while True:
-        ahead = () if leaper is None else leaper.snapshots()  # many iterations at once, where nobody else looks
-        for snapshot in ahead:
-            yield snapshot
-            if snapshot.reason is not None:
-                return
-        snapshot = run.snapshot()  # robust policy computation
-        reason = reason_to_end(run, snapshot, limits, halted or over())  # good enough, or all there is?
-        snapshot = snapshot if reason is None else replace(snapshot, reason=reason)
-        if keep is not None:
-            keep(snapshot)
-        yield snapshot
-        if reason is not None:
-            return
-        if run.playing is not None and run.playing.due(run):  # if not: let a candidate show what it is worth
-            complete, halted = run.playing.play(run, limits, over)
-        else:
-            weight = run.direct()  # or where to look
-            complete, halted = run.explore(weight, limits, over)  # sample from the process
-        if complete:
-            run.update()  # update the intervals
-
-
 @dataclass(eq=False)
-class Anytime:
+class LearningRun:
     """A run that can be advanced, saved and continued; `umdp.anytime` makes one and loops over it.
 
     What it does next depends on its state alone, so that a run continued from a saved state is the run that was not
@@ -144,7 +101,7 @@ class Anytime:
         if self.source.interactive and graph.rest is None:  # nothing is left to earn, or to learn
             decided = decided | resting(graph, known.spent, self.learner.lower)
         self.halt, self.horizon = self.trajectory_ends(decided, horizon)
-        self.playing = None if budget is None else Playing.of(budget, self.source, worst, self.horizon)
+        self.playing = None if budget is None else CandidateScheduler.of(budget, self.source, worst, self.horizon)
         self.counts = np.zeros(graph.transitions, dtype=np.int64)
         self.pending = np.zeros_like(self.counts)
         self.iteration = self.trajectories = self.steps = 0
@@ -227,7 +184,7 @@ class Anytime:
     # -- step 3: sample from the process ---------------------------------------------------------------------
 
     def explore(
-        self, weight: NDArray[np.float64], limits: Limits, over: Callable[[], str | None]
+        self, weight: NDArray[np.float64], limits: StoppingCriteria, over: Callable[[], str | None]
     ) -> tuple[bool, str | None]:
         """Explore until some choice has been taken as often as ever before; return whether it was, or what `over` said.
 
@@ -334,7 +291,7 @@ class Anytime:
         start, before = self._starts.get(name), self._starts.get(f"{name} values")
         return {"precision": self.precision, "method": self.method, "start": start, "before": before}
 
-    def _ahead(self) -> Anytime:
+    def _ahead(self) -> LearningRun:
         """Return this run as it would be if the iteration were complete; the run itself goes its own way."""
         self._robust(), self._optimistic()  # its solves start from the policies found here
         ahead = copy.copy(self)

@@ -13,14 +13,14 @@ from umdp.source.listed import Listed
 from umdp.spec import Threshold
 
 if TYPE_CHECKING:
-    from umdp.anytime import Anytime
-    from umdp.snapshot import Snapshot
+    from umdp.learning.run import LearningRun
+    from umdp.learning.snapshot import Snapshot
 
-__all__ = ["Limits", "closed", "default_horizon", "reached", "reason_to_end", "threshold"]
+__all__ = ["StoppingCriteria", "closed", "default_horizon", "reached", "reason_to_end", "threshold"]
 
 
 @dataclass(frozen=True)
-class Limits:
+class StoppingCriteria:
     """What ends a run: a threshold that is reached, or a budget.
 
     Attributes
@@ -46,8 +46,10 @@ class Limits:
 
         Examples
         --------
-        >>> Limits(trajectories=10).most(4, 0, 100), Limits(steps=1000).most(4, 10, 100), Limits(steps=50).most(4, 10, 100)
-        (6, 9, 1)
+        >>> StoppingCriteria(trajectories=10).most(4, 0, 100), StoppingCriteria(steps=1000).most(4, 10, 100)
+        (6, 9)
+        >>> StoppingCriteria(steps=50).most(4, 10, 100)
+        1
         """
         left = 2**40
         if self.trajectories is not None:
@@ -69,7 +71,7 @@ def _have(count: int) -> str:
     return "has" if count == 1 else "have"
 
 
-def reason_to_end(run: Anytime, snapshot: Snapshot, limits: Limits, over: str | None) -> str | None:
+def reason_to_end(run: LearningRun, snapshot: Snapshot, limits: StoppingCriteria, over: str | None) -> str | None:
     """Return why a run ends with a snapshot, None if it does not; `over` is what was said from outside."""
     reason = (
         (None if run.open or _unread(run) else "the graph decides the value: there is nothing to learn")
@@ -106,7 +108,7 @@ def reached(snapshot: Snapshot, wanted: Threshold | None) -> str | None:
     return f"{wanted.operator} {wanted.value:g} {proved}"
 
 
-def closed(run: Anytime, snapshot: Snapshot, tolerance: float | None) -> str | None:
+def closed(run: LearningRun, snapshot: Snapshot, tolerance: float | None) -> str | None:
     """Return that the promise is as close to the best case as was asked for, in words; None if it is not known to be.
 
     The best case that exploration follows has no proof: it may say that the gap is too wide, and never that it is not.
@@ -122,7 +124,7 @@ def closed(run: Anytime, snapshot: Snapshot, tolerance: float | None) -> str | N
     return f"the policy {proved} within {tolerance:g} of the optimum"
 
 
-def _unread(run: Anytime) -> bool:
+def _unread(run: LearningRun) -> bool:
     """Whether a log that decides the value was not read to its end: how much stands behind it, and what is wrong with it."""
     if run.source.interactive or run.ended:
         return False

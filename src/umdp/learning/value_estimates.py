@@ -8,39 +8,39 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from umdp.explore.outlook import Case, Outlook
+from umdp.explore.estimates import ValueEstimate, ValueEstimates
 from umdp.solver import Bracket, propose
 from umdp.solver.objective import objective_of
 from umdp.spec import Direction
 
 if TYPE_CHECKING:
-    from umdp.anytime import Anytime
+    from umdp.learning.run import LearningRun
 
 __all__ = ["distance", "outlook_of"]
 
 Array = NDArray[Any]
 
 
-def outlook_of(run: Anytime) -> Outlook:
+def outlook_of(run: LearningRun) -> ValueEstimates:
     """Return the outlook of a run: nothing is solved before it is asked for."""
     graph, reading, learner = run.source.graph, run.reading, run.learner
     rises = reading.deciding().agent is not Direction.MIN
 
-    def worst() -> Case:
+    def worst() -> ValueEstimate:
         found = run._robust()
-        return Case(found.lower if rises else found.upper, _first(found.policy.choice))
+        return ValueEstimate(found.lower if rises else found.upper, _first(found.policy.choice))
 
-    def best() -> Case | None:
+    def best() -> ValueEstimate | None:
         found = run._optimistic()
         values = None if found is None else found.values()
-        return None if found is None or values is None else Case(values, _first(found.policy.choice))
+        return None if found is None or values is None else ValueEstimate(values, _first(found.policy.choice))
 
     def plan(probability: Array) -> Array:
         found = propose(graph.with_probability(probability), reading, precision=run.precision, method=run.method)
         return _first(found.policy.choice)
 
     tying = getattr(learner, "tying", None)
-    return Outlook(
+    return ValueEstimates(
         worst, best, plan, rises, learner.sightings(run.counts), objective_of(graph, reading).paid, run.halt, run.horizon or 0,
         run.seed, run.iteration, *((None, None) if tying is None else (tying.choice_class, tying.feeds)),
     )  # fmt: skip
