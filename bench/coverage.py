@@ -31,7 +31,8 @@ from umdp.calibration.frequency import Frequency
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learning.candidates import DirectEvidence
 from umdp.learning.loop import proceed
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
+from umdp.learning.sampling import explore
 from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator
 
@@ -133,7 +134,7 @@ def false_promises(run: LearningRun, trajectories: int) -> tuple[bool, bool, int
     Where all intervals hold the true probabilities, the bound of the worst case over them is proved: it is below what the policy
     is worth. So the worst case is solved only where something was missed, which saves most of the time.
     """
-    if run.playing is not None:
+    if run.candidates is not None:
         return every_promise(run, trajectories)  # which do not rest on the intervals alone
     judge, limits = Judge.of(run), StoppingCriteria(trajectories=trajectories)
     compared = run.learner.claim.kind != "any-time"
@@ -148,7 +149,7 @@ def false_promises(run: LearningRun, trajectories: int) -> tuple[bool, bool, int
             false = (compared or snapshot.guarantee.holds) and not judge.keeps(snapshot)
         if limits.spent(run.trajectories, run.steps) or not run.can_learn():
             return false, missed, looks
-        complete, _ = run.explore(run.direct(), limits, lambda: None)
+        complete, _ = explore(run, limits, lambda: None)
         if not complete:  # the budget ended within an iteration, which is looked at, too
             snapshot = run.snapshot()
             inside = judge.inside(snapshot.model.lower, snapshot.model.upper)
@@ -161,7 +162,7 @@ def false_promises(run: LearningRun, trajectories: int) -> tuple[bool, bool, int
 def every_promise(run: LearningRun, trajectories: int) -> tuple[bool, bool, int]:
     """Do the same with everything solved at every look."""
     judge = Judge.of(run)
-    compared = run.learner.claim.kind != "any-time" and run.playing is None
+    compared = run.learner.claim.kind != "any-time" and run.candidates is None
     false = missed = False
     looks = 0
     for snapshot in proceed(run, StoppingCriteria(trajectories=trajectories)):

@@ -17,7 +17,7 @@ from umdp.benchmark import BENCHMARKS, Benchmark
 from umdp.explore import EXPLORERS, Explorer
 from umdp.learn.tied import Tied
 from umdp.learning.loop import proceed
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
 from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator
 

@@ -12,7 +12,7 @@ from umdp import LUI, ConfidenceSequence, Learner, explain
 from umdp.benchmark import BENCHMARKS
 from umdp.learn.tied import Tied
 from umdp.learning.loop import proceed
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
 from umdp.learning.stopping import StoppingCriteria, threshold
 from umdp.source.simulator import Simulator
 

@@ -28,7 +28,7 @@ from umdp.calibration.course import Judge
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learning.candidates import DirectEvidence
 from umdp.learning.loop import proceed
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
 from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator
 
@@ -90,7 +90,7 @@ def run_of(given: Problem, way: str, seed: int) -> LearningRun | None:
 def warm(environment: str, way: str) -> None:
     """Compile what a run needs, which is not time spent on it."""
     run = run_of(problem(environment), way, 0)
-    for _ in () if run is None else proceed(run, StoppingCriteria(trajectories=20), leap=True):
+    for _ in () if run is None else proceed(run, StoppingCriteria(trajectories=20)):
         pass
 
 
@@ -116,7 +116,7 @@ def needed(asked: Asked) -> dict[str, Any]:
         return {"environment": environment, "way": way, "seed": seed, "applies": False}
     found: dict[str, int | None] = {f"{part:g}": None for part in WITHIN}
     judge, begun, false, last = Judge.of(run), time.monotonic(), False, None
-    for last in proceed(run, StoppingCriteria(trajectories=cap), leap=True):
+    for last in proceed(run, StoppingCriteria(trajectories=cap)):
         bound = judge.bound(last)
         for part in WITHIN:
             if found[f"{part:g}"] is None and close(bound, given, part):
@@ -128,7 +128,7 @@ def needed(asked: Asked) -> dict[str, Any]:
     return {
         "environment": environment, "way": way, "seed": seed, "applies": True, "found": found, "false": false,
         "trajectories": last.trajectories, "iterations": last.iteration, "bound": judge.bound(last),
-        "promises": last.promise is not None or run.playing is not None, "seconds": round(time.monotonic() - begun, 1),
+        "promises": last.promise is not None or run.candidates is not None, "seconds": round(time.monotonic() - begun, 1),
     }  # fmt: skip
 
 

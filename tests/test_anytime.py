@@ -13,7 +13,7 @@ from umdp import LUI, MDP, PAC, Snapshot, Spec, anytime, benchmark, solve
 from umdp.explore import Follow, Optimism, Uniform
 from umdp.learn import LEARNERS
 from umdp.learning.loop import proceed
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
 from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator
 
@@ -203,7 +203,7 @@ def test_a_run_continued_from_its_state_is_the_run_itself() -> None:
 
     whole = fresh()
     expected = numbers(list(proceed(whole, StoppingCriteria(trajectories=400))))
-    state, got = fresh().state(), []
+    state, got = fresh().checkpoint(), []
     while len(got) < len(expected):  # a new process for every snapshot
         part = fresh()
         part.restore(state)
@@ -211,7 +211,7 @@ def test_a_run_continued_from_its_state_is_the_run_itself() -> None:
         got += numbers([next(loop)])
         if len(got) < len(expected):
             next(loop)
-            state = part.state()
+            state = part.checkpoint()
     assert got == expected
 
 
@@ -286,18 +286,18 @@ def test_what_is_collected_when_it_is_stopped_is_used_and_not_lost() -> None:
         asked += 1
         return asked % 7 == 0
 
-    state, found = run.state(), {}
+    state, found = run.checkpoint(), {}
     for _ in range(100):
         again = LearningRun(Simulator(COIN), spec, LUI())
         again.restore(state)
         for snapshot in proceed(again, StoppingCriteria(trajectories=1000), stop):
             found[snapshot.iteration] = snapshot
-        state = again.state()
+        state = again.checkpoint()
         if "trajectories" in str(snapshot.reason):
             break
         assert snapshot.reason == "stopped"
         assert snapshot.trajectories == again.trajectories
-        assert snapshot.partial == bool(again.pending.any())
+        assert snapshot.partial == bool(again.state.pending.any())
     assert numbers(list(found.values())) == whole
     assert found[max(found)].partial  # the budget ended within an iteration
 

@@ -9,7 +9,7 @@ import pytest
 from umdp import LUI, ConfidenceSequence, Learner, benchmark
 from umdp.explore import Optimism
 from umdp.learning.loop import proceed
-from umdp.learning.run import SMALL, LearningRun
+from umdp.learning.procedure import SMALL, LearningRun
 from umdp.learning.stopping import StoppingCriteria
 from umdp.run.codec import pack, unpack
 from umdp.source.simulator import Simulator
@@ -21,7 +21,7 @@ SPEC = benchmark.BENCHMARKS["grid"].spec
 
 def pieces(fresh: Callable[[], LearningRun], limits: StoppingCriteria) -> list[tuple[float, ...]]:
     """Return the snapshots of a run for each of which a new process takes over."""
-    state, found = pack(fresh().state()), []
+    state, found = pack(fresh().checkpoint()), []
     while True:
         run = fresh()
         run.restore(unpack(state))
@@ -31,7 +31,7 @@ def pieces(fresh: Callable[[], LearningRun], limits: StoppingCriteria) -> list[t
         if snapshot.reason is not None:
             return found
         next(loop)
-        state = pack(run.state())
+        state = pack(run.checkpoint())
 
 
 @pytest.mark.parametrize("learner", [LUI(), ConfidenceSequence()], ids=lambda learner: learner.name)

@@ -11,7 +11,7 @@ import pytest
 from umdp import LUI, ConfidenceSequence, ModelError, anytime, benchmark, solve
 from umdp.explore import Optimism
 from umdp.learning.loop import proceed
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
 from umdp.learning.stopping import StoppingCriteria
 from umdp.run.codec import pack, unpack
 from umdp.source import Gymnasium, Simulator
@@ -65,7 +65,7 @@ def test_a_run_cut_within_an_iteration_goes_on_as_if_it_had_not_been() -> None:
     for cut in (2, 3, 7, 11, 30, 60):
         for _ in proceed(run, StoppingCriteria(trajectories=cut)):
             pass
-        state = unpack(pack(run.state()))
+        state = unpack(pack(run.checkpoint()))
         run = fresh()
         run.restore(state)
     rest = [(s.trajectories, s.steps, s.bracket) for s in proceed(run, limits)]

@@ -12,7 +12,7 @@ from umdp import LUI, ConfidenceSequence
 from umdp.benchmark import BENCHMARKS
 from umdp.explore import Optimism
 from umdp.learning.loop import proceed
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
 from umdp.learning.stopping import StoppingCriteria
 from umdp.run.codec import pack, unpack
 from umdp.source.simulator import Simulator
@@ -50,7 +50,7 @@ def test_a_run_that_is_interrupted_all_the_time_is_the_run_that_was_not(
         if run.trajectories >= trajectories:
             break
         other = begun(name, sampling)  # another process, which is told where to go on
-        other.restore(unpack(pack(run.state())))
+        other.restore(unpack(pack(run.checkpoint())))
         run = other
     last = {snapshot.iteration: snapshot for snapshot in seen}
     assert len(last) > 20
@@ -60,7 +60,7 @@ def test_a_run_that_is_interrupted_all_the_time_is_the_run_that_was_not(
         again = last[snapshot.iteration]
         assert (again.trajectories, again.steps) == (snapshot.trajectories, snapshot.steps)
         np.testing.assert_array_equal(again.counts, snapshot.counts)
-    np.testing.assert_array_equal(run.pending, begun_until(name, sampling, limits).pending)
+    np.testing.assert_array_equal(run.state.pending, begun_until(name, sampling, limits).state.pending)
 
 
 def begun_until(name: str, sampling: str, limits: StoppingCriteria) -> LearningRun:
@@ -74,7 +74,7 @@ def test_a_run_saved_before_there_was_a_choice_goes_on_step_by_step() -> None:
     run = begun("chain", "steps")
     for _ in proceed(run, StoppingCriteria(trajectories=500)):
         pass
-    state = run.state()
+    state = run.checkpoint()
     assert set(state["source"]) == {"random", "done", "steps"}
     auto = begun("chain", "auto")
     auto.restore(state)  # and may be taken further in the other way

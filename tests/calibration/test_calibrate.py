@@ -139,20 +139,6 @@ def test_a_run_is_that_of_its_seed() -> None:
     assert made.columns["worth"][1, -1] == pytest.approx(last.performance)
 
 
-def test_leaps_change_nothing() -> None:
-    """LUI is taken many iterations at a time, a class derived from it is not."""
-
-    class Same(LUI):
-        pass
-
-    bench = benchmark.BENCHMARKS["chain"]
-    one, other = (
-        calibrate(each, bench.build(), bench.spec, seeds=3, trajectories=60, horizon=100) for each in (LUI(), Same())
-    )
-    for name, column in one.columns.items():
-        np.testing.assert_allclose(column, other.columns[name], rtol=1e-6, err_msg=name)
-
-
 def test_learner_and_source_may_be_made_for_every_run() -> None:
     made = []
 

@@ -27,7 +27,7 @@ from umdp import open as open_run
 from umdp.explanation.forecast import forecast, law_of
 from umdp.explanation.worst_case import WorstCase
 from umdp.learning.loop import proceed
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
 from umdp.learning.stopping import StoppingCriteria, threshold
 from umdp.source.simulator import Simulator
 

@@ -17,7 +17,7 @@ from umdp.explore.gap import estimate, expected_visits
 from umdp.explore.policies import best, even
 from umdp.learn.tied import Tied
 from umdp.learning.loop import proceed
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
 from umdp.learning.stopping import StoppingCriteria
 from umdp.learning.value_estimates import distance
 from umdp.run.codec import pack, unpack
@@ -67,7 +67,7 @@ def test_weights_are_probabilities_and_runs_that_are_continued_explore_as_they_w
     for snapshot in proceed(run, limits):
         np.testing.assert_allclose(np.add.reduceat(run.direct(), GRID.state_ptr[:-1]), 1.0)
         whole.append((snapshot.trajectories, snapshot.steps, snapshot.bracket.lower))
-    state, taken_over = pack(begun(explorer).state()), []
+    state, taken_over = pack(begun(explorer).checkpoint()), []
     while not taken_over or taken_over[-1] != whole[-1]:
         run = begun(explorer)
         run.restore(unpack(state))
@@ -76,7 +76,7 @@ def test_weights_are_probabilities_and_runs_that_are_continued_explore_as_they_w
         taken_over.append((snapshot.trajectories, snapshot.steps, snapshot.bracket.lower))
         if snapshot.reason is None:
             next(loop)
-        state = pack(run.state())
+        state = pack(run.checkpoint())
     assert taken_over == whole
 
 

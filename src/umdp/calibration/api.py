@@ -17,7 +17,7 @@ from umdp.guarantee import Guarantee
 from umdp.learn import Learner, as_learner
 from umdp.learn.tied import as_tied
 from umdp.learning.candidates import DirectEvidence, as_evidence
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
 from umdp.learning.validation import check_budgets
 from umdp.model import MDP
 from umdp.model.tying import Outcome, Tie, Tying
@@ -162,8 +162,8 @@ def calibration(
         raise ModelError(f"level is {level}; give a probability between 0 and 1, such as 0.95")
     first = make(seed)
     claim, judge, played = first.learner.claim, Judge.of(first), None
-    if first.playing is not None:
-        played = Guarantee("any-time", first.playing.budget.level)
+    if first.candidates is not None:
+        played = Guarantee("any-time", first.candidates.budget.level)
     chosen = claim.level if played is None else played.level
     if chosen is None:
         rate = getattr(first.learner, "error_rate", None)

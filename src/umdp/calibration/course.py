@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.learning.loop import proceed
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
 from umdp.learning.stopping import StoppingCriteria
 from umdp.model import MDP
 from umdp.solver import Bracket, evaluate, solve
@@ -97,8 +97,8 @@ class Judge:
 
     def keeps(self, snapshot: Snapshot) -> bool:
         """Whether the policy is worth what is said."""
-        bound, about = self.bound(snapshot), snapshot.__dict__.get("performance")
-        if about is not None and np.isfinite(about):  # known from a leap, without a proof
+        bound, about = self.bound(snapshot), snapshot.performance
+        if about is not None and np.isfinite(about):  # known without a proof
             room = NEAR * abs(about) + 1e-300
             if abs(bound - about) > room:
                 return bool(bound < about) == self.rises
@@ -133,7 +133,7 @@ def follow(run: LearningRun, judge: Judge, times: NDArray[np.int64]) -> Columns:
     """
     found: Columns = {name: np.full(times.size, np.nan) for name in COLUMNS}
     row, state = 0, None
-    snapshots = proceed(run, StoppingCriteria(trajectories=int(times[-1])), leap=True)
+    snapshots = proceed(run, StoppingCriteria(trajectories=int(times[-1])))
     for after in _states(snapshots, judge):
         while state is not None and row < times.size and times[row] < after.snapshot.trajectories:
             _note(found, row, state, judge)

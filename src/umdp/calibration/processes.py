@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from umdp.calibration.course import Judge, follow
 from umdp.errors import ModelError, UmdpError
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
 
 __all__ = ["courses"]
 

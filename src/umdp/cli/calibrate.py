@@ -15,7 +15,7 @@ from umdp.errors import ModelError
 
 if TYPE_CHECKING:
     from umdp.calibration import Calibration
-    from umdp.learning.run import LearningRun
+    from umdp.learning.procedure import LearningRun
     from umdp.run import Config
     from umdp.source.simulator import Simulator
     from umdp.spec import Spec

@@ -18,7 +18,7 @@ from umdp.cli.terminal import SIGNALS, say
 from umdp.errors import FormatError, ModelError, UmdpError
 
 if TYPE_CHECKING:
-    from umdp.learning.run import LearningRun
+    from umdp.learning.procedure import LearningRun
     from umdp.learning.snapshot import Snapshot
     from umdp.run import Config, Store
 
@@ -138,7 +138,7 @@ class Resume:
             if state is not None:
                 _restore(run, state, store)
             if config != before:
-                run.ended = False  # a log may have grown since
+                run.state.ended = False  # a log may have grown since
                 store.amend(_plain(config))
             return _learn(run, config, store, json=self.json, quiet=self.quiet, path=self.path)
 
@@ -199,7 +199,7 @@ def _learn(
 
     def keep(snapshot: Snapshot) -> None:
         if store is not None:
-            store.keep(snapshot, run.state(), (*config.notes, *diagnostics_of(run, snapshot)))
+            store.keep(snapshot, run.checkpoint(), (*config.notes, *diagnostics_of(run.source, run.spec, snapshot)))
 
     limits = config.limits()
     if limits.seconds is not None:

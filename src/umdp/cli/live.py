@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console, Group
     from rich.live import Live
 
-    from umdp.learning.run import LearningRun
+    from umdp.learning.procedure import LearningRun
     from umdp.learning.snapshot import Snapshot
     from umdp.run import Config
 
@@ -47,7 +47,7 @@ class Screen:
 
     def notes(self, snapshot: Snapshot) -> list[str]:
         """Return what there is to say besides numbers, a line each."""
-        return [*self.config.notes, *diagnostics_of(self.run, snapshot)]
+        return [*self.config.notes, *diagnostics_of(self.run.source, self.run.spec, snapshot)]
 
     def result(self, snapshot: Snapshot, path: str | None) -> None:
         """Say how it ended."""

@@ -11,8 +11,8 @@ from umdp.learn import Learner, as_learner
 from umdp.learn.tied import as_tied
 from umdp.learning.candidates import DirectEvidence, as_evidence
 from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
 from umdp.learning.product import remembering
-from umdp.learning.run import LearningRun
 from umdp.learning.snapshot import Snapshot
 from umdp.learning.stopping import StoppingCriteria, threshold
 from umdp.learning.validation import check_budgets, check_gap, check_until
@@ -90,7 +90,7 @@ def anytime(
     (True, 1000, 'none')
     """
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
-    limits = StoppingCriteria(
+    criteria = StoppingCriteria(
         threshold(until) if isinstance(until, str) else until, trajectories, steps, seconds, gap=gap
     )
     check_budgets(trajectories=trajectories, steps=steps, seconds=seconds)
@@ -102,6 +102,6 @@ def anytime(
     run = LearningRun(
         made, asked, learns, as_explorer(explorer), seed, horizon, precision, per_solve, as_evidence(evidence)
     )
-    if limits.until is not None:
-        check_until(asked, limits.until, graph=made.graph)
-    yield from proceed(run, limits, stop, leap=True)
+    if criteria.until is not None:
+        check_until(asked, criteria.until, graph=made.graph)
+    yield from proceed(run, criteria, stop)

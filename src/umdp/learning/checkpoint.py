@@ -1,41 +1,36 @@
-"""The state of a run: everything that what it does next depends on."""
+"""Checkpoints: the state of a run and of its source as plain data, from which it goes on as if it had not been interrupted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from umdp.learning.run import LearningRun
+from umdp.learning.state import LearningState
+from umdp.source import Source
 
-__all__ = ["restore", "state_of"]
-
-
-def state_of(run: LearningRun) -> dict[str, Any]:
-    """Return everything a continued run needs."""
-    state = {
-        "iteration": run.iteration, "trajectories": run.trajectories, "steps": run.steps, "ended": run.ended,
-        "since": list(run.since),
-        "counts": run.counts.copy(), "pending": run.pending.copy() if run.pending.any() else None,
-        "learner": run.learner.state(), "source": run.source.state(),
-        "starts": {name: found.copy() for name, found in run._starts.items()},
-    }  # fmt: skip
-    return state if run.playing is None else {**state, "evidence": run.playing.state()}
+__all__ = ["checkpoint", "restored"]
 
 
-def restore(run: LearningRun, state: Mapping[str, Any]) -> None:
-    """Go on from a saved state."""
-    run.iteration, run.trajectories = int(state["iteration"]), int(state["trajectories"])
-    run.steps, run.ended = int(state["steps"]), bool(state["ended"])
-    seen, steps = state.get("since", (run.trajectories, run.steps))
-    run.since = int(seen), int(steps)
-    run.counts = np.array(state["counts"], dtype=np.int64)
-    pending = state.get("pending")
-    run.pending = np.zeros_like(run.counts) if pending is None else np.array(pending, dtype=np.int64)
-    run.learner.restore(state["learner"])
-    run.source.restore(state["source"])
-    run._starts = {name: np.array(found) for name, found in state["starts"].items()}
-    if run.playing is not None:
-        run.playing.restore(state["evidence"])
+def checkpoint(state: LearningState, source: Source) -> dict[str, Any]:
+    """Return everything a continued run needs: numbers, lists, arrays and dictionaries of them."""
+    return {**state.as_data(), "source": source.state()}
+
+
+def restored(state: LearningState, source: Source, saved: Mapping[str, Any]) -> LearningState:
+    """Return the state that a checkpoint holds, and bring the source to where it was; `state` is one of the same run."""
+    trajectories, steps = int(saved["trajectories"]), int(saved["steps"])
+    since = saved.get("since", (trajectories, steps))
+    counts = np.array(saved["counts"], dtype=np.int64)
+    pending = saved.get("pending")
+    state = state.copy()
+    state.learner.restore(saved["learner"])
+    source.restore(saved["source"])
+    if state.candidates is not None:
+        state.candidates.restore(saved["evidence"])
+    return LearningState(
+        state.learner, counts, np.zeros_like(counts) if pending is None else np.array(pending, dtype=np.int64),
+        int(saved["iteration"]), trajectories, steps, (int(since[0]), int(since[1])), bool(saved["ended"]),
+        {name: np.array(found) for name, found in saved["starts"].items()}, state.candidates,
+    )  # fmt: skip

@@ -1,10 +1,10 @@
-"""What there is to say about a run besides its numbers: what its source reports, and how little its policy may rest on."""
+"""Diagnostics of a run: what there is to say besides its numbers, such as how little its policy may rest on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +12,19 @@ from numpy.typing import NDArray
 from umdp.learn.alarm import in_lines
 from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
+from umdp.learning.snapshot import Snapshot
 from umdp.model import Graph
 from umdp.model.units import RANGE
 from umdp.plural import nouns
 from umdp.solver.objective import objective_of
 from umdp.source.around import process_of
+from umdp.source.base import Source
 from umdp.source.environments.environment import Environment
 from umdp.source.environments.time_limit import cut_note
 from umdp.source.listed import Listed
 from umdp.source.observed_graph import STAY, UNKNOWN
 from umdp.source.remembering import Remembering
-
-if TYPE_CHECKING:
-    from umdp.learning.run import LearningRun
-    from umdp.learning.snapshot import Snapshot
+from umdp.spec import Spec
 
 __all__ = ["FEW", "diagnostics_of", "parameters_in_words"]
 
@@ -35,21 +34,28 @@ SHOWN = 5  # classes that are spoken of
 FEW = 10  # times that a choice should be seen before what was seen of it is taken for all it can do
 
 
-def diagnostics_of(run: LearningRun, snapshot: Snapshot) -> list[str]:
-    """Return what the user should know about a run as it is shown by a snapshot, a line each."""
-    source = process_of(run.source)
-    own = run.spec.aim in ("discounted", "average")  # rewards are taken as the process pays them: no word on shifts
-    report = [str(line) for line in run.source.report() if not (own and RANGE in line)]
-    notes = [*in_lines(snapshot.alarms), *report, *_reset_note(run)]
-    if isinstance(source, Environment):
-        entry = source.graph.interface is not None and source.graph.interface.entry
-        cut = cut_note(source.env, source.name, run.spec, entry=entry, remembers=isinstance(run.source, Remembering))
-        notes += [] if cut is None else [cut]
-    if isinstance(run.source, Listed) or (isinstance(run.source, Remembering) and isinstance(run.source.inner, Listed)):
-        notes.append(_seldom_seen(run, snapshot))
-    if isinstance(run.learner, Parametric):
-        return [*notes, *parameters_in_words(snapshot.parameters or {})]
-    return notes + _class_notes(run, snapshot)
+def diagnostics_of(source: Source, spec: Spec, snapshot: Snapshot) -> list[str]:
+    """Return what the user should know about a run as it is shown by a snapshot, a line each.
+
+    Parameters
+    ----------
+    source : where the data come from
+    spec : the property, as it was asked
+    snapshot : what is known
+    """
+    process, learner = process_of(source), snapshot.learner
+    own = spec.aim in ("discounted", "average")  # rewards are taken as the process pays them: no word on shifts
+    report = [str(line) for line in source.report() if not (own and RANGE in line)]
+    lines = [*in_lines(snapshot.alarms), *report, *_reset_note(source.graph, spec)]
+    if isinstance(process, Environment):
+        entry = process.graph.interface is not None and process.graph.interface.entry
+        cut = cut_note(process.env, process.name, spec, entry=entry, remembers=isinstance(source, Remembering))
+        lines += [] if cut is None else [cut]
+    if isinstance(source, Listed) or (isinstance(source, Remembering) and isinstance(source.inner, Listed)):
+        lines.append(_seldom_seen(source.graph, snapshot))
+    if isinstance(learner, Parametric):
+        return [*lines, *parameters_in_words(snapshot.parameters or {})]
+    return lines + _class_notes(snapshot)
 
 
 def parameters_in_words(given: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -77,9 +83,9 @@ def _interval(lower: float, upper: float) -> str:
     return "[" + ", ".join(f"{end.normalize():f}" for end in ends) + "]"
 
 
-def _class_notes(run: LearningRun, snapshot: Snapshot) -> list[str]:
+def _class_notes(snapshot: Snapshot) -> list[str]:
     """Say what was learned of classes of choices, the largest first."""
-    learner = run.learner
+    learner = snapshot.learner
     if not isinstance(learner, Tied) or snapshot.counts is None:
         return []
     tying, lower, upper = learner.tying, learner.own_lower, learner.own_upper
@@ -97,9 +103,9 @@ def _class_notes(run: LearningRun, snapshot: Snapshot) -> list[str]:
     return notes
 
 
-def _reset_note(run: LearningRun) -> list[str]:
+def _reset_note(graph: Graph, spec: Spec) -> list[str]:
     """Say that the reset is a step where a bound on steps counts it."""
-    graph, asked = run.source.graph, run.spec.steps(run.source.graph)
+    asked = spec.steps(graph)
     if not asked or graph.interface is None or not graph.interface.entry:
         return []
     left = f"the other {asked - 1:,} are" if asked > 2 else "the other is" if asked == 2 else "none is"
@@ -107,26 +113,27 @@ def _reset_note(run: LearningRun) -> list[str]:
     return [f"the reset is {of} that the property counts; {left} the environment's own"]
 
 
-def _seldom_seen(run: LearningRun, snapshot: Snapshot) -> str:
+def _seldom_seen(graph: Graph, snapshot: Snapshot) -> str:
     """Say that what was never seen is taken for impossible, and how many choices of the policy were hardly tried."""
+    learner = snapshot.learner
+    assert learner is not None
     said = (
         "what was never seen is taken for impossible, since it may cost anything"
-        if run.learner.discovers
-        else f"the learner {run.learner.name} takes what was never seen for impossible"
+        if learner.discovers
+        else f"the learner {learner.name} takes what was never seen for impossible"
     )
     if snapshot.counts is None or not snapshot.trajectories:
         return said  # exploration does not count how often it saw something
-    graph = run.source.graph
-    taken = _taken(graph, snapshot, _final(run))
+    taken = _taken(graph, snapshot, _final(graph, snapshot.robust.spec))
     few = int((taken & (np.add.reduceat(snapshot.counts, graph.choice_ptr[:-1]) < FEW)).sum())
     of = f"{few:,} of the {int(taken.sum()):,} choices that the policy takes"
     return f"{said}: {of} {'was' if few == 1 else 'were'} seen fewer than {FEW} times"
 
 
-def _final(run: LearningRun) -> Mask:
+def _final(graph: Graph, spec: Spec) -> Mask:
     """Return the states (S,) after which nothing counts any more."""
-    asked = objective_of(run.source.graph, run.reading)
-    nowhere = np.zeros(run.source.graph.states, dtype=np.bool_)
+    asked = objective_of(graph, spec)
+    nowhere = np.zeros(graph.states, dtype=np.bool_)
     return nowhere if asked.absorbing is None else asked.absorbing
 
 

@@ -1,48 +1,54 @@
-"""What may come of what a run knows: for explorers that ask for more than counts and bounds, and to know when to stop."""
+"""Value estimates: the worst and the best case of what a run knows, for explorers that ask, and the gap between them."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
 from umdp.explore.estimates import ValueEstimate, ValueEstimates
-from umdp.solver import Bracket, propose
+from umdp.learning.run_settings import RunSettings
+from umdp.learning.state import LearningState
+from umdp.solver import Bracket, Proposal, Solution, propose
 from umdp.solver.objective import objective_of
 from umdp.spec import Direction
 
-if TYPE_CHECKING:
-    from umdp.learning.run import LearningRun
-
-__all__ = ["distance", "outlook_of"]
+__all__ = ["distance", "value_estimates"]
 
 Array = NDArray[Any]
 
 
-def outlook_of(run: LearningRun) -> ValueEstimates:
-    """Return the outlook of a run: nothing is solved before it is asked for."""
-    graph, reading, learner = run.source.graph, run.reading, run.learner
+def value_estimates(
+    settings: RunSettings,
+    state: LearningState,
+    robust: Callable[[], Solution],
+    optimistic: Callable[[], Proposal | None],
+) -> ValueEstimates:
+    """Return the worst and the best case of what a run knows; nothing is solved before it is asked for."""
+    graph, reading, learner = settings.graph, settings.worst, state.learner
     rises = reading.deciding().agent is not Direction.MIN
 
     def worst() -> ValueEstimate:
-        found = run._robust()
+        found = robust()
         return ValueEstimate(found.lower if rises else found.upper, _first(found.policy.choice))
 
     def best() -> ValueEstimate | None:
-        found = run._optimistic()
+        found = optimistic()
         values = None if found is None else found.values()
         return None if found is None or values is None else ValueEstimate(values, _first(found.policy.choice))
 
     def plan(probability: Array) -> Array:
-        found = propose(graph.with_probability(probability), reading, precision=run.precision, method=run.method)
-        return _first(found.policy.choice)
+        model = graph.with_probability(probability)
+        return _first(propose(model, reading, precision=settings.precision, method=settings.method).policy.choice)
 
     tying = getattr(learner, "tying", None)
     return ValueEstimates(
-        worst, best, plan, rises, learner.sightings(run.counts), objective_of(graph, reading).paid, run.halt, run.horizon or 0,
-        run.seed, run.iteration, *((None, None) if tying is None else (tying.choice_class, tying.feeds)),
+        worst, best, plan, rises, learner.sightings(state.counts), objective_of(graph, reading).paid, settings.halt,
+        settings.horizon, settings.seed, state.iteration,
+        *((None, None) if tying is None else (tying.choice_class, tying.feeds)),
     )  # fmt: skip
 
 

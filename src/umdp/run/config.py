@@ -19,8 +19,8 @@ from umdp.learn.making import make_learner, settings_of
 from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning.candidates import DirectEvidence
+from umdp.learning.procedure import LearningRun
 from umdp.learning.product import remembering
-from umdp.learning.run import LearningRun
 from umdp.learning.stopping import StoppingCriteria, threshold
 from umdp.learning.validation import check_budgets, check_gap, check_numbers, check_spec, check_until
 from umdp.model import MDP, Graph, IntervalMDP

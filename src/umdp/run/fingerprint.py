@@ -17,7 +17,7 @@ from umdp.run.codec import pack
 from umdp.run.graph_data import graph_to_data
 
 if TYPE_CHECKING:
-    from umdp.learning.run import LearningRun
+    from umdp.learning.procedure import LearningRun
     from umdp.run.config import Config
 
 __all__ = ["compare", "fingerprint", "graph_digest"]

@@ -20,7 +20,7 @@ from umdp.explore import doubling
 from umdp.kernel import kernel
 from umdp.learn import Learner
 from umdp.learn.dirichlet import Dirichlet
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
 from umdp.model import IntervalMDP, Policy
 from umdp.solver import Proposal, Solution, evaluate, solve
 from umdp.solver.objective import objective_of

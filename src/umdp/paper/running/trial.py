@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
 from umdp.learning.loop import proceed
-from umdp.learning.run import LearningRun
+from umdp.learning.procedure import LearningRun
 from umdp.learning.snapshot import Snapshot
 from umdp.learning.stopping import StoppingCriteria
 from umdp.model import MDP
@@ -81,7 +81,7 @@ def work(trial: Trial) -> dict[str, Any]:
 def _rows(run: LearningRun, config: Config) -> Iterator[tuple[float, ...]]:
     """Yield the metrics after every iteration; where the truth changes within one, those in force on the new truth, too."""
     before: Snapshot | None = None
-    for snapshot in proceed(run, StoppingCriteria(trajectories=config.trajectories, exhaust=True), leap=True):
+    for snapshot in proceed(run, StoppingCriteria(trajectories=config.trajectories, exhaust=True)):
         if before is not None and before.trajectories < config.after < snapshot.trajectories:
             yield _row(replace(before, trajectories=config.after, truth=snapshot.truth))
         yield _row(snapshot)

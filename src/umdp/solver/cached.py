@@ -1,0 +1,184 @@
+"""Cached systems: equations that are kept with a graph, renewed for the next bounds, solved and judged in one call.
+
+Rows and work space are those of a `Repetition`, laid out once. Nothing that is kept is believed: the judge looks at the model as
+given, and what it has confirmed are the bounds of all states that a solution shows.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.model import IntervalMDP, Policy
+from umdp.solver.again import bracket_of, mdp_of, plausible, solution_of
+from umdp.solver.confirm.reaching import case_of, confirmed
+from umdp.solver.judge.width import as_probabilities, as_rewards, status_of
+from umdp.solver.objective import objective_of, players
+from umdp.solver.proposal import Proposal, as_good
+from umdp.solver.result import Solution, Statistics
+from umdp.solver.task import Effort, Values
+
+if TYPE_CHECKING:
+    from umdp.model import MDP
+    from umdp.solver.judge import TwoPart
+    from umdp.solver.methods.repetition import Found, Repetition
+    from umdp.spec import Spec
+
+__all__ = ["CachedSystem"]
+
+Array = NDArray[Any]
+NOWHERE, NOTHING = np.empty(0, np.int64), np.empty(0)
+FAINT = 1e-290  # values that it takes a closer look to tell from 0
+
+
+class JudgedVectors(NamedTuple):
+    """What the judge has confirmed: bounds (S,) from below and above, each the sum of two numbers; negated if `complement`."""
+
+    low: TwoPart
+    high: TwoPart
+    complement: bool
+
+    def bounds(self, reward: bool) -> tuple[Array, Array]:
+        """Return the bounds of all states, rounded outwards."""
+        from umdp.solver.confirm.witness import rounded_sum
+
+        low, high = rounded_sum(*self.low, up=False), rounded_sum(*self.high, up=True)
+        if self.complement:
+            low, high = -high, -low
+        return as_rewards(low, high) if reward else as_probabilities(low, high)
+
+
+class CachedSystem:
+    """The equations of one graph and property, for interval models that come one after another.
+
+    Attributes
+    ----------
+    known : the equations, kept with the graph
+    spec : the property, with nature
+    """
+
+    def __init__(self, known: Repetition, model: IntervalMDP, spec: Spec) -> None:
+        from umdp.solver.cached_kernels import CachedArrays
+
+        self.known, self.spec = known, spec
+        agent_max, self.nature_max = self._players = players(model, spec)
+        task, objective = known.task, objective_of(model, spec)
+        rows, self._asked, _ = case_of(model, objective, agent_max, self.nature_max, complement=task.complement)
+        trap = np.full(model.states, -1, np.int64)
+        if self._asked.reward and bool(task.decided.infinite.any()):
+            from umdp.solver.confirm.witness import trap_levels
+
+            via = task.decided.via
+            taken = np.where(via >= 0, via, model.state_ptr[:-1]).astype(np.int64)  # what the policy takes there
+            trap = trap_levels(rows, self._asked, taken, self._asked.all_below, self._asked.nature_max)
+        self._graph, self._rewards = rows[:3], rows[5:]
+        self._states = np.array(known.index), np.array(task.decided.infinite), trap, task.complement
+        self._arrays = CachedArrays(*known.parts())
+        self._open = np.empty(model.states, np.bool_), np.empty(model.states, np.bool_)
+
+    def solve(self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort) -> Solution | None:
+        """Return the solution that the judge confirms; None where elimination is not enough, or the judge not convinced."""
+        known, begun = self.known, time.monotonic()
+        if not known.fits(effort) or not known.lock.acquire(blocking=False):
+            return None
+        try:
+            found, judged, ends = self._solve(model, start, before, effort)
+        finally:
+            known.lock.release()
+        bounds = None if found is None else known.bracket(found, model.initial)
+        if found is None or bounds is None:
+            return None
+        effort.iterations += found.iterations
+        bracket = bracket_of(self.spec, *bounds)
+        if bracket.relative_width > effort.precision:
+            return None
+        if judged is None or bounds[0] < FAINT:
+            draft = solution_of(
+                known, model, self.spec, self.nature_max, bracket, found.choice, effort, begun, found
+            )  # fmt: skip
+            return confirmed(draft, *self._players, effort)
+        # What lies further out than what was confirmed is confirmed, too; it has the digits that others have seen.
+        bracket = bracket_of(self.spec, min(bounds[0], ends[0]), max(bounds[1], ends[1]))
+        status = status_of(bracket, effort)
+        return self._solution(model, found, judged, bracket, status, effort, begun) if status.is_precise else None
+
+    def _solve(
+        self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort
+    ) -> tuple[Found | None, JudgedVectors | None, tuple[float, float]]:
+        """Solve and ask the judge; return what was found, what was confirmed of it, and the bounds of the initial state."""
+        from umdp.solver.cached_kernels import JUDGED, OPEN, Guess, SolvedArrays, SolveRequest, solve_judged
+        from umdp.solver.judge.rows import ModelRows, TwoPart
+
+        known, n = self.known, self.known.n
+        start = known.first_choices() if start is None else start
+        vectors = np.empty((4, model.states))
+        low, high = TwoPart(vectors[0], vectors[1]), TwoPart(vectors[2], vectors[3])
+        out = SolvedArrays(*known.room(), low, high, *self._open, np.zeros(2, np.int64), np.empty(2))
+        guess = Guess(
+            NOWHERE if start is None else np.array(start), NOTHING if before is None or before.size != n else before
+        )
+        rows = ModelRows(*self._graph, model.lower, model.upper, *self._rewards)
+        want = SolveRequest(known.task.agent_max, self.nature_max, effort.precision, model.initial)
+        known.forget()
+        how = solve_judged(self._arrays, rows, self._asked, self._states, guess, want, out)
+        if how == OPEN:
+            return None, None, (0.0, 0.0)
+        known.remember(model.lower, model.upper, is_open=False)
+        found = known.found(out.found, out.taken, int(out.counts[0]))
+        if how != JUDGED:
+            return found, None, (0.0, 0.0)
+        return found, JudgedVectors(low, high, known.task.complement), (float(out.ends[0]), float(out.ends[1]))
+
+    def _solution(
+        self,
+        model: IntervalMDP,
+        found: Found,
+        judged: JudgedVectors,
+        bracket: Any,
+        status: Any,
+        effort: Effort,
+        begun: float,
+    ) -> Solution:
+        """Return the solution whose bounds are those that were confirmed."""
+        known, spec = self.known, self.spec
+        reward = spec.kind == "R"
+
+        def values() -> Values:
+            return known.values(found, model.lower, model.upper, self.nature_max)
+
+        def bounds() -> tuple[Array, Array]:
+            low, high = judged.bounds(reward)
+            own = plausible(spec, *values().between(slice(None)))
+            return np.fmin(own[0], low), np.fmax(own[1], high)
+
+        def nature() -> MDP:
+            from umdp.solver.methods.nature import answer
+
+            return mdp_of(model, answer((whole := values()).task, whole))
+
+        took = Statistics(known.n, known.sizes.size, known.largest, effort.iterations, time.monotonic() - begun)
+        return Solution(
+            model, spec, bracket, bracket, status, took, bounds, lambda: Policy.trusted(model, found.choice), nature,
+            found.x[: known.n],
+        )  # fmt: skip
+
+    def propose(self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort) -> Proposal | None:
+        """Return an optimal policy and its value, without a proof; None where elimination is not enough."""
+        known, nature_max = self.known, self.nature_max
+        if not known.fits(effort):
+            return None
+        found = known.solve(model.lower, model.upper, nature_max, start, before, effort)
+        bounds = None if found is None else known.bracket(found, model.initial)
+        if found is None or bounds is None:
+            return None
+
+        def upper() -> Array:
+            values = known.values(found, model.lower, model.upper, nature_max)
+            return plausible(self.spec, *values.between(slice(None)))[1]
+
+        value = bracket_of(self.spec, *bounds).value
+        policy = Policy.trusted(model, found.choice)
+        return Proposal(policy, value, lambda: as_good(model, self.spec, upper()), found.x[: known.n], upper)
