@@ -24,6 +24,12 @@ SETTINGS: list[Any] = [
 batches = st.lists(st.lists(st.integers(0, 50), min_size=13, max_size=13), min_size=1, max_size=5)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    for learner in (LUI(), PAC()):
+        learner.bind(FAN).learn(np.ones(FAN.transitions, np.int64))
+
+
 def over(values: Array) -> Array:
     """Return the sums over each choice, for each of its transitions."""
     return np.repeat(np.add.reduceat(values, BEGIN), SIZES)

@@ -196,10 +196,19 @@ def _learn(
     from umdp.cli.live import display
     from umdp.learning.diagnostics import diagnostics_of
     from umdp.learning.loop import proceed
+    from umdp.run.writer import RunWriter
+
+    writer = None if store is None else RunWriter(store)
 
     def keep(snapshot: Snapshot) -> None:
-        if store is not None:
-            store.keep(snapshot, run.checkpoint(), (*config.notes, *diagnostics_of(run.source, run.spec, snapshot)))
+        if writer is not None:
+            notes = (*config.notes, *diagnostics_of(run.source, run.spec, snapshot))
+            writer.keep(snapshot, run.checkpoint(), notes)
+
+    def stopped() -> bool:
+        if writer is not None:
+            writer.write_if_due()  # while an iteration goes on for long, nothing waits to be written
+        return signals.is_set()
 
     limits = config.limits()
     if limits.seconds is not None:
@@ -208,9 +217,11 @@ def _learn(
     try:
         with _signals() as signals, display(run, config, json=json, quiet=quiet) as screen:
             try:
-                for snapshot in proceed(run, limits, signals.is_set, keep):
+                for snapshot in proceed(run, limits, stopped, keep):
                     screen.show(snapshot)
             except BrokenPipeError:
+                if writer is not None:
+                    writer.flush()
                 raise
             except Exception as error:
                 if TRACEBACK in os.environ:

@@ -7,7 +7,7 @@ import hashlib
 import os
 import shlex
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -24,6 +24,7 @@ from umdp.run.lock import Lock, Writer
 __all__ = ["VERSION", "Learned", "Store", "WriteError"]
 
 VERSION = 2
+Rows = Sequence[tuple[int, bytes]]
 TABLES = {
     "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, digest BLOB NOT NULL)",
     "snapshots": "CREATE TABLE snapshots (key INTEGER PRIMARY KEY, value BLOB NOT NULL, digest BLOB NOT NULL)",
@@ -245,6 +246,10 @@ class Store:
 
     def keep(self, snapshot: Snapshot, state: Mapping[str, Any], report: tuple[str, ...] = ()) -> None:
         """Commit a snapshot, what it has learned and the state to go on from: all of them or none."""
+        self.write([(snapshot.iteration, pack(snapshot.row()))], snapshot, state, report)
+
+    def write(self, rows: Rows, snapshot: Snapshot, state: Mapping[str, Any], report: tuple[str, ...] = ()) -> None:
+        """Commit packed rows by their numbers, what the last snapshot has learned and the state to go on from: all or none."""
         choice = snapshot.policy.choice
         learned = {
             "lower": snapshot.model.lower, "upper": snapshot.model.upper,
@@ -252,7 +257,7 @@ class Store:
             "report": list(report),
         }  # fmt: skip
         packed: list[tuple[str, str | int, bytes]] = [
-            ("snapshots", snapshot.iteration, pack(snapshot.row())), ("latest", "learned", pack(learned)),
+            *(("snapshots", number, row) for number, row in rows), ("latest", "learned", pack(learned)),
             ("latest", "state", pack(dict(state))),
         ]  # fmt: skip
         with self._transaction() as db:
