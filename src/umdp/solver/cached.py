@@ -35,11 +35,15 @@ FAINT = 1e-290  # values that it takes a closer look to tell from 0
 
 
 class JudgedVectors(NamedTuple):
-    """What the judge has confirmed: bounds (S,) from below and above, each the sum of two numbers; negated if `complement`."""
+    """What the judge has confirmed: bounds (S,) from below and above, each the sum of two numbers; negated if `complement`.
+
+    `leaking` says that they were found with rows that leak, so that nature's answer is not among what was found.
+    """
 
     low: TwoPart
     high: TwoPart
     complement: bool
+    leaking: bool
 
     def bounds(self, reward: bool) -> tuple[Array, Array]:
         """Return the bounds of all states, rounded outwards."""
@@ -74,9 +78,17 @@ class CachedSystem:
             via = task.decided.via
             taken = np.where(via >= 0, via, model.state_ptr[:-1]).astype(np.int64)  # what the policy takes there
             trap = trap_levels(rows, self._asked, taken, self._asked.all_below, self._asked.nature_max)
+        # A largest probability in the worst case: what nature can hold back by cutting transitions is worth nothing.
+        self._leaks = task.kind == "P" and not task.complement and task.agent_max and not self.nature_max
+        if self._leaks:
+            from umdp.solver.confirm.witness import trap_levels
+
+            trap = trap_levels(rows, self._asked, np.array(model.state_ptr[:-1]), self._asked.all_above, False)
         self._graph, self._rewards = rows[:3], rows[5:]
         self._states = np.array(known.index), np.array(task.decided.infinite), trap, task.complement
-        self._arrays = CachedArrays(*known.parts())
+        parts = known.parts()
+        self._arrays = CachedArrays(*parts, *(known.leaky() if self._leaks else parts[-2:]))
+        self._room = 2 * known.n + 4 + self._arrays.leaky[3].size
         self._open = np.empty(model.states, np.bool_), np.empty(model.states, np.bool_)
 
     def solve(self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort) -> Solution | None:
@@ -95,7 +107,9 @@ class CachedSystem:
         bracket = bracket_of(self.spec, *bounds)
         if bracket.relative_width > effort.precision:
             return None
-        if judged is None or bounds[0] < FAINT:
+        if judged is not None and judged.leaking and 0.0 < bounds[1] < FAINT:
+            return None
+        if judged is None or (bounds[0] < FAINT and not judged.leaking):
             draft = solution_of(
                 known, model, self.spec, self.nature_max, bracket, found.choice, effort, begun, found
             )  # fmt: skip
@@ -109,28 +123,39 @@ class CachedSystem:
         self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort
     ) -> tuple[Found | None, JudgedVectors | None, tuple[float, float]]:
         """Solve and ask the judge; return what was found, what was confirmed of it, and the bounds of the initial state."""
-        from umdp.solver.cached_kernels import JUDGED, OPEN, Guess, SolvedArrays, SolveRequest, solve_judged
+        from umdp.solver.cached_kernels import (
+            JUDGED_LEAKING,
+            OPEN,
+            SOLVED,
+            Guess,
+            SolvedArrays,
+            SolveRequest,
+            solve_judged,
+        )
         from umdp.solver.judge.rows import ModelRows, TwoPart
 
         known, n = self.known, self.known.n
         start = known.first_choices() if start is None else start
         vectors = np.empty((4, model.states))
         low, high = TwoPart(vectors[0], vectors[1]), TwoPart(vectors[2], vectors[3])
-        out = SolvedArrays(*known.room(), low, high, *self._open, np.zeros(2, np.int64), np.empty(2))
+        values, taken = np.empty(self._room), np.empty(n + model.states, np.int64)
+        out = SolvedArrays(values, taken, low, high, *self._open, np.zeros(2, np.int64), np.empty(2))
         guess = Guess(
             NOWHERE if start is None else np.array(start), NOTHING if before is None or before.size != n else before
         )
         rows = ModelRows(*self._graph, model.lower, model.upper, *self._rewards)
-        want = SolveRequest(known.task.agent_max, self.nature_max, effort.precision, model.initial)
+        want = SolveRequest(known.task.agent_max, self.nature_max, effort.precision, model.initial, self._leaks)
         known.forget()
         how = solve_judged(self._arrays, rows, self._asked, self._states, guess, want, out)
         if how == OPEN:
             return None, None, (0.0, 0.0)
-        known.remember(model.lower, model.upper, is_open=False)
-        found = known.found(out.found, out.taken, int(out.counts[0]))
-        if how != JUDGED:
+        leaking = how == JUDGED_LEAKING
+        known.remember(model.lower, model.upper, is_open=leaking)
+        found = known.found(values, taken, int(out.counts[0]), proved=not leaking)
+        if how == SOLVED:
             return found, None, (0.0, 0.0)
-        return found, JudgedVectors(low, high, known.task.complement), (float(out.ends[0]), float(out.ends[1]))
+        judged = JudgedVectors(low, high, known.task.complement, leaking)
+        return found, judged, (float(out.ends[0]), float(out.ends[1]))
 
     def _solution(
         self,
@@ -151,12 +176,19 @@ class CachedSystem:
 
         def bounds() -> tuple[Array, Array]:
             low, high = judged.bounds(reward)
+            if judged.leaking:
+                start = model.initial
+                low[start], high[start] = min(low[start], bracket.lower), max(high[start], bracket.upper)
+                return low, high
             own = plausible(spec, *values().between(slice(None)))
             return np.fmin(own[0], low), np.fmax(own[1], high)
 
         def nature() -> MDP:
+            from umdp.solver.api import solve
             from umdp.solver.methods.nature import answer
 
+            if judged.leaking:
+                return solve(model, spec, start=Policy.trusted(model, found.choice), precision=effort.precision).nature
             return mdp_of(model, answer((whole := values()).task, whole))
 
         took = Statistics(known.n, known.sizes.size, known.largest, effort.iterations, time.monotonic() - begun)

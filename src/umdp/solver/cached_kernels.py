@@ -12,6 +12,7 @@ from umdp.solver.confirm.witness import assemble
 from umdp.solver.judge.graph import JudgedQuestion
 from umdp.solver.judge.inductive import examine
 from umdp.solver.judge.rows import ModelRows, TwoPart
+from umdp.solver.leaking import renew_leaking
 from umdp.solver.methods.elimination import evaluate
 from umdp.solver.methods.repetition import renew, resolve
 
@@ -28,7 +29,7 @@ __all__ = [
 
 Array = NDArray[Any]
 Arrays = tuple[Any, ...]
-OPEN, SOLVED, JUDGED = 0, 1, 2
+OPEN, SOLVED, JUDGED, JUDGED_LEAKING = 0, 1, 2, 3
 
 
 class CachedArrays(NamedTuple):
@@ -41,6 +42,7 @@ class CachedArrays(NamedTuple):
     fixed, more : the graph with its unknowns, and what `renew` writes for new bounds
     about : number of unknowns, exits, origin of rows, state of choices
     equations, space : the rows, and work space
+    leaky, leaky_space : the same for rows that leak, or once more the same arrays
     """
 
     undecided: Array
@@ -50,6 +52,8 @@ class CachedArrays(NamedTuple):
     about: Arrays
     equations: Arrays
     space: Arrays
+    leaky: Arrays
+    leaky_space: Arrays
 
 
 class Guess(NamedTuple):
@@ -60,12 +64,13 @@ class Guess(NamedTuple):
 
 
 class SolveRequest(NamedTuple):
-    """What is wanted: who maximises, the relative width of brackets, and the state whose bounds are shown."""
+    """What is wanted: who maximises, the relative width of brackets, the state whose bounds are shown; whether rows may leak."""
 
     agent_max: bool
     nature_max: bool
     precision: float
     initial: int
+    leaks: bool
 
 
 class SolvedArrays(NamedTuple):
@@ -112,30 +117,35 @@ def solve_judged(
 ) -> int:
     """Renew the rows for the bounds of a model, solve by elimination, and ask the judge: JUDGED, SOLVED or OPEN.
 
-    `states` has the unknown of every state, the infinite ones, the levels of traps, and whether values are those of not reaching.
+    Where nature may cut transitions, rows leak if they may (see `leaking`): JUDGED_LEAKING or OPEN. `states` has the unknown of
+    every state, the infinite ones, the levels of traps, and whether values are those of not reaching.
     """
+    equations, space, leaking = kept.equations, kept.space, False
     if renew(kept.undecided, kept.fixed, rows.lower, rows.upper, kept.more):
-        return OPEN
+        leaking = want.leaks
+        if not leaking or not renew_leaking(kept.fixed, kept.more, rows, kept.leaky):
+            return OPEN
+        equations, space = kept.leaky, kept.leaky_space
     out.counts[0] = 0
     if not resolve(
-        kept.about, guess.choice, kept.by_graph, guess.values, want.precision / 2, kept.equations, want.agent_max,
-        want.nature_max, want.precision / 4, kept.space, out.found, out.taken, out.counts,
+        kept.about, guess.choice, kept.by_graph, guess.values, want.precision / 2, equations, want.agent_max,
+        want.nature_max, want.precision / 4, space, out.found, out.taken, out.counts,
     ):  # fmt: skip
         return OPEN
     n = kept.about[0]
     index, infinite, trap, complement = states
     x, rel = out.found[: n + 2], out.found[n + 2 : 2 * n + 4]
-    assemble(index, infinite, complement, x, rel, (kept.space[7], kept.space[8]), out.low, out.high)
+    assemble(index, infinite, complement, x, rel, (space[7], space[8]), out.low, out.high)
     below, above = examine(rows, asked, out.low, out.high, out.taken[n:], trap, out.open_below, out.open_above)
     if below > 0 or above > 0:
-        return SOLVED
+        return OPEN if leaking else SOLVED
     s = want.initial
     least, most = (
         rounded(out.low.base[s], out.low.offset[s], -np.inf),
         rounded(out.high.base[s], out.high.offset[s], np.inf),
     )
     out.ends[0], out.ends[1] = (-most, -least) if complement else (least, most)
-    return JUDGED
+    return JUDGED_LEAKING if leaking else JUDGED
 
 
 @kernel

@@ -282,6 +282,17 @@ class Repetition:
         self._bounds = (lower, upper) if frozen else None
         self._open = self._open if is_open is None else is_open
 
+    def leaky(self) -> tuple[Arrays, Arrays]:
+        """Return equations and work space like those of `parts`, with room for one more entry in every row."""
+        self._make()
+        comp_ptr, row_ptr, entry_ptr, target, _, _, slack, reward, order = self._equations
+        entries = target.size + slack.size
+        low, high = np.empty(entries), np.empty(entries)
+        more = np.empty(entries, target.dtype), low, high, slack, reward, np.empty(entries, order.dtype)
+        widest = self._space[2].shape[1] + 1
+        space = [np.empty((3, widest)) if place == 2 else each.copy() for place, each in enumerate(self._space)]
+        return (comp_ptr, row_ptr, np.empty_like(entry_ptr), *more), (*space[:-1], np.empty(entries))
+
     def parts(self) -> Arrays:
         """Return undecided choices, choices by the graph; tuples of the graph, what `renew` writes, facts, equations, space."""
         self._make()
