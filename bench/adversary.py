@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp import MDP, Graph
-from umdp.anytime import Anytime
 from umdp.explore import Explorer, View
 from umdp.explore.policies import even
+from umdp.learning.procedure import LearningRun
 
 __all__ = ["Adversary", "EveryTrajectory"]
 
@@ -76,7 +76,7 @@ def _distances(graph: Graph, target: int) -> NDArray[np.float64]:
         distance = shorter
 
 
-class EveryTrajectory(Anytime):
+class EveryTrajectory(LearningRun):
     """A run that is looked at after every single trajectory: no schedule of looks makes it harder to be right."""
 
     def quota(self) -> Array:

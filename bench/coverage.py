@@ -26,11 +26,14 @@ import numpy as np
 from bench.adversary import Adversary, EveryTrajectory
 from bench.problems import ERROR_RATE, PROBLEMS, Problem, problem
 from umdp import LUI, ClopperPearson, Learner
-from umdp.anytime import Anytime, Limits, proceed
 from umdp.calibration.course import Judge
 from umdp.calibration.frequency import Frequency
-from umdp.evidence import DirectEvidence
 from umdp.explore import EXPLORERS, Explorer, Optimism
+from umdp.learning.candidates import DirectEvidence
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
+from umdp.learning.sampling import explore
+from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator
 
 __all__ = ["EXPLORATION", "KNOWLEDGE", "Case", "cases", "false_promises", "table"]
@@ -73,7 +76,7 @@ class Exploration(NamedTuple):
     """How to move, and the kind of run: how often it is looked at."""
 
     explorer: Callable[[Problem], Explorer]
-    kind: type[Anytime] = Anytime
+    kind: type[LearningRun] = LearningRun
 
 
 EXPLORATION: dict[str, Exploration] = {
@@ -114,7 +117,7 @@ def _spread(runs: int, environment: str) -> int:
     return -(-runs // len(kinds))
 
 
-def make(case: Case, seed: int) -> Anytime:
+def make(case: Case, seed: int) -> LearningRun:
     """Return a run at its beginning."""
     given, known = problem(case.environment), KNOWLEDGE[case.knowledge]
     learner, how = known.learner(given), EXPLORATION[case.exploration]
@@ -125,15 +128,15 @@ def make(case: Case, seed: int) -> Anytime:
     return how.kind(Simulator(given.truth), given.spec, learner, explorer, seed, given.horizon, evidence=played)
 
 
-def false_promises(run: Anytime, trajectories: int) -> tuple[bool, bool, int]:
+def false_promises(run: LearningRun, trajectories: int) -> tuple[bool, bool, int]:
     """Go through a run; return whether a promise was ever false, whether an interval ever missed, and how many looks there were.
 
     Where all intervals hold the true probabilities, the bound of the worst case over them is proved: it is below what the policy
     is worth. So the worst case is solved only where something was missed, which saves most of the time.
     """
-    if run.playing is not None:
+    if run.candidates is not None:
         return every_promise(run, trajectories)  # which do not rest on the intervals alone
-    judge, limits = Judge.of(run), Limits(trajectories=trajectories)
+    judge, limits = Judge.of(run), StoppingCriteria(trajectories=trajectories)
     compared = run.learner.claim.kind != "any-time"
     false = missed = False
     looks = 0
@@ -146,7 +149,7 @@ def false_promises(run: Anytime, trajectories: int) -> tuple[bool, bool, int]:
             false = (compared or snapshot.guarantee.holds) and not judge.keeps(snapshot)
         if limits.spent(run.trajectories, run.steps) or not run.can_learn():
             return false, missed, looks
-        complete, _ = run.explore(run.direct(), limits, lambda: None)
+        complete, _ = explore(run, limits, lambda: None)
         if not complete:  # the budget ended within an iteration, which is looked at, too
             snapshot = run.snapshot()
             inside = judge.inside(snapshot.model.lower, snapshot.model.upper)
@@ -156,13 +159,13 @@ def false_promises(run: Anytime, trajectories: int) -> tuple[bool, bool, int]:
         run.update()
 
 
-def every_promise(run: Anytime, trajectories: int) -> tuple[bool, bool, int]:
+def every_promise(run: LearningRun, trajectories: int) -> tuple[bool, bool, int]:
     """Do the same with everything solved at every look."""
     judge = Judge.of(run)
-    compared = run.learner.claim.kind != "any-time" and run.playing is None
+    compared = run.learner.claim.kind != "any-time" and run.candidates is None
     false = missed = False
     looks = 0
-    for snapshot in proceed(run, Limits(trajectories=trajectories)):
+    for snapshot in proceed(run, StoppingCriteria(trajectories=trajectories)):
         looks += 1
         missed |= not judge.inside(snapshot.model.lower, snapshot.model.upper)[judge.claimed].all()
         false |= (compared or snapshot.promise is not None) and not judge.keeps(snapshot)

@@ -13,10 +13,12 @@ import math
 import time
 
 from umdp import ConfidenceSequence
-from umdp.anytime import Anytime, Limits, proceed
 from umdp.benchmark import BENCHMARKS, Benchmark
 from umdp.explore import EXPLORERS, Explorer
 from umdp.learn.tied import Tied
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
+from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator
 
 NAMES = [name for name in BENCHMARKS if name != "chain-switched"]
@@ -35,9 +37,9 @@ def trajectories(
     mdp = bench.build()
     learner = ConfidenceSequence(error_rate)
     learns = Tied(learner, bench.tie(mdp.graph)) if tied and bench.tie is not None else learner
-    run = Anytime(Simulator(mdp, sampling="auto"), bench.spec, learns, explorer, seed, bench.horizon)
+    run = LearningRun(Simulator(mdp, sampling="auto"), bench.spec, learns, explorer, seed, bench.horizon)
     limit = tolerance(bench, gap)
-    *_, last = proceed(run, Limits(gap=limit, trajectories=most))
+    *_, last = proceed(run, StoppingCriteria(gap=limit, trajectories=most))
     return last.trajectories, last.steps, run.gap() <= limit if not last.partial else False
 
 

@@ -9,10 +9,11 @@ import math
 import time
 
 from umdp import LUI, ConfidenceSequence, Learner, explain
-from umdp.anytime import Anytime, Limits, proceed
 from umdp.benchmark import BENCHMARKS
 from umdp.learn.tied import Tied
-from umdp.limits import threshold
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
+from umdp.learning.stopping import StoppingCriteria, threshold
 from umdp.source.simulator import Simulator
 
 CASES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
@@ -49,11 +50,11 @@ def main() -> None:
     for name, kind, first, targets in CASES:
         bench = BENCHMARKS[name]
         source = Simulator(bench.build(), sampling="auto")
-        run = Anytime(source, bench.spec, learner_of(kind, name), seed=0, horizon=bench.horizon)
-        *_, now = proceed(run, Limits(until=threshold(first)))
+        run = LearningRun(source, bench.spec, learner_of(kind, name), seed=0, horizon=bench.horizon)
+        *_, now = proceed(run, StoppingCriteria(until=threshold(first)))
         estimates = [explain(now, target=target) for target in targets]
         for target, found in zip(targets, estimates, strict=True):
-            *_, later = proceed(run, Limits(until=threshold(target)))
+            *_, later = proceed(run, StoppingCriteria(until=threshold(target)))
             took = later.trajectories - now.trajectories
             assert found.forecast is not None
             guess = found.forecast.trajectories

@@ -1,22 +1,19 @@
 """How fast learning is: `python -m bench.learning [TRAJECTORIES]` simulates the chain and does 24 runs of the paper.
 
-They are done as `umdp reproduce` does them, in one process: many iterations in one call; with trajectories drawn as counts where
-that is cheaper; and one iteration at a time.
+They are done as `umdp reproduce` does them, in one process: with trajectories drawn step by step, and as counts where that is
+cheaper.
 `python -m bench.learning performance` prints instead what the robust policies of five runs are worth.
 """
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import time
-from unittest import mock
 
 import msgspec
 import numpy as np
 
 from umdp import anytime, benchmark
-from umdp.leap import Leaper
 from umdp.learn import LEARNERS
 from umdp.paper.running.experiment import Experiment
 from umdp.paper.running.trial import Trial, work
@@ -70,17 +67,14 @@ def runs(trajectories: int, sampling: str = "steps") -> list[Trial]:
     return [trial for trial in trials if trial.config.learner in PAPERS and trial.config.explore == "optimism"]
 
 
-def timed(trials: list[Trial], *, leaps: bool = True) -> tuple[list[float], list[int]]:
-    """Return the seconds and iterations of every run; without leaps, as where somebody looks at each iteration."""
+def timed(trials: list[Trial]) -> tuple[list[float], list[int]]:
+    """Return the seconds and iterations of every run."""
     seconds, iterations = [], []
-    with contextlib.ExitStack() as stack:
-        if not leaps:
-            stack.enter_context(mock.patch.object(Leaper, "of", return_value=None))
-        for trial in trials:
-            begun = time.perf_counter()
-            found = work(trial)
-            seconds.append(time.perf_counter() - begun)
-            iterations.append(int(found["iterations"][-1]))
+    for trial in trials:
+        begun = time.perf_counter()
+        found = work(trial)
+        seconds.append(time.perf_counter() - begun)
+        iterations.append(int(found["iterations"][-1]))
     return seconds, iterations
 
 
@@ -91,23 +85,21 @@ def main() -> None:
         return
     trajectories = int(float(sys.argv[1])) if len(sys.argv) > 1 else TRAJECTORIES
     print(f"chain: {simulated_steps_per_second() / 1e6:.0f} million simulated steps per second\n")
-    timed(runs(100), leaps=False)  # compile before the clock runs
-    for sampling in ("steps", "auto"):
+    for sampling in ("steps", "auto"):  # compile before the clock runs
         timed(runs(10_000, sampling))
     trials = runs(trajectories)
     fast, iterations = min((timed(trials) for _ in range(3)), key=lambda found: sum(found[0]))
     counted, _ = min((timed(runs(trajectories, "auto")) for _ in range(3)), key=lambda found: sum(found[0]))
-    slow, _ = timed(trials, leaps=False)
     print(
         f"{trajectories:,} trajectories, one seed, with what policies are worth on the process; kernels compiled before;"
     )
-    print("seconds of the whole run, the best of three for all but the last column\n")
-    print("| environment | learner | iterations | seconds | ms each | as counts | one at a time |")
-    print("|---|---|---|---|---|---|---|")
-    for trial, own, count, drawn, other in zip(trials, fast, iterations, counted, slow, strict=True):
+    print("seconds of the whole run, the best of three\n")
+    print("| environment | learner | iterations | seconds | ms each | as counts |")
+    print("|---|---|---|---|---|---|")
+    for trial, own, count, drawn in zip(trials, fast, iterations, counted, strict=True):
         each, name = 1e3 * own / (count + 1), trial.cell.environment
-        print(f"| {name} | {trial.config.learner} | {count} | {own:.3f} | {each:.3f} | {drawn:.3f} | {other:.3f} |")
-    print(f"| together | | {sum(iterations)} | {sum(fast):.2f} | | {sum(counted):.2f} | {sum(slow):.2f} |")
+        print(f"| {name} | {trial.config.learner} | {count} | {own:.3f} | {each:.3f} | {drawn:.3f} |")
+    print(f"| together | | {sum(iterations)} | {sum(fast):.2f} | | {sum(counted):.2f} |")
 
 
 if __name__ == "__main__":

@@ -24,10 +24,12 @@ import numpy as np
 
 from bench.problems import ERROR_RATE, PROBLEMS, Problem, problem
 from umdp import LUI, Learner
-from umdp.anytime import Anytime, Limits, proceed
 from umdp.calibration.course import Judge
-from umdp.evidence import DirectEvidence
 from umdp.explore import EXPLORERS, Explorer, Optimism
+from umdp.learning.candidates import DirectEvidence
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
+from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator
 
 __all__ = ["WAYS", "Way", "measure", "table"]
@@ -72,7 +74,7 @@ WAYS: dict[str, Way] = {
 """Columns by name. What is played is left out where nothing can be proved by it: `Problem.playable`."""
 
 
-def run_of(given: Problem, way: str, seed: int) -> Anytime | None:
+def run_of(given: Problem, way: str, seed: int) -> LearningRun | None:
     """Return a run at its beginning; None where the way does not apply."""
     how = WAYS[way]
     learner = how.learner(given)
@@ -81,14 +83,14 @@ def run_of(given: Problem, way: str, seed: int) -> Anytime | None:
     source = Simulator(given.truth, sampling="auto")
     rate = None if learner.claim.holds else ERROR_RATE
     played = None if how.share is None or not given.playable else DirectEvidence(how.share, rate, given.most)
-    return Anytime(source, given.spec, learner, how.explorer(given), seed, given.horizon, evidence=played)
+    return LearningRun(source, given.spec, learner, how.explorer(given), seed, given.horizon, evidence=played)
 
 
 @cache
 def warm(environment: str, way: str) -> None:
     """Compile what a run needs, which is not time spent on it."""
     run = run_of(problem(environment), way, 0)
-    for _ in () if run is None else proceed(run, Limits(trajectories=20), leap=True):
+    for _ in () if run is None else proceed(run, StoppingCriteria(trajectories=20)):
         pass
 
 
@@ -114,7 +116,7 @@ def needed(asked: Asked) -> dict[str, Any]:
         return {"environment": environment, "way": way, "seed": seed, "applies": False}
     found: dict[str, int | None] = {f"{part:g}": None for part in WITHIN}
     judge, begun, false, last = Judge.of(run), time.monotonic(), False, None
-    for last in proceed(run, Limits(trajectories=cap), leap=True):
+    for last in proceed(run, StoppingCriteria(trajectories=cap)):
         bound = judge.bound(last)
         for part in WITHIN:
             if found[f"{part:g}"] is None and close(bound, given, part):
@@ -126,7 +128,7 @@ def needed(asked: Asked) -> dict[str, Any]:
     return {
         "environment": environment, "way": way, "seed": seed, "applies": True, "found": found, "false": false,
         "trajectories": last.trajectories, "iterations": last.iteration, "bound": judge.bound(last),
-        "promises": last.promise is not None or run.playing is not None, "seconds": round(time.monotonic() - begun, 1),
+        "promises": last.promise is not None or run.candidates is not None, "seconds": round(time.monotonic() - begun, 1),
     }  # fmt: skip
 
 

@@ -10,9 +10,11 @@ import pytest
 
 import umdp
 from umdp import LUI, MDP, PAC, Snapshot, Spec, anytime, benchmark, solve
-from umdp.anytime import Anytime, Limits, proceed
 from umdp.explore import Follow, Optimism, Uniform
 from umdp.learn import LEARNERS
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
+from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator
 
 COIN = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1], labels={"heads": [1]})
@@ -161,7 +163,7 @@ def test_trajectories_end_where_no_reward_is_left(name: str) -> None:
     """The bandit that lost, and the player without money: steps taken there would set UCRL2's clock."""
     bench = benchmark.BENCHMARKS[name]
     model = bench.build()
-    state = Anytime(Simulator(model), bench.spec, LUI())
+    state = LearningRun(Simulator(model), bench.spec, LUI())
     value = solve(model, bench.spec).upper
     goal = np.isin(np.arange(model.states), model.labels["goal" if name == "bandit" else "done"])
     assert (state.halt[value == 0]).all()
@@ -175,9 +177,9 @@ def test_trajectories_go_on_where_bounds_leave_open_whether_the_goal_is_reached(
         [0, 1, 2, 3], [0, 2, 4, 5], [0, 1, 1, 2, 2], [0.5, 0.5, 0.9, 0.1, 1.0], labels={"goal": [2]},
         rewards={"cost": umdp.Rewards(choice=np.array([1.0, 0.0, 0.0]))},
     )  # fmt: skip
-    assert Anytime(Simulator(model), Spec.parse('Rmin=? [ F "goal" ]'), LUI()).halt.tolist() == [False, True, True]
+    assert LearningRun(Simulator(model), Spec.parse('Rmin=? [ F "goal" ]'), LUI()).halt.tolist() == [False, True, True]
     sound = umdp.ConfidenceSequence()
-    assert Anytime(Simulator(model), Spec.parse('Rmin=? [ F "goal" ]'), sound).halt.tolist() == [False, False, True]
+    assert LearningRun(Simulator(model), Spec.parse('Rmin=? [ F "goal" ]'), sound).halt.tolist() == [False, False, True]
     assert list(anytime(model, 'Rmin=? [ F "goal" ]', sound, trajectories=3000))[-1].bracket.upper < 3
 
 
@@ -196,20 +198,20 @@ def test_exploration_follows_a_given_policy() -> None:
 def test_a_run_continued_from_its_state_is_the_run_itself() -> None:
     bench = benchmark.BENCHMARKS["grid"]
 
-    def fresh() -> Anytime:
-        return Anytime(Simulator(bench.build()), bench.spec, LUI(), Optimism(0.9), 5, bench.horizon)
+    def fresh() -> LearningRun:
+        return LearningRun(Simulator(bench.build()), bench.spec, LUI(), Optimism(0.9), 5, bench.horizon)
 
     whole = fresh()
-    expected = numbers(list(proceed(whole, Limits(trajectories=400))))
-    state, got = fresh().state(), []
+    expected = numbers(list(proceed(whole, StoppingCriteria(trajectories=400))))
+    state, got = fresh().checkpoint(), []
     while len(got) < len(expected):  # a new process for every snapshot
         part = fresh()
         part.restore(state)
-        loop = proceed(part, Limits(trajectories=400))
+        loop = proceed(part, StoppingCriteria(trajectories=400))
         got += numbers([next(loop)])
         if len(got) < len(expected):
             next(loop)
-            state = part.state()
+            state = part.checkpoint()
     assert got == expected
 
 
@@ -268,34 +270,34 @@ def test_it_ends_where_exploration_avoids_everything_uncertain() -> None:
     *_, last = anytime(gamble, 'R{"cost"}min=? [ F "home" ]', LUI(), horizon=1000)
     assert last.reason == "exploration reaches nothing from which more could be learned"
     assert last.performance == pytest.approx(6)
-    limits = Limits(trajectories=last.trajectories + 100, exhaust=True)
+    limits = StoppingCriteria(trajectories=last.trajectories + 100, exhaust=True)
     spec = umdp.Spec.parse('R{"cost"}min=? [ F "home" ]')
-    *_, all_of_it = proceed(Anytime(Simulator(gamble), spec, LUI(), horizon=1000), limits)
+    *_, all_of_it = proceed(LearningRun(Simulator(gamble), spec, LUI(), horizon=1000), limits)
     assert all_of_it.trajectories == limits.trajectories
 
 
 def test_what_is_collected_when_it_is_stopped_is_used_and_not_lost() -> None:
     whole = numbers(list(anytime(COIN, HEADS, LUI(), trajectories=1000)))
     spec = umdp.Spec.parse(HEADS)
-    run, asked = Anytime(Simulator(COIN), spec, LUI()), 0
+    run, asked = LearningRun(Simulator(COIN), spec, LUI()), 0
 
     def stop() -> bool:
         nonlocal asked
         asked += 1
         return asked % 7 == 0
 
-    state, found = run.state(), {}
+    state, found = run.checkpoint(), {}
     for _ in range(100):
-        again = Anytime(Simulator(COIN), spec, LUI())
+        again = LearningRun(Simulator(COIN), spec, LUI())
         again.restore(state)
-        for snapshot in proceed(again, Limits(trajectories=1000), stop):
+        for snapshot in proceed(again, StoppingCriteria(trajectories=1000), stop):
             found[snapshot.iteration] = snapshot
-        state = again.state()
+        state = again.checkpoint()
         if "trajectories" in str(snapshot.reason):
             break
         assert snapshot.reason == "stopped"
         assert snapshot.trajectories == again.trajectories
-        assert snapshot.partial == bool(again.pending.any())
+        assert snapshot.partial == bool(again.state.pending.any())
     assert numbers(list(found.values())) == whole
     assert found[max(found)].partial  # the budget ended within an iteration
 
@@ -303,10 +305,10 @@ def test_what_is_collected_when_it_is_stopped_is_used_and_not_lost() -> None:
 @pytest.mark.parametrize("budget", [37, 1000])
 def test_a_longer_budget_goes_on_as_if_it_had_been_given_at_once(budget: int) -> None:
     bench = benchmark.BENCHMARKS["grid"]
-    run = Anytime(Simulator(bench.build()), bench.spec, LUI(), Optimism(0.9), 5, bench.horizon)
-    cut = {s.iteration: s for s in proceed(run, Limits(steps=budget))}
+    run = LearningRun(Simulator(bench.build()), bench.spec, LUI(), Optimism(0.9), 5, bench.horizon)
+    cut = {s.iteration: s for s in proceed(run, StoppingCriteria(steps=budget))}
     assert 0 <= cut[max(cut)].steps - budget < bench.horizon  # the last trajectory is not cut
-    cut |= {s.iteration: s for s in proceed(run, Limits(trajectories=300))}
+    cut |= {s.iteration: s for s in proceed(run, StoppingCriteria(trajectories=300))}
     assert numbers(list(cut.values())) == numbers(run_with(Optimism(0.9), 300))
 
 

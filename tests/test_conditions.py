@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from umdp import Guarantee, Spec, conditions
-from umdp.asked import asked_of
 from umdp.conditions import (
     COLUMNS,
     CONDITIONS,
@@ -29,6 +28,7 @@ from umdp.learn import LEARNERS as KNOWN
 from umdp.learn import Learner
 from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
+from umdp.learning.validation import asked_of
 from umdp.model import Graph, Rewards
 from umdp.source import Knowledge
 from umdp.source.logs.ends import FINAL

@@ -7,8 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from umdp import LUI, ConfidenceSequence, Learner, benchmark
-from umdp.anytime import SMALL, Anytime, Limits, proceed
 from umdp.explore import Optimism
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import SMALL, LearningRun
+from umdp.learning.stopping import StoppingCriteria
 from umdp.run.codec import pack, unpack
 from umdp.source.simulator import Simulator
 
@@ -17,9 +19,9 @@ LARGE = benchmark.grid(21, 21, traps=TRAPS)
 SPEC = benchmark.BENCHMARKS["grid"].spec
 
 
-def pieces(fresh: Callable[[], Anytime], limits: Limits) -> list[tuple[float, ...]]:
+def pieces(fresh: Callable[[], LearningRun], limits: StoppingCriteria) -> list[tuple[float, ...]]:
     """Return the snapshots of a run for each of which a new process takes over."""
-    state, found = pack(fresh().state()), []
+    state, found = pack(fresh().checkpoint()), []
     while True:
         run = fresh()
         run.restore(unpack(state))
@@ -29,16 +31,16 @@ def pieces(fresh: Callable[[], Anytime], limits: Limits) -> list[tuple[float, ..
         if snapshot.reason is not None:
             return found
         next(loop)
-        state = pack(run.state())
+        state = pack(run.checkpoint())
 
 
 @pytest.mark.parametrize("learner", [LUI(), ConfidenceSequence()], ids=lambda learner: learner.name)
 def test_a_run_that_is_taken_over_at_every_snapshot_is_the_run_itself(learner: Learner) -> None:
     mdp = LARGE if isinstance(learner, LUI) else benchmark.grid(5, 4, traps=[(2, 0), (2, 1)])
-    limits = Limits(trajectories=12 if mdp is LARGE else 60)
+    limits = StoppingCriteria(trajectories=12 if mdp is LARGE else 60)
 
-    def fresh() -> Anytime:
-        return Anytime(Simulator(mdp), SPEC, learner, Optimism(0.9), seed=3, horizon=300)
+    def fresh() -> LearningRun:
+        return LearningRun(Simulator(mdp), SPEC, learner, Optimism(0.9), seed=3, horizon=300)
 
     assert LARGE.states > SMALL  # above that, what a solve finds depends on where it starts, in the last digits
     whole = [(s.trajectories, s.steps, s.bracket.lower, s.bracket.upper) for s in proceed(fresh(), limits)]

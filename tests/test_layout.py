@@ -18,7 +18,7 @@ LONGEST = 400
 
 SAME_NAME: set[str] = set()
 """Classes that exist twice."""
-SHADOWS = {"umdp.anytime"}  # the module has one thing, the loop, and its name is the one users call
+SHADOWS: set[str] = set()
 """Names of a package that hide a module of it."""
 CYCLES: set[str] = set()
 """Modules that import each other, as "a, b"."""

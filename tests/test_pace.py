@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from umdp import LUI, ConfidenceSequence, ModelError, anytime, benchmark, solve
-from umdp.anytime import Anytime, Limits, proceed
 from umdp.explore import Optimism
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
+from umdp.learning.stopping import StoppingCriteria
 from umdp.run.codec import pack, unpack
 from umdp.source import Gymnasium, Simulator
 from umdp.spec import Spec
@@ -54,16 +56,16 @@ def test_environments_are_played_for_about_as_long_as_solving_takes() -> None:
 
 
 def test_a_run_cut_within_an_iteration_goes_on_as_if_it_had_not_been() -> None:
-    def fresh() -> Anytime:
-        return Anytime(cliff(), Spec.parse(CLIFF), LUI(), Optimism(), seed=5, horizon=100)
+    def fresh() -> LearningRun:
+        return LearningRun(cliff(), Spec.parse(CLIFF), LUI(), Optimism(), seed=5, horizon=100)
 
-    limits = Limits(trajectories=60)
+    limits = StoppingCriteria(trajectories=60)
     whole = [(s.trajectories, s.steps, s.bracket) for s in proceed(fresh(), limits)]
     run = fresh()
     for cut in (2, 3, 7, 11, 30, 60):
-        for _ in proceed(run, Limits(trajectories=cut)):
+        for _ in proceed(run, StoppingCriteria(trajectories=cut)):
             pass
-        state = unpack(pack(run.state()))
+        state = unpack(pack(run.checkpoint()))
         run = fresh()
         run.restore(state)
     rest = [(s.trajectories, s.steps, s.bracket) for s in proceed(run, limits)]
@@ -76,7 +78,7 @@ def test_a_solve_that_cannot_say_anything_yet_is_cut_short() -> None:
     source = Gymnasium(
         gymnasium.make("Taxi-v4", is_rainy=True, disable_env_checker=True), reward_of=lambda r: min(r, 0)
     )
-    run = Anytime(source, Spec.parse(CLIFF), LUI())
+    run = LearningRun(source, Spec.parse(CLIFF), LUI())
     model = run.snapshot().model
     short = solve(model, 'R{"cost"}minmax=? [ F "terminated" ]', cutoff=1e9)
     assert short.statistics.iterations < 1000  # 130 000 without
@@ -86,7 +88,7 @@ def test_a_solve_that_cannot_say_anything_yet_is_cut_short() -> None:
 
 def test_a_cutoff_does_not_touch_what_is_easy_to_prove() -> None:
     chain = benchmark.chain()
-    run = Anytime(Simulator(chain), benchmark.BENCHMARKS["chain"].spec, LUI())
+    run = LearningRun(Simulator(chain), benchmark.BENCHMARKS["chain"].spec, LUI())
     model = run.snapshot().model
     spec = run.spec.robust()
     assert solve(model, spec).bracket == solve(model, spec, cutoff=1e9).bracket

@@ -9,17 +9,19 @@ import numpy as np
 import pytest
 
 from umdp import LUI, ConfidenceSequence
-from umdp.anytime import Anytime, Limits, proceed
 from umdp.benchmark import BENCHMARKS
 from umdp.explore import Optimism
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
+from umdp.learning.stopping import StoppingCriteria
 from umdp.run.codec import pack, unpack
 from umdp.source.simulator import Simulator
 
 
-def begun(name: str, sampling: str, learner: Any = LUI, **options: Any) -> Anytime:
+def begun(name: str, sampling: str, learner: Any = LUI, **options: Any) -> LearningRun:
     bench = BENCHMARKS[name]
     source = Simulator(bench.build(), sampling=sampling)
-    return Anytime(source, bench.spec, learner(), Optimism(), 5, bench.horizon, **options)
+    return LearningRun(source, bench.spec, learner(), Optimism(), 5, bench.horizon, **options)
 
 
 def every(number: int) -> Callable[[], bool]:
@@ -40,7 +42,7 @@ def every(number: int) -> Callable[[], bool]:
 def test_a_run_that_is_interrupted_all_the_time_is_the_run_that_was_not(
     name: str, sampling: str, trajectories: int
 ) -> None:
-    limits = Limits(trajectories=trajectories)
+    limits = StoppingCriteria(trajectories=trajectories)
     whole = list(proceed(begun(name, sampling), limits))
     run, seen = begun(name, sampling), []
     for _ in range(10**6):
@@ -48,7 +50,7 @@ def test_a_run_that_is_interrupted_all_the_time_is_the_run_that_was_not(
         if run.trajectories >= trajectories:
             break
         other = begun(name, sampling)  # another process, which is told where to go on
-        other.restore(unpack(pack(run.state())))
+        other.restore(unpack(pack(run.checkpoint())))
         run = other
     last = {snapshot.iteration: snapshot for snapshot in seen}
     assert len(last) > 20
@@ -58,10 +60,10 @@ def test_a_run_that_is_interrupted_all_the_time_is_the_run_that_was_not(
         again = last[snapshot.iteration]
         assert (again.trajectories, again.steps) == (snapshot.trajectories, snapshot.steps)
         np.testing.assert_array_equal(again.counts, snapshot.counts)
-    np.testing.assert_array_equal(run.pending, begun_until(name, sampling, limits).pending)
+    np.testing.assert_array_equal(run.state.pending, begun_until(name, sampling, limits).state.pending)
 
 
-def begun_until(name: str, sampling: str, limits: Limits) -> Anytime:
+def begun_until(name: str, sampling: str, limits: StoppingCriteria) -> LearningRun:
     run = begun(name, sampling)
     for _ in proceed(run, limits):
         pass
@@ -70,23 +72,25 @@ def begun_until(name: str, sampling: str, limits: Limits) -> Anytime:
 
 def test_a_run_saved_before_there_was_a_choice_goes_on_step_by_step() -> None:
     run = begun("chain", "steps")
-    for _ in proceed(run, Limits(trajectories=500)):
+    for _ in proceed(run, StoppingCriteria(trajectories=500)):
         pass
-    state = run.state()
+    state = run.checkpoint()
     assert set(state["source"]) == {"random", "done", "steps"}
     auto = begun("chain", "auto")
     auto.restore(state)  # and may be taken further in the other way
-    for _ in proceed(auto, Limits(trajectories=1000)):
+    for _ in proceed(auto, StoppingCriteria(trajectories=1000)):
         pass
     assert auto.trajectories == 1000
 
 
 def test_fewest_trajectories_and_budgets_of_steps_are_kept() -> None:
     run = begun("grid", "counts", per_solve=500)
-    numbers = [snapshot.trajectories for snapshot in proceed(run, Limits(trajectories=5000)) if not snapshot.partial]
+    numbers = [
+        snapshot.trajectories for snapshot in proceed(run, StoppingCriteria(trajectories=5000)) if not snapshot.partial
+    ]
     assert (np.diff(numbers[:-1]) >= 500).all()
     run = begun("grid", "counts")
-    last = [snapshot.steps for snapshot in proceed(run, Limits(steps=100_000))][-1]
+    last = [snapshot.steps for snapshot in proceed(run, StoppingCriteria(steps=100_000))][-1]
     assert 100_000 <= last < 100_000 + 200
 
 
@@ -97,7 +101,7 @@ def test_what_is_promised_is_kept(sampling: str) -> None:
         run = begun(name, sampling, ConfidenceSequence)
         truth = run.source.truth
         assert truth is not None
-        snapshots = list(proceed(run, Limits(trajectories=3 * 10**4)))
+        snapshots = list(proceed(run, StoppingCriteria(trajectories=3 * 10**4)))
         assert snapshots[-1].trajectories == 3 * 10**4
         assert snapshots[-1].guarantee.holds
         for snapshot in snapshots:

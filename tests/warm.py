@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-
 import umdp
-from umdp.anytime import Anytime, Limits, proceed
 from umdp.benchmark import BENCHMARKS
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
+from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator
 
 if __name__ == "__main__":
     grid = BENCHMARKS["grid"]
-    run = Anytime(Simulator(grid.build()), grid.spec, umdp.LUI(), horizon=grid.horizon)
-    for _ in itertools.islice(proceed(run, Limits(trajectories=100)), 20):  # one iteration at a time
+    run = LearningRun(Simulator(grid.build()), grid.spec, umdp.LUI(), horizon=grid.horizon)
+    for _ in proceed(run, StoppingCriteria(trajectories=100)):
         pass
     umdp.solve(grid.build(), grid.spec)
-    run = Anytime(Simulator(grid.build()), grid.spec, umdp.LUI(), horizon=grid.horizon)
-    for _ in proceed(run, Limits(trajectories=100), leap=True):  # many in one call
-        pass

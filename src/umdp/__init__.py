@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from umdp import benchmark
 from umdp.calibration import Calibration, calibrate
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
-from umdp.evidence import DirectEvidence, Promised
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner, RestartingSequence
 from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning import anytime
+from umdp.learning.candidates import DirectEvidence, Promised
+from umdp.learning.snapshot import Snapshot
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
 from umdp.model.tying import Tying
 from umdp.parametric.model import ParametricMDP
 from umdp.simulation import Promise, Simulation, certify, simulate
-from umdp.snapshot import Snapshot
 from umdp.solver import Bracket, Prepared, Solution, Statistics, Status, evaluate, prepare, solve
 from umdp.source.simulator import switch
 from umdp.spec import Spec

@@ -16,8 +16,8 @@ from umdp import LUI, MDP, ConfidenceSequence, Graph, IntervalMDP, ModelError, S
 from umdp.automata import MemoryPolicy
 from umdp.automata.product import Product, product_of
 from umdp.cli import run
+from umdp.learning.snapshot import Snapshot
 from umdp.model import REST
-from umdp.snapshot import Snapshot
 from umdp.source import Batch, Environment, Gymnasium, Log, Order, Source, open_log
 from umdp.statements import Code, say
 

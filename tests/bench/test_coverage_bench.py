@@ -9,8 +9,8 @@ from bench.coverage import ERROR_RATE, Case, cases, every_promise, false_promise
 from scipy.stats import binom
 
 from umdp import MDP, ClopperPearson, ConfidenceSequence, Spec
-from umdp.anytime import Anytime
 from umdp.explore import Optimism, View
+from umdp.learning.procedure import LearningRun
 from umdp.source.simulator import Simulator
 
 # Two coins in the first state, one behind it.
@@ -52,7 +52,7 @@ def test_it_goes_there_and_takes_it() -> None:
     assert best_way(TWO, 3)[:2].tolist() == [False, True]
 
 
-def run(learner, seed: int, kind=Anytime, explorer=None) -> Anytime:
+def run(learner, seed: int, kind=LearningRun, explorer=None) -> LearningRun:
     return kind(Simulator(TWO), GOAL, learner, explorer or Optimism(0.5), seed)
 
 

@@ -10,8 +10,8 @@ from scipy.stats import beta, binom
 
 from umdp import LUI, MDP, Guarantee, Learner, ModelError, anytime, benchmark, calibrate
 from umdp.calibration.api import default_times
-from umdp.evidence import DirectEvidence
 from umdp.explore import Uniform
+from umdp.learning.candidates import DirectEvidence
 from umdp.source import Simulator
 
 # From the start, a leads to the goal with probability 0.3 and b with 0.6; otherwise one is lost.
@@ -137,20 +137,6 @@ def test_a_run_is_that_of_its_seed() -> None:
     assert made.seeds.tolist() == [7, 8]
     assert made.columns["bound"][1, -1] == last.bracket.lower
     assert made.columns["worth"][1, -1] == pytest.approx(last.performance)
-
-
-def test_leaps_change_nothing() -> None:
-    """LUI is taken many iterations at a time, a class derived from it is not."""
-
-    class Same(LUI):
-        pass
-
-    bench = benchmark.BENCHMARKS["chain"]
-    one, other = (
-        calibrate(each, bench.build(), bench.spec, seeds=3, trajectories=60, horizon=100) for each in (LUI(), Same())
-    )
-    for name, column in one.columns.items():
-        np.testing.assert_allclose(column, other.columns[name], rtol=1e-6, err_msg=name)
 
 
 def test_learner_and_source_may_be_made_for_every_run() -> None:

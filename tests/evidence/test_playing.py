@@ -12,12 +12,13 @@ import pytest
 from tests.evidence.processes import Remembering, random_mdp
 
 from umdp import LUI, MDP, ConfidenceSequence, DirectEvidence, Spec, anytime, evaluate
-from umdp.anytime import Anytime, proceed
 from umdp.benchmark import BENCHMARKS, grid
 from umdp.errors import ModelError
-from umdp.evidence.candidate import same
 from umdp.explanation import ledger
-from umdp.limits import Limits, threshold
+from umdp.learning.candidates.candidate import same
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
+from umdp.learning.stopping import StoppingCriteria, threshold
 from umdp.model import Policy
 from umdp.run.codec import pack, unpack
 from umdp.source import Simulator
@@ -30,12 +31,12 @@ SMALL = grid(4, 3, traps=[(1, 0), (2, 1)])
 HALF = DirectEvidence(0.5)
 
 
-def run_of(learner=None, spec=UNTIL, mdp=SMALL, evidence=HALF, **more) -> Anytime:
-    return Anytime(Simulator(mdp), spec, learner or LUI(), evidence=evidence, **more)
+def run_of(learner=None, spec=UNTIL, mdp=SMALL, evidence=HALF, **more) -> LearningRun:
+    return LearningRun(Simulator(mdp), spec, learner or LUI(), evidence=evidence, **more)
 
 
 def last(run, **limits):
-    *_, snapshot = proceed(run, Limits(**limits))
+    *_, snapshot = proceed(run, StoppingCriteria(**limits))
     return snapshot
 
 
@@ -43,7 +44,7 @@ def last(run, **limits):
 def test_candidates_play_their_share(share):
     run = run_of(evidence=DirectEvidence(share))
     shown = last(run, trajectories=3000)
-    playing = run.playing
+    playing = run.candidates
     assert playing.explored + playing.played == shown.trajectories == 3000
     assert playing.played == sum(one.plays for one in playing.candidates)
     assert share / 4 - 0.05 <= playing.played / 3000 <= share + 0.05
@@ -54,7 +55,7 @@ def test_candidates_play_their_share(share):
 
 @pytest.mark.parametrize("learner", [LUI(), ConfidenceSequence(0.05)])
 def test_the_answer_is_the_better_promise_and_its_policy_is_the_one_it_is_about(learner):
-    for shown in proceed(run_of(learner), Limits(trajectories=800)):
+    for shown in proceed(run_of(learner), StoppingCriteria(trajectories=800)):
         promise, played = shown.promise, shown.evidence
         if promise is None:
             assert not shown.guarantee.holds
@@ -75,12 +76,12 @@ def test_what_is_counted_is_what_was_played_since_the_candidate_was_fixed():
     """Every trajectory is remembered: those of a candidate are the ones after it came, and in its turns alone."""
     mdp = coin(0.4)
     source = Remembering(mdp)
-    run = Anytime(source, GOAL, LUI(), evidence=HALF)
+    run = LearningRun(source, GOAL, LUI(), evidence=HALF)
     goal = int(np.flatnonzero(mdp.labels["goal"])[0])
     kept = []
     before = [0, 0.0, 0]
-    for _ in proceed(run, Limits(trajectories=800)):
-        playing = run.playing
+    for _ in proceed(run, StoppingCriteria(trajectories=800)):
+        playing = run.candidates
         played, hits = playing.played, sum(one.hits for one in playing.candidates)
         if played > before[0]:
             fresh = source.paths[-(played - before[0]) :]
@@ -90,7 +91,7 @@ def test_what_is_counted_is_what_was_played_since_the_candidate_was_fixed():
                 assert all(current.policy.choice[s] == c for s, c in zip(states, taken, strict=False))
             kept += fresh
         before = [played, hits, len(source.paths)]
-    assert len(kept) == run.playing.played > 100
+    assert len(kept) == run.candidates.played > 100
     assert len(source.paths) == run.trajectories
 
 
@@ -101,24 +102,24 @@ def test_a_run_that_was_interrupted_goes_on_as_if_it_had_not_been(learner, cuts)
     run = run_of(learner, seed=4)
     for cut in cuts:
         last(run, trajectories=cut)
-        state = unpack(pack(run.state()))
+        state = unpack(pack(run.checkpoint()))
         run = run_of(learner, seed=4)
         run.restore(state)
     again = last(run, trajectories=700)
-    assert pack(run.state()) == pack(straight.state())
+    assert pack(run.checkpoint()) == pack(straight.checkpoint())
     assert again.row() == whole.row()
 
 
 def test_neither_the_clock_nor_somebody_who_stops_it_changes_a_run(monkeypatch):
     straight = run_of(seed=9)
     last(straight, trajectories=700)
-    for module in ("umdp.anytime", "umdp.evidence.playing"):
+    for module in ("umdp.learning.sampling",):
         monkeypatch.setattr(import_module(module), "PATIENCE", 0.0)
     run, calls = run_of(seed=9), itertools.count()
     while run.trajectories < 700:
-        for _ in proceed(run, Limits(trajectories=700), stop=lambda: next(calls) % 7 == 6):
+        for _ in proceed(run, StoppingCriteria(trajectories=700), stop=lambda: next(calls) % 7 == 6):
             pass
-    assert pack(run.state()) == pack(straight.state())
+    assert pack(run.checkpoint()) == pack(straight.checkpoint())
 
 
 def test_a_run_without_evidence_is_what_it_was():
@@ -129,14 +130,14 @@ def test_a_run_without_evidence_is_what_it_was():
 
 def test_the_error_rate_is_shared_and_the_label_is_for_both():
     run = run_of(ConfidenceSequence(0.02))
-    assert (run.learner.error_rate, run.playing.budget.rate) == (0.01, 0.01)
-    assert run.guarantee().level == 0.98 == run.playing.label(run.source).level
+    assert (run.learner.error_rate, run.candidates.budget.rate) == (0.01, 0.01)
+    assert run.guarantee().level == 0.98 == run.candidates.label(run.source).level
     shown = last(run, trajectories=500)
     assert sum(shown.evidence.spent) <= 0.01
     assert run_of(
         ConfidenceSequence(0.02), evidence=DirectEvidence(error_rate=0.03)
     ).guarantee().level == pytest.approx(0.95)
-    assert run_of().playing.budget.level == 0.99
+    assert run_of().candidates.budget.level == 0.99
     assert not run_of().guarantee().holds
 
 
@@ -145,7 +146,7 @@ def test_the_ledger_has_what_candidates_got(learner):
     run = run_of(learner)
     spent = ledger(last(run, trajectories=500))
     names = [entry.name for entry in spent.entries if entry.name.startswith("playing")]
-    assert len(names) == len(run.playing.candidates) > 0
+    assert len(names) == len(run.candidates.candidates) > 0
     assert spent.error_rate == (0.02 if learner.claim.holds else 0.01)
     assert spent.left >= 0
 
@@ -155,13 +156,13 @@ def test_a_threshold_ends_a_run_where_it_is_promised_and_not_before():
     assert shown.reason == ">= 0.1 is certified by playing the policy"
     assert shown.promise.bound >= 0.1
     assert shown.trajectories < 20_000
-    first = last(Anytime(Simulator(SMALL), UNTIL, LUI(), seed=1), until=threshold(">=0.1"))
+    first = last(LearningRun(Simulator(SMALL), UNTIL, LUI(), seed=1), until=threshold(">=0.1"))
     assert first.reason == ">= 0.1 is reached on the learned model"
 
 
 def test_a_process_that_changes_is_promised_nothing():
     later = SMALL.graph.with_probability(SMALL.probability)
-    run = Anytime(switch(SMALL, later, 10_000), UNTIL, LUI(), evidence=HALF)
+    run = LearningRun(switch(SMALL, later, 10_000), UNTIL, LUI(), evidence=HALF)
     shown = last(run, trajectories=1000)
     assert shown.promise is None
     assert "known to change" in str(shown.evidence.guarantee)
@@ -171,10 +172,10 @@ def test_a_cost_above_the_most_withdraws_the_promise():
     spec = Spec.parse('R{"r"}min=? [ F "end" ]')
     run = run_of(spec=spec, mdp=random_mdp(3), evidence=DirectEvidence(most=0.5))
     shown = last(run, trajectories=600)
-    assert run.playing.beyond
+    assert run.candidates.beyond
     assert shown.promise is None
     assert "more than the most" in str(shown.evidence.guarantee)
-    assert unpack(pack(run.state()))["evidence"]["beyond"] is True
+    assert unpack(pack(run.checkpoint()))["evidence"]["beyond"] is True
 
 
 def test_policies_that_differ_where_they_never_get_are_the_same():
@@ -214,9 +215,9 @@ def false_promises(
     """Return in how many runs a promise was ever wrong, at whatever snapshot."""
     wrong, values = 0, {}
     for seed in range(first, first + runs):
-        run = Anytime(Simulator(mdp), spec, learner, seed=seed, per_solve=10, evidence=DirectEvidence(0.5, rate))
+        run = LearningRun(Simulator(mdp), spec, learner, seed=seed, per_solve=10, evidence=DirectEvidence(0.5, rate))
         found = False
-        for shown in proceed(run, Limits(trajectories=trajectories)):
+        for shown in proceed(run, StoppingCriteria(trajectories=trajectories)):
             played = shown.evidence
             if not played.holds:
                 continue

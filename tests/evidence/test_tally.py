@@ -8,7 +8,7 @@ from tests.evidence.processes import Remembering, random_mdp
 
 from umdp import Policy, Spec, evaluate
 from umdp.errors import ModelError
-from umdp.evidence.tally import Tally
+from umdp.learning.candidates.tally import Tally
 from umdp.source import Simulator
 
 PROPERTIES = [

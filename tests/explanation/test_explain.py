@@ -24,10 +24,11 @@ from umdp import (
     io,
 )
 from umdp import open as open_run
-from umdp.anytime import Anytime, Limits, proceed
 from umdp.explanation.forecast import forecast, law_of
 from umdp.explanation.worst_case import WorstCase
-from umdp.limits import threshold
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
+from umdp.learning.stopping import StoppingCriteria, threshold
 from umdp.source.simulator import Simulator
 
 COIN = MDP(
@@ -114,12 +115,12 @@ def test_what_a_target_takes_against_what_then_happened(
     """The estimate is within a factor of three, in the geometric mean over a few runs, of what it then took."""
     errors = []
     for seed in range(4):
-        run = Anytime(Simulator(process[0], sampling="auto"), process[1], learner, seed=seed, horizon=100)
-        *_, now = proceed(run, Limits(until=threshold(first)))
+        run = LearningRun(Simulator(process[0], sampling="auto"), process[1], learner, seed=seed, horizon=100)
+        *_, now = proceed(run, StoppingCriteria(until=threshold(first)))
         found = explain(now, target=then).forecast
         assert found is not None
         assert found.trajectories is not None
-        *_, later = proceed(run, Limits(until=threshold(then)))
+        *_, later = proceed(run, StoppingCriteria(until=threshold(then)))
         errors.append(math.log(found.trajectories / (later.trajectories - now.trajectories)))
     assert abs(np.mean(errors)) < math.log(3)
 

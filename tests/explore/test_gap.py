@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from umdp import LUI, MDP, ConfidenceSequence, Graph, ModelError, Spec, anytime, benchmark, solve
-from umdp.anytime import Anytime, Limits, proceed
 from umdp.cli import run as command
 from umdp.explore import Explorer, Gap, Optimism, Posterior, Uniform, View
 from umdp.explore.gap import estimate, expected_visits
 from umdp.explore.policies import best, even
 from umdp.learn.tied import Tied
-from umdp.outlook import distance
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
+from umdp.learning.stopping import StoppingCriteria
+from umdp.learning.value_estimates import distance
 from umdp.run.codec import pack, unpack
 from umdp.solver import Bracket
 from umdp.source.simulator import Simulator
@@ -54,18 +56,18 @@ def test_what_counts_suggest_is_a_distribution_within_bounds(counts: list[int]) 
     assert (guess <= learner.upper + 1e-12).all()
 
 
-def begun(explorer: Explorer, mdp: MDP = GRID, spec: Spec = SPEC, seed: int = 3) -> Anytime:
-    return Anytime(Simulator(mdp), spec, ConfidenceSequence(0.05), explorer, seed, 100)
+def begun(explorer: Explorer, mdp: MDP = GRID, spec: Spec = SPEC, seed: int = 3) -> LearningRun:
+    return LearningRun(Simulator(mdp), spec, ConfidenceSequence(0.05), explorer, seed, 100)
 
 
 @pytest.mark.parametrize("explorer", [Gap(), Posterior()])
 def test_weights_are_probabilities_and_runs_that_are_continued_explore_as_they_would_have(explorer: Explorer) -> None:
-    run, limits = begun(explorer), Limits(trajectories=80)
+    run, limits = begun(explorer), StoppingCriteria(trajectories=80)
     whole = []
     for snapshot in proceed(run, limits):
         np.testing.assert_allclose(np.add.reduceat(run.direct(), GRID.state_ptr[:-1]), 1.0)
         whole.append((snapshot.trajectories, snapshot.steps, snapshot.bracket.lower))
-    state, taken_over = pack(begun(explorer).state()), []
+    state, taken_over = pack(begun(explorer).checkpoint()), []
     while not taken_over or taken_over[-1] != whole[-1]:
         run = begun(explorer)
         run.restore(unpack(state))
@@ -74,7 +76,7 @@ def test_weights_are_probabilities_and_runs_that_are_continued_explore_as_they_w
         taken_over.append((snapshot.trajectories, snapshot.steps, snapshot.bracket.lower))
         if snapshot.reason is None:
             next(loop)
-        state = pack(run.state())
+        state = pack(run.checkpoint())
     assert taken_over == whole
 
 
@@ -83,7 +85,7 @@ def test_posterior_sampling_depends_on_seed_and_iteration() -> None:
     assert (first == again).all()
     assert (first != other).any()
     run = begun(Posterior())
-    drawn = [run.direct() for _ in zip(proceed(run, Limits(trajectories=30)), range(6), strict=False)]
+    drawn = [run.direct() for _ in zip(proceed(run, StoppingCriteria(trajectories=30)), range(6), strict=False)]
     assert len({each.tobytes() for each in drawn}) > 1
 
 
@@ -108,8 +110,8 @@ def test_samples_go_where_they_are_worth_most() -> None:
     )  # fmt: skip
     found = {}
     for explorer in (Gap(), Uniform()):
-        run = Anytime(Simulator(mdp), Spec.parse('Pmax=? [ F "goal" ]'), ConfidenceSequence(0.05), explorer, 0, 10)
-        *_, last = proceed(run, Limits(gap=0.1, trajectories=10**6))
+        run = LearningRun(Simulator(mdp), Spec.parse('Pmax=? [ F "goal" ]'), ConfidenceSequence(0.05), explorer, 0, 10)
+        *_, last = proceed(run, StoppingCriteria(gap=0.1, trajectories=10**6))
         found[type(explorer)] = last.trajectories
         assert "within 0.1" in str(last.reason)
         seen = np.add.reduceat(run.counts, mdp.choice_ptr[:-1])
@@ -126,8 +128,8 @@ def test_tied_choices_earn_together() -> None:
     learner = Tied(ConfidenceSequence(0.05), bench.tie(mdp.graph))
     found = {}
     for explorer in (Gap(), Optimism()):
-        run = Anytime(Simulator(mdp), bench.spec, learner, explorer, 0, bench.horizon)
-        *_, last = proceed(run, Limits(gap=0.05, trajectories=20_000))
+        run = LearningRun(Simulator(mdp), bench.spec, learner, explorer, 0, bench.horizon)
+        *_, last = proceed(run, StoppingCriteria(gap=0.05, trajectories=20_000))
         assert last.reason == "the policy is certified to be within 0.05 of the optimum"
         found[type(explorer)] = last.trajectories
     assert found[Gap] <= 2 * found[Optimism]
@@ -239,9 +241,9 @@ def test_false_promises_are_as_rare_as_promised(explorer: Explorer) -> None:
     runs, wrong, rate = 400, 0, 0.05
     spec = Spec.parse('Pmax=? [ F "goal" ]')
     for seed in range(runs):
-        run = Anytime(Simulator(COINS), spec, ConfidenceSequence(rate), explorer, seed, 10)
+        run = LearningRun(Simulator(COINS), spec, ConfidenceSequence(rate), explorer, seed, 10)
         failed = False
-        for snapshot in proceed(run, Limits(gap=0.2, trajectories=2000)):
+        for snapshot in proceed(run, StoppingCriteria(gap=0.2, trajectories=2000)):
             assert snapshot.performance is not None
             failed |= snapshot.bracket.lower > snapshot.performance + 1e-9
         closed = snapshot.reason is not None and "certified" in snapshot.reason

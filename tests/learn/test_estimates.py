@@ -10,9 +10,9 @@ from scipy.stats import binom
 
 from learn.small import coin, counted, fan
 from umdp import Graph, ModelError
-from umdp.anytime import Anytime
 from umdp.benchmark import BENCHMARKS
 from umdp.learn import MAP, PAC, UCRL2, Learner
+from umdp.learning.procedure import LearningRun
 from umdp.source.simulator import Simulator
 
 EPSILON = 1e-4
@@ -117,7 +117,7 @@ def test_pac_pays_for_what_matters_only() -> None:
 @pytest.mark.parametrize(("name", "uncertain"), [("chain", 186), ("aircraft", 379), ("grid", 1437), ("bandit", 198)])
 def test_pac_divides_its_error_rate_over_all_uncertain_transitions_of_the_benchmarks(name: str, uncertain: int) -> None:
     bench = BENCHMARKS[name]
-    assert Anytime(Simulator(bench.build()), bench.spec, PAC()).learner.level == 0.01 / uncertain
+    assert LearningRun(Simulator(bench.build()), bench.spec, PAC()).learner.level == 0.01 / uncertain
 
 
 def test_epsilon_gives_way_where_it_would_leave_no_distribution() -> None:

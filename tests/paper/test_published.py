@@ -102,13 +102,14 @@ def test_exploration_is_one_update_late() -> None:
     )  # fmt: skip
     run = build(trial)
     assert run.horizon == 101
-    from umdp.anytime import Limits
+    from umdp.learning.sampling import explore
+    from umdp.learning.stopping import StoppingCriteria
 
     headings = []
     for _ in range(6):
         of_model = run.solve_optimistic(run.learner.model).policy
         headings.append((run.direct() > 0.5, of_model.weights() > 0.5))  # the optimistic action has weight 0.9
-        assert run.explore(run.direct(), Limits(trajectories=50), lambda: None) == (True, None)
+        assert explore(run, StoppingCriteria(trajectories=50), lambda: None) == (True, None)
         run.update()
     assert np.array_equal(headings[0][0], headings[0][1])
     for (followed, _), (_, earlier) in zip(headings[1:], headings, strict=False):
@@ -120,13 +121,14 @@ def test_counters_restart_at_a_change() -> None:
         t for t in Experiment.load("change").cut(seeds=1, trajectories=400).as_published().trials()
         if (t.cell.environment, t.cell.learner, t.cell.after) == ("chain", "LUI", 100)
     )  # fmt: skip
-    from umdp.anytime import Limits
+    from umdp.learning.sampling import explore
+    from umdp.learning.stopping import StoppingCriteria
 
     run = build(trial)
-    limits = Limits(trajectories=400)
+    limits = StoppingCriteria(trajectories=400)
     while run.trajectories < 100:
         assert run.quota().max() == max(np.add.reduceat(run.counts, run.source.graph.choice_ptr[:-1]).max(), 1)
-        run.explore(run.direct(), limits, lambda: None)
+        explore(run, limits, lambda: None)
         run.update()
     assert run.quota().max() == 1
 

@@ -142,7 +142,7 @@ def test_a_run_is_read_in_a_folder_where_nothing_may_be_written(tmp_path, coin, 
     code = (
         "import os, sys\n"
         "from umdp.run import Store\n"
-        "import umdp.snapshot, umdp.solver, encodings.idna\n"
+        "import umdp.learning.snapshot, umdp.solver, encodings.idna\n"
         "with Store.open(sys.argv[2]) as store:\n"  # imports and compiles what another user may not be able to read
         "    store.learned()\n"
         "os.setuid(65534) if os.getuid() == 0 else None\n"

@@ -7,7 +7,7 @@ import numpy as np
 from umdp import IntervalMDP, Rewards, Spec
 from umdp.solver.judge.inductive import examine
 from umdp.solver.judge.question import answer_of, case_of, one_minus, rounded_sum, rows_of
-from umdp.solver.judge.rows import TwoPart
+from umdp.solver.judge.rows import TwoPart, ends_of
 from umdp.solver.judge.width import consistent, plausible, plausible_end
 from umdp.solver.objective import objective_of, players
 
@@ -104,6 +104,11 @@ def test_sums_and_differences_are_rounded_outwards() -> None:
     below, above = rounded_sum(base, offset, up=False), rounded_sum(base, offset, up=True)
     assert below.tolist() == [1.0, np.nextafter(1.0, 0.0), 1.0, np.inf]
     assert above.tolist() == [np.nextafter(1.0, 2.0), 1.0, 1.0, np.inf]
+    sides = TwoPart(base, offset), TwoPart(base, -offset)
+    assert ends_of(*sides, 0, False) == (1.0, 1.0)
+    assert ends_of(*sides, 1, False) == (np.nextafter(1.0, 0.0), np.nextafter(1.0, 2.0))
+    assert ends_of(*sides, 1, True) == (-np.nextafter(1.0, 2.0), -np.nextafter(1.0, 0.0))
+    assert ends_of(*sides, 2, True) == (-1.0, -1.0)
     low, high = one_minus(np.array([0.0, 0.25, 2.0**-60, 1.0]), np.array([0.0, 0.5, 2.0**-60, 1.0]))
     assert low[0] == high[0] == 1.0
     assert low[3] == high[3] == 0.0

@@ -112,13 +112,13 @@ def test_threads_that_solve_on_one_graph_do_not_meet() -> None:
                 assert other.lower <= one.upper
 
 
-def test_a_run_that_leaps_leaves_no_rows_behind_for_others() -> None:
+def test_a_run_leaves_no_rows_behind_for_others() -> None:
     bench = BENCHMARKS["grid"]
     truth, spec = bench.build(), bench.spec.robust()
     *_, last = anytime(truth, bench.spec, LEARNERS["lui"](), horizon=bench.horizon, trajectories=200)
     own = solve(last.model, spec).bracket
     ahead = anytime(truth, bench.spec, LEARNERS["pac"](), horizon=bench.horizon, trajectories=200)
-    next(ahead)  # the rest of the leap is done, and on the same graph
+    next(ahead)  # on the same graph
     assert last.model.graph is truth.graph
     assert solve(last.model, spec).bracket == own
 

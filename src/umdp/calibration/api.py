@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.anytime import Anytime
-from umdp.asked import check_budgets
 from umdp.calibration.course import COLUMNS, Judge
 from umdp.calibration.result import Calibration
 from umdp.errors import ModelError
-from umdp.evidence import DirectEvidence, as_evidence
 from umdp.explore import Explorer, as_explorer
 from umdp.guarantee import Guarantee
 from umdp.learn import Learner, as_learner
 from umdp.learn.tied import as_tied
+from umdp.learning.candidates import DirectEvidence, as_evidence
+from umdp.learning.procedure import LearningRun
+from umdp.learning.validation import check_budgets
 from umdp.model import MDP
 from umdp.model.tying import Outcome, Tie, Tying
 from umdp.source import Source, as_source
@@ -28,7 +28,7 @@ from umdp.spec import Spec
 __all__ = ["NOMINAL", "Plain", "calibrate", "calibration", "default_times", "simulated"]
 
 Columns = dict[str, NDArray[Any]]
-MakeRun = Callable[[int], Anytime]
+MakeRun = Callable[[int], LearningRun]
 Progress = Callable[[int, int], None]
 
 NOMINAL = 0.95  # where nobody says what to compare with
@@ -126,7 +126,7 @@ class Plain:
     tie: Tying | Tie | None = None
     outcome: Outcome | None = None
 
-    def __call__(self, seed: int) -> Anytime:
+    def __call__(self, seed: int) -> LearningRun:
         """Return the run at its beginning."""
         learner, origin = self.learner, self.source
         if callable(learner) and not isinstance(learner, type | Learner):
@@ -136,7 +136,7 @@ class Plain:
         source = simulated(as_source(origin))
         learns = as_tied(as_learner(learner), source.graph, self.tie, self.outcome)
         more = (seed, self.horizon, self.precision, None, self.evidence)
-        return Anytime(source, self.spec, learns, self.explorer, *more)
+        return LearningRun(source, self.spec, learns, self.explorer, *more)
 
 
 def calibration(
@@ -162,8 +162,8 @@ def calibration(
         raise ModelError(f"level is {level}; give a probability between 0 and 1, such as 0.95")
     first = make(seed)
     claim, judge, played = first.learner.claim, Judge.of(first), None
-    if first.playing is not None:
-        played = Guarantee("any-time", first.playing.budget.level)
+    if first.candidates is not None:
+        played = Guarantee("any-time", first.candidates.budget.level)
     chosen = claim.level if played is None else played.level
     if chosen is None:
         rate = getattr(first.learner, "error_rate", None)

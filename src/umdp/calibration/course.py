@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.anytime import Anytime, proceed
-from umdp.limits import Limits
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
+from umdp.learning.stopping import StoppingCriteria
 from umdp.model import MDP
 from umdp.solver import Bracket, evaluate, solve
 from umdp.spec import Direction, Spec
 
 if TYPE_CHECKING:
+    from umdp.learning.snapshot import Snapshot
     from umdp.model import Policy
-    from umdp.snapshot import Snapshot
 
 __all__ = ["COLUMNS", "Judge", "follow"]
 
@@ -63,7 +64,7 @@ class Judge:
         self._worth: dict[bytes, Bracket] = {}
 
     @classmethod
-    def of(cls, run: Anytime) -> Judge:
+    def of(cls, run: LearningRun) -> Judge:
         """Return the judge of a run at its beginning, whose process is known."""
         truth, learner = run.source.truth, run.learner
         assert truth is not None
@@ -96,8 +97,8 @@ class Judge:
 
     def keeps(self, snapshot: Snapshot) -> bool:
         """Whether the policy is worth what is said."""
-        bound, about = self.bound(snapshot), snapshot.__dict__.get("performance")
-        if about is not None and np.isfinite(about):  # known from a leap, without a proof
+        bound, about = self.bound(snapshot), snapshot.performance
+        if about is not None and np.isfinite(about):  # known without a proof
             room = NEAR * abs(about) + 1e-300
             if abs(bound - about) > room:
                 return bool(bound < about) == self.rises
@@ -124,7 +125,7 @@ class _State:
     snapshot: Snapshot
 
 
-def follow(run: Anytime, judge: Judge, times: NDArray[np.int64]) -> Columns:
+def follow(run: LearningRun, judge: Judge, times: NDArray[np.int64]) -> Columns:
     """Go through a run up to the last of some times, and return what held: `COLUMNS`, (K,) each.
 
     At a time, what the last complete look showed is in force. ``then`` is whether that held, ``always`` whether every look
@@ -132,7 +133,7 @@ def follow(run: Anytime, judge: Judge, times: NDArray[np.int64]) -> Columns:
     """
     found: Columns = {name: np.full(times.size, np.nan) for name in COLUMNS}
     row, state = 0, None
-    snapshots = proceed(run, Limits(trajectories=int(times[-1])), leap=True)
+    snapshots = proceed(run, StoppingCriteria(trajectories=int(times[-1])))
     for after in _states(snapshots, judge):
         while state is not None and row < times.size and times[row] < after.snapshot.trajectories:
             _note(found, row, state, judge)

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.anytime import Anytime
 from umdp.calibration.course import Judge, follow
 from umdp.errors import ModelError, UmdpError
+from umdp.learning.procedure import LearningRun
 
 __all__ = ["courses"]
 
 Columns = dict[str, NDArray[Any]]
-MakeRun = Callable[[int], Anytime]
+MakeRun = Callable[[int], LearningRun]
 AHEAD = 4  # runs handed out to every process
 
 

@@ -14,8 +14,8 @@ from umdp.cli.terminal import say
 from umdp.errors import ModelError
 
 if TYPE_CHECKING:
-    from umdp.anytime import Anytime
     from umdp.calibration import Calibration
+    from umdp.learning.procedure import LearningRun
     from umdp.run import Config
     from umdp.source.simulator import Simulator
     from umdp.spec import Spec
@@ -132,7 +132,7 @@ class Configured:
     config: Config
     published: bool = False
 
-    def __call__(self, seed: int) -> Anytime:
+    def __call__(self, seed: int) -> LearningRun:
         """Return the run at its beginning."""
         import msgspec
 

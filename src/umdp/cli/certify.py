@@ -26,9 +26,9 @@ class Certify:
 
     def run(self) -> int:
         """Play the policy and print what is promised of it; 0, or 1 where --until was not reached."""
-        from umdp.asked import check_budgets, check_until
         from umdp.cli.live import plain
-        from umdp.limits import threshold
+        from umdp.learning.stopping import threshold
+        from umdp.learning.validation import check_budgets, check_until
         from umdp.simulation.evidence import certify_fitted
 
         check_budgets(prefix="--", trajectories=self.trajectories, seconds=self.seconds)

@@ -25,7 +25,7 @@ class CheckEnv:
 
     def run(self) -> int:
         """Play the environment for a while and print what was found; 1 if it is unfit."""
-        from umdp.asked import check_budgets, check_numbers
+        from umdp.learning.validation import check_budgets, check_numbers
         from umdp.model import MDP
         from umdp.run import Config
         from umdp.run.plugin import is_plugin

@@ -18,9 +18,9 @@ from umdp.cli.terminal import SIGNALS, say
 from umdp.errors import FormatError, ModelError, UmdpError
 
 if TYPE_CHECKING:
-    from umdp.anytime import Anytime
+    from umdp.learning.procedure import LearningRun
+    from umdp.learning.snapshot import Snapshot
     from umdp.run import Config, Store
-    from umdp.snapshot import Snapshot
 
 __all__ = ["Learn", "Resume", "configuration"]
 
@@ -70,7 +70,7 @@ class Learn:
             self.afterwards.write(file, aloud=not self.json)
             return status
 
-    def _built(self, config: Config) -> tuple[Anytime, Config, float]:
+    def _built(self, config: Config) -> tuple[LearningRun, Config, float]:
         """Return the run, and its configuration with what was found out: how it was explored, and which learner fits.
 
         The last is how long exploration took.
@@ -138,7 +138,7 @@ class Resume:
             if state is not None:
                 _restore(run, state, store)
             if config != before:
-                run.ended = False  # a log may have grown since
+                run.state.ended = False  # a log may have grown since
                 store.amend(_plain(config))
             return _learn(run, config, store, json=self.json, quiet=self.quiet, path=self.path)
 
@@ -162,7 +162,7 @@ def _plain(config: Config) -> dict[str, object]:
     return plain
 
 
-def _restore(run: Anytime, state: dict[str, Any], store: Store) -> None:
+def _restore(run: LearningRun, state: dict[str, Any], store: Store) -> None:
     try:
         run.restore(state)
     except UmdpError as error:
@@ -182,7 +182,7 @@ def _tell_version(config: Config) -> None:
 
 
 def _learn(
-    run: Anytime,
+    run: LearningRun,
     config: Config,
     store: Store | None,
     *,
@@ -193,13 +193,22 @@ def _learn(
     spent: float = 0.0,
 ) -> int:
     """Go through a run, keep and show its snapshots, and say what it is kept in; return the exit status."""
-    from umdp.anytime import proceed
     from umdp.cli.live import display
-    from umdp.notes import notes_of
+    from umdp.learning.diagnostics import diagnostics_of
+    from umdp.learning.loop import proceed
+    from umdp.run.writer import RunWriter
+
+    writer = None if store is None else RunWriter(store)
 
     def keep(snapshot: Snapshot) -> None:
-        if store is not None:
-            store.keep(snapshot, run.state(), (*config.notes, *notes_of(run, snapshot)))
+        if writer is not None:
+            notes = (*config.notes, *diagnostics_of(run.source, run.spec, snapshot))
+            writer.keep(snapshot, run.checkpoint(), notes)
+
+    def stopped() -> bool:
+        if writer is not None:
+            writer.write_if_due()  # while an iteration goes on for long, nothing waits to be written
+        return signals.is_set()
 
     limits = config.limits()
     if limits.seconds is not None:
@@ -208,9 +217,11 @@ def _learn(
     try:
         with _signals() as signals, display(run, config, json=json, quiet=quiet) as screen:
             try:
-                for snapshot in proceed(run, limits, signals.is_set, keep):
+                for snapshot in proceed(run, limits, stopped, keep):
                     screen.show(snapshot)
             except BrokenPipeError:
+                if writer is not None:
+                    writer.flush()
                 raise
             except Exception as error:
                 if TRACEBACK in os.environ:
@@ -232,7 +243,9 @@ def _learn(
     return INTERRUPTED if signals.is_set() else 0
 
 
-def _save(run: Anytime, last: Snapshot | None, keep: Callable[[Snapshot], None], failure: Exception) -> Snapshot | None:
+def _save(
+    run: LearningRun, last: Snapshot | None, keep: Callable[[Snapshot], None], failure: Exception
+) -> Snapshot | None:
     """Keep what was learned before something failed, as far as that can still be done, and return it.
 
     Where nothing can be said of what was read last, nothing is promised: it may be what the failure is about.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from umdp.cli.chart import Point, chart, remaining
 from umdp.cli.terminal import as_text, console, say
 from umdp.learn.alarm import in_lines
-from umdp.notes import notes_of, parameters_in_words
+from umdp.learning.diagnostics import diagnostics_of, parameters_in_words
 from umdp.plural import nouns
 from umdp.statements import with_codes
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from rich.console import Console, Group
     from rich.live import Live
 
-    from umdp.anytime import Anytime
+    from umdp.learning.procedure import LearningRun
+    from umdp.learning.snapshot import Snapshot
     from umdp.run import Config
-    from umdp.snapshot import Snapshot
     from umdp.statements import Statement
 
 __all__ = ["Screen", "beside", "display", "in_words", "record", "returned", "seen"]
@@ -38,7 +38,7 @@ WIDTH = 72  # columns of the picture, where there are so many
 class Screen:
     """Where snapshots go."""
 
-    def __init__(self, run: Anytime, config: Config) -> None:
+    def __init__(self, run: LearningRun, config: Config) -> None:
         self.run, self.config = run, config
         self.begun = time.monotonic()
         self.before = (run.trajectories, run.steps)
@@ -49,7 +49,7 @@ class Screen:
 
     def notes(self, snapshot: Snapshot) -> list[Statement]:
         """Return what there is to say besides numbers, a statement each."""
-        return [*self.config.notes, *notes_of(self.run, snapshot)]
+        return [*self.config.notes, *diagnostics_of(self.run.source, self.run.spec, snapshot)]
 
     def result(self, snapshot: Snapshot, path: str | None) -> None:
         """Say how it ended."""
@@ -204,7 +204,7 @@ class _Live(Screen):
 
 
 @contextmanager
-def display(run: Anytime, config: Config, *, json: bool, quiet: bool) -> Iterator[Screen]:
+def display(run: LearningRun, config: Config, *, json: bool, quiet: bool) -> Iterator[Screen]:
     """Give the screen that fits: JSON, quiet, live on a terminal, lines elsewhere."""
     silent = _LastJson if json else _Quiet
     kind = silent if quiet else _Json if json else _Live if sys.stderr.isatty() and sys.stdout.isatty() else _Lines

@@ -6,7 +6,7 @@ from decimal import Decimal, InvalidOperation
 
 import typer
 
-from umdp.asked import LARGEST
+from umdp.learning.validation import LARGEST
 
 __all__ = ["integer", "number", "share"]
 

@@ -11,19 +11,19 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.asked import check_until, readings
 from umdp.errors import FormatError, ModelError, UmdpError
-from umdp.evidence.settings import divide
 from umdp.explanation.explanation import Explanation, explained
 from umdp.explanation.spending import Ledger, ledger_of
 from umdp.explanation.worst_case import WorstCase
 from umdp.guarantee import Guarantee
 from umdp.learn import Learner
-from umdp.limits import threshold
+from umdp.learning.candidates.settings import divide
+from umdp.learning.snapshot import Snapshot
+from umdp.learning.stopping import threshold
+from umdp.learning.validation import check_until, readings
 from umdp.model import IntervalMDP
 from umdp.run import OpenedRun, Store, format_of, open_run
 from umdp.run.trust import foreign
-from umdp.snapshot import Snapshot
 from umdp.solver import Solution, relevant
 from umdp.spec import Spec, Threshold
 

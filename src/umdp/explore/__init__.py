@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from umdp.errors import ModelError
+from umdp.explore.estimates import ValueEstimate, ValueEstimates
 from umdp.explore.gap import Gap
-from umdp.explore.outlook import Case, Outlook
 from umdp.explore.policies import Explorer, Follow, Optimism, Uniform
 from umdp.explore.posterior import Posterior
 from umdp.explore.reach import reaches
@@ -15,14 +15,14 @@ from umdp.spec.names import listed, suggestion
 
 __all__ = [
     "EXPLORERS",
-    "Case",
     "Explorer",
     "Follow",
     "Gap",
     "Optimism",
-    "Outlook",
     "Posterior",
     "Uniform",
+    "ValueEstimate",
+    "ValueEstimates",
     "View",
     "as_explorer",
     "doubling",

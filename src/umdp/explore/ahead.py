@@ -1,4 +1,4 @@
-"""Compiled looks ahead, along the trajectories of a policy and towards what earns most; `reference` has them in NumPy."""
+"""Compiled passes of exploration: weights and quotas, and looks ahead; `reference` has the latter in NumPy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from umdp.explore.reference import TAIL
 from umdp.kernel import kernel
 
-__all__ = ["earnings", "visits"]
+__all__ = ["earnings", "prefer", "quotas", "visits"]
 
 Array = NDArray[Any]
 
@@ -66,3 +66,31 @@ def earnings(
         if moved <= TAIL * most:
             break
     return worth
+
+
+@kernel
+def prefer(state_ptr: Array, choice: Array, xi: float) -> Array:
+    """Return weights (C,): `xi` on a choice (S,) of every state, the rest evenly on the others; 1 on the only one there is."""
+    weight = np.empty(state_ptr[-1])
+    for s in range(choice.size):
+        size = state_ptr[s + 1] - state_ptr[s]
+        for c in range(state_ptr[s], state_ptr[s + 1]):
+            if size == 1:
+                weight[c] = 1.0
+            else:
+                weight[c] = xi if c == choice[s] else (1.0 - xi) / (size - 1)
+    return weight
+
+
+@kernel
+def quotas(choice_ptr: Array, counts: Array, growth: float) -> Array:
+    """Return `growth` times as many as each choice was taken, at least 1, (C,); -1 for choices of one successor."""
+    quota = np.empty(choice_ptr.size - 1, np.int64)
+    for c in range(quota.size):
+        quota[c] = -1
+        if choice_ptr[c + 1] - choice_ptr[c] > 1:
+            seen = 0
+            for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                seen += counts[t]
+            quota[c] = max(int(np.ceil(growth * seen)), 1)
+    return quota

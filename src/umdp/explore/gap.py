@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.explore.outlook import Case, Outlook
+from umdp.explore.estimates import ValueEstimate, ValueEstimates
 from umdp.explore.policies import Explorer, even
 from umdp.explore.view import View
 from umdp.model import Graph
@@ -49,16 +49,16 @@ class Gap(Explorer):
 
     def weight(self, view: View) -> Floats:
         """Put all weight on the choices with which a trajectory earns most; where nothing can be earned, on the optimistic."""
-        outlook, graph = view.outlook, view.graph
-        if outlook is None:
+        estimates, graph = view.estimates, view.graph
+        if estimates is None:
             raise ModelError("exploration towards the gap needs a run, which knows both cases; use it with anytime")
         assert view.optimistic is not None
-        guess = estimate(graph, outlook.seen, view.lower, view.upper)
-        earned = outlook.pooled(_held_back(view, outlook, guess))
-        earned /= np.maximum(outlook.pooled(view.visits.astype(np.float64), fed=True), 1.0)
-        if outlook.feeds is not None:
-            earned = np.where(outlook.feeds, earned, 0.0)
-        return _earning_most(graph, guess, earned, outlook, view.optimistic)
+        guess = estimate(graph, estimates.seen, view.lower, view.upper)
+        earned = estimates.pooled(_held_back(view, estimates, guess))
+        earned /= np.maximum(estimates.pooled(view.visits.astype(np.float64), fed=True), 1.0)
+        if estimates.feeds is not None:
+            earned = np.where(estimates.feeds, earned, 0.0)
+        return _earning_most(graph, guess, earned, estimates, view.optimistic)
 
 
 def estimate(graph: Graph, counts: Array, lower: Array, upper: Array) -> Floats:
@@ -95,26 +95,28 @@ def expected_visits(graph: Graph, prob: Array, choice: Array, halt: Array, horiz
     return found
 
 
-def _held_back(view: View, outlook: Outlook, guess: Array) -> Floats:
+def _held_back(view: View, estimates: ValueEstimates, guess: Array) -> Floats:
     """Return how much of the gap is due to each choice, shape (C,)."""
     graph = view.graph
-    worst, best = outlook.worst(), outlook.best()
+    worst, best = estimates.worst(), estimates.best()
     if best is None:
         best = worst
-    way = [expected_visits(graph, guess, case.choice, outlook.halt, outlook.horizon) for case in (best, worst)]
+    way = [expected_visits(graph, guess, case.choice, estimates.halt, estimates.horizon) for case in (best, worst)]
     most = float(np.abs(best.values[np.isfinite(best.values)]).max(initial=0.0))
-    above = _left_open(view, outlook, guess, best, WILD * most, best_case=True)
-    below = _left_open(view, outlook, guess, worst, WILD * most, best_case=False)
+    above = _left_open(view, estimates, guess, best, WILD * most, best_case=True)
+    below = _left_open(view, estimates, guess, worst, WILD * most, best_case=False)
     return way[0] * (above + below) + way[1] * below
 
 
-def _left_open(view: View, outlook: Outlook, guess: Array, case: Case, most: float, *, best_case: bool) -> Floats:
+def _left_open(
+    view: View, estimates: ValueEstimates, guess: Array, case: ValueEstimate, most: float, *, best_case: bool
+) -> Floats:
     """Return how far the bounds of each choice (C,) let the value of a step be from what counts suggest."""
     from umdp.solver.methods.nature import respond
 
-    graph, paid = view.graph, outlook.paid
+    graph, paid = view.graph, estimates.paid
     values = np.clip(np.nan_to_num(case.values, nan=most, posinf=most), 0.0, most)
-    high = outlook.rises == best_case
+    high = estimates.rises == best_case
     prob = np.empty(graph.transitions)
     turned = respond(graph.choice_ptr, graph.successor, view.lower, view.upper, values, paid, high, prob)
     step = values[graph.successor] + (paid if paid.size else 0.0)
@@ -122,12 +124,12 @@ def _left_open(view: View, outlook: Outlook, guess: Array, case: Case, most: flo
     return found
 
 
-def _earning_most(graph: Graph, prob: Array, earned: Array, outlook: Outlook, otherwise: Array) -> Floats:
+def _earning_most(graph: Graph, prob: Array, earned: Array, estimates: ValueEstimates, otherwise: Array) -> Floats:
     """Return the weights of the policy that earns most within the horizon: value iteration, as far as it moves."""
     from umdp.explore.ahead import earnings
 
     worth = earnings(
-        graph.state_ptr, graph.choice_ptr, graph.successor, prob, earned, outlook.halt, min(outlook.horizon, AHEAD)
+        graph.state_ptr, graph.choice_ptr, graph.successor, prob, earned, estimates.halt, min(estimates.horizon, AHEAD)
     )
     top = np.repeat(np.maximum.reduceat(worth, graph.state_ptr[:-1]), np.diff(graph.state_ptr))
     own = np.zeros(graph.choices, np.bool_)

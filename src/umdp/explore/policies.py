@@ -119,11 +119,10 @@ class Optimism(Explorer):
     def weight(self, view: View) -> NDArray[np.float64]:
         """Put weight `xi` on the optimistic choice and spread the rest evenly over the others."""
         assert view.optimistic is not None
-        sizes = np.diff(view.graph.state_ptr)
-        weight = np.repeat((1 - self.xi) / np.maximum(sizes - 1, 1), sizes)
-        weight[view.optimistic] = np.where(sizes > 1, self.xi, 1.0)
         if view.tied is None:
-            return weight
+            from umdp.explore.ahead import prefer
+
+            return prefer(view.graph.state_ptr, view.optimistic, self.xi)
         tried = np.where(view.tied, view.visits, np.iinfo(np.int64).max)
         least = -best(view.graph, -tried)
         chosen = view.tied & (tried <= 2 * least)  # the least tried: none more than twice as often as another

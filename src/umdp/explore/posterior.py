@@ -44,15 +44,15 @@ class Posterior(Explorer):
 
     def weight(self, view: View) -> NDArray[np.float64]:
         """Put all weight on the choices that are best for what was drawn."""
-        outlook, graph = view.outlook, view.graph
-        if outlook is None:
+        estimates, graph = view.estimates, view.graph
+        if estimates is None:
             raise ModelError("posterior sampling needs a run, which knows what is asked for; use it with anytime")
-        random = np.random.default_rng(np.random.SeedSequence((outlook.seed, outlook.iteration)))
+        random = np.random.default_rng(np.random.SeedSequence((estimates.seed, estimates.iteration)))
         for _ in range(DRAWS):
-            drawn = np.maximum(random.standard_gamma(self.prior + outlook.seen), np.finfo(np.float64).tiny)
+            drawn = np.maximum(random.standard_gamma(self.prior + estimates.seen), np.finfo(np.float64).tiny)
             total = np.add.reduceat(drawn, graph.choice_ptr[:-1])
             weight = np.zeros(graph.choices)
-            weight[outlook.plan(drawn / np.repeat(total, np.diff(graph.choice_ptr)))] = 1.0
-            if reaches(graph, weight, view.matters, outlook.halt, outlook.horizon):
+            weight[estimates.plan(drawn / np.repeat(total, np.diff(graph.choice_ptr)))] = 1.0
+            if reaches(graph, weight, view.matters, estimates.halt, estimates.horizon):
                 break
         return weight

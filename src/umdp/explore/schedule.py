@@ -28,9 +28,9 @@ def doubling(graph: Graph, counts: Array, growth: float = 1.0) -> NDArray[np.int
     >>> doubling(graph, np.array([3, 1, 0, 0, 7]), 0.25).tolist()
     [1, 1, -1]
     """
-    seen = np.add.reduceat(counts, graph.choice_ptr[:-1])
-    wanted = seen if growth == 1.0 else np.ceil(growth * seen).astype(np.int64)
-    return np.where(graph.sizes > 1, np.maximum(wanted, 1), -1)
+    from umdp.explore.ahead import quotas
+
+    return quotas(graph.choice_ptr, counts, growth)
 
 
 def least_trajectories(graph: Graph, pace: float, trajectories: int, steps: int) -> int:

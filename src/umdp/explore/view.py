@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.explore.outlook import Outlook
+from umdp.explore.estimates import ValueEstimates
 from umdp.model import Graph
 
 __all__ = ["View"]
@@ -28,7 +30,7 @@ class View:
     matters : (C,) whether the probabilities of a choice can matter for the property
     optimistic : (S,) the choice that is best in the best case, None unless the explorer asks for it
     tied : (C,) the choices that are as good as that one, None unless ties are to be spread
-    outlook : the worst and the best case, solved where they are asked for; None without a run
+    estimate : returns the worst and the best case, solved where they are asked for; None without a run
 
     Examples
     --------
@@ -44,7 +46,7 @@ class View:
     matters: NDArray[np.bool_]
     optimistic: NDArray[np.int64] | None = None
     tied: NDArray[np.bool_] | None = None
-    outlook: Outlook | None = None
+    estimate: Callable[[], ValueEstimates] | None = None
 
     @classmethod
     def before(cls, graph: Graph, optimistic: Any = None) -> View:
@@ -54,6 +56,11 @@ class View:
         chosen = None if optimistic is None else np.asarray(optimistic, dtype=np.int64)
         counts = np.zeros(graph.transitions, dtype=np.int64)
         return cls(graph, counts, np.where(sure, 1.0, 0.0), np.ones(graph.transitions), sizes > 1, chosen)
+
+    @cached_property
+    def estimates(self) -> ValueEstimates | None:
+        """The worst and the best case, solved where they are asked for; None without a run."""
+        return None if self.estimate is None else self.estimate()
 
     @property
     def visits(self) -> NDArray[np.int64]:

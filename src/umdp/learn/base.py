@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,6 +20,12 @@ from umdp.model.display import facts_html
 __all__ = ["Guarantee", "Learner"]
 
 Array = NDArray[Any]
+
+
+@cache
+def _declared(kind: type) -> tuple[str, ...]:
+    """Return the names of the arrays that a class of learners and its bases declare."""
+    return tuple(sorted({"lower", "upper", *(name for each in kind.__mro__ for name in each.__dict__.get("kept", ()))}))
 
 
 class Learner(ABC):
@@ -139,8 +145,7 @@ class Learner(ABC):
 
     def arrays(self) -> list[str]:
         """Return the names of the arrays that make up what has been learned."""
-        declared = (name for kind in type(self).__mro__ for name in kind.__dict__.get("kept", ()))
-        return sorted({"lower", "upper", *declared})
+        return list(_declared(type(self)))
 
     def alarms(self) -> tuple[Alarm, ...]:
         """Return what was noticed that nobody had said, the last alarm of every place; empty where nothing is watched."""
@@ -178,7 +183,9 @@ class Learner(ABC):
 
     def clone(self) -> Self:
         """Return a copy that goes its own way."""
-        other = copy.copy(self)
+        other = object.__new__(type(self))
+        known = other.__dict__
+        known.update(self.__dict__)
         for name in self.arrays():
-            other.__dict__[name] = self.__dict__[name].copy()
+            known[name] = known[name].copy()
         return other

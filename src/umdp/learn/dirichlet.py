@@ -64,18 +64,11 @@ class Dirichlet(Learner):
 
     def absorb(self, counts: NDArray[np.int64]) -> None:
         """Add counts to the posterior, and weaken it where it is above the bound."""
-        seen = self.per_choice(counts)
-        self.excess = self.excess + counts
-        self.samples = self.samples + seen
-        if self.strength_bound is None:
-            return
-        self.samples = np.minimum(self.samples, self.strength_bound)
-        total, limit = self.per_choice(self.excess), self.strength_bound - self.sizes
-        over = (seen > 0) & (total > limit) & (self.sizes > 1)
-        if over.any():
-            scale = np.divide(limit, total, out=np.ones(total.size), where=over)
-            # What is scaled down again and again must not end at 0.
-            self.excess = np.maximum(self.excess * self.per_transition(scale), TINY)
+        from umdp.learn.updates import absorb
+
+        excess, samples = self.excess.copy(), self.samples.copy()
+        absorb(self.graph.choice_ptr, counts, excess, samples, self.strength_bound or np.inf)
+        self.excess, self.samples = excess, samples
 
     @property
     def estimate(self) -> NDArray[np.float64]:
@@ -89,12 +82,10 @@ class Dirichlet(Learner):
         Where so many estimates are below the floor that raising them to it would leave no distribution, their
         lower bound is the estimate itself.
         """
-        estimate, around = self.estimate, self.per_transition(half_width)
-        lower, upper = np.maximum(estimate - around, floor), np.minimum(estimate + around, 1.0)
-        if estimate.min() < floor:
-            infeasible = (self.per_choice(lower) > 1) | (self.per_choice(lower > upper) > 0)
-            lower = np.where(self.per_transition(infeasible), np.minimum(lower, estimate), lower)
-        self.lower, self.upper = np.where(self.uncertain, lower, 1.0), np.where(self.uncertain, upper, 1.0)
+        from umdp.learn.updates import surround
+
+        self.lower, self.upper = np.empty((2, self.graph.transitions))
+        surround(self.graph.choice_ptr, self.excess, half_width, floor, self.lower, self.upper)
 
     def check_floor(self) -> None:
         """Refuse graphs with a choice of so many successors that lower bounds of `EPSILON` fit no distribution."""

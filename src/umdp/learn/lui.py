@@ -16,8 +16,6 @@ from umdp.statements import Code, say
 
 __all__ = ["LUI"]
 
-TINY = np.finfo(np.float64).tiny
-
 
 class LUI(Learner):
     r"""Intervals that move linearly from a prior towards the data (Definition 3 of the paper).
@@ -105,29 +103,14 @@ class LUI(Learner):
 
     def update(self, counts: NDArray[np.int64]) -> None:
         """Move the bounds of every choice that was sampled, by its own conflict or agreement."""
-        samples = self.per_transition(self.per_choice(counts))
-        seen = samples > 0
-        frequency = counts / np.maximum(samples, 1)
-        lower = self._moved(self.lower, frequency < self.lower, counts, samples)
-        upper = np.maximum(self._moved(self.upper, frequency > self.upper, counts, samples), TINY)
-        # Rounding may turn the smallest bounds to 0, and let bounds cross that are equal.
-        self.lower = np.where(seen, np.minimum(np.maximum(lower, TINY), upper), self.lower)
-        self.upper = np.where(seen, upper, self.upper)
-        low, high = (np.inf, np.inf) if self.strength_bound is None else self.strength_bound
-        self.strength_lower = np.minimum(self.strength_lower + samples, low)
-        self.strength_upper = np.minimum(self.strength_upper + samples, high)
+        from umdp.learn.updates import move
 
-    def _moved(
-        self,
-        bound: NDArray[np.float64],
-        against: NDArray[np.bool_],
-        counts: NDArray[np.int64],
-        samples: NDArray[np.int64],
-    ) -> NDArray[np.float64]:
-        conflict = self.per_transition(self.per_choice(against) > 0)
-        strength = np.where(conflict, self.strength_lower, self.strength_upper)
-        moved: NDArray[np.float64] = (strength * bound + counts) / (strength + samples)
-        return moved
+        bounds = self.lower.copy(), self.upper.copy()
+        strengths = self.strength_lower.copy(), self.strength_upper.copy()
+        most: Any = self.strength_bound or (np.inf, np.inf)
+        move(self.graph.choice_ptr, counts, bounds, strengths, most)
+        self.lower, self.upper = bounds
+        self.strength_lower, self.strength_upper = strengths
 
     def _check_feasible(self) -> None:
         low, high = self.per_choice(self.lower), self.per_choice(self.upper)

@@ -67,8 +67,7 @@ class MAP(Dirichlet):
         self._look()
 
     def _look(self) -> None:
-        self.lower = self.estimate
-        self.upper = self.lower.copy()
+        self.surround(np.zeros(self.graph.choices), 0.0)
 
     def __repr__(self) -> str:
         return describe(self, prior=self.prior, strength_bound=self.strength_bound)

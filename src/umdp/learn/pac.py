@@ -102,6 +102,7 @@ class PAC(Dirichlet):
             self.excess = np.zeros(self.graph.transitions)
         else:
             self.check_floor()
+        self._scale = float(np.log(2 / self.level)) / 2
         self._look()
 
     def update(self, counts: NDArray[np.int64]) -> None:
@@ -113,7 +114,7 @@ class PAC(Dirichlet):
         known = self.samples > 0
         if self.around == "mean" and self.spend == "relevant":
             known &= self.matters
-        width = np.sqrt(np.log(2 / self.level) / (2 * np.maximum(self.samples, 1)))
+        width = np.sqrt(self._scale / np.maximum(self.samples, 1))
         self.surround(np.where(known, width, 1.0), EPSILON if self.around == "map" else 0.0)
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -81,8 +82,8 @@ class UCRL2(Dirichlet):
         self._look()
 
     def _look(self) -> None:
-        actions = np.diff(self.graph.state_ptr)[self.graph.choice_state]
-        spread = np.log(actions) + np.log(2 * max(int(self.steps[0]), 1) / self.error_rate)
+        actions = np.log(np.diff(self.graph.state_ptr))[self.graph.choice_state]
+        spread = actions + math.log(2 * max(int(self.steps[0]), 1) / self.error_rate)
         self.surround(np.sqrt(14 * self.graph.states * spread / np.maximum(self.samples, 1)), EPSILON)
 
     def __repr__(self) -> str:

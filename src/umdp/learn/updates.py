@@ -1,6 +1,6 @@
-"""Compiled updates of the paper's learners, for runs that stay in compiled code; the learners themselves are the reference.
+"""Compiled updates of the paper's learners.
 
-Arrays are those of the learners: one entry per transition unless said otherwise.
+Arrays have one entry per transition unless said otherwise, and are written to.
 """
 
 from __future__ import annotations
@@ -11,27 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.learn.dirichlet import TINY
-from umdp.learn.kinds import LUI_KIND, MAP_KIND, PAC_KIND, UCRL2_KIND
 
-__all__ = ["update"]
+__all__ = ["absorb", "move", "surround"]
 
 Array = NDArray[Any]
 LEAST = float(np.finfo(np.float64).tiny)  # of LUI's bounds
+TINY = 1e-300
 
 
 @kernel
-def _move(
+def move(
     choice_ptr: Array,
     counts: Array,
-    lower: Array,
-    upper: Array,
-    strength_lower: Array,
-    strength_upper: Array,
-    least: float,
-    most: float,
+    bounds: tuple[Array, Array],
+    strengths: tuple[Array, Array],
+    most: tuple[float, float],
 ) -> None:
-    """Do what `LUI.update` does; `least` and `most` bound the strengths."""
+    """Move the lower and upper bounds of every choice that was sampled, by its own conflict or agreement: `LUI.update`.
+
+    `most` bounds the lower and the upper strengths.
+    """
+    lower, upper = bounds
+    strength_lower, strength_upper = strengths
     for c in range(choice_ptr.size - 1):
         begin, end = choice_ptr[c], choice_ptr[c + 1]
         samples = 0
@@ -48,15 +49,16 @@ def _move(
             strength = strength_lower[t] if below else strength_upper[t]
             low = (strength * lower[t] + counts[t]) / (strength + samples)
             strength = strength_lower[t] if above else strength_upper[t]
+            # Rounding may turn the smallest bounds to 0, and let bounds cross that are equal.
             high = max((strength * upper[t] + counts[t]) / (strength + samples), LEAST)
             lower[t], upper[t] = min(max(low, LEAST), high), high
-            strength_lower[t] = min(strength_lower[t] + samples, least)
-            strength_upper[t] = min(strength_upper[t] + samples, most)
+            strength_lower[t] = min(strength_lower[t] + samples, most[0])
+            strength_upper[t] = min(strength_upper[t] + samples, most[1])
 
 
 @kernel
-def _absorb(choice_ptr: Array, counts: Array, excess: Array, samples: Array, bound: float) -> None:
-    """Do what `Dirichlet.absorb` does; a `bound` of infinity is none."""
+def absorb(choice_ptr: Array, counts: Array, excess: Array, samples: Array, bound: float) -> None:
+    """Add counts to a posterior and to its samples (C,), and weaken it where it is above a bound: `Dirichlet.absorb`."""
     for c in range(choice_ptr.size - 1):
         begin, end = choice_ptr[c], choice_ptr[c + 1]
         seen, total = 0, 0.0
@@ -67,22 +69,13 @@ def _absorb(choice_ptr: Array, counts: Array, excess: Array, samples: Array, bou
         samples[c] = min(samples[c] + seen, bound)
         limit = bound - (end - begin)
         if seen > 0 and end - begin > 1 and total > limit:
-            for t in range(begin, end):
+            for t in range(begin, end):  # what is scaled down again and again must not end at 0
                 excess[t] = max(excess[t] * (limit / total), TINY)
 
 
 @kernel
-def _surround(
-    kind: int,
-    choice_ptr: Array,
-    excess: Array,
-    samples: Array,
-    factor: Array,
-    lower: Array,
-    upper: Array,
-    floor: float,
-) -> None:
-    """Do what `Dirichlet.surround` does, with half-widths ``sqrt(factor / samples)`` (C,), and 1 where `PAC` has no sample."""
+def surround(choice_ptr: Array, excess: Array, half_width: Array, floor: float, lower: Array, upper: Array) -> None:
+    """Write the mode of a posterior, more or less a half-width per choice (C,), clipped to [floor, 1]: `Dirichlet.surround`."""
     for c in range(choice_ptr.size - 1):
         begin, end = choice_ptr[c], choice_ptr[c + 1]
         if end - begin == 1:
@@ -92,52 +85,13 @@ def _surround(
         for t in range(begin, end):
             total += excess[t]
         total = max(total, TINY)
-        width = 0.0
-        if kind != MAP_KIND:
-            width = np.sqrt(factor[c] / max(samples[c], 1.0))
-        if kind == PAC_KIND and samples[c] <= 0.0:
-            width = 1.0
         least, crossed, under = 0.0, False, False
         for t in range(begin, end):
             estimate = excess[t] / total
-            lower[t], upper[t] = max(estimate - width, floor), min(estimate + width, 1.0)
+            lower[t], upper[t] = max(estimate - half_width[c], floor), min(estimate + half_width[c], 1.0)
             least += lower[t]
             crossed = crossed or lower[t] > upper[t]
             under = under or estimate < floor
         if under and (least > 1.0 or crossed):
             for t in range(begin, end):
                 lower[t] = min(lower[t], excess[t] / total)
-
-
-@kernel
-def update(
-    kind: int,
-    choice_ptr: Array,
-    counts: Array,
-    lower: Array,
-    upper: Array,
-    first: Array,
-    second: Array,
-    steps: Array,
-    factor: Array,
-    settings: Array,
-) -> None:
-    """Let a learner take in counts.
-
-    `first` and `second` are the strengths of LUI, or the posterior's excess (T,) and the samples (C,) of the others. `factor`
-    (C,) is what half-widths squared are, times samples: for PAC all of it, for UCRL2 the number of states times 14; there
-    `settings` begin with the error rate and go on with the number of actions beside each choice (C,). Otherwise they are the
-    bounds of the strengths, two for LUI and one for the others.
-    """
-    if kind == LUI_KIND:
-        _move(choice_ptr, counts, lower, upper, first, second, settings[0], settings[1])
-        return
-    _absorb(choice_ptr, counts, first, second, settings[0])
-    floor = 0.0 if kind == MAP_KIND else settings[1]
-    if kind == UCRL2_KIND:
-        for t in range(counts.size):
-            steps[0] += counts[t]
-        rate, scale = settings[2], settings[3]
-        for c in range(factor.size):
-            factor[c] = scale * (np.log(settings[4 + c]) + np.log(2 * max(steps[0], 1) / rate))
-    _surround(kind, choice_ptr, first, second, factor, lower, upper, floor)

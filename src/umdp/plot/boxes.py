@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.errors import ModelError
+from umdp.learning.snapshot import Snapshot
 from umdp.plot.figure import new_figure, place_legend
 from umdp.plot.lines import BAND, LINE, OPTIMUM
 from umdp.plot.style import settings, styles
 from umdp.plot.trajectory import trajectory_axis
 from umdp.run import OpenedRun, open_run
-from umdp.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError, UmdpError
 from umdp.guarantee import Guarantee
-from umdp.limits import threshold
+from umdp.learning.snapshot import Snapshot
+from umdp.learning.stopping import threshold
 from umdp.model import MDP, Graph, IntervalMDP, Policy
 from umdp.model.sketch import Marks, marks_of
 from umdp.run import OpenedRun, open_run
-from umdp.snapshot import Snapshot
 from umdp.solver import Solution, solve
 from umdp.spec import Direction, Spec, Threshold
 

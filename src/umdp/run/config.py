@@ -10,18 +10,18 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
-from umdp.anytime import Anytime
-from umdp.asked import check_budgets, check_gap, check_numbers, check_spec, check_until
 from umdp.automata.reading import needs_automaton
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError, UnknownLabel
-from umdp.evidence import DirectEvidence
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
 from umdp.learn.making import make_learner, settings_of
 from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
-from umdp.learning import remembering
-from umdp.limits import Limits, threshold
+from umdp.learning.candidates import DirectEvidence
+from umdp.learning.procedure import LearningRun
+from umdp.learning.product import remembering
+from umdp.learning.stopping import StoppingCriteria, threshold
+from umdp.learning.validation import check_budgets, check_gap, check_numbers, check_spec, check_until
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.run.fingerprint import graph_digest
 from umdp.run.log_settings import LogSettings, check_settings
@@ -106,7 +106,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str] = {}
     plugins: dict[str, str] = {}
 
-    def build(self) -> Anytime:
+    def build(self) -> LearningRun:
         """Return the run at its beginning.
 
         Raises
@@ -127,7 +127,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         if self.unknown:
             check_unknown(self)
 
-    def assemble(self, source: Source, spec: Spec, horizon: int | None) -> Anytime:
+    def assemble(self, source: Source, spec: Spec, horizon: int | None) -> LearningRun:
         """Return the run of a source, a property and a horizon that were built."""
         learner, explorer = self.build_learner(), self.build_explorer()
         if self.tie is not None:
@@ -140,7 +140,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             source, spec, learner = remembering(source, spec, learner)
         try:
             how = (self.seed, horizon, self.precision, self.per_solve, self.build_evidence())
-            return Anytime(source, spec, learner, explorer, *how)
+            return LearningRun(source, spec, learner, explorer, *how)
         except UnknownLabel as error:
             if self.read_from is None:
                 raise
@@ -159,12 +159,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the property needs an automaton, so that the run is one of a product."""
         return bool(self.question) and needs_automaton(Spec.parse(self.wording()))
 
-    def limits(self) -> Limits:
+    def limits(self) -> StoppingCriteria:
         """Return what ends the run."""
         check_budgets(trajectories=self.trajectories, steps=self.steps, seconds=self.seconds, prefix="--")
         check_gap(self.gap, "--")
         until = None if self.until is None else threshold(self.until)
-        return Limits(until, self.trajectories, self.steps, self.seconds, gap=self.gap)
+        return StoppingCriteria(until, self.trajectories, self.steps, self.seconds, gap=self.gap)
 
     def signed(self) -> Self:
         """Return this configuration with what it is made with: versions, and the text of every Python file it names."""

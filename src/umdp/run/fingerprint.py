@@ -17,7 +17,7 @@ from umdp.run.codec import pack
 from umdp.run.graph_data import graph_to_data
 
 if TYPE_CHECKING:
-    from umdp.anytime import Anytime
+    from umdp.learning.procedure import LearningRun
     from umdp.run.config import Config
 
 __all__ = ["compare", "fingerprint", "graph_digest"]
@@ -53,7 +53,7 @@ SHOWN = ("units", "interface", "product")
 PLURAL = ("the states", "the labels", "the rewards", "the names", "the probabilities")
 
 
-def fingerprint(config: Config, run: Anytime) -> dict[str, str]:
+def fingerprint(config: Config, run: LearningRun) -> dict[str, str]:
     """Return a digest of every part that the answer of a run depends on.
 
     Data that is read while the run goes on is not among them: a source keeps a checksum of what it has read in its state.

@@ -7,24 +7,25 @@ import hashlib
 import os
 import shlex
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from umdp.errors import FormatError, ModelError, UmdpError
+from umdp.learning.snapshot import Snapshot
 from umdp.model import Graph, IntervalMDP, Policy
 from umdp.run import format1
 from umdp.run.access import APPLICATION, SIDES, Opened, connect, format_of, look
 from umdp.run.codec import pack, unpack
 from umdp.run.graph_data import graph_from_data, graph_to_data
 from umdp.run.lock import Lock, Writer
-from umdp.snapshot import Snapshot
 from umdp.statements import codes_of, stated
 
 __all__ = ["VERSION", "Learned", "Store", "WriteError"]
 
 VERSION = 2
+Rows = Sequence[tuple[int, bytes]]
 TABLES = {
     "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, digest BLOB NOT NULL)",
     "snapshots": "CREATE TABLE snapshots (key INTEGER PRIMARY KEY, value BLOB NOT NULL, digest BLOB NOT NULL)",
@@ -248,6 +249,10 @@ class Store:
 
     def keep(self, snapshot: Snapshot, state: Mapping[str, Any], report: tuple[str, ...] = ()) -> None:
         """Commit a snapshot, what it has learned and the state to go on from: all of them or none."""
+        self.write([(snapshot.iteration, pack(snapshot.row()))], snapshot, state, report)
+
+    def write(self, rows: Rows, snapshot: Snapshot, state: Mapping[str, Any], report: tuple[str, ...] = ()) -> None:
+        """Commit packed rows by their numbers, what the last snapshot has learned and the state to go on from: all or none."""
         choice = snapshot.policy.choice
         learned = {
             "lower": snapshot.model.lower, "upper": snapshot.model.upper,
@@ -255,7 +260,7 @@ class Store:
             "report": list(map(str, report)), "report_codes": [code.value for code in codes_of(report)],
         }  # fmt: skip
         packed: list[tuple[str, str | int, bytes]] = [
-            ("snapshots", snapshot.iteration, pack(snapshot.row())), ("latest", "learned", pack(learned)),
+            *(("snapshots", number, row) for number, row in rows), ("latest", "learned", pack(learned)),
             ("latest", "state", pack(dict(state))),
         ]  # fmt: skip
         with self._transaction() as db:

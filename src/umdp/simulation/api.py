@@ -12,7 +12,7 @@ from umdp.automata import MemoryPolicy
 from umdp.automata.product import product_of
 from umdp.automata.reading import needs_automaton
 from umdp.errors import ModelError
-from umdp.limits import default_horizon
+from umdp.learning.stopping import default_horizon
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.simulation.account import Account, Played, account_of
 from umdp.simulation.measured import Simulation, clopper_pearson, student

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.asked import check_numbers
 from umdp.automata.reading import needs_automaton
 from umdp.errors import ModelError
-from umdp.evidence.playing import ALIKE
 from umdp.guarantee import Guarantee
+from umdp.learning.candidates.scheduler import ALIKE
+from umdp.learning.validation import check_numbers
 from umdp.model import MDP, Policy
 from umdp.plural import nouns
 from umdp.simulation.account import Account, Played, account_of
@@ -162,7 +162,7 @@ def certify_fitted(
 ) -> Promise:
     """Return what playing a policy for the graph of a process proves; see `certify`."""
     from umdp.learn import ConfidenceSequence
-    from umdp.limits import threshold
+    from umdp.learning.stopping import threshold
 
     check_numbers(seed=seed, horizon=horizon)
     if asked.aim not in ("reach", "bounded") or isinstance(asked.formula, Instantaneous):

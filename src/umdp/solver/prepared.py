@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.model import Graph, IntervalMDP, Policy
-from umdp.solver.again import repetition, solve_again
+from umdp.solver.again import repetition
 from umdp.solver.api import propose, solve
-from umdp.solver.confirm.reaching import confirmed
+from umdp.solver.cached import CachedSystem
 from umdp.solver.objective import players
-from umdp.solver.proposal import Proposal, as_good
+from umdp.solver.proposal import Proposal
 from umdp.solver.result import Solution
 from umdp.solver.task import Effort
 from umdp.solver.temporal import needs_automaton
 from umdp.solver.unbounded import task_of
 from umdp.spec import Spec
-
-if TYPE_CHECKING:
-    from umdp.solver.methods.repetition import Repetition
 
 __all__ = ["Prepared", "keep_start", "prepare"]
 
@@ -49,7 +45,7 @@ class Prepared:
     def __init__(self, graph: Graph, spec: Spec | str) -> None:
         self.graph = graph.graph
         self.spec = Spec.parse(spec) if isinstance(spec, str) else spec
-        self._known: tuple[Repetition, bool] | None = None
+        self._cached: CachedSystem | None = None
         self._looked = self.spec.aim != "reach" or self.spec.nature is None or needs_automaton(self.spec)
 
     def solve(
@@ -86,10 +82,10 @@ class Prepared:
     ) -> Solution:
         """Return the solution for a model with this graph; `start` are choices (S,), `before` the `unknowns` of a solution."""
         effort = Effort(precision, method, cutoff=cutoff)
-        found = self._again(model, start, before, effort)
-        judged = None if found is None else confirmed(found, *players(model, self.spec), effort)
-        if judged is not None:
-            return judged
+        cached = self._system(model)
+        found = None if cached is None else cached.solve(model, start, before, effort)
+        if found is not None:
+            return found
         return solve(model, self.spec, start=self._policy(start), precision=precision, method=method, cutoff=cutoff)
 
     def propose(
@@ -102,26 +98,23 @@ class Prepared:
         method: str,
     ) -> Proposal:
         """Return an optimal policy for a model with this graph, and its value, without a proof; `start` are choices (S,)."""
-        found = self._again(model, start, before, Effort(precision, method, prove=False))
-        if found is None:
-            return propose(model, self.spec, precision=precision, start=self._policy(start), method=method)
-        tied = lambda: as_good(model, self.spec, found.upper)  # noqa: E731
-        return Proposal(found.policy, found.value, tied, found.unknowns, lambda: found.upper)
+        cached, effort = self._system(model), Effort(precision, method, prove=False)
+        found = None if cached is None else cached.propose(model, start, before, effort)
+        if found is not None:
+            return found
+        return propose(model, self.spec, precision=precision, start=self._policy(start), method=method)
 
     def _policy(self, start: Array | None) -> Policy | None:
         return None if start is None else Policy(self.graph, start)
 
-    def _again(self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort) -> Solution | None:
+    def _system(self, model: IntervalMDP) -> CachedSystem | None:
+        """Return the equations kept with the graph; None where the property needs more, or the graph decides everything."""
         if not self._looked:
             self._looked = True
-            agent_max, nature_max = players(model, self.spec)
-            about, task = task_of(model, self.spec, agent_max, nature_max)
+            about, task = task_of(model, self.spec, *players(model, self.spec))
             kept = repetition(task) if about.kept else None
-            self._known = None if kept is None else (kept, nature_max)
-        if self._known is None:
-            return None
-        known, nature_max = self._known
-        return solve_again(known, model, self.spec, nature_max, start, before, effort, time.monotonic())
+            self._cached = None if kept is None or not kept.suits else CachedSystem(kept, model, self.spec)
+        return self._cached
 
 
 def keep_start(starts: dict[str, Array], name: str, found: Solution | Proposal) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from umdp.asked import check_numbers
 from umdp.errors import FormatError, SpecError, UmdpError
+from umdp.learning.validation import check_numbers
 from umdp.paper.running.experiment import Experiment
 from umdp.paper.running.trial import build, known
 

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp import learn
-from umdp.anytime import Anytime
 from umdp.explore import doubling
 from umdp.kernel import kernel
 from umdp.learn import Learner
 from umdp.learn.dirichlet import Dirichlet
+from umdp.learning.procedure import LearningRun
 from umdp.model import IntervalMDP, Policy
 from umdp.solver import Proposal, Solution, evaluate, solve
 from umdp.solver.objective import objective_of
@@ -120,7 +120,7 @@ PUBLISHED: Mapping[str, type[Learner]] = MappingProxyType(
 
 
 @dataclass(eq=False)
-class Published(Anytime):
+class Published(LearningRun):
     """A run by the rules of the published code.
 
     Trajectories are one step longer and end where the true optimal value is 0 or 1 (0 or infinite, where some value is above

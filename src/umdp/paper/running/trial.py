@@ -12,13 +12,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.anytime import Anytime, Limits, proceed
 from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
+from umdp.learning.loop import proceed
+from umdp.learning.procedure import LearningRun
+from umdp.learning.snapshot import Snapshot
+from umdp.learning.stopping import StoppingCriteria
 from umdp.model import MDP
 from umdp.paper.results import COLUMNS, WHOLE, Cell, LearningProblem, TrialResult
 from umdp.run import Config
-from umdp.snapshot import Snapshot
 from umdp.solver import solve
 from umdp.source.simulator import Simulator
 from umdp.spec import Direction, Spec
@@ -76,10 +78,10 @@ def work(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _rows(run: Anytime, config: Config) -> Iterator[tuple[float, ...]]:
+def _rows(run: LearningRun, config: Config) -> Iterator[tuple[float, ...]]:
     """Yield the metrics after every iteration; where the truth changes within one, those in force on the new truth, too."""
     before: Snapshot | None = None
-    for snapshot in proceed(run, Limits(trajectories=config.trajectories, exhaust=True), leap=True):
+    for snapshot in proceed(run, StoppingCriteria(trajectories=config.trajectories, exhaust=True)):
         if before is not None and before.trajectories < config.after < snapshot.trajectories:
             yield _row(replace(before, trajectories=config.after, truth=snapshot.truth))
         yield _row(snapshot)
@@ -99,7 +101,7 @@ def _row(snapshot: Snapshot) -> tuple[float, ...]:
     )  # fmt: skip
 
 
-def build(trial: Trial) -> Anytime:
+def build(trial: Trial) -> LearningRun:
     """Return the run at its beginning."""
     config = trial.config
     process, spec, horizon = known(config)
@@ -107,7 +109,7 @@ def build(trial: Trial) -> Anytime:
     later = stages[1] if len(stages) > 1 else None
     source = Simulator(stages[0], later=later, after=config.after, sampling=config.sampling)
     if not trial.published:
-        learner, kind = config.build_learner(), Anytime
+        learner, kind = config.build_learner(), LearningRun
     else:
         from umdp.paper.running.published import PUBLISHED, Published
 

@@ -25,6 +25,7 @@ __all__ = [
     "RowReading",
     "TwoPart",
     "collect",
+    "ends_of",
     "exact_excess",
     "excess",
     "left_for",
@@ -256,6 +257,22 @@ def respond(
     if parts > 0.0:
         error += (2.0 * n + 8.0) * LEAST
     return gain, error
+
+
+@kernel
+def rounded(base: float, offset: float, end: float) -> float:
+    """Return the sum of two numbers, rounded towards an end, plus or minus infinity, where it is not a number itself."""
+    total = base + offset
+    shift = total - base
+    lost = (base - (total - shift)) + (offset - shift)
+    return float(np.nextafter(total, end) if lost * end > 0.0 else total)
+
+
+@kernel
+def ends_of(low: TwoPart, high: TwoPart, s: int, negated: bool) -> tuple[float, float]:
+    """Return the bounds of one state, rounded outwards, of vectors that may be negated ones."""
+    least, most = rounded(low.base[s], low.offset[s], -np.inf), rounded(high.base[s], high.offset[s], np.inf)
+    return (-most, -least) if negated else (least, most)
 
 
 @kernel

@@ -126,7 +126,7 @@ def renew(undecided: Array, fixed: Arrays, lower: Array, upper: Array, more: Arr
 class Found(NamedTuple):
     """What a repeated solve found: values and relative errors (n+2,), rows (n,), nature's answer, and a choice per state (S,).
 
-    `parts` are the bounds in two parts, as in `Workspace`.
+    `parts` are the bounds in two parts, as in `Workspace`; None without a proof.
     """
 
     x: Array
@@ -135,7 +135,7 @@ class Found(NamedTuple):
     prob: Array
     choice: Array
     iterations: int
-    parts: tuple[Array, Array]
+    parts: tuple[Array, Array] | None
 
 
 class Repetition:
@@ -230,14 +230,12 @@ class Repetition:
     ) -> Found | None:
         if self._bounds is None or self._bounds[0] is not lower or self._bounds[1] is not upper:
             self._open = not self.renew(lower, upper)
-            frozen = not (lower.flags.writeable or upper.flags.writeable)
-            self._bounds = (lower, upper) if frozen else None  # the other player may ask about the same
+            self.remember(lower, upper)
         if self._open:
             return None
         task, n = self.task, self.n
-        if start is None and task.kind == "R" and not task.agent_max:
-            start = self._by_graph  # policies that never arrive look cheap at first; one that arrives is known already
-        found, taken = np.empty(2 * n + 4 + self._entries), np.empty(n + self._by_graph.size, np.int64)
+        start = self.first_choices() if start is None else start
+        found, taken = self.room()
         known = NOTHING if before is None or before.size != n else before
         prove, precision, counts = effort.prove, effort.precision, np.zeros(2, np.int64)
         solved = resolve(
@@ -246,11 +244,27 @@ class Repetition:
         )  # fmt: skip
         if not solved:
             return None
-        parts = np.array(self._space[7]), np.array(self._space[8])
-        parts[0][1:, n:] = parts[1][1:, n:] = np.nan
+        return self.found(found, taken, int(counts[0]), proved=prove)
+
+    def room(self) -> tuple[Array, Array]:
+        """Return arrays that `resolve` may write what it finds to."""
+        return np.empty(2 * self.n + 4 + self._entries), np.empty(self.n + self._by_graph.size, np.int64)
+
+    def found(self, found: Array, taken: Array, iterations: int, *, proved: bool = True) -> Found:
+        """Return what `resolve` has just written, with a copy of the bounds that stand in the work space."""
+        n = self.n
+        parts = None
+        if proved:
+            parts = self._space[7].copy(), self._space[8].copy()
+            parts[0][1:, n:] = parts[1][1:, n:] = np.nan
         return Found(
-            found[: n + 2], found[n + 2 : 2 * n + 4], taken[:n], found[2 * n + 4 :], taken[n:], int(counts[0]), parts
+            found[: n + 2], found[n + 2 : 2 * n + 4], taken[:n], found[2 * n + 4 :], taken[n:], iterations, parts
         )
+
+    def first_choices(self) -> Array | None:
+        """Return the choices (S,) to start from where nothing is known; None where it does not matter."""
+        # Policies that never arrive look cheap at first; one that arrives is known already.
+        return self._by_graph if self.task.kind == "R" and not self.task.agent_max else None
 
     def renew(self, lower: Array, upper: Array) -> bool:
         """Write the rows of new bounds; return whether they can be solved by elimination, nature cutting no edge."""
@@ -262,15 +276,27 @@ class Repetition:
         """Take note that somebody else writes the rows: no bounds are known to stand there any more."""
         self._bounds = None
 
-    def for_leap(self, state: int) -> tuple[Array, int, bool]:
-        """Return the choices (S,) by the graph, the unknown of a state, and whether the agent maximises."""
+    def remember(self, lower: Array, upper: Array, *, is_open: bool | None = None) -> None:
+        """Take note that the rows are those of these bounds, if nobody can change them: the other player may ask for them."""
+        frozen = not (lower.flags.writeable or upper.flags.writeable)
+        self._bounds = (lower, upper) if frozen else None
+        self._open = self._open if is_open is None else is_open
+
+    def leaky(self) -> tuple[Arrays, Arrays]:
+        """Return equations and work space like those of `parts`, with room for one more entry in every row."""
         self._make()
-        return self._by_graph, int(self.index[state]), self.task.agent_max
+        comp_ptr, row_ptr, entry_ptr, target, _, _, slack, reward, order = self._equations
+        entries = target.size + slack.size
+        low, high = np.empty(entries), np.empty(entries)
+        more = np.empty(entries, target.dtype), low, high, slack, reward, np.empty(entries, order.dtype)
+        widest = self._space[2].shape[1] + 1
+        space = [np.empty((3, widest)) if place == 2 else each.copy() for place, each in enumerate(self._space)]
+        return (comp_ptr, row_ptr, np.empty_like(entry_ptr), *more), (*space[:-1], np.empty(entries))
 
     def parts(self) -> Arrays:
-        """Return what `renew` and `resolve` need: undecided choices, and tuples of the graph, rows, facts, equations, space."""
+        """Return undecided choices, choices by the graph; tuples of the graph, what `renew` writes, facts, equations, space."""
         self._make()
-        return self._undecided, self._fixed, self._more, self._about, self._equations, self._space
+        return self._undecided, self._by_graph, self._fixed, self._more, self._about, self._equations, self._space
 
     def bracket(self, found: Found, state: int) -> tuple[float, float] | None:
         """Return the bounds of a state as `Values.between` would, None where that takes a look at the graph."""

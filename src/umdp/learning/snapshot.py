@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.evidence.promised import Promised
 from umdp.guarantee import Guarantee
 from umdp.learn.alarm import Alarm
 from umdp.learn.parametric import Parametric
+from umdp.learning.candidates.guaranteed import Promised
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.plural import nouns
 from umdp.returns import return_of
@@ -23,9 +23,29 @@ from umdp.spec import Direction, Spec
 
 if TYPE_CHECKING:
     from umdp.learn import Learner
+    from umdp.solver.policy_values import PolicyValues
     from umdp.solver.proof.certificate import Certificate
 
 __all__ = ["Snapshot"]
+
+
+class _Lazily:
+    """A field that is given as a value, or as a function that returns it when it is first asked for."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = f"_{name}"
+
+    def __get__(self, snapshot: Any, owner: type) -> Any:
+        if snapshot is None:
+            raise AttributeError(self._name)  # there is no default
+        known = snapshot.__dict__
+        found = known[self._name]
+        if callable(found):
+            found = known[self._name] = found()
+        return found
+
+    def __set__(self, snapshot: Any, value: Any) -> None:
+        snapshot.__dict__[self._name] = value
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +66,8 @@ class Snapshot:
     counts : (T,) how often each transition was seen
     evidence : what playing candidates promises; None where none are played
     alarms : what the learner noticed that nobody had said, such as changes of the process
-    learner : as it is now; None where nobody looks at single iterations
+    learner : as it is now
+    values : evaluates policies on the process itself, where it is known
     """
 
     iteration: int
@@ -54,7 +75,7 @@ class Snapshot:
     steps: int
     robust: Solution
     optimistic: float | None
-    guarantee: Guarantee
+    guarantee: Guarantee = _Lazily()  # type: ignore[assignment]
     truth: MDP | None = None
     reason: str | None = None
     partial: bool = False
@@ -63,6 +84,11 @@ class Snapshot:
     evidence: Promised | None = field(default=None, repr=False)
     alarms: tuple[Alarm, ...] = field(default=(), repr=False)
     learner: Learner | None = field(default=None, repr=False)
+    values: PolicyValues | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.guarantee  # noqa: B018 - how to work it out cannot be carried along
+        return self.__dict__
 
     @property
     def bracket(self) -> Bracket:
@@ -114,14 +140,19 @@ class Snapshot:
     @property
     def policy(self) -> Policy:
         """The policy that the promise is about; the robust policy, where there is none."""
-        return self.robust.policy if self.promise is None else self.promise.policy
+        if self.evidence is None or self.promise is None:  # the model promises something of its own policy
+            return self.robust.policy
+        return self.promise.policy
 
     @cached_property
     def performance(self) -> float | None:
         """The value of the policy on the process itself; None where that is not known."""
-        if self.truth is None:
-            return None
-        return evaluate(self.truth, self.robust.spec, self.policy).value
+        return None if self.truth is None else self._worth(self.truth, self.policy)
+
+    def _worth(self, truth: MDP, policy: Policy) -> float:
+        """Return the value of a policy on the process."""
+        found = None if self.values is None else self.values.of(truth, policy)
+        return evaluate(truth, self.robust.spec, policy).value if found is None else found
 
     @property
     def estimation_error(self) -> float | None:
@@ -131,7 +162,7 @@ class Snapshot:
             return None
         if self.policy is not self.robust.policy:  # the model promises something of its own policy
             assert self.truth is not None
-            kept = evaluate(self.truth, self.robust.spec, self.robust.policy).value
+            kept = self._worth(self.truth, self.robust.policy)
         estimate = self.bracket.value
         if np.isinf(estimate) and np.isinf(kept):
             return 0.0
@@ -142,19 +173,16 @@ class Snapshot:
         """The mean, over uncertain transitions, of the distance of the true probability to the farther bound."""
         if self.truth is None:
             return None
-        true = self.truth.probability
-        uncertain = (true > 0) & (true < 1)
-        if not uncertain.any():
-            return 0.0
-        far = np.maximum(np.abs(true - self.model.lower), np.abs(self.model.upper - true))
-        return float(far[uncertain].mean())
+        from umdp.learning.compiled import mean_distance
+
+        return mean_distance(self.truth.probability, self.model.lower, self.model.upper)
 
     def certificate(self) -> Certificate:
         """Return a file's worth of proof of the promise and of its level, which `umdp verify` checks in exact arithmetic.
 
         A promise by the model is proved by the model; one by evidence follows from counts, and these are taken on trust.
         """
-        from umdp.evidence.certificate import prove_played
+        from umdp.learning.candidates.certificate import prove_played
         from umdp.solver.proof.learned import prove_learned
 
         if self.promise is not None and self.promise.by == "evidence":

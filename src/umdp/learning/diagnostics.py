@@ -1,9 +1,9 @@
-"""What there is to say about a run besides its numbers: what its source reports, and how little its policy may rest on."""
+"""Diagnostics of a run: what there is to say besides its numbers, such as how little its policy may rest on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,22 +11,21 @@ from numpy.typing import NDArray
 from umdp.learn.alarm import in_lines
 from umdp.learn.parametric import Parametric
 from umdp.learn.tied import Tied
+from umdp.learning.snapshot import Snapshot
 from umdp.model import Graph
 from umdp.solver.objective import objective_of
 from umdp.source.around import process_of
+from umdp.source.base import Source
 from umdp.source.environments.environment import Environment
 from umdp.source.environments.time_limit import cut_note
 from umdp.source.listed import Listed
 from umdp.source.observed_graph import STAY, UNKNOWN
 from umdp.source.remembering import Remembering
+from umdp.spec import Spec
 from umdp.statements import DiagnosticCode, Statement, say, stated
 from umdp.statements.diagnostics import SHIFTS
 
-if TYPE_CHECKING:
-    from umdp.anytime import Anytime
-    from umdp.snapshot import Snapshot
-
-__all__ = ["FEW", "notes_of", "parameters_in_words"]
+__all__ = ["FEW", "diagnostics_of", "parameters_in_words"]
 
 Mask = NDArray[np.bool_]
 
@@ -34,21 +33,28 @@ SHOWN = 5  # classes that are spoken of
 FEW = 10  # times that a choice should be seen before what was seen of it is taken for all it can do
 
 
-def notes_of(run: Anytime, snapshot: Snapshot) -> list[Statement]:
-    """Return what the user should know about a run as it is shown by a snapshot, a statement each."""
-    source = process_of(run.source)
-    own = run.spec.aim in ("discounted", "average")  # rewards are taken as the process pays them: no word on shifts
-    report = [each for each in map(stated, run.source.report()) if not (own and each.code in SHIFTS)]
-    notes = [*in_lines(snapshot.alarms), *report, *_reset_note(run)]
-    if isinstance(source, Environment):
-        entry = source.graph.interface is not None and source.graph.interface.entry
-        cut = cut_note(source.env, source.name, run.spec, entry=entry, remembers=isinstance(run.source, Remembering))
+def diagnostics_of(source: Source, spec: Spec, snapshot: Snapshot) -> list[Statement]:
+    """Return what the user should know about a run as it is shown by a snapshot, a statement each.
+
+    Parameters
+    ----------
+    source : where the data come from
+    spec : the property, as it was asked
+    snapshot : what is known
+    """
+    process, learner = process_of(source), snapshot.learner
+    own = spec.aim in ("discounted", "average")  # rewards are taken as the process pays them: no word on shifts
+    report = [each for each in map(stated, source.report()) if not (own and each.code in SHIFTS)]
+    notes = [*in_lines(snapshot.alarms), *report, *_reset_note(source.graph, spec)]
+    if isinstance(process, Environment):
+        entry = process.graph.interface is not None and process.graph.interface.entry
+        cut = cut_note(process.env, process.name, spec, entry=entry, remembers=isinstance(source, Remembering))
         notes += [] if cut is None else [cut]
-    if isinstance(run.source, Listed) or (isinstance(run.source, Remembering) and isinstance(run.source.inner, Listed)):
-        notes.append(_seldom_seen(run, snapshot))
-    if isinstance(run.learner, Parametric):
+    if isinstance(source, Listed) or (isinstance(source, Remembering) and isinstance(source.inner, Listed)):
+        notes.append(_seldom_seen(source.graph, snapshot))
+    if isinstance(learner, Parametric):
         return [*notes, *parameters_in_words(snapshot.parameters or {})]
-    return notes + _class_notes(run, snapshot)
+    return notes + _class_notes(snapshot)
 
 
 def parameters_in_words(given: Mapping[str, Mapping[str, Any]]) -> list[Statement]:
@@ -63,9 +69,9 @@ def parameters_in_words(given: Mapping[str, Mapping[str, Any]]) -> list[Statemen
     return [say(DiagnosticCode.PARAMETER, name=name, **{k: each[k] for k in kept}) for name, each in given.items()]
 
 
-def _class_notes(run: Anytime, snapshot: Snapshot) -> list[Statement]:
+def _class_notes(snapshot: Snapshot) -> list[Statement]:
     """Say what was learned of classes of choices, the largest first."""
-    learner = run.learner
+    learner = snapshot.learner
     if not isinstance(learner, Tied) or snapshot.counts is None:
         return []
     tying, lower, upper = learner.tying, learner.own_lower, learner.own_upper
@@ -83,29 +89,29 @@ def _class_notes(run: Anytime, snapshot: Snapshot) -> list[Statement]:
     return notes
 
 
-def _reset_note(run: Anytime) -> list[Statement]:
+def _reset_note(graph: Graph, spec: Spec) -> list[Statement]:
     """Say that the reset is a step where a bound on steps counts it."""
-    graph, asked = run.source.graph, run.spec.steps(run.source.graph)
+    asked = spec.steps(graph)
     if not asked or graph.interface is None or not graph.interface.entry:
         return []
     return [say(DiagnosticCode.RESET_COUNTS, steps=asked)]
 
 
-def _seldom_seen(run: Anytime, snapshot: Snapshot) -> Statement:
+def _seldom_seen(graph: Graph, snapshot: Snapshot) -> Statement:
     """Say that what was never seen is taken for impossible, and how many choices of the policy were hardly tried."""
-    learner = None if run.learner.discovers else run.learner.name
+    assert snapshot.learner is not None
+    learner = None if snapshot.learner.discovers else snapshot.learner.name
     if snapshot.counts is None or not snapshot.trajectories:  # exploration does not count how often it saw something
         return say(DiagnosticCode.SELDOM_SEEN, learner=learner, few=None, taken=0, often=FEW)
-    graph = run.source.graph
-    taken = _taken(graph, snapshot, _final(run))
+    taken = _taken(graph, snapshot, _final(graph, snapshot.robust.spec))
     few = int((taken & (np.add.reduceat(snapshot.counts, graph.choice_ptr[:-1]) < FEW)).sum())
     return say(DiagnosticCode.SELDOM_SEEN, learner=learner, few=few, taken=int(taken.sum()), often=FEW)
 
 
-def _final(run: Anytime) -> Mask:
+def _final(graph: Graph, spec: Spec) -> Mask:
     """Return the states (S,) after which nothing counts any more."""
-    asked = objective_of(run.source.graph, run.reading)
-    nowhere = np.zeros(run.source.graph.states, dtype=np.bool_)
+    asked = objective_of(graph, spec)
+    nowhere = np.zeros(graph.states, dtype=np.bool_)
     return nowhere if asked.absorbing is None else asked.absorbing
 
 

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from umdp.errors import ModelError
-from umdp.evidence.bound import informed
-from umdp.evidence.candidate import Candidate, same
-from umdp.evidence.hunch import Hunch
-from umdp.evidence.promised import Promised
-from umdp.evidence.settings import Budget
-from umdp.evidence.tally import Role, Tally
 from umdp.guarantee import Guarantee
+from umdp.learning.candidates.bound import informed
+from umdp.learning.candidates.candidate import Candidate, same
+from umdp.learning.candidates.guaranteed import Promised
+from umdp.learning.candidates.point_estimate import PointEstimate
+from umdp.learning.candidates.settings import Budget
+from umdp.learning.candidates.tally import Role, Tally
 from umdp.model import Policy
 from umdp.solver.prepared import Prepared, prepare
-from umdp.source.base import Source
+from umdp.source.base import Batch, Source
 from umdp.source.simulator.simulator import Simulator
 from umdp.spec import Spec
 from umdp.statements import Code, say, stated
 
-if TYPE_CHECKING:
-    from umdp.anytime import Anytime
-    from umdp.limits import Limits
-
-__all__ = ["ALIKE", "Playing"]
+__all__ = ["ALIKE", "CandidateScheduler"]
 
 ALIKE = say(Code.ALIKE)
 START = 64  # trajectories before anybody becomes a candidate
@@ -41,12 +36,11 @@ SOONER, SETTLED = 1 / 16, 2 / 3  # of what is left of the error rate, for such a
 KNOWN = 0.9  # of what a policy is likely to be worth, which it must be worth with bad luck for that
 MOST_OF_IT = 0.82  # of what a policy is likely to be worth, which is to be proved where nothing else is asked for
 CUTOFF = 1e9  # times the largest reward: expectations beyond it say that next to nothing is known
-PATIENCE = 0.05  # seconds between looks at what may stop a run
 ROOM = 1 - 2.0**-40  # shares of the error rate are rounded down
 
 
 @dataclass(eq=False)
-class Playing:
+class CandidateScheduler:
     """The evidence of a run: its candidates, who is played now, and whose turn it is.
 
     Exploration goes first. Whenever it has gone on by a part of what there was of it, the candidate is played until the share of
@@ -128,42 +122,39 @@ class Playing:
         self.explored += trajectories
         return self.owed > 0
 
-    def due(self, run: Anytime) -> bool:
-        """Whether it is the candidate's turn; at the beginning of an iteration it is asked now and then who that is."""
-        if run.trajectories == run.since[0] and self.explored + self.played >= self.asked:
-            wanted = run.spec.threshold  # limits do not count: where a run is stopped must not decide how it goes on
-            self.consider(Hunch.of(run.learner, run.counts, run.reading), None if wanted is None else wanted.value)
-        return self.owed > 0
+    @property
+    def is_asked(self) -> bool:
+        """Whether it is time to ask again who should be played."""
+        return self.explored + self.played >= self.asked
 
-    def play(self, run: Anytime, limits: Limits, over: Callable[[], str | None]) -> tuple[bool, str | None]:
-        """Play the candidate until its turn is over or a look is due; return whether it is, or what `over` said."""
-        one, chunk = self.candidates[self.current], 2**40 if run.source.whole else 1
+    @property
+    def horizon(self) -> int:
+        """The longest a trajectory of a candidate may be."""
+        return self.tally.horizon
+
+    def play(self, source: Source, most: int) -> Batch:
+        """Play the candidate for at most so many trajectories of its turn; return what was seen."""
+        one = self.candidates[self.current]
         self._role = self.tally.role(one.policy) if self._role is None else self._role
-        while True:
-            begun = time.perf_counter()
-            most = min(chunk, limits.most(run.trajectories, run.steps, self.tally.horizon), self.owed)
-            most = 1 if self.tally.one_by_one else min(most, max(self.look - self.played, 1))
-            batch, worth = self.tally.play(run.source, self._role, most)
-            self.beyond = self.beyond or math.isnan(worth)
-            one.plays, one.hits = one.plays + batch.trajectories, one.hits + (0.0 if math.isnan(worth) else worth)
-            self.played += batch.trajectories
-            run.pending, run.ended = run.pending + batch.counts, batch.ended
-            run.trajectories, run.steps = run.trajectories + batch.trajectories, run.steps + batch.steps
-            if self.played >= self.look or not self.owed:
-                self.turn = self.turn if self.owed else self.explored + max(self.explored // TURN, 1)
-                self.look = self.played + max(self.played // TURN, TURN)
-                return True, None
-            if run.ended or limits.spent(run.trajectories, run.steps):
-                return False, None
-            if (why := over()) is not None:
-                return False, why
-            if time.perf_counter() - begun < PATIENCE:
-                chunk = min(2 * chunk, 2**40)
+        most = 1 if self.tally.one_by_one else min(most, self.owed, max(self.look - self.played, 1))
+        batch, worth = self.tally.play(source, self._role, most)
+        self.beyond = self.beyond or math.isnan(worth)
+        one.plays, one.hits = one.plays + batch.trajectories, one.hits + (0.0 if math.isnan(worth) else worth)
+        self.played += batch.trajectories
+        return batch
+
+    def is_over(self) -> bool:
+        """Whether the candidate's turn is over or a look is due; if so, the next ones are set."""
+        if self.played < self.look and self.owed:
+            return False
+        self.turn = self.turn if self.owed else self.explored + max(self.explored // TURN, 1)
+        self.look = self.played + max(self.played // TURN, TURN)
+        return True
 
     # -- candidates ------------------------------------------------------------------------------------------
 
-    def consider(self, hunch: Hunch, wanted: float | None) -> None:
-        """Decide who is played from now on: whoever was, somebody from before, or the best policy there is by a hunch.
+    def consider(self, estimate: PointEstimate, wanted: float | None) -> None:
+        """Decide who is played from now on: whoever was, somebody from before, or the best policy there is by a point estimate.
 
         Until playing is likely to prove what is `wanted`, or most of what a policy is likely to be worth, candidates are for the
         time being: they get little of the error rate, and most trajectories that are due to candidates are kept for one that is
@@ -172,8 +163,8 @@ class Playing:
         for one in self.candidates:
             one.best = one.bound()[1:]
         self.asked = max(math.ceil(AGAIN * (self.explored + self.played)), self.asked + 1)
-        found = self.solver.solve_model(hunch.model, precision=1e-4, method="auto", cutoff=CUTOFF)
-        bad, likely = map(self.tally.share, hunch.values(found.policy))
+        found = self.solver.solve_model(estimate.model, precision=1e-4, method="auto", cutoff=CUTOFF)
+        bad, likely = map(self.tally.share, estimate.values(found.policy))
         if not (bad > 0 and likely > 0):  # nothing to hope for, or nobody can say
             return
         known = [same(self.tally.graph, found.policy, one.policy) for one in self.candidates]
@@ -191,7 +182,7 @@ class Playing:
                 self._take(Candidate(found.policy, left * SOONER * ROOM, mixture))
             return
         more = max(math.ceil(2 * self.ratio * self.explored) - self.played, 1)
-        hopes = [self._hope(one, hunch, more) for one in self.candidates]
+        hopes = [self._hope(one, estimate, more) for one in self.candidates]
         top = int(np.argmax(hopes))
         if not any(known) and self.explored >= 1.5 * self.settled and stays.end(more, more * bad) > hopes[top]:
             self.settled = self.explored
@@ -204,9 +195,9 @@ class Playing:
         asked = 1.0 if wanted is None else self.tally.share(wanted)
         return asked if asked < likely else max(MOST_OF_IT * likely, 2 * likely - 1)
 
-    def _hope(self, one: Candidate, hunch: Hunch, more: int) -> float:
+    def _hope(self, one: Candidate, estimate: PointEstimate, more: int) -> float:
         """Return what a candidate may be promised after more plays."""
-        likely, own = self.tally.share(hunch.values(one.policy)[1]), one.plays / (one.plays + 100.0)
+        likely, own = self.tally.share(estimate.values(one.policy)[1]), one.plays / (one.plays + 100.0)
         mean = own * one.hits / max(one.plays, 1) + (1 - own) * (likely if math.isfinite(likely) else 0.0)
         return one.end(one.plays + more, one.hits + more * mean)
 
@@ -253,6 +244,10 @@ class Playing:
     def shared(self, claim: Guarantee) -> Guarantee:
         """Return what a learner claims, with the probability that it and bounds from playing hold."""
         return replace(claim, level=self.budget.level) if claim.holds else claim
+
+    def copy(self) -> Self:
+        """Return a scheduler that goes its own way."""
+        return replace(self, candidates=[replace(one) for one in self.candidates])
 
     # -- durability ------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from umdp.verify.document import digest
 from umdp.verify.verdict import verify_content
 
 if TYPE_CHECKING:
-    from umdp.evidence.promised import Promised
+    from umdp.learning.candidates.guaranteed import Promised
     from umdp.solver import Solution
 
 __all__ = ["prove_played"]

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from umdp.errors import ModelError
 from umdp.plural import nouns
+from umdp.source.base import Source
 from umdp.source.listed import Listed
 from umdp.spec import Threshold
 
 if TYPE_CHECKING:
-    from umdp.anytime import Anytime
-    from umdp.snapshot import Snapshot
+    from umdp.learning.snapshot import Snapshot
 
-__all__ = ["Limits", "closed", "default_horizon", "reached", "reason_to_end", "threshold"]
+__all__ = ["Prospects", "StoppingCriteria", "closed", "default_horizon", "reached", "reason_to_end", "threshold"]
 
 
 @dataclass(frozen=True)
-class Limits:
+class StoppingCriteria:
     """What ends a run: a threshold that is reached, or a budget.
 
     Attributes
@@ -46,8 +47,10 @@ class Limits:
 
         Examples
         --------
-        >>> Limits(trajectories=10).most(4, 0, 100), Limits(steps=1000).most(4, 10, 100), Limits(steps=50).most(4, 10, 100)
-        (6, 9, 1)
+        >>> StoppingCriteria(trajectories=10).most(4, 0, 100), StoppingCriteria(steps=1000).most(4, 10, 100)
+        (6, 9)
+        >>> StoppingCriteria(steps=50).most(4, 10, 100)
+        1
         """
         left = 2**40
         if self.trajectories is not None:
@@ -69,23 +72,45 @@ def _have(count: int) -> str:
     return "has" if count == 1 else "have"
 
 
-def reason_to_end(run: Anytime, snapshot: Snapshot, limits: Limits, over: str | None) -> str | None:
-    """Return why a run ends with a snapshot, None if it does not; `over` is what was said from outside."""
-    reason = (
-        (None if run.open or _unread(run) else "the graph decides the value: there is nothing to learn")
-        or ("there is no more data" if run.ended else None)
-        or limits.spent(run.trajectories, run.steps)
-        or over
-        or (
-            None
-            if limits.exhaust or run.can_learn()
-            else "exploration reaches nothing from which more could be learned"
-        )
-    )
+class Prospects(NamedTuple):
+    """What may still come of a run.
+
+    Attributes
+    ----------
+    decided : whether the graph decides the value
+    ended : whether there is no more data
+    source : where data come from
+    can_learn : returns whether exploration can reach something from which more is learned
+    gap : returns how far the promise is from the best case
+    """
+
+    decided: bool
+    ended: bool
+    source: Source
+    can_learn: Callable[[], bool]
+    gap: Callable[[], float]
+
+
+def reason_to_end(
+    snapshot: Snapshot, criteria: StoppingCriteria, wanted: Threshold | None, prospects: Prospects, over: str | None
+) -> str | None:
+    """Return why a run ends with a snapshot, None if it does not.
+
+    `wanted` is the property's own threshold; `over` is what was said from outside.
+    """
+    reason = None
+    if prospects.decided and not _unread(prospects.source, prospects.ended):
+        reason = "the graph decides the value: there is nothing to learn"
+    elif prospects.ended:
+        reason = "there is no more data"
+    else:
+        reason = criteria.spent(snapshot.trajectories, snapshot.steps) or over
+        if reason is None and not criteria.exhaust and not prospects.can_learn():
+            reason = "exploration reaches nothing from which more could be learned"
     # Within an iteration a threshold ends nothing, so that where a run was interrupted does not decide how it goes on.
     if reason is None and snapshot.partial:
         return reason
-    return reached(snapshot, limits.until or run.spec.threshold) or closed(run, snapshot, limits.gap) or reason
+    return reached(snapshot, criteria.until or wanted) or closed(snapshot, criteria.gap, prospects.gap) or reason
 
 
 def reached(snapshot: Snapshot, wanted: Threshold | None) -> str | None:
@@ -106,7 +131,7 @@ def reached(snapshot: Snapshot, wanted: Threshold | None) -> str | None:
     return f"{wanted.operator} {wanted.value:g} {proved}"
 
 
-def closed(run: Anytime, snapshot: Snapshot, tolerance: float | None) -> str | None:
+def closed(snapshot: Snapshot, tolerance: float | None, gap: Callable[[], float]) -> str | None:
     """Return that the promise is as close to the best case as was asked for, in words; None if it is not known to be.
 
     The best case that exploration follows has no proof: it may say that the gap is too wide, and never that it is not.
@@ -116,17 +141,17 @@ def closed(run: Anytime, snapshot: Snapshot, tolerance: float | None) -> str | N
     rough, ends = snapshot.optimistic, snapshot.promised
     if rough is not None and not any(abs(rough - end) <= 2 * tolerance for end in (ends.lower, ends.upper)):
         return None
-    if not run.gap(snapshot) <= tolerance:
+    if not gap() <= tolerance:
         return None
     proved = "is certified to be" if snapshot.guarantee.holds else "is, on the learned model,"
     return f"the policy {proved} within {tolerance:g} of the optimum"
 
 
-def _unread(run: Anytime) -> bool:
+def _unread(source: Source, ended: bool) -> bool:
     """Whether a log that decides the value was not read to its end: how much stands behind it, and what is wrong with it."""
-    if run.source.interactive or run.ended:
+    if source.interactive or ended:
         return False
-    return isinstance(run.source, Listed) or run.source.knowledge().graph == "observed"
+    return isinstance(source, Listed) or source.knowledge().graph == "observed"
 
 
 def default_horizon(states: int) -> int:

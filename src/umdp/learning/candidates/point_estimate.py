@@ -14,14 +14,14 @@ from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver import evaluate
 from umdp.spec import Spec
 
-__all__ = ["Hunch"]
+__all__ = ["PointEstimate"]
 
 Array = NDArray[Any]
 DOUBT = 2.0  # samples that might have been anything, of every choice
 
 
 @dataclass(frozen=True, eq=False)
-class Hunch:
+class PointEstimate:
     """Bounds that are likely rather than certain: of each choice the learner's, or what its counts suggest, if that is narrower.
 
     Attributes
@@ -36,7 +36,7 @@ class Hunch:
     spec: Spec
 
     @classmethod
-    def of(cls, learner: Learner, counts: Array, spec: Spec) -> Hunch:
+    def of(cls, learner: Learner, counts: Array, spec: Spec) -> PointEstimate:
         """Return what a learner and counts (T,) suggest.
 
         Examples
@@ -45,7 +45,7 @@ class Hunch:
         >>> coin = Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], labels={"heads": [1]})
         >>> counts = np.array([5, 3, 0, 0])
         >>> learner = ConfidenceSequence().bind(coin).learn(counts)
-        >>> found = Hunch.of(learner, counts, Spec.parse('Pmax=? [ F "heads" ]'))
+        >>> found = PointEstimate.of(learner, counts, Spec.parse('Pmax=? [ F "heads" ]'))
         >>> found.model.lower[:2], found.middle.probability[:2]
         (array([0.5, 0.3]), array([0.6, 0.4]))
         """

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Case", "Outlook"]
+__all__ = ["ValueEstimate", "ValueEstimates"]
 
 Array = NDArray[Any]
 
 
-class Case(NamedTuple):
+class ValueEstimate(NamedTuple):
     """The values of all states, shape (S,), and the choices (S,) of the policy that has them, in the worst or best case."""
 
     values: NDArray[np.float64]
@@ -22,7 +22,7 @@ class Case(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook:
+class ValueEstimates:
     """What may come of what is known; every function solves something, at most once an iteration.
 
     Attributes
@@ -40,8 +40,8 @@ class Outlook:
     feeds : (C,) the choices whose samples count for their group; None if all do
     """
 
-    worst: Callable[[], Case]
-    best: Callable[[], Case | None]
+    worst: Callable[[], ValueEstimate]
+    best: Callable[[], ValueEstimate | None]
     plan: Callable[[Array], Array]
     rises: bool
     seen: NDArray[np.int64]

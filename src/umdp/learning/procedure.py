@@ -1,0 +1,308 @@
+"""A run of anytime learning: what is fixed, the state by now, and the four steps of the paper's figure 1.
+
+`loop.proceed` is the figure. Its steps are methods here: `snapshot` computes the robust policy, `direct` chooses how to explore
+where the answer is not good enough, `sampling.explore` samples from the process, and `update` moves the intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.conditions import ON_OBSERVED
+from umdp.explore import Explorer, Optimism, Uniform, View, reaches
+from umdp.explore.policies import directions
+from umdp.explore.schedule import doubling
+from umdp.guarantee import Guarantee, promise
+from umdp.learn import Learner
+from umdp.learning.candidates import DirectEvidence
+from umdp.learning.candidates.scheduler import CandidateScheduler
+from umdp.learning.candidates.settings import divide
+from umdp.learning.checkpoint import checkpoint, restored
+from umdp.learning.run_settings import RunSettings
+from umdp.learning.snapshot import Snapshot
+from umdp.learning.state import LearningState
+from umdp.learning.stopping import Prospects, default_horizon
+from umdp.learning.validation import asked_of, check_numbers, check_spec, readings
+from umdp.learning.value_estimates import distance, value_estimates
+from umdp.model import IntervalMDP
+from umdp.returns import refuse_shifted
+from umdp.solver import Bracket, Proposal, Solution, prepare, relevant
+from umdp.solver.graph.relevance import resting
+from umdp.solver.policy_values import PolicyValues
+from umdp.solver.prepared import keep_start
+from umdp.source import Source
+from umdp.source.listed import without_rest
+from umdp.spec import Spec
+
+__all__ = ["LearningRun"]
+
+Array = NDArray[Any]
+CUTOFF = 1e9  # times the largest reward: expectations beyond it say that next to nothing is known
+SMALL = 400  # states up to which policies are found by elimination, whose ties do not depend on where it started
+
+
+@dataclass(eq=False)
+class _Solved:
+    """What was worked out for the model of one iteration, each at most once."""
+
+    starts: dict[str, Array]
+    model: IntervalMDP | None = None
+    robust: Solution | None = None
+    optimistic: Proposal | None = None
+    weight: NDArray[np.float64] | None = None
+    quota: Array | None = None
+    ceiling: Bracket | None = None
+
+
+@dataclass(eq=False)
+class LearningRun:
+    """A run that can be advanced, saved and continued; `umdp.anytime` makes one and loops over it.
+
+    What it does next depends on its state and that of the source alone, so that a run continued from a checkpoint is the run that
+    was not interrupted. An iteration that was interrupted is continued, too: what it has seen so far is pending, shown by a
+    partial snapshot, and counted once the iteration is complete.
+
+    Attributes
+    ----------
+    state : what was seen and learned
+    settings : what is fixed: the question on its graph, where trajectories end
+    """
+
+    source: Source
+    spec: Spec
+    learner: Learner
+    explorer: Explorer = field(default_factory=Optimism)
+    seed: int = 0
+    horizon: int | None = None
+    precision: float = 1e-6
+    per_solve: int | None = None
+    evidence: DirectEvidence | None = None
+
+    def __post_init__(self) -> None:
+        check_spec(self.spec)
+        self.spec = self.spec.counted(self.source.graph)
+        refuse_shifted(self.source.graph, self.spec)
+        check_numbers(seed=self.seed, horizon=self.horizon, precision=self.precision, per_solve=self.per_solve)
+        learner, budget = divide(self.learner, self.evidence)
+        asked = asked_of(self.source.graph, self.spec)
+        if ON_OBSERVED[asked].against or not learner.discovers:
+            self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
+        graph = self.source.graph
+        worst, best = readings(self.spec, graph)
+        self._pessimist, self._optimist = prepare(graph, worst.robust()), prepare(graph, best.optimistic())
+        known = relevant(graph, worst)
+        horizon = self.horizon or (default_horizon(graph.states) if known.steps is None else known.steps)
+        # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
+        decided = known.decided & (self.source.interactive or graph.rest is None)
+        learner = learner.bind(graph, known.choices, settled=self.source.settled)
+        if self.source.interactive and graph.rest is None:  # nothing is left to earn, or to learn
+            decided = decided | resting(graph, known.spent, learner.lower)
+        self.halt, self.horizon = self.trajectory_ends(decided, horizon)
+        self.settings = RunSettings(
+            graph, self.spec, worst, best, asked, not known.choices.any(), known.favoured, self.halt, self.horizon, self.seed,
+            self.precision, "policy" if graph.states <= SMALL else "auto",
+        )  # fmt: skip
+        candidates = None if budget is None else CandidateScheduler.of(budget, self.source, worst, self.horizon)
+        self.chunk = 1  # so many trajectories between two looks at the clock
+        self._values = PolicyValues(worst.robust())
+        self._become(LearningState.before(learner, candidates))
+        self.source.begin(self.seed)
+
+    def _become(self, state: LearningState) -> None:
+        """Take on another state, and drop what was worked out for the model before."""
+        self.state, self.learner = state, state.learner
+        self._solved = _Solved(dict(state.starts))
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each transition was seen in complete iterations, shape (T,)."""
+        return self.state.counts
+
+    @property
+    def trajectories(self) -> int:
+        """How many were seen."""
+        return self.state.trajectories
+
+    @property
+    def steps(self) -> int:
+        """How many were seen."""
+        return self.state.steps
+
+    @property
+    def candidates(self) -> CandidateScheduler | None:
+        """Who is played as evidence; None without."""
+        return self.state.candidates
+
+    # -- step 1: robust policy computation -------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """Return what is known now: the robust policy and its worst-case value, data of an incomplete iteration included."""
+        state = self.state
+        if state.pending.any():
+            return replace(self._ahead(), partial=True)
+        robust, best = self._robust(), self._optimistic()
+        played = None if state.candidates is None else state.candidates.promised(self.source, robust.policy)
+        return Snapshot(
+            state.iteration, state.trajectories, state.steps, robust, best and best.value,
+            self._guarantee(),  # type: ignore[arg-type]
+
+            self.source.truth, None, False, state.learner.ledger, state.counts, played, state.learner.alarms(), state.learner,
+            self._values,
+        )  # fmt: skip
+
+    def guarantee(self) -> Guarantee:
+        """Return what is promised: what the learner claims, as far as what is known of the data lets it stand."""
+        if self.state.learner.claim.holds:
+            self._robust()  # what is promised is promised of its policy
+        return self._guarantee()()
+
+    def _guarantee(self) -> Callable[[], Guarantee]:
+        """Return how to work out what is promised now; that depends on nothing that may change later."""
+        state, settings, source, solution = self.state, self.settings, self.source, self._solved.robust
+        learner, counts, looks, candidates = state.learner, state.counts, state.iteration, state.candidates
+        whole, knowledge = state.ended and not source.interactive, source.knowledge()
+
+        def work_out() -> Guarantee:
+            claim = learner.claim if candidates is None else candidates.shared(learner.claim)
+            return promise(
+                claim, knowledge, looks=looks, whole=whole, discovers=learner.discovers, watches=learner.watches,
+                asked=settings.asked, decided_unseen=settings.unseen(learner.sightings(counts), solution) if claim.holds else 0,
+                reward=settings.reward,
+            )  # fmt: skip
+
+        return work_out
+
+    def gap(self, snapshot: Snapshot) -> float:
+        """Return by how much any policy can be better than what is promised of this one, as far as is known; both ends proved.
+
+        It is the distance from the promise, by the model or by playing, to the value in the best case: if the process is one of
+        those that were not ruled out, the optimum is no better than that.
+        """
+        solved = self._solved
+        if solved.ceiling is None:
+            options = self.settings.options(self.state.starts, "optimistic")
+            solved.ceiling = self._optimist.solve_model(self._model(), cutoff=CUTOFF, **options).bracket
+        return distance(snapshot.promised, solved.ceiling)
+
+    def prospects(self, snapshot: Snapshot) -> Prospects:
+        """Return what may still come of this run, for whoever decides whether it ends here."""
+        return Prospects(
+            self.settings.decided, self.state.ended, self.source, self.can_learn, lambda: self.gap(snapshot)
+        )
+
+    # -- step 2: where to look -------------------------------------------------------------------------------
+
+    def direct(self) -> NDArray[np.float64]:
+        """Return how to explore: the probability of every choice within its state, shape (C,), or (K, C) by the step."""
+        solved = self._solved
+        if solved.weight is None:
+            best, learner, source = self._optimistic(), self.state.learner, self.source
+            explorer = self.explorer if source.interactive else Uniform()  # a log does not follow anybody
+            choice = None if best is None else best.policy.choice
+            now = choice[0] if choice is not None and choice.ndim == 2 else choice
+            tied = best.tied() if best is not None and explorer.spreads_ties(source.pace > 0) else None
+            view = View(
+                self.settings.graph, self.state.counts, learner.lower, learner.upper, learner.matters, self.towards(now), tied,
+                lambda: value_estimates(self.settings, self.state, self._robust, self._optimistic),
+            )  # fmt: skip
+            solved.weight = directions(explorer, view, choice if source.stepwise else None)
+        return solved.weight
+
+    def can_learn(self) -> bool:
+        """Whether exploring as directed can reach a choice whose outcome is not known beforehand."""
+        if not self.source.interactive:
+            return True
+        return reaches(self.settings.graph, self.direct(), self.wanted() >= 0, self.halt, self.horizon or 0)
+
+    def wanted(self) -> Array:
+        """Return how often each choice (C,) must be taken for the iteration to be complete, worked out once."""
+        solved = self._solved
+        if solved.quota is None:
+            solved.quota = self.quota()
+        return solved.quota
+
+    # -- step 4: update the intervals ------------------------------------------------------------------------
+
+    def update(self) -> None:
+        """Learn from what was seen since the last update; that completes an iteration."""
+        self._become(self.state.completed(self._solved.starts))
+        self.updated()
+
+    # -- what a variant may change ---------------------------------------------------------------------------
+    # Hooks: the procedure as published (`umdp.paper.published`) is this one with these methods of its own, and no others.
+
+    def trajectory_ends(self, decided: NDArray[np.bool_], horizon: int) -> tuple[NDArray[np.bool_], int]:
+        """Return where (S,) and after how many steps trajectories end, given where the graph decides the value."""
+        return decided, horizon
+
+    def solve_robust(self, model: IntervalMDP) -> Solution:
+        """Solve the learned model for the worst case."""
+        options = self.settings.options(self.state.starts, "robust")
+        return self._pessimist.solve_model(model, cutoff=CUTOFF, **options)
+
+    def solve_optimistic(self, model: IntervalMDP) -> Proposal:
+        """Find what is best in the best case, and its value; without a proof."""
+        return self._optimist.propose(model, **self.settings.options(self.state.starts, "optimistic"))
+
+    def towards(self, optimistic: Array | None) -> Array | None:
+        """Return the choices (S,) that exploration is told are best, given those of the model as it is now."""
+        return optimistic
+
+    def quota(self) -> Array:
+        """Return how often each choice (C,) must be taken for an iteration to be complete; -1: it does not matter."""
+        learner, graph = self.state.learner, self.settings.graph
+        if not (self.source.interactive or self.source.eager) and learner.claim.kind == "fixed-N":
+            return np.full(graph.choices, -1)  # such bounds allow for one look: at all of the data
+        return doubling(graph, learner.remembered(self.state.counts), learner.growth)
+
+    def updated(self) -> None:
+        """Take note that an iteration is complete."""
+
+    # -- solves, at most one of each kind per iteration ------------------------------------------------------
+
+    def _robust(self) -> Solution:
+        solved = self._solved
+        if solved.robust is None:
+            solved.robust = self.solve_robust(self._model())
+            keep_start(solved.starts, "robust", solved.robust)
+        return solved.robust
+
+    def _optimistic(self) -> Proposal | None:
+        """Return what is best in the best case, where exploration asks for it and something is there to follow it."""
+        solved = self._solved
+        if solved.optimistic is None and self.explorer.optimistic and self.source.interactive:
+            solved.optimistic = self.solve_optimistic(self._model())
+            keep_start(solved.starts, "optimistic", solved.optimistic)
+        return solved.optimistic
+
+    def _model(self) -> IntervalMDP:
+        solved = self._solved
+        if solved.model is None:
+            solved.model = self.state.learner.model
+        return solved.model
+
+    def _ahead(self) -> Snapshot:
+        """Return what would be known if the iteration were complete; the run itself stays where it is."""
+        self._robust(), self._optimistic()  # its solves start from the policies found here
+        state, solved = self.state, self._solved
+        try:
+            self._become(state.completed(solved.starts))
+            return self.snapshot()
+        finally:
+            self._become(state)
+            self._solved = solved
+
+    # -- durability ------------------------------------------------------------------------------------------
+
+    def checkpoint(self) -> dict[str, Any]:
+        """Return everything a continued run needs."""
+        return checkpoint(self.state, self.source)
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self._become(restored(self.state, self.source, saved))

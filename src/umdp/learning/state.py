@@ -1,0 +1,116 @@
+"""The state of a run as one value: everything that what it does next depends on, the source aside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.learn import Learner
+from umdp.learning.candidates.scheduler import CandidateScheduler
+from umdp.source.base import Batch
+
+__all__ = ["LearningState"]
+
+Array = NDArray[Any]
+
+
+@dataclass(eq=False)
+class LearningState:
+    """What a run has learned and seen. Arrays in it are never written to, only replaced.
+
+    Attributes
+    ----------
+    learner : holds the bounds
+    counts : (T,) how often each transition was seen in complete iterations
+    pending : (T,) and since then
+    iteration : the number of complete iterations
+    trajectories, steps : how many were seen, with those pending
+    since : trajectories and steps seen when the iteration began
+    ended : the source has no more data
+    starts : choices and values that solves start from, by name: saved, so that a continued run repeats them
+    candidates : who is played as evidence, and when; None without
+
+    Examples
+    --------
+    >>> from umdp import LUI, Graph
+    >>> from umdp.source.base import Batch
+    >>> state = LearningState.before(LUI().bind(Graph([0, 1, 2], [0, 2, 3], [0, 1, 1])))
+    >>> other = state.copy()
+    >>> state.see(Batch(np.array([4, 6, 0]), 10, 10))
+    >>> state == other, state.trajectories, state.completed().iteration, other.trajectories
+    (False, 10, 1, 0)
+    """
+
+    learner: Learner
+    counts: NDArray[np.int64]
+    pending: NDArray[np.int64]
+    iteration: int = 0
+    trajectories: int = 0
+    steps: int = 0
+    since: tuple[int, int] = (0, 0)
+    ended: bool = False
+    starts: dict[str, Array] = field(default_factory=dict)
+    candidates: CandidateScheduler | None = None
+
+    @classmethod
+    def before(cls, learner: Learner, candidates: CandidateScheduler | None = None) -> LearningState:
+        """Return the state before any data."""
+        none = np.zeros(learner.graph.transitions, dtype=np.int64)
+        return cls(learner, none, none, candidates=candidates)
+
+    @property
+    def begins(self) -> bool:
+        """Whether an iteration begins here, with nothing seen since the last."""
+        return self.trajectories == self.since[0]
+
+    def see(self, batch: Batch) -> None:
+        """Take note of a batch; it is pending until the iteration is complete."""
+        self.pending, self.ended = self.pending + batch.counts, batch.ended
+        self.trajectories, self.steps = self.trajectories + batch.trajectories, self.steps + batch.steps
+
+    def completed(self, starts: Mapping[str, Array] | None = None) -> LearningState:
+        """Return the state after the learner has taken in what is pending, which completes an iteration."""
+        learner = self.learner.clone()  # one that fails half-way must not leave half an update behind
+        learner.update(self.pending)
+        return LearningState(
+            learner, self.counts + self.pending, np.zeros_like(self.counts), self.iteration + 1, self.trajectories, self.steps,
+            (self.trajectories, self.steps), self.ended, self.starts if starts is None else dict(starts), self.candidates,
+        )  # fmt: skip
+
+    def copy(self) -> LearningState:
+        """Return a state that goes its own way."""
+        return replace(
+            self,
+            learner=self.learner.clone(),
+            starts=dict(self.starts),
+            candidates=None if self.candidates is None else self.candidates.copy(),
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the state as numbers, lists, arrays and dictionaries of them; `restore` takes it back."""
+        state: dict[str, Any] = {
+            "iteration": self.iteration, "trajectories": self.trajectories, "steps": self.steps, "ended": self.ended,
+            "since": list(self.since), "counts": self.counts, "pending": self.pending if self.pending.any() else None,
+            "learner": self.learner.state(), "starts": dict(self.starts),
+        }  # fmt: skip
+        return state if self.candidates is None else {**state, "evidence": self.candidates.state()}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LearningState) and _same(self.as_data(), other.as_data())
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values of plain data are equal to the last digit."""
+    if isinstance(one, dict):
+        return isinstance(other, dict) and one.keys() == other.keys() and all(_same(one[k], other[k]) for k in one)
+    if isinstance(one, list | tuple):
+        return isinstance(other, list | tuple) and len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return one is not None and other is not None and np.array_equal(one, other)
+    return bool(one == other)

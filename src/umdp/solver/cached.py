@@ -1,0 +1,213 @@
+"""Cached systems: equations that are kept with a graph, renewed for the next bounds, solved and judged in one call.
+
+Rows and work space are those of a `Repetition`, laid out once. Nothing that is kept is believed: the judge looks at the model as
+given, and what it has confirmed are the bounds of all states that a solution shows.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.model import IntervalMDP, Policy
+from umdp.solver.again import draft_of, mdp_of
+from umdp.solver.confirm.reaching import confirmed
+from umdp.solver.judge.width import plausible, plausible_end, status_of
+from umdp.solver.objective import objective_of, players
+from umdp.solver.proposal import Proposal, as_good
+from umdp.solver.result import Bracket, Solution, Statistics
+from umdp.solver.task import Effort, Values
+
+if TYPE_CHECKING:
+    from umdp.model import MDP
+    from umdp.solver.judge import TwoPart
+    from umdp.solver.judge.question import JudgedObjective
+    from umdp.solver.methods.repetition import Found, Repetition
+    from umdp.spec import Spec
+
+__all__ = ["CachedSystem"]
+
+Array = NDArray[Any]
+NOWHERE, NOTHING = np.empty(0, np.int64), np.empty(0)
+FAINT = 1e-290  # values that it takes a closer look to tell from 0
+
+
+class JudgedVectors(NamedTuple):
+    """What the judge has confirmed, of which question: bounds (S,) from below and above, each the sum of two numbers.
+
+    `leaking` says that they were found with rows that leak, so that nature's answer is not among what was found.
+    """
+
+    case: JudgedObjective
+    low: TwoPart
+    high: TwoPart
+    leaking: bool
+
+    def bounds(self) -> tuple[Array, Array]:
+        """Return the bounds of all states, rounded outwards."""
+        from umdp.solver.judge.question import answer_of
+
+        return answer_of(self.case, self.low, self.high)
+
+
+class CachedSystem:
+    """The equations of one graph and property, for interval models that come one after another.
+
+    Attributes
+    ----------
+    known : the equations, kept with the graph
+    spec : the property, with nature
+    """
+
+    def __init__(self, known: Repetition, model: IntervalMDP, spec: Spec) -> None:
+        from umdp.solver.cached_kernels import CachedArrays
+        from umdp.solver.judge.question import case_of
+
+        self.known, self.spec = known, spec
+        agent_max, self.nature_max = self._players = players(model, spec)
+        task, objective = known.task, objective_of(model, spec)
+        self._case = case_of(model, objective, agent_max, self.nature_max, complement=task.complement)
+        rows, self._asked = self._case.rows, self._case.asked
+        trap = np.full(model.states, -1, np.int64)
+        if self._asked.reward and bool(task.decided.infinite.any()):
+            from umdp.solver.confirm.witness import trap_levels
+
+            via = task.decided.via
+            taken = np.where(via >= 0, via, model.state_ptr[:-1]).astype(np.int64)  # what the policy takes there
+            trap = trap_levels(rows, self._asked, taken, self._asked.all_below, self._asked.nature_max)
+        # A largest probability in the worst case: what nature can hold back by cutting transitions is worth nothing.
+        self._leaks = task.kind == "P" and not task.complement and task.agent_max and not self.nature_max
+        if self._leaks:
+            from umdp.solver.confirm.witness import trap_levels
+
+            trap = trap_levels(rows, self._asked, np.array(model.state_ptr[:-1]), self._asked.all_above, False)
+        self._graph, self._rewards = rows[:3], rows[5:]
+        self._states = np.array(known.index), np.array(task.decided.infinite), trap, task.complement
+        parts = known.parts()
+        self._arrays = CachedArrays(*parts, *(known.leaky() if self._leaks else parts[-2:]))
+        self._room = 2 * known.n + 4 + self._arrays.leaky[3].size
+        self._open = np.empty(model.states, np.bool_), np.empty(model.states, np.bool_)
+
+    def solve(self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort) -> Solution | None:
+        """Return the solution that the judge confirms; None where elimination is not enough, or the judge not convinced."""
+        known, begun = self.known, time.monotonic()
+        if not known.fits(effort) or not known.lock.acquire(blocking=False):
+            return None
+        try:
+            found, judged, ends = self._solve(model, start, before, effort)
+        finally:
+            known.lock.release()
+        bounds = None if found is None else known.bracket(found, model.initial)
+        if found is None or bounds is None:
+            return None
+        effort.iterations += found.iterations
+        bracket = Bracket(*plausible_end(self.spec.kind, *bounds))
+        if bracket.relative_width > effort.precision:
+            return None
+        if judged is not None and judged.leaking and 0.0 < bounds[1] < FAINT:
+            return None
+        if judged is None or (bounds[0] < FAINT and not judged.leaking):
+            draft = draft_of(known, model, self.spec, self.nature_max, found, bracket, effort, begun)
+            return confirmed(draft, *self._players, effort)
+        # What lies further out than what was confirmed is confirmed, too; it has the digits that others have seen.
+        bracket = Bracket(*plausible_end(self.spec.kind, min(bounds[0], ends[0]), max(bounds[1], ends[1])))
+        status = status_of(bracket, effort)
+        return self._solution(model, found, judged, bracket, status, effort, begun) if status.is_precise else None
+
+    def _solve(
+        self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort
+    ) -> tuple[Found | None, JudgedVectors | None, tuple[float, float]]:
+        """Solve and ask the judge; return what was found, what was confirmed of it, and the bounds of the initial state."""
+        from umdp.solver.cached_kernels import (
+            JUDGED_LEAKING,
+            OPEN,
+            SOLVED,
+            Guess,
+            SolvedArrays,
+            SolveRequest,
+            solve_judged,
+        )
+        from umdp.solver.judge.rows import ModelRows, TwoPart
+
+        known, n = self.known, self.known.n
+        start = known.first_choices() if start is None else start
+        vectors = np.empty((4, model.states))
+        low, high = TwoPart(vectors[0], vectors[1]), TwoPart(vectors[2], vectors[3])
+        values, taken = np.empty(self._room), np.empty(n + model.states, np.int64)
+        out = SolvedArrays(values, taken, low, high, *self._open, np.zeros(2, np.int64), np.empty(2))
+        guess = Guess(
+            NOWHERE if start is None else np.array(start), NOTHING if before is None or before.size != n else before
+        )
+        rows = ModelRows(*self._graph, model.lower, model.upper, *self._rewards)
+        want = SolveRequest(known.task.agent_max, self.nature_max, effort.precision, model.initial, self._leaks)
+        known.forget()
+        how = solve_judged(self._arrays, rows, self._asked, self._states, guess, want, out)
+        if how == OPEN:
+            return None, None, (0.0, 0.0)
+        leaking = how == JUDGED_LEAKING
+        known.remember(model.lower, model.upper, is_open=leaking)
+        found = known.found(values, taken, int(out.counts[0]), proved=not leaking)
+        if how == SOLVED:
+            return found, None, (0.0, 0.0)
+        judged = JudgedVectors(self._case, low, high, leaking)
+        return found, judged, (float(out.ends[0]), float(out.ends[1]))
+
+    def _solution(
+        self,
+        model: IntervalMDP,
+        found: Found,
+        judged: JudgedVectors,
+        bracket: Any,
+        status: Any,
+        effort: Effort,
+        begun: float,
+    ) -> Solution:
+        """Return the solution whose bounds are those that were confirmed."""
+        known, spec = self.known, self.spec
+
+        def values() -> Values:
+            return known.values(found, model.lower, model.upper, self.nature_max)
+
+        def bounds() -> tuple[Array, Array]:
+            low, high = judged.bounds()
+            if judged.leaking:
+                start = model.initial
+                low[start], high[start] = min(low[start], bracket.lower), max(high[start], bracket.upper)
+                return low, high
+            own = plausible(spec.kind, *values().between(slice(None)))
+            return np.fmin(own[0], low), np.fmax(own[1], high)
+
+        def nature() -> MDP:
+            from umdp.solver.api import solve
+            from umdp.solver.methods.nature import answer
+
+            if judged.leaking:
+                return solve(model, spec, start=Policy.trusted(model, found.choice), precision=effort.precision).nature
+            return mdp_of(model, answer((whole := values()).task, whole))
+
+        took = Statistics(known.n, known.sizes.size, known.largest, effort.iterations, time.monotonic() - begun)
+        return Solution(
+            model, spec, bracket, bracket, status, took, bounds, lambda: Policy.trusted(model, found.choice), nature,
+            found.x[: known.n],
+        )  # fmt: skip
+
+    def propose(self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort) -> Proposal | None:
+        """Return an optimal policy and its value, without a proof; None where elimination is not enough."""
+        known, nature_max = self.known, self.nature_max
+        if not known.fits(effort):
+            return None
+        found = known.solve(model.lower, model.upper, nature_max, start, before, effort)
+        bounds = None if found is None else known.bracket(found, model.initial)
+        if found is None or bounds is None:
+            return None
+
+        def upper() -> Array:
+            values = known.values(found, model.lower, model.upper, nature_max)
+            return plausible(self.spec.kind, *values.between(slice(None)))[1]
+
+        value = Bracket(*plausible_end(self.spec.kind, *bounds)).value
+        policy = Policy.trusted(model, found.choice)
+        return Proposal(policy, value, lambda: as_good(model, self.spec, upper()), found.x[: known.n], upper)
