@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,18 +75,13 @@ def solution_of(
     choice: Array,
     effort: Effort,
     begun: float,
-    found: Found | None = None,
+    found: Found,
 ) -> Solution:
-    """Return a solution of which bracket and choices (S,) are known; where nothing else was kept, the rest is found again."""
+    """Return what was found as a draft with a bracket and choices (S,); the judge has not seen it."""
     effort.undecided, effort.components, effort.largest = known.n, known.sizes.size, known.largest
 
     def values() -> Values:
-        if found is not None:
-            return known.values(found, model.lower, model.upper, nature_max)
-        from umdp.solver.methods.by_component import solve_task
-
-        task = replace(known.task, lower=model.lower, upper=model.upper, nature_max=nature_max)
-        return solve_task(task, Effort(effort.precision, effort.method), choice)
+        return known.values(found, model.lower, model.upper, nature_max)
 
     def nature() -> MDP:
         from umdp.solver.methods.nature import answer
@@ -97,7 +91,7 @@ def solution_of(
     return Solution(
         model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun),
         lambda: plausible(spec, *values().between(slice(None))), lambda: Policy.trusted(model, choice), nature,
-        None if found is None else found.x[: known.n],
+        found.x[: known.n],
         _candidate=lambda: values().candidate(model.states),
     )  # fmt: skip
 
