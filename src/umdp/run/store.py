@@ -259,13 +259,11 @@ class Store:
             "choice": None if choice is None or choice.size > max(LARGEST, snapshot.model.states) else choice,
             "report": list(map(str, report)), "report_codes": [code.value for code in codes_of(report)],
         }  # fmt: skip
-        packed: list[tuple[str, str | int, bytes]] = [
-            *(("snapshots", number, row) for number, row in rows), ("latest", "learned", pack(learned)),
-            ("latest", "state", pack(dict(state))),
-        ]  # fmt: skip
         with self._transaction() as db:
-            for table, key, value in packed:
-                _put(db, table, key, value)
+            for number, row in rows:
+                _put(db, "snapshots", number, row)
+            _put(db, "latest", "learned", pack(learned))
+            _put(db, "latest", "state", pack(dict(state)))
 
     def amend(self, config: Mapping[str, Any]) -> None:
         """Replace the configuration: a run that goes on has other limits."""
