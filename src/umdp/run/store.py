@@ -222,8 +222,7 @@ class Store:
 
     def state(self) -> dict[str, Any] | None:
         """Return the state to go on from, None before the first snapshot."""
-        state: dict[str, Any] | None
-        state = format1.state(self._db) if self.version == 1 else self._find("latest", "state")
+        state: dict[str, Any] | None = format1.state(self._db) if self.version == 1 else self._find("latest", "state")
         if state is None and self.last() is not None:
             raise FormatError(DAMAGED.format(what="its state is missing"), path=self.path)
         return state
