@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import umdp
@@ -52,7 +53,7 @@ def package(tmp_path: Path) -> Path:
 def run(package: Path, **environment: str) -> tuple[int, int]:
     """Call the kernel in a process of its own; return its result, and how many compilations came from the cache."""
     code = (
-        "from umdp.scratch.caller import outer; "
+        "from umdp import kernel; from umdp.scratch.caller import outer; kernel.LARGE = 0; "
         "print(outer(10), sum(outer.stats.cache_hits.values()), outer.stats.cache_path)"
     )
     away = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
@@ -119,3 +120,76 @@ def test_the_folder_that_numba_was_told_is_used(package: Path, tmp_path: Path) -
     assert run(package, NUMBA_CACHE_DIR=str(chosen)) == (21, 0)
     assert run(package, NUMBA_CACHE_DIR=str(chosen)) == (21, 1)
     assert list(chosen.glob("umdp/umdp.scratch.caller-*"))
+
+
+BOTH = """
+import numpy as np, umdp, umdp.kernel
+umdp.kernel.LARGE, umdp.kernel.COMPILED, umdp.kernel.LOADED = {large}, 1e9, 1e9
+specs = (
+    'Pmaxmin=? [ !"lost" U "goal" ]', 'Pminmax=? [ F "goal" ]', 'R{{"cost"}}minmax=? [ F "goal"|"lost" ]',
+    'Pmaxmin=? [ F<=9 "goal" ]', 'R{{"cost"}}maxmin=? [ Cdiscount=0.9 ]', 'R{{"cost"}}maxmin=? [ S ]',
+)
+for seed in range(4):
+    rng = np.random.default_rng(seed)
+    states, per = 9, 3
+    rows = [rng.choice(states, per, replace=False) for _ in range(2 * (states - 2))]
+    p = [rng.dirichlet(np.ones(per)) for _ in rows]
+    model = umdp.MDP(
+        [*range(0, 2 * (states - 2), 2), 2 * (states - 2), 2 * (states - 2) + 1, 2 * (states - 2) + 2],
+        np.cumsum([0, *(per for _ in rows), 1, 1]), [*np.concatenate(rows), states - 2, states - 1],
+        [*np.concatenate(p), 1.0, 1.0], labels={{"goal": [states - 2], "lost": [states - 1]}},
+        rewards={{"cost": umdp.Rewards(rng.random(states))}},
+    ).with_intervals(0.05)
+    for spec in specs:
+        found = umdp.solve(model, spec)
+        print(found.status.name, found.lower.tolist(), found.upper.tolist(), found.policy.choice.tolist())
+arms = umdp.benchmark.BENCHMARKS["bandit"]
+for each in umdp.anytime(arms.build(), arms.spec, umdp.LUI(), seed=3, trajectories=60):
+    print(each.trajectories, each.bracket, each.optimistic)
+"""
+
+
+def test_interpreted_and_compiled_kernels_give_the_same_digits() -> None:
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", BOTH.format(large=large)], capture_output=True, text=True, check=True
+        ).stdout
+        for large in ("10**9", "0")
+    ]
+    assert said[0] == said[1]
+    assert said[0].count("CERTIFIED") >= 20
+
+
+def test_what_is_small_is_not_compiled_until_it_has_taken_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    @subject.kernel
+    def added(x: np.ndarray) -> float:
+        total = 0.0
+        for each in x:
+            total += each
+        return total
+
+    assert added(np.arange(10.0)) == 45.0
+    assert not added.signatures
+    monkeypatch.setattr(subject, "COMPILED", 0.0)
+    added.patience = 0.0
+    assert added(np.arange(10.0)) == 45.0
+    assert len(added.signatures) == 1
+
+
+def test_what_is_large_is_compiled_at_once() -> None:
+    @subject.kernel
+    def counted(x: np.ndarray, times: int) -> int:
+        return x.size * times
+
+    assert counted(np.zeros(3), 2) == 6
+    assert not counted.signatures
+    assert counted(np.zeros(subject.LARGE + 1), 2) == 2 * subject.LARGE + 2
+    assert len(counted.signatures) == 1
+
+
+def test_numbers_that_overflow_are_no_warning() -> None:
+    @subject.kernel
+    def grown(x: float) -> float:
+        return np.float64(x) * np.float64(1e300)
+
+    assert grown(1e300) == np.inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import umdp
+import umdp.kernel
 from umdp.benchmark import BENCHMARKS
 from umdp.learning.loop import proceed
 from umdp.learning.procedure import LearningRun
@@ -10,6 +11,7 @@ from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator
 
 if __name__ == "__main__":
+    umdp.kernel.LARGE = 0
     grid = BENCHMARKS["grid"]
     run = LearningRun(Simulator(grid.build()), grid.spec, umdp.LUI(), horizon=grid.horizon)
     for _ in proceed(run, StoppingCriteria(trajectories=100)):

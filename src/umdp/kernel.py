@@ -1,5 +1,8 @@
 """Just-in-time compilation: `kernel` compiles a function over arrays once, and again when anything it calls has changed.
 
+Compiling takes seconds, and most models that people look at first are small. So a kernel runs as the Python function that it is
+until that has taken longer than compiling (or loading compiled code) is worth, or an array is large. Both give the same numbers.
+
 Numba keeps compiled code on disk, but looks only at the file of the function itself: after a change in a kernel of another
 file it would go on running the old code. Here the cache has a folder per module, named by a digest of everything that its
 kernels are compiled from: the text of the module, the digests of the modules whose kernels it calls, and the values of the
@@ -8,12 +11,14 @@ constants it names. Compiled code of another state of the sources is therefore n
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping
 from enum import EnumMeta
 from pathlib import Path
@@ -23,6 +28,7 @@ from typing import Any, TypeVar, overload
 import numba
 import numpy as np
 from numba.core import event
+from numba.core.registry import CPUDispatcher
 
 __all__ = ["FLAGS", "cache_folder", "digest", "kernel", "on_compile"]
 
@@ -30,6 +36,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """What all kernels have in common: other threads may run meanwhile, x / 0 is inf or nan, as in NumPy, and nobody calls from C."""
+LARGE = 5_000
+"""Numbers in an array, or times, beyond which nothing is interpreted."""
+COMPILED, LOADED = 2.0, 0.02
+"""Seconds of interpreting a kernel that compiling it is worth, and loading it."""
 KEPT = 4
 """How many states of a module stay in the cache, so that going back and forth between two versions does not recompile."""
 
@@ -68,15 +78,68 @@ def kernel(function: Any = None, /, **flags: Any) -> Any:
 def _compiled(function: Any, flags: Mapping[str, Any]) -> Any:
     folder = cache_folder(function)
     if folder is None:
-        return numba.njit(**flags)(function)
+        return _interpreted_first(numba.njit(**flags)(function))
     # Numba asks for the folder when it decorates; it is set back, so that other packages keep their caches where they were.
     config: Any = numba.config
     with _lock:
         before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
         try:
-            return numba.njit(**flags, cache=True)(function)
+            return _interpreted_first(numba.njit(**flags, cache=True)(function))
         finally:
             config.CACHE_DIR = before
+
+
+class InterpretedKernel(CPUDispatcher):
+    """A kernel that has not been worth compiling so far; once it is, it is an ordinary one of numba's."""
+
+    spent: float = 0.0
+    patience: float | None = None
+
+    def __call__(self, *given: Any) -> Any:
+        """Run it, compiled from when that is due."""
+        if self.patience is None:
+            self.patience = LOADED if _is_on_disk(self) else COMPILED
+        if self.spent > self.patience or any(map(_is_large, given)):
+            object.__setattr__(self, "__class__", CPUDispatcher)
+            return self(*given)
+        begun, outermost = time.perf_counter(), not _state.inside
+        _state.inside = True
+        try:
+            with np.errstate(all="ignore") if outermost else contextlib.nullcontext():
+                return self.py_func(*given)
+        finally:
+            _state.inside = not outermost
+            self.spent += time.perf_counter() - begun
+
+
+class _State(threading.local):
+    """Whether a thread is in a kernel that is not compiled."""
+
+    inside = False
+
+
+_state = _State()
+
+
+def _interpreted_first(made: Any) -> Any:
+    if isinstance(made, CPUDispatcher) and COMPILED > 0.0:
+        made.__class__ = InterpretedKernel
+    return made
+
+
+def _is_large(value: Any) -> bool:
+    """Whether an argument may mean much work: an array with many numbers, or a number of times."""
+    if isinstance(value, np.ndarray):
+        return value.size > LARGE
+    if isinstance(value, int | np.integer):
+        return value > LARGE
+    return isinstance(value, tuple) and any(map(_is_large, value))
+
+
+def _is_on_disk(made: Any) -> bool:
+    """Whether something of a kernel has been compiled before."""
+    file = getattr(getattr(made, "_cache", None), "_cache_file", None)
+    return file is not None and Path(file._index_path).exists()
 
 
 class _Compiling(event.Listener):
