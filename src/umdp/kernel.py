@@ -132,7 +132,7 @@ def _is_large(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.size > LARGE
     if isinstance(value, int | np.integer):
-        return value > LARGE
+        return bool(value > LARGE)
     return isinstance(value, tuple) and any(map(_is_large, value))
 
 
