@@ -75,3 +75,23 @@ def test_nothing_is_known_where_time_is_up() -> None:
     assert (low[0], high[0]) == (0.0, np.inf)
     low, high = _bounds('R{"lost"}maxmin=? [ C<=40 ]', FIRST, given=False, late=True)
     assert (low[0], high[0]) == (-np.inf, np.inf)
+
+
+def test_sums_beyond_all_numbers_are_bounded_by_what_there_is() -> None:
+    for paid in (1.7e308, 1e308):
+        rich = IntervalMDP(
+            COINS.state_ptr, COINS.choice_ptr, COINS.successor, COINS.lower, COINS.upper,
+            rewards={"paid": Rewards(np.array([1.0, paid, 0.0]), transition=np.array([paid, 0.0, 0.0, paid, 0.0, 0.0]))},
+        )  # fmt: skip
+        for text in ('R{"paid"}minmax=? [ C<=3 ]', 'R{"paid"}maxmin=? [ C<=3 ]', 'R{"paid"}minmin=? [ C<=1 ]'):
+            spec = Spec.parse(text)
+            asked = objective_of(rich, spec)
+            for given in (False, True):
+                low, high = bounds_of_steps(
+                    rows_of(rich, asked), asked, players(rich, spec), (FIRST, None), given, lambda: False
+                )
+                assert np.isfinite(low).all()
+                assert (low <= high).all()
+                assert low[0] >= 0.0
+                if "C<=1" not in text:
+                    assert high[1] == np.inf  # two payments or more are beyond the largest number

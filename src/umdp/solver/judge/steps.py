@@ -27,6 +27,7 @@ Own = tuple[Array | None, Array | None]
 NOWHERE: Array = np.empty(0, np.int64)
 NOTHING: Array = np.empty(0)
 NOBODY: Own = (None, None)
+MOST = 1.7976931348623157e308
 OFTEN = 16  # steps after which the clock is looked at
 
 
@@ -64,6 +65,8 @@ def step_back(
                 found = value[c]
                 if error[c] > 0.0:
                     found += sign * (error[c] + 2.0 * EPS * abs(found) + LEAST)
+                if np.isnan(found):  # what is no number bounds nothing
+                    found = sign * np.inf
                 if weighted:
                     part = play.weight[c] * found
                     total += part + sign * (4.0 * (last - first) + 8.0) * EPS * abs(part)
@@ -75,7 +78,9 @@ def step_back(
             best += sign * ((4.0 * (last - first) + 8.0) * EPS * abs(best) + (LEAST if best != 0.0 else 0.0))
         elif not (play.every or first <= play.choice[s] < last):
             best = sign * np.inf
-        out[s] = best
+        if np.isnan(best):
+            best = sign * np.inf
+        out[s] = min(best, MOST) if sign < 0.0 else max(best, -MOST)  # a sum beyond all numbers is not infinite
 
 
 def bounds_of_steps(
@@ -114,6 +119,7 @@ def _induct(
     out, order = np.empty_like(x), listed_order(rows)
     choices, weights = own
     free = choices is None and weights is None
+    least, most = -np.inf if asked.signed else 0.0, 1.0 if asked.kind == "P" else np.inf
     for k in range(asked.steps - 1, -1, -1):
         if k % OFTEN == OFTEN - 1 and late():
             return np.full(x.size, sign * np.inf)
@@ -125,5 +131,6 @@ def _induct(
         decided, worth = asked.kept(k)
         play = Play(players[1], free, choice, weight)
         step_back(rows, play, players[0], decided, np.asarray(worth, dtype=np.float64), x, sign, order, out)
+        np.clip(out, least, most, out=out)
         x, out = out, x
     return x
