@@ -58,7 +58,7 @@ def test_no_meaning_is_lost_without_the_words() -> None:
     done = subprocess.run(
         [*command, "-k", wording],
         check=False,
-        env={**os.environ, "PYTHONPATH": paths},
+        env={**os.environ, "PYTHONPATH": paths, "WORDLESS": "1"},
         capture_output=True,
         text=True,
         cwd=TESTS.parent,

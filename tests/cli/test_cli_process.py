@@ -133,14 +133,26 @@ def test_importing_the_command_line_is_light(folder):
 
 def test_compiling_is_announced_once(tmp_path, folder):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    note = "compiling kernels once; later runs start at once"
-    ask = 'Pmaxmin=? [ F "base" ]'
-    first = process("check", "examples/rover.tra", ask, "--json", env=environment)
-    again = process("check", "examples/rover.tra", ask, "--json", env=environment)
-    assert (first.returncode, again.returncode) == (0, 0)
-    assert first.stderr.strip() == note
-    assert again.stderr == ""
-    assert json.loads(first.stdout)["lower"] == json.loads(again.stdout)["lower"]
+    code = (
+        "from umdp import Graph, kernel\n"
+        "from umdp.cli.kernels import announce\n"
+        "kernel.LARGE = 0\n"
+        "announce()\n"
+        "for _ in range(2):\n"
+        "    Graph([0, 1], [0, 1], [0]).with_bounds([1.0], [1.0])\n"
+    )
+    said = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stderr
+        for _ in range(2)
+    ]
+    assert said == ["compiling kernels once; later runs start at once\n", ""]
+
+
+def test_nothing_is_compiled_for_a_small_model(tmp_path, folder):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    done = process("check", "examples/rover.tra", 'Pmaxmin=? [ F "base" ]', "--json", env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not any((tmp_path / "cache").rglob("*.nbi"))
 
 
 def test_nothing_is_said_of_compiling_where_nothing_is_compiled(tmp_path, folder):
@@ -153,8 +165,9 @@ def test_nothing_is_said_of_compiling_where_nothing_is_compiled(tmp_path, folder
 def test_nothing_is_said_of_what_is_compiled_after_a_command(tmp_path, folder):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     code = (
-        "from umdp import Graph\n"
+        "from umdp import Graph, kernel\n"
         "from umdp.cli import run\n"
+        "kernel.LARGE = 0\n"
         "run(['learn', 'gird'])\n"
         "Graph([0, 1], [0, 1], [0]).with_bounds([1.0], [1.0])\n"
     )
