@@ -15,7 +15,7 @@ import numpy as np
 from bench.families import FAMILIES, build
 from bench.machine import copy_bandwidth
 from umdp import Spec
-from umdp.solver.methods.sweeps import sweep
+from umdp.solver.kernels.sweeps import sweep
 from umdp.solver.objective import players
 from umdp.solver.reduction.layout import lay_out
 from umdp.solver.unbounded import task_of

@@ -15,7 +15,7 @@ from umdp.solver.confirm.witness import assemble
 from umdp.solver.judge.graph import JudgedQuestion
 from umdp.solver.judge.inductive import examine
 from umdp.solver.judge.rows import ModelRows, TwoPart
-from umdp.solver.methods.elimination import evaluate
+from umdp.solver.kernels.elimination import evaluate
 from umdp.solver.methods.repetition import renew, resolve
 from umdp.source.simulator.kernels import follow, simulate
 from umdp.source.simulator.sampling import sample

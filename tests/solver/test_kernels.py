@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from solver.random_arrays import Row, fractions, random_graph, random_problem, rows, slack_of
 from thoroughness import examples
-from umdp.solver.certification import inductive
-from umdp.solver.certification.row import fill, sort_row
 from umdp.solver.graph.arrays import Shape
-from umdp.solver.methods import reference, sweeps
+from umdp.solver.kernels import sweeps, two_part
+from umdp.solver.kernels.nature import respond
+from umdp.solver.kernels.rows import fill, sort_row
+from umdp.solver.methods import reference
 from umdp.solver.methods.backward_induction import induct
-from umdp.solver.methods.nature import respond
 from umdp.solver.reduction.problem import Problem
 
 ULP = Fraction(1, 2**53)
@@ -66,7 +66,7 @@ def one_row(row: Row) -> Problem:
 
 def bad_states(problem: Problem, x: np.ndarray, agent_max: bool, nature_max: bool, from_above: bool) -> int:
     choice = np.array(problem.row_ptr[:-1])
-    return inductive.certify(
+    return two_part.certify(
         0, problem.n, problem.row_ptr, problem.entry_ptr, problem.target, problem.lower, problem.upper, problem.slack,
         problem.reward, problem.order, np.empty(problem.widest), x, np.zeros_like(x), choice, agent_max, nature_max,
         from_above,

@@ -17,9 +17,10 @@ from solver.random_arrays import fractions
 from umdp import Graph, IntervalMDP, Rewards, solve
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.graph.decided import Edges, decide
+from umdp.solver.kernels import sweeps
 from umdp.solver.methods import by_component as unbounded
 from umdp.solver.methods import large_component as large
-from umdp.solver.methods import newton, reference, sweeps
+from umdp.solver.methods import newton, reference
 from umdp.solver.methods.component import Bounds, Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.workspace import Workspace

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.certification import inductive
-from umdp.solver.methods import sweeps, value_iteration
+from umdp.solver.kernels import sweeps, two_part, value_iteration
 from umdp.solver.threads import at_once, ranges
 
 if TYPE_CHECKING:
@@ -151,22 +150,22 @@ class Component:
     def passes(self, x: Array, tail: Array, row: Array, *, from_above: bool) -> bool:
         """Whether ``x + tail`` is inductive; where one row is enough, `row` receives the rows that prove it."""
         players = (self.agent_max, self.nature_max)
-        return int(sum(self._spread(inductive.certify, x, tail, row, *players, from_above))) == 0
+        return int(sum(self._spread(two_part.certify, x, tail, row, *players, from_above))) == 0
 
     def answer(self, x: Array, tail: Array, row: Array, prob: Array) -> None:
         """Write nature's best response on the rows taken."""
-        self._spread(inductive.chain_of, x, tail, row, self.nature_max, prob)
+        self._spread(two_part.chain_of, x, tail, row, self.nature_max, prob)
 
     def improve(self, x: Array, tail: Array, row: Array) -> int:
         """Switch rows where that is better beyond rounding; return how many."""
-        return int(sum(self._spread(inductive.improve, x, tail, row, self.agent_max, self.nature_max)))
+        return int(sum(self._spread(two_part.improve, x, tail, row, self.agent_max, self.nature_max)))
 
     def relax(self, x: Array, tail: Array, load: Array, boost: float, *, from_above: bool) -> int:
         """Move ``x + tail`` outwards where it is not inductive; return how often."""
         players = (self.agent_max, self.nature_max)
-        return int(self._sweep(inductive.relax, x, tail, *players, from_above, load, boost))
+        return int(self._sweep(two_part.relax, x, tail, *players, from_above, load, boost))
 
     def loads(self, x: Array, tail: Array) -> Array:
         """Return, per state, a slack that covers the residual of ``x + tail`` and rounding."""
-        self._spread(inductive.loads, x, tail, self.agent_max, self.nature_max, self.workspace.load)
+        self._spread(two_part.loads, x, tail, self.agent_max, self.nature_max, self.workspace.load)
         return self.workspace.load

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import ends
-from umdp.solver.methods.policy_iteration import solve_small
+from umdp.solver.kernels.equations import compress
+from umdp.solver.kernels.policy_iteration import solve_small
+from umdp.solver.kernels.rounding import ends
 from umdp.solver.methods.table import METHODS
-from umdp.solver.reduction.equations import compress
 from umdp.solver.reduction.layout import lay_out, plan_of
 from umdp.solver.reduction.problem import FAINT
 from umdp.solver.task import Task, Values

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.certification.rounding import EPS
+from umdp.solver.kernels.rounding import EPS
 
 if TYPE_CHECKING:
     from umdp.solver.methods.component import Bounds
@@ -155,7 +155,7 @@ class Workspace:
 
     def leave(self, component: int) -> None:
         """Leave the unknowns of a component, and of all after it, anywhere within what is possible: there is no time."""
-        from umdp.solver.methods.large_component import keep
+        from umdp.solver.kernels.value_iteration import keep
 
         begin, end = self.unknowns(component).start, self.problem.n
         low, high = np.zeros(end - begin), np.full(end - begin, self.ceiling)
@@ -196,7 +196,7 @@ class Workspace:
 
     def eliminate(self, first: int, stop: int, most: int, *, warm: bool | None = None) -> int:
         """Solve the components `first` to `stop` by elimination; return the first that is larger than `most` or stays loose."""
-        from umdp.solver.methods.policy_iteration import solve_small
+        from umdp.solver.kernels.policy_iteration import solve_small
 
         p, task = self.problem, self.task
         size = int(min(self.sizes[first:stop].max(initial=1), most))
@@ -214,7 +214,7 @@ class Workspace:
 
     def iterate_values(self, first: int, stop: int, most: int) -> int:
         """Solve the components `first` to `stop` by sweeps; return the first that is larger than `most` or does not settle."""
-        from umdp.solver.methods.value_iteration import iterate_values
+        from umdp.solver.kernels.value_iteration import iterate_values
 
         p, task, cold = self.problem, self.task, self.past is None
         arguments: tuple[Any, ...] = (
@@ -228,7 +228,7 @@ class Workspace:
     @cached_property
     def wanted(self) -> float:
         """How far the bounds of one component may be apart, for errors on the longest way to add up to the precision."""
-        from umdp.solver.methods.value_iteration import longest
+        from umdp.solver.kernels.value_iteration import longest
 
         p = self.problem
         # Only where nature has a choice do rows keep their self-loops.
@@ -238,7 +238,7 @@ class Workspace:
 
     def inherited(self, component: int) -> float:
         """Return the largest relative error of the values a component reads."""
-        from umdp.solver.methods.value_iteration import inherit
+        from umdp.solver.kernels.value_iteration import inherit
 
         p, inner = self.problem, self.unknowns(component)
         return float(inherit(inner.start, inner.stop, p.row_ptr, p.entry_ptr, p.target, self.rel)[0])

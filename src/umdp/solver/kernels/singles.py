@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import LEAST, MOST, around, compose, row_error
-from umdp.solver.certification.row import WIDE, sort_wide_row
-from umdp.solver.methods.improvement import best_response_apart
-from umdp.solver.methods.sweeps import FAINT, faint
+from umdp.solver.kernels.improvement import best_response_apart
+from umdp.solver.kernels.rounding import LEAST, MOST, around, compose, row_error
+from umdp.solver.kernels.rows import WIDE, sort_wide_row
+from umdp.solver.kernels.sweeps import FAINT, faint
 
 __all__ = ["solve_singles"]
 

@@ -11,7 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.methods.clock import is_up
+from umdp.solver.kernels.clock import is_up
 
 __all__ = ["evaluate", "evaluate_again", "reaching"]
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import EPS, LEAST, row_error, share_error, underflow
-from umdp.solver.methods.elimination import evaluate, evaluate_again
-from umdp.solver.methods.improvement import best_response, terms
+from umdp.solver.kernels.elimination import evaluate, evaluate_again
+from umdp.solver.kernels.improvement import best_response, terms
+from umdp.solver.kernels.rounding import EPS, LEAST, row_error, share_error, underflow
 
 __all__ = ["save", "widen"]
 

@@ -10,8 +10,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import row_error
-from umdp.solver.certification.row import fill, sort_row
+from umdp.solver.kernels.rounding import row_error
+from umdp.solver.kernels.rows import fill, sort_row
 
 __all__ = ["best_response", "best_response_apart", "row_gains", "terms"]
 

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 
-__all__ = ["hubs", "lay_open", "neighbours", "order_states", "with_hubs", "without"]
+__all__ = ["lay_open", "neighbours", "order_states", "with_hubs", "without"]
 
 Array = NDArray[Any]
-HUB = 10.0  # times the square root of the number of states: neighbours from which a state is left to the end
 
 
 @kernel
@@ -163,15 +162,6 @@ def order_states(ptr: Array, near: Array, fill: int, work: float) -> tuple[Array
             head[d] = i
             least = min(least, d)
     return order, start, stop, filled, cost
-
-
-def hubs(ptr: Array) -> Array:
-    """Return the states that so many others are neighbours of that they had better be eliminated last (h,).
-
-    The list of such a state would be gone through whenever one of them is eliminated.
-    """
-    sizes = np.diff(ptr)
-    return np.flatnonzero(sizes > max(HUB * np.sqrt(sizes.size), 16.0))
 
 
 @kernel

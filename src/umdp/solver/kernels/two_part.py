@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import EPS, row_error, underflow
-from umdp.solver.certification.row import fill, sort_row
+from umdp.solver.kernels.rounding import EPS, row_error, underflow
+from umdp.solver.kernels.rows import fill, sort_row
 
 __all__ = [
     "certify",

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.inductive import chain_of
-from umdp.solver.certification.rounding import around, compose
-from umdp.solver.methods.clock import is_up
-from umdp.solver.methods.single_state import solve_singles
-from umdp.solver.methods.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, enclose, follow, reach, sweep
+from umdp.solver.kernels.clock import is_up
+from umdp.solver.kernels.rounding import around, compose
+from umdp.solver.kernels.singles import solve_singles
+from umdp.solver.kernels.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, enclose, follow, reach, sweep
+from umdp.solver.kernels.two_part import chain_of
 
-__all__ = ["FOLLOW", "GOAL", "MARGIN", "START", "inherit", "iterate_values", "longest", "read"]
+__all__ = ["FOLLOW", "GOAL", "MARGIN", "START", "inherit", "iterate_values", "keep", "longest", "read"]
 
 Array = NDArray[Any]
 START, FOLLOW = 32, 4  # sweeps over the rows given, to begin with; over the rows taken, between sweeps over all
@@ -229,3 +229,12 @@ def iterate_values(
             )  # fmt: skip
         k += 1
     return stop
+
+
+@kernel
+def keep(begin: int, end: int, low: Array, high: Array, ceiling: float, inherited: float, x: Array, rel: Array) -> None:
+    """Write the middle of two bounds and its relative error, that of the exits included."""
+    for s in range(begin, end):
+        top = min(high[s - begin], ceiling)
+        x[s], own = around(min(max(low[s - begin], 0.0), top), top)
+        rel[s] = compose(inherited, own)

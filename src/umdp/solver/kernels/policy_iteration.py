@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.inductive import chain_of
-from umdp.solver.certification.rounding import EPS, around, compose
-from umdp.solver.methods.elimination import evaluate, reaching
-from umdp.solver.methods.improvement import row_gains
-from umdp.solver.methods.single_state import solve_singles
-from umdp.solver.methods.widening import save, widen
+from umdp.solver.kernels.elimination import evaluate, reaching
+from umdp.solver.kernels.improvement import row_gains
+from umdp.solver.kernels.rounding import EPS, around, compose
+from umdp.solver.kernels.singles import solve_singles
+from umdp.solver.kernels.two_part import chain_of
+from umdp.solver.kernels.widening import save, widen
 
 __all__ = ["solve_small"]
 
