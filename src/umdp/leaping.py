@@ -16,6 +16,7 @@ from umdp.solver.judge.graph import JudgedQuestion
 from umdp.solver.judge.inductive import examine
 from umdp.solver.judge.rows import ModelRows, TwoPart
 from umdp.solver.kernels.elimination import evaluate
+from umdp.solver.kernels.structs import Block, ChainRows, eliminated
 from umdp.solver.methods.repetition import renew, resolve
 from umdp.source.simulator.kernels import follow, simulate
 from umdp.source.simulator.sampling import sample
@@ -48,6 +49,7 @@ def appraise(
     comp_ptr, row_ptr, entry_ptr, target, prob, reward = (
         equations[0], equations[1], equations[2], equations[3], equations[4], equations[7]
     )  # fmt: skip
+    chain, made = ChainRows(entry_ptr, target, reward, row, prob), eliminated(a, work)
     x[n], x[n + 1] = exits[0], exits[1]
     never = np.zeros(2, np.int64)
     for q in range(n):
@@ -67,10 +69,10 @@ def appraise(
                 total += prob[t] * x[target[t]]
             x[begin] = total
             continue
-        if not evaluate(begin, size, 0, entry_ptr, target, reward, prob, row, x, a, work, never):
+        if not evaluate(Block(begin, size, 0), chain, x, made, never):
             return np.nan
         for i in range(size):
-            x[begin + i] = work[6][i]
+            x[begin + i] = made.value[i]
     return float(x[index])
 
 

@@ -105,7 +105,7 @@ class _Eliminated:
 
         None if time is up, or numbers grow too large.
         """
-        order, col_ptr, col = self.made.structure
+        order, col_ptr, col = self.made.pattern.order, self.made.pattern.col_ptr, self.made.pattern.col
         onwards, inwards, out = self.made.factors
         parts = []
         for part in (load, self.goal, self.away):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.kernels.clock import is_up
+from umdp.solver.kernels.structs import ChainRows
 
 __all__ = ["apply", "bicgstab", "is_proper", "substitute"]
 
@@ -16,8 +17,9 @@ Array = NDArray[Any]
 
 
 @kernel
-def apply(begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array, v: Array, out: Array) -> None:
+def apply(begin: int, end: int, chain: ChainRows, v: Array, out: Array) -> None:
     """Write (I - P) v into `out`; vectors are numbered from `begin`."""
+    entry_ptr, target, prob, row = chain.entry_ptr, chain.target, chain.prob, chain.row
     for s in range(begin, end):
         total = v[s - begin]
         for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
@@ -28,10 +30,9 @@ def apply(begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, ro
 
 
 @kernel
-def substitute(
-    begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array, v: Array, out: Array
-) -> None:
+def substitute(begin: int, end: int, chain: ChainRows, v: Array, out: Array) -> None:
     """Solve with the part of I - P on and below the diagonal: successors come first, so most of P is there."""
+    entry_ptr, target, prob, row = chain.entry_ptr, chain.target, chain.prob, chain.row
     for s in range(begin, end):
         total, stay = v[s - begin], 0.0
         for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
@@ -47,10 +48,7 @@ def substitute(
 def bicgstab(
     begin: int,
     end: int,
-    entry_ptr: Array,
-    target: Array,
-    prob: Array,
-    row: Array,
+    chain: ChainRows,
     load: Array,
     scale: Array,
     tolerance: float,
@@ -77,8 +75,8 @@ def bicgstab(
             break
         beta = (rho / before) * (alpha / omega)
         direction = r + beta * (direction - omega * image)
-        substitute(begin, end, entry_ptr, target, prob, row, direction * scale, helped)
-        apply(begin, end, entry_ptr, target, prob, row, helped, image)
+        substitute(begin, end, chain, direction * scale, helped)
+        apply(begin, end, chain, helped, image)
         image /= scale
         helped /= scale
         bottom = (shadow * image).sum()
@@ -89,8 +87,8 @@ def bicgstab(
         v += alpha * helped
         if np.sqrt((r * r).sum()) <= goal:
             return v * scale, tolerance
-        substitute(begin, end, entry_ptr, target, prob, row, r * scale, second)
-        apply(begin, end, entry_ptr, target, prob, row, second, product)
+        substitute(begin, end, chain, r * scale, second)
+        apply(begin, end, chain, second, product)
         product /= scale
         second /= scale
         bottom = (product * product).sum()
@@ -114,8 +112,9 @@ def bicgstab(
 
 
 @kernel
-def is_proper(begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array) -> bool:
+def is_proper(begin: int, end: int, chain: ChainRows) -> bool:
     """Whether an exit is in reach from every state of the chain; else I - P is singular."""
+    entry_ptr, target, prob, row = chain.entry_ptr, chain.target, chain.prob, chain.row
     n = end - begin
     into = np.zeros(n + 1, np.int64)
     for s in range(begin, end):

@@ -2,49 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.solver.kernels.elimination_order import Pattern
 from umdp.solver.kernels.rounding import LEAST
+from umdp.solver.kernels.structs import ChainRows
 
-__all__ = ["factorise", "loads_of", "substitute"]
+__all__ = ["Factors", "factorise", "loads_of", "substitute"]
 
 Array = NDArray[Any]
 FAINT = 1e-285  # products below this may have lost digits
 GIVEN = 64.0  # roundings a probability or a reward may be off, relative to itself
 
 
-@kernel
-def factorise(
-    begin: int,
-    order: Array,
-    place: Array,
-    col_ptr: Array,
-    col: Array,
-    row_ptr: Array,
-    row_at: Array,
-    row_from: Array,
-    entry_ptr: Array,
-    target: Array,
-    prob: Array,
-    choice: Array,
-    onwards: Array,
-    inwards: Array,
-    out: Array,
-    exits: Array,
-) -> tuple[bool, bool, float]:
-    """Eliminate all states of the chain of `choice` and `prob`, in order.
+class Factors(NamedTuple):
+    """An elimination, by places.
 
-    `onwards` receives with what probability a state leads to each of those eliminated later, `exits` out of the component, both
-    given that it leads out at all, which has the probability `out`; `inwards` what leads to the state from each of those.
+    Attributes
+    ----------
+    onwards : (columns,) with what probability a place leads to each of those eliminated later, given that it leads out at all
+    inwards : (columns,) what leads to it from each of those
+    out : (n,) the probability that it leads out at all
+    """
+
+    onwards: Array
+    inwards: Array
+    out: Array
+
+
+@kernel
+def factorise(begin: int, chain: ChainRows, pattern: Pattern, factors: Factors) -> tuple[bool, bool, float]:
+    """Eliminate all states of a chain, in order.
 
     Returns whether every state can leave, whether nothing has come close to underflow, and by how many roundings the rows were
     changed, added up over rows.
     """
+    entry_ptr, target, prob, choice = chain.entry_ptr, chain.target, chain.prob, chain.row
+    order, place, col_ptr, col = pattern.order, pattern.place, pattern.col_ptr, pattern.col
+    row_ptr, row_at, row_from = pattern.row_ptr, pattern.row_at, pattern.row_from
+    onwards, inwards, out = factors.onwards, factors.inwards, factors.out
     n = order.size
+    exits = np.empty(n)  # with what probability a state leads out of the component, given that it leads out at all
     onwards[:] = 0.0
     inwards[:] = 0.0
     changed = 0.0
@@ -113,13 +115,13 @@ def factorise(
 
 
 @kernel
-def substitute(
-    order: Array, col_ptr: Array, col: Array, onwards: Array, inwards: Array, out: Array, load: Array, error: Array
-) -> tuple[Array, bool]:
+def substitute(pattern: Pattern, factors: Factors, load: Array, error: Array) -> tuple[Array, bool]:
     """Solve for a load of at least 0, by state; return what it adds up to, and whether nothing came close to underflow.
 
     Nothing positive becomes 0. `error` receives by how many roundings each value is off given the elimination.
     """
+    order, col_ptr, col = pattern.order, pattern.col_ptr, pattern.col
+    onwards, inwards, out = factors.onwards, factors.inwards, factors.out
     n = order.size
     b = np.empty(n)
     safe = True
@@ -149,10 +151,9 @@ def substitute(
 
 
 @kernel
-def loads_of(
-    begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, reward: Array, choice: Array, x: Array
-) -> tuple[Array, bool, float]:
+def loads_of(begin: int, end: int, chain: ChainRows, x: Array) -> tuple[Array, bool, float]:
     """Return what each state collects in one step, exits included; whether it is far above underflow; roundings of rows."""
+    entry_ptr, target, prob, reward, choice = chain.entry_ptr, chain.target, chain.prob, chain.reward, chain.row
     load = np.empty(end - begin)
     changed, safe = 0.0, True
     for s in range(begin, end):

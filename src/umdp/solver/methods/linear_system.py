@@ -14,6 +14,7 @@ from umdp.solver.methods.sparse_elimination import SparseElimination
 from umdp.solver.watch import Watch
 
 if TYPE_CHECKING:
+    from umdp.solver.kernels.structs import ChainRows
     from umdp.solver.reduction.problem import Problem
 
 __all__ = ["Chain"]
@@ -48,15 +49,19 @@ class Chain:
         return Chain(self.problem, self.begin, self.end, row, prob, self.direct, self.slow, self.fills, self.watch)
 
     @property
+    def rows(self) -> ChainRows:
+        """The arrays that kernels take."""
+        return self.problem.chain(self.row, self.prob)
+
+    @property
     def eliminates(self) -> bool:
         """Whether the chain is eliminated already, so that one more load costs next to nothing."""
         return self._eliminated is not None and self._eliminated.proper
 
     def residual(self, x: Array, tail: Array) -> Array:
         """Return how far ``x + tail`` is from solving the chain's equations, computed from differences."""
-        p = self.problem
         out = np.empty(self.end - self.begin)
-        two_part.residual(self.begin, self.end, p.entry_ptr, p.target, self.prob, p.reward, self.row, x, tail, out)
+        two_part.residual(self.begin, self.end, self.rows, x, tail, out)
         return out
 
     def solve(self, load: Array, tolerance: float, scale: Array) -> Array | None:
@@ -101,18 +106,13 @@ class Chain:
         return SparseElimination.of(self.problem, self.begin, self.end, self.row, self.prob, fill, work)
 
     def _product(self, v: Array) -> Array:
-        p = self.problem
         out = np.empty(self.end - self.begin)
-        apply(self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row, v, out)
+        apply(self.begin, self.end, self.rows, v, out)
         return out
 
     def _iterate(self, load: Array, tolerance: float, rounds: int, scale: Array, enough: float) -> Array | None:
         """Return what BiCGSTAB finds if it leaves no more than a share `enough` of the load."""
-        p = self.problem
-        v, left = bicgstab(
-            self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row, load, scale, tolerance, rounds,
-            self.watch.flag,
-        )  # fmt: skip
+        v, left = bicgstab(self.begin, self.end, self.rows, load, scale, tolerance, rounds, self.watch.flag)
         return v if left <= enough and np.isfinite(v).all() else None
 
     def _factorise(self) -> None:
@@ -125,7 +125,7 @@ class Chain:
         from scipy.sparse.linalg import splu
 
         p, n = self.problem, self.end - self.begin
-        if not is_proper(self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row):
+        if not is_proper(self.begin, self.end, self.rows):
             self._refused = True
             return
         taken = self.row[self.begin : self.end]

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.elimination_order import lay_open, neighbours, order_states, with_hubs, without
+from umdp.solver.kernels.elimination_order import Pattern, lay_open, neighbours, order_states, with_hubs, without
 from umdp.solver.kernels.rounding import EPS
-from umdp.solver.kernels.sparse import factorise, loads_of, substitute
+from umdp.solver.kernels.sparse import Factors, factorise, loads_of, substitute
 
 if TYPE_CHECKING:
     from umdp.solver.reduction.problem import Problem
@@ -43,8 +43,8 @@ class SparseElimination:
     end: int
     row: Array
     prob: Array
-    structure: tuple[Array, Array, Array]  # the order, and neighbours by places
-    factors: tuple[Array, Array, Array]
+    pattern: Pattern
+    factors: Factors
     proper: bool  # whether every state can leave
     safe: bool
     changed: float
@@ -57,9 +57,9 @@ class SparseElimination:
 
         That is so where it lists more than `fill` neighbours, or the sum of the squares of their numbers exceeds `work`.
         """
-        arrays = (problem.entry_ptr, problem.target, prob, row)
+        chain = problem.chain(row, prob)
         n = end - begin
-        ptr, near = neighbours(begin, end, *arrays)
+        ptr, near = neighbours(begin, end, chain)
         last = hubs(ptr)
         if (n - last.size) * last.size > fill:
             return None
@@ -72,16 +72,14 @@ class SparseElimination:
             order, start, stop, filled, cost = with_hubs(order, start, stop, filled, kept, last)
             if filled.size > fill or cost > work:
                 return None
-        place, col_ptr, col, row_ptr, row_at, row_from = lay_open(order, start, stop, filled)
-        factors = np.empty(col.size), np.empty(col.size), np.empty(n)
-        proper, safe, changed = factorise(
-            begin, order, place, col_ptr, col, row_ptr, row_at, row_from, *arrays, *factors, np.empty(n)
-        )
-        return SparseElimination(problem, begin, end, row, prob, (order, col_ptr, col), factors, proper, safe, changed)
+        pattern = lay_open(order, start, stop, filled)
+        factors = Factors(np.empty(pattern.col.size), np.empty(pattern.col.size), np.empty(n))
+        proper, safe, changed = factorise(begin, chain, pattern, factors)
+        return SparseElimination(problem, begin, end, row, prob, pattern, factors, proper, safe, changed)
 
     def _substitute(self, load: Array) -> tuple[Array, bool, Array]:
         error = np.empty(self.end - self.begin)
-        v, safe = substitute(*self.structure, *self.factors, load, error)
+        v, safe = substitute(self.pattern, self.factors, load, error)
         return v, safe, error
 
     def solve(self, load: Array) -> Array:
@@ -99,7 +97,7 @@ class SparseElimination:
         p = self.problem
         if not (self.proper and self.safe) or p.faint:
             return None
-        load, loaded, given = loads_of(self.begin, self.end, p.entry_ptr, p.target, self.prob, p.reward, self.row, x)
+        load, loaded, given = loads_of(self.begin, self.end, p.chain(self.row, self.prob), x)
         v, safe, error = self._substitute(load)
         if not (safe and loaded) or not np.isfinite(v).all():
             return None
