@@ -15,7 +15,8 @@ import numpy as np
 from bench.families import FAMILIES, build
 from bench.machine import copy_bandwidth
 from umdp import Spec
-from umdp.solver.methods.sweeps import sweep
+from umdp.solver.kernels.structs import Players, RowSpace
+from umdp.solver.kernels.sweeps import sweep
 from umdp.solver.objective import players
 from umdp.solver.reduction.layout import lay_out
 from umdp.solver.unbounded import task_of
@@ -32,12 +33,14 @@ def measure(family: str, size: int, kind: str) -> tuple[int, float, float]:
     p = lay_out(task).problem
     arrays = (p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order)
     read = sum(array.nbytes for i, array in enumerate(arrays) if not (i == 4 and p.plain))
-    x, choice, key = np.zeros(p.n + 2), np.array(p.row_ptr[:-1]), np.empty(p.widest)
+    x, choice = np.zeros(p.n + 2), np.array(p.row_ptr[:-1])
+    space = RowSpace(np.empty(p.widest), np.empty(p.widest), np.empty(p.widest))
+    pull = Players(task.agent_max, task.nature_max)
     x[p.n :] = p.exits
     best = np.inf
     for _ in range(12):
         begun = time.perf_counter()
-        sweep(0, p.n, *arrays, key, x, choice, task.agent_max, task.nature_max)
+        sweep(0, p.n, p.rows, space, x, choice, pull)
         best = min(best, time.perf_counter() - begun)
     return p.target.size, read + x.nbytes + choice.nbytes, best
 

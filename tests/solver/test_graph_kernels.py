@@ -12,9 +12,9 @@ from scipy.sparse.csgraph import connected_components
 
 from solver.random_arrays import Arrays, fractions, random_graph
 from umdp.solver.graph.arrays import Shape
-from umdp.solver.graph.attractor import attractor, components, descends, reverse, stream, sure_reach
 from umdp.solver.graph.decided import Edges
-from umdp.solver.graph.end_components import confined, end_components, sure_against_nature, trap
+from umdp.solver.kernels.end_components import confined, end_components, sure_against_nature, trap
+from umdp.solver.kernels.graph import attractor, components, descends, reverse, stream, sure_reach
 
 SEEDS = range(200)
 

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solver.random_arrays import Row, fractions, random_graph, random_problem, rows, slack_of
+from solver.random_arrays import Row, fractions, random_graph, random_problem, row_space, rows, slack_of
 from thoroughness import examples
-from umdp.solver.certification import inductive
-from umdp.solver.certification.row import fill, sort_row
 from umdp.solver.graph.arrays import Shape
-from umdp.solver.methods import reference, sweeps
+from umdp.solver.kernels import sweeps, two_part
+from umdp.solver.kernels.nature import respond
+from umdp.solver.kernels.rows import fill, sort_row
+from umdp.solver.kernels.structs import Players, SystemRows
+from umdp.solver.methods import reference
 from umdp.solver.methods.backward_induction import induct
-from umdp.solver.methods.nature import respond
 from umdp.solver.reduction.problem import Problem
 
 ULP = Fraction(1, 2**53)
@@ -38,9 +39,8 @@ def filled(row: Row, order: np.ndarray) -> np.ndarray:
 def sweep(problem: Problem, x: np.ndarray, agent_max: bool, nature_max: bool) -> tuple[np.ndarray, np.ndarray, float]:
     new, choice = x.copy(), np.array(problem.row_ptr[:-1])
     change, switched = sweeps.sweep(
-        0, problem.n, problem.row_ptr, problem.entry_ptr, problem.target, problem.lower, problem.upper, problem.slack,
-        problem.reward, problem.order, np.empty(problem.widest), new, choice, agent_max, nature_max,
-    )  # fmt: skip
+        0, problem.n, problem.rows, row_space(problem.widest), new, choice, Players(agent_max, nature_max)
+    )
     assert switched == np.count_nonzero(choice != problem.row_ptr[:-1])
     return new, choice, change
 
@@ -49,9 +49,8 @@ def enclose(
     problem: Problem, x: np.ndarray, choice: np.ndarray, agent_max: bool, nature_max: bool, from_above: bool
 ) -> int:
     return sweeps.enclose(
-        0, problem.n, problem.row_ptr, problem.entry_ptr, problem.target, problem.lower, problem.upper, problem.slack,
-        problem.reward, problem.order, np.empty(problem.widest), x, choice, agent_max, nature_max, from_above,
-    )  # fmt: skip
+        0, problem.n, problem.rows, row_space(problem.widest), x, choice, Players(agent_max, nature_max), from_above
+    )
 
 
 def one_row(row: Row) -> Problem:
@@ -66,9 +65,8 @@ def one_row(row: Row) -> Problem:
 
 def bad_states(problem: Problem, x: np.ndarray, agent_max: bool, nature_max: bool, from_above: bool) -> int:
     choice = np.array(problem.row_ptr[:-1])
-    return inductive.certify(
-        0, problem.n, problem.row_ptr, problem.entry_ptr, problem.target, problem.lower, problem.upper, problem.slack,
-        problem.reward, problem.order, np.empty(problem.widest), x, np.zeros_like(x), choice, agent_max, nature_max,
+    return two_part.certify(
+        0, problem.n, problem.rows, row_space(problem.widest), x, np.zeros_like(x), choice, Players(agent_max, nature_max),
         from_above,
     )  # fmt: skip
 
@@ -314,10 +312,7 @@ def test_following_a_chain_comes_to_its_value_and_extrapolation_gets_there_soone
     x = np.zeros(n + 2)
     errors = []
     for _ in range(8):
-        sweeps.follow(
-            0, n, 3, problem.entry_ptr, problem.target, problem.lower, problem.reward, x, np.arange(n), np.zeros(n + 2),
-            True, extrapolate,
-        )  # fmt: skip
+        sweeps.follow(0, n, 3, problem.chain(np.arange(n), problem.lower), x, np.zeros(n + 2), True, extrapolate)
         errors.append(abs(x[:n] / wanted - 1).max())
     assert errors == sorted(errors, reverse=True)
     assert (errors[-1] < 1e-12) == (extrapolate > 0)
@@ -383,8 +378,9 @@ def test_a_row_that_gives_no_number_proves_nothing() -> None:
     # The second row reads an infinite value with probability 0. No comparison objects to what is no number.
     x = np.array([1.0, 0.5, np.inf])
     bounds = np.array([1.0, 0.0])
-    moved = sweeps.enclose(
-        0, 1, np.array([0, 2]), np.array([0, 1, 2]), np.array([1, 2], dtype=np.int32), bounds, bounds, np.zeros(2),
-        np.zeros(2), np.empty(0, np.int32), np.empty(2), x, np.zeros(1, np.int64), True, True, True,
+    rows = SystemRows(
+        np.array([0, 1]), np.array([0, 2]), np.array([0, 1, 2]), np.array([1, 2], dtype=np.int32), bounds, bounds, np.zeros(2),
+        np.zeros(2), np.empty(0, np.int32),
     )  # fmt: skip
+    moved = sweeps.enclose(0, 1, rows, row_space(2), x, np.zeros(1, np.int64), Players(True, True), True)
     assert moved == 1

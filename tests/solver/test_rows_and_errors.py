@@ -13,13 +13,15 @@ import pytest
 
 from properties.bridge import to_model
 from properties.generate import random_model
-from solver.random_arrays import fractions
+from solver.random_arrays import fractions, row_space
 from umdp import Graph, IntervalMDP, Rewards, solve
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.graph.decided import Edges, decide
+from umdp.solver.kernels import sweeps
+from umdp.solver.kernels.structs import Players
 from umdp.solver.methods import by_component as unbounded
 from umdp.solver.methods import large_component as large
-from umdp.solver.methods import newton, reference, sweeps
+from umdp.solver.methods import newton, reference
 from umdp.solver.methods.component import Bounds, Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.workspace import Workspace
@@ -79,15 +81,15 @@ def test_enclosed_values_are_inductive_where_nature_has_no_choice(
         rng = np.random.default_rng([seed, int(rewards)])
         problem = plain_problem(rng, rewards=rewards)
         assert problem.plain
-        fixed = (0, problem.n, problem.row_ptr, problem.entry_ptr, problem.target, problem.lower, problem.upper,
-                 problem.slack, problem.reward, problem.order, np.empty(problem.widest))  # fmt: skip
+        fixed = (0, problem.n, problem.rows, row_space(problem.widest))
+        players = Players(agent_max, True)
         x, choice = np.zeros(problem.n + 2), np.array(problem.row_ptr[:-1])
         x[problem.n :] = problem.exits
         for _ in range(400):  # to the last digit, where only the rounding is left
-            sweeps.sweep(*fixed, x, choice, agent_max, True)
+            sweeps.sweep(*fixed, x, choice, players)
         x[: problem.n] *= 1 + (1e-13 if from_above else -1e-13)
         for _ in range(200):
-            if sweeps.enclose(*fixed, x, choice, agent_max, True, from_above) == 0:
+            if sweeps.enclose(*fixed, x, choice, players, from_above) == 0:
                 break
         else:
             continue

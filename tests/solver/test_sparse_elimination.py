@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from solver.random_arrays import fractions
 from umdp import MDP, Rewards, Status, solve
-from umdp.solver.methods import elimination_order, linear_system
+from umdp.solver.kernels import elimination_order
+from umdp.solver.methods import linear_system, sparse_elimination
 from umdp.solver.methods.sparse_elimination import SparseElimination
 from umdp.solver.reduction.problem import Problem
 
@@ -126,7 +127,7 @@ def test_the_structure_lists_who_are_neighbours_when_a_state_is_eliminated(probl
             if t < n:
                 near[s].add(int(t))
                 near[t].add(s)
-    ptr, listed = elimination_order.neighbours(0, n, problem.entry_ptr, problem.target, problem.lower, problem.row_ptr)
+    ptr, listed = elimination_order.neighbours(0, n, problem.chain(problem.row_ptr, problem.lower))
     assert [set(listed[a:b]) for a, b in pairwise(ptr)] == near
     assert listed.size == sum(map(len, near))
     order, start, stop, filled, cost = elimination_order.order_states(ptr, listed, 10**6, 1e9)
@@ -159,12 +160,12 @@ def test_states_with_very_many_neighbours_come_last(count: int) -> None:
         near = range(count, n) if s < count else {int(rng.integers(count)), int(rng.integers(n)), (s + 7) % n}
         rows.append({t: 0.9 / len(near) for t in near} | {n: 0.1})
     problem = chain(rows, rng.random(n), (0.0, 0.0))
-    ptr, _ = elimination_order.neighbours(0, n, problem.entry_ptr, problem.target, problem.lower, problem.row_ptr)
-    assert elimination_order.hubs(ptr).tolist() == list(range(count))
+    ptr, _ = elimination_order.neighbours(0, n, problem.chain(problem.row_ptr, problem.lower))
+    assert sparse_elimination.hubs(ptr).tolist() == list(range(count))
     made = eliminated(problem, fill=10**6)
     assert made is not None
-    assert sorted(made.structure[0]) == list(range(n))
-    assert made.structure[0][-count:].tolist() == list(range(count))
+    assert sorted(made.pattern.order) == list(range(n))
+    assert made.pattern.order[-count:].tolist() == list(range(count))
     matrix = np.eye(n)
     for s in range(n):
         for t in range(problem.entry_ptr[s], problem.entry_ptr[s + 1]):

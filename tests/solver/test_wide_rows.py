@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from thoroughness import examples
 from umdp import IntervalMDP, solve
-from umdp.solver.certification import row
-from umdp.solver.methods import nature
+from umdp.solver.kernels import nature, rows
 
 
 class Counted(float):
@@ -32,10 +31,10 @@ class Counted(float):
 def comparisons(monkeypatch: pytest.MonkeyPatch, keys: np.ndarray, order: np.ndarray) -> int:
     """Return how many comparisons the plain version needs to sort a row; it must sort it."""
     for name in ("merge_row", "sort_wide_row"):
-        monkeypatch.setattr(row, name, getattr(row, name).py_func)
+        monkeypatch.setattr(rows, name, getattr(rows, name).py_func)
     counted: Any = np.array([Counted(key) for key in keys], dtype=object)
     Counted.times = 0
-    row.sort_row.py_func(0, keys.size, counted, order, True)
+    rows.sort_row.py_func(0, keys.size, counted, order, True)
     assert (np.diff(keys[order]) <= 0).all()
     return Counted.times
 
@@ -47,7 +46,7 @@ def test_sorting_is_stable_at_any_width(size: int, values: int, descending: bool
     keys = rng.integers(0, values, size).astype(float)
     kept = rng.permutation(size).astype(np.int32)
     order = np.concatenate([[7, 7], kept, [7]]).astype(np.int32)
-    row.sort_row(2, size, keys, order, descending)
+    rows.sort_row(2, size, keys, order, descending)
     wanted = kept[np.argsort(-keys[kept] if descending else keys[kept], kind="stable")]
     np.testing.assert_array_equal(order, np.concatenate([[7, 7], wanted, [7]]))
 
@@ -61,7 +60,7 @@ def test_a_wide_row_is_sorted_in_n_log_n_comparisons(monkeypatch: pytest.MonkeyP
         "halves": np.concatenate([np.arange(size // 2, 0, -1), np.arange(size, size // 2, -1)]).astype(float),
     }[kind]
     # One insertion may exceed what is left to move, by a row at most.
-    most = (row.MOVES + 1 + log2(size) + 2) * keys.size
+    most = (rows.MOVES + 1 + log2(size) + 2) * keys.size
     assert comparisons(monkeypatch, keys, np.arange(keys.size, dtype=np.int32)) <= most
 
 
@@ -103,7 +102,7 @@ def test_nature_answers_a_wide_row_as_a_sort_does(spec: str) -> None:
 def test_natures_answer_is_handed_to_each_transition_of_a_target() -> None:
     # Transitions 0 and 2 lead to states that are one unknown; the third entry is another's.
     prob = np.zeros(3)
-    nature._transfer(
+    nature.transfer(
         np.array([3]), np.array([0, 1, 2]), np.array([0, 1, 2], np.int32), np.array([0.5, 0.0, 0.0]), np.array([0, 2, 3, 4]),
         np.array([1, 2, 3, 3], np.int32), np.array([0.7, 0.3, 1.0, 1.0]), np.array([0, 1, 2, 1], np.int32),
         np.array([0, 3, 3, 3]), np.array([1, 2, 3]), np.array([0.1, 0.1, 0.2]), np.array([0.4, 0.5, 0.6]),

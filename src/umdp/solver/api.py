@@ -217,7 +217,7 @@ def evaluate(
         lower, upper = bounds_of(model)
         prob = np.array(lower / np.repeat(np.add.reduceat(lower, model.choice_ptr[:-1]), np.diff(model.choice_ptr)))
         if isinstance(model, IntervalMDP):
-            from umdp.solver.methods.nature import respond
+            from umdp.solver.kernels.nature import respond
 
             paid = objective_of(model, spec).paid
             respond(model.choice_ptr, model.successor, lower, upper, inner.upper[:size], paid, nature_max, prob)

@@ -41,12 +41,12 @@ def bounded(
     policy: Policy | None,
 ) -> Solution:
     """Return the solution of a step-bounded property; of a given policy where there is one."""
-    from umdp.solver.certification.rounding import all_ends
     from umdp.solver.judge.question import rows_of
     from umdp.solver.judge.steps import bounds_of_steps
     from umdp.solver.judge.sums import span
+    from umdp.solver.kernels.nature import respond
+    from umdp.solver.kernels.rounding import all_ends
     from umdp.solver.methods.backward_induction import induct
-    from umdp.solver.methods.nature import respond
 
     shape = Shape.of(model)
     lower, upper = bounds_of(model)

@@ -12,8 +12,9 @@ from umdp.solver.confirm.witness import assemble
 from umdp.solver.judge.graph import JudgedQuestion
 from umdp.solver.judge.inductive import examine
 from umdp.solver.judge.rows import ModelRows, TwoPart, ends_of
+from umdp.solver.kernels.elimination import evaluate
+from umdp.solver.kernels.structs import Block, ChainRows, eliminated
 from umdp.solver.leaking import renew_leaking
-from umdp.solver.methods.elimination import evaluate
 from umdp.solver.methods.repetition import renew, resolve
 
 __all__ = [
@@ -144,7 +145,7 @@ def evaluate_policy(index: int, about: Arrays, equations: Arrays, space: Arrays,
     comp_ptr, row_ptr, entry_ptr, target, prob, reward = (
         equations[0], equations[1], equations[2], equations[3], equations[4], equations[7]
     )  # fmt: skip
-    a, work = space[0], space[1]
+    made = eliminated(space[0], space[1])
     row, x, never = np.empty(n, np.int64), np.empty(n + 2), np.zeros(2, np.int64)
     x[n], x[n + 1] = exits[0], exits[1]
     for q in range(n):
@@ -164,8 +165,9 @@ def evaluate_policy(index: int, about: Arrays, equations: Arrays, space: Arrays,
                 total += prob[t] * x[target[t]]
             x[begin] = total
             continue
-        if not evaluate(begin, size, 0, entry_ptr, target, reward, prob, row, x, a, work, never):
+        block, chain = Block(begin, size, 0), ChainRows(entry_ptr, target, reward, row, prob)
+        if not evaluate(block, chain, x, made, never):
             return np.nan
         for i in range(size):
-            x[begin + i] = work[6][i]
+            x[begin + i] = made.value[i]
     return float(x[index])

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.graph.end_components import confined
 from umdp.solver.judge.rows import ModelRows
-from umdp.solver.reduction.equations import compress
+from umdp.solver.kernels.end_components import confined
+from umdp.solver.kernels.equations import compress
 from umdp.solver.reduction.problem import FAINT
 
 __all__ = ["held_back", "renew_leaking"]

@@ -48,12 +48,12 @@ def average(
     stopping in one of them, at the price of its gain. Prices are what the gain misses of the best one, so that they are at
     least 0; they are paid once, so that errors of gains are passed on as they are.
     """
-    from umdp.solver.certification.rounding import EPS
-    from umdp.solver.graph.end_components import end_components
     from umdp.solver.judge.question import rows_of
     from umdp.solver.judge.sums import span
+    from umdp.solver.kernels.end_components import end_components
+    from umdp.solver.kernels.nature import respond
+    from umdp.solver.kernels.rounding import EPS
     from umdp.solver.methods.average import solve_gains
-    from umdp.solver.methods.nature import respond
     from umdp.solver.methods.signed import Signed
 
     lower, upper = bounds_of(model)

@@ -60,7 +60,7 @@ def discounted(
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 
     def nature() -> MDP:
-        from umdp.solver.methods.nature import respond
+        from umdp.solver.kernels.nature import respond
 
         prob = np.empty(shape.transitions)
         respond(shape.choice_ptr, shape.successor, lower, upper, asked.discount * found.x, asked.paid, nature_max, prob)
@@ -96,7 +96,7 @@ def bounded_sum(
     from umdp.solver.judge.question import rows_of
     from umdp.solver.judge.steps import bounds_of_steps
     from umdp.solver.judge.sums import span
-    from umdp.solver.methods.nature import respond
+    from umdp.solver.kernels.nature import respond
     from umdp.solver.methods.signed import Signed, backward
 
     lower, upper = bounds_of(model)

@@ -161,7 +161,7 @@ class Values:
 
     def candidate(self, size: int) -> DraftBounds:
         """Return the bounds of the first `size` states, for the judge to look at."""
-        from umdp.solver.certification.rounding import spread_parts
+        from umdp.solver.kernels.rounding import spread_parts
 
         none = np.zeros(size)
         low, high = (self.lower[:size], none), (self.upper[:size], none)
@@ -222,7 +222,7 @@ class Values:
 
     def between(self, states: Array | slice) -> tuple[Array, Array]:
         """Return the bounds of some states."""
-        from umdp.solver.certification.rounding import ceiling, floor, spread_ends
+        from umdp.solver.kernels.rounding import ceiling, floor, spread_ends
 
         task, index, maybe = self.task, self.index[states], self.task.decided.maybe[states]
         low, high = np.empty(index.size), np.empty(index.size)

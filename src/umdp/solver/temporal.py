@@ -132,8 +132,8 @@ def accepting(skeleton: Skeleton, taken: NDArray[np.bool_] | None = None) -> Acc
     In one of them, the choice leads to the nearest such state. `taken` (C,) are the choices of a policy, where it is all about
     one: those of a state then count together.
     """
-    from umdp.solver.graph.attractor import attractor
-    from umdp.solver.graph.end_components import full_end_components, leaving_levels
+    from umdp.solver.kernels.end_components import full_end_components, leaving_levels
+    from umdp.solver.kernels.graph import attractor
 
     shape = Shape(skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor)
     shape = shape if taken is None else _together(shape, taken)

@@ -74,7 +74,7 @@ def unfinished(
 
 def unanswered(model: MDP | IntervalMDP, spec: Spec, effort: Effort, begun: float) -> Solution:
     """Return what is known where time was up before the product was there: nothing, of any policy and any nature."""
-    from umdp.solver.methods.nature import respond
+    from umdp.solver.kernels.nature import respond
 
     lower, upper = bounds_of(model)
     low, high = np.zeros(model.states), np.full(model.states, 1.0 if spec.kind == "P" else np.inf)
@@ -106,12 +106,12 @@ def policy_of(model: MDP | IntervalMDP, choices: Array, done: int) -> Policy:
 
 
 def _down(value: Fraction) -> float:
-    from umdp.solver.certification.rounding import ceiling, floor
+    from umdp.solver.kernels.rounding import ceiling, floor
 
     return floor(value) if value >= 0 else -ceiling(-value)
 
 
 def _up(value: Fraction) -> float:
-    from umdp.solver.certification.rounding import ceiling, floor
+    from umdp.solver.kernels.rounding import ceiling, floor
 
     return ceiling(value) if value >= 0 else -floor(-value)

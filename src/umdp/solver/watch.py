@@ -1,6 +1,6 @@
 """The time limit of a solve: a flag that goes up when time is up, where compiled code can see it.
 
-Compiled kernels do not ask for the time. They look at a flag (`umdp.solver.methods.clock`), which one thread of the process
+Compiled kernels do not ask for the time. They look at a flag (`umdp.solver.kernels.clock`), which one thread of the process
 raises at the deadline: kernels let other threads run. Looks can be counted instead, so that tests stop at the same place on
 every machine.
 """

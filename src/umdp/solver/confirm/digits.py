@@ -105,7 +105,7 @@ class _Eliminated:
 
         None if time is up, or numbers grow too large.
         """
-        order, col_ptr, col = self.made.structure
+        order, col_ptr, col = self.made.pattern.order, self.made.pattern.col_ptr, self.made.pattern.col
         onwards, inwards, out = self.made.factors
         parts = []
         for part in (load, self.goal, self.away):
@@ -169,7 +169,7 @@ class _Strategies:
 
     def improve(self, steps: Array, unknown: Array) -> bool:
         """Let nature answer differences (T,), or, if it has nothing better, the agent choose; return whether anything changed."""
-        from umdp.solver.methods.nature import respond
+        from umdp.solver.kernels.nature import respond
 
         rows, asked = self.rows, self.asked
         better, size = np.empty(self.prob.size), self.size(steps)

@@ -235,7 +235,7 @@ def _defence(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort)
 
 def _answer(case: JudgedObjective, draft: Solution) -> Array:
     """Return nature's answer (T,) to the values of a draft."""
-    from umdp.solver.methods.nature import respond
+    from umdp.solver.kernels.nature import respond
 
     rows, nature_max = case.rows, case.asked.nature_max != case.safety
     prob, ends = np.empty(draft.model.transitions), (draft.lower, draft.upper)

@@ -52,13 +52,13 @@ class Edges:
     @cached_property
     def reverse(self) -> tuple[Array, Array, Array]:
         """The edges reversed: (owner of each choice, pointers over states, choices that enter a state)."""
-        from umdp.solver.graph import attractor
+        from umdp.solver.kernels.graph import reverse
 
-        return attractor.reverse(self.graph.state_ptr, self.graph.choice_ptr, self.graph.successor)
+        return reverse(self.graph.state_ptr, self.graph.choice_ptr, self.graph.successor)
 
     def attract(self, target: Mask, through: Mask, usable: Mask | None = None, *, every: bool) -> tuple[Mask, Array]:
         """Return the states drawn to `target` by some choice (or every choice), and the choice that drew them."""
-        from umdp.solver.graph.attractor import attractor
+        from umdp.solver.kernels.graph import attractor
 
         reached = target.copy()
         via = np.full(self.graph.states, -1, dtype=np.int64)
@@ -68,7 +68,7 @@ class Edges:
 
     def drawn(self, target: Mask, through: Mask, *, every: bool) -> Mask:
         """Return the states drawn to `target` by some choice (or every choice), without a choice that draws them."""
-        from umdp.solver.graph.attractor import attractor, stream
+        from umdp.solver.kernels.graph import attractor, stream
 
         graph, reached = self.graph, target.copy()
         usable = np.ones(graph.choices, dtype=np.bool_)
@@ -79,7 +79,7 @@ class Edges:
 
     def outwards(self, source: Mask, through: Mask) -> Array:
         """Return the states of `through`, those nearest to `source` first and those that cannot reach it last."""
-        from umdp.solver.graph.attractor import attractor
+        from umdp.solver.kernels.graph import attractor
 
         reached = source.copy()
         via = np.empty(self.graph.states, dtype=np.int64)
@@ -89,7 +89,7 @@ class Edges:
 
     def sure(self, goal: Mask, through: Mask) -> tuple[Mask, Array]:
         """Return the states from which some policy reaches `goal` surely, and its choices."""
-        from umdp.solver.graph.attractor import sure_reach
+        from umdp.solver.kernels.graph import sure_reach
 
         via, g = np.full(self.graph.states, -1, dtype=np.int64), self.graph
         return sure_reach(g.state_ptr, g.choice_ptr, g.successor, *self.reverse, through, goal, via), via
@@ -101,7 +101,7 @@ class Edges:
 
     def staying(self, inside: Mask) -> Array:
         """Return the first choice of every state of `inside` all of whose successors lie there, -1 where there is none."""
-        from umdp.solver.graph.attractor import first_staying
+        from umdp.solver.kernels.graph import first_staying
 
         return first_staying(self.graph.state_ptr, self.graph.choice_ptr, self.graph.successor, inside)
 
@@ -149,7 +149,7 @@ def decide_total(edges: Edges, reward: Array, agent_max: bool) -> Decided:
     more. A minimal one is nothing where one can go on for ever without paying, and infinite where one cannot surely come there:
     a total is finite only if payments end. `one` are the states where the total is nothing.
     """
-    from umdp.solver.graph.end_components import end_components
+    from umdp.solver.kernels.end_components import end_components
 
     graph = edges.graph
     none, every = np.zeros(graph.states, dtype=np.bool_), np.ones(graph.states, dtype=np.bool_)

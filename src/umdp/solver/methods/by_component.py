@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.certification.rounding import EPS, LEAST, MOST, compose, ends, floor, repeated
+from umdp.solver.kernels.rounding import EPS, LEAST, MOST, compose, ends, floor, repeated
 from umdp.solver.methods.table import EXACT, METHODS, TINY
 from umdp.solver.task import Effort, Task, Values
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.certification import inductive
-from umdp.solver.methods import sweeps, value_iteration
+from umdp.solver.kernels import sweeps, two_part
+from umdp.solver.kernels.structs import read
+from umdp.solver.kernels.value_iteration import MARGIN
 from umdp.solver.threads import at_once, ranges
 
 if TYPE_CHECKING:
@@ -55,26 +56,24 @@ class Component:
     def __init__(self, workspace: Workspace, number: int) -> None:
         self.workspace, self.problem, self.effort = workspace, workspace.problem, workspace.effort
         self.agent_max, self.nature_max = workspace.task.agent_max, workspace.task.nature_max
+        self.players = workspace.players
         self.inner = workspace.unknowns(number)
         self.begin, self.end = self.inner.start, self.inner.stop
         row_ptr = self.problem.row_ptr
         self.rows = slice(int(row_ptr[self.begin]), int(row_ptr[self.end]))
-        self.key = np.empty(self.problem.widest)
-
-    @property
-    def _arrays(self) -> tuple[Array, ...]:
-        p = self.problem
-        return p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order
+        self.space = workspace.row_space()
 
     def _sweep(self, kernel: Callable[..., Any], *rest: Any) -> Any:
         """Run a kernel over all states, one after another."""
-        return kernel(self.begin, self.end, *self._arrays, self.key, *rest)
+        return kernel(self.begin, self.end, self.problem.rows, self.space, *rest)
 
     def _spread(self, kernel: Callable[..., Any], *rest: Any) -> list[Any]:
         """Run a kernel that reads no values it writes, over ranges of states at once."""
         parts = ranges(self.begin, self.end, self.effort.threads)
-        keys = [self.key, *(np.empty_like(self.key) for _ in parts[1:])]
-        jobs = [partial(kernel, *part, *self._arrays, key, *rest) for part, key in zip(parts, keys, strict=True)]
+        spaces = [self.space, *(self.workspace.row_space() for _ in parts[1:])]
+        jobs = [
+            partial(kernel, *part, self.problem.rows, space, *rest) for part, space in zip(parts, spaces, strict=True)
+        ]
         return at_once(jobs, self.effort.threads)
 
     @property
@@ -84,27 +83,26 @@ class Component:
 
     def read(self, bound: Array) -> None:
         """Copy into `bound` the values this component reads."""
-        p = self.problem
-        value_iteration.read(self.begin, self.end, p.row_ptr, p.entry_ptr, p.target, self.workspace.x, bound)
+        read(self.begin, self.end, self.problem.rows, self.workspace.x, bound)
 
     def sweep(self, x: Array, row: Array) -> tuple[float, int]:
         """Update the values once; return the largest relative change and how many states changed their row."""
         self.effort.iterations += 1
-        change, switched = self._sweep(sweeps.sweep, x, row, self.agent_max, self.nature_max)
+        change, switched = self._sweep(sweeps.sweep, x, row, self.players)
         return float(change), int(switched)
 
     def follow(self, x: Array, row: Array, prob: Array, times: int, *, extrapolate: float = 0.0) -> float:
         """Update the values as the rows taken and nature's `prob` would; return the last largest relative change."""
         p, step = self.problem, self.workspace.above
-        span = (self.begin, self.end, times)
-        return float(sweeps.follow(*span, p.entry_ptr, p.target, prob, p.reward, x, row, step, p.plain, extrapolate))
+        chain = p.chain(row, prob)
+        return float(sweeps.follow(self.begin, self.end, times, chain, x, step, p.plain, extrapolate))
 
     def surround(self, wanted: float, bounds: Bounds, tries: int) -> bool:
         """Sweep bounds a little above and below the values until both prove themselves; whether they do in time."""
         workspace, inner, order = self.workspace, self.inner, self.problem.order
         if self.problem.faint:
             return False
-        margin = value_iteration.MARGIN * wanted
+        margin = MARGIN * wanted
         above, below = workspace.above, workspace.below
         rows = workspace.proof, np.empty_like(workspace.proof)
         for bound, proof, share in zip((above, below), rows, (margin, -margin), strict=True):
@@ -135,13 +133,10 @@ class Component:
 
         Beyond `tries` it goes on as long as what still moves outwards halves every time.
         """
-        arguments: tuple[Any, ...] = (
-            self.begin, self.end, *self._arrays[:-1], order, np.empty_like(self.key), bound, proof, self.agent_max,
-            self.nature_max, from_above,
-        )  # fmt: skip
+        rows, space = self.problem.rows._replace(order=order), self.workspace.row_space()
         left, attempt = int(self.end - self.begin), 0
         while left > 0 and attempt < PATIENCE * tries and not self.effort.is_late():
-            moved = int(sweeps.enclose(*arguments))
+            moved = int(sweeps.enclose(self.begin, self.end, rows, space, bound, proof, self.players, from_above))
             attempt += 1
             if attempt > tries and 2 * moved > left:
                 break
@@ -150,23 +145,21 @@ class Component:
 
     def passes(self, x: Array, tail: Array, row: Array, *, from_above: bool) -> bool:
         """Whether ``x + tail`` is inductive; where one row is enough, `row` receives the rows that prove it."""
-        players = (self.agent_max, self.nature_max)
-        return int(sum(self._spread(inductive.certify, x, tail, row, *players, from_above))) == 0
+        return int(sum(self._spread(two_part.certify, x, tail, row, self.players, from_above))) == 0
 
     def answer(self, x: Array, tail: Array, row: Array, prob: Array) -> None:
         """Write nature's best response on the rows taken."""
-        self._spread(inductive.chain_of, x, tail, row, self.nature_max, prob)
+        self._spread(two_part.answer, x, tail, row, prob, self.nature_max)
 
     def improve(self, x: Array, tail: Array, row: Array) -> int:
         """Switch rows where that is better beyond rounding; return how many."""
-        return int(sum(self._spread(inductive.improve, x, tail, row, self.agent_max, self.nature_max)))
+        return int(sum(self._spread(two_part.improve, x, tail, row, self.players)))
 
     def relax(self, x: Array, tail: Array, load: Array, boost: float, *, from_above: bool) -> int:
         """Move ``x + tail`` outwards where it is not inductive; return how often."""
-        players = (self.agent_max, self.nature_max)
-        return int(self._sweep(inductive.relax, x, tail, *players, from_above, load, boost))
+        return int(self._sweep(two_part.relax, x, tail, self.players, from_above, load, boost))
 
     def loads(self, x: Array, tail: Array) -> Array:
         """Return, per state, a slack that covers the residual of ``x + tail`` and rounding."""
-        self._spread(inductive.loads, x, tail, self.agent_max, self.nature_max, self.workspace.load)
+        self._spread(two_part.loads, x, tail, self.players, self.workspace.load)
         return self.workspace.load

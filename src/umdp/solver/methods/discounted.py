@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Rewards
-from umdp.solver.certification.rounding import EPS
+from umdp.solver.kernels.rounding import EPS
 from umdp.solver.methods.pair import chain_of, solver_of
 from umdp.solver.methods.signed import Signed, Steps
 

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import kernel
-from umdp.solver.certification.rounding import around, compose
+from umdp.solver.kernels.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, reach
+from umdp.solver.kernels.value_iteration import FOLLOW, GOAL, START, keep
 from umdp.solver.methods.component import Bounds, Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.newton import newton, prove
-from umdp.solver.methods.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, reach
-from umdp.solver.methods.value_iteration import FOLLOW, GOAL, START
 
 if TYPE_CHECKING:
     from umdp.solver.methods.workspace import Workspace
@@ -53,15 +51,6 @@ def solve_large(workspace: Workspace, number: int, *, swept: bool) -> bool:
     workspace.tail[inner] = 0.0
     workspace.rest[inner] = 0.0
     return enough
-
-
-@kernel
-def keep(begin: int, end: int, low: Array, high: Array, ceiling: float, inherited: float, x: Array, rel: Array) -> None:
-    """Write the middle of two bounds and its relative error, that of the exits included."""
-    for s in range(begin, end):
-        top = min(high[s - begin], ceiling)
-        x[s], own = around(min(max(low[s - begin], 0.0), top), top)
-        rel[s] = compose(inherited, own)
 
 
 def _eliminate(component: Component, wanted: float, bounds: Bounds) -> bool:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import kernel
-from umdp.solver.certification import inductive
-from umdp.solver.methods.clock import is_up
+from umdp.solver.kernels import two_part
+from umdp.solver.kernels.chain import apply, bicgstab, is_proper
 from umdp.solver.methods.sparse_elimination import SparseElimination
 from umdp.solver.watch import Watch
 
 if TYPE_CHECKING:
+    from umdp.solver.kernels.structs import ChainRows
     from umdp.solver.reduction.problem import Problem
 
 __all__ = ["Chain"]
@@ -25,146 +25,6 @@ FILL = 2.5e8  # the most entries it may fill in
 SPEED = 3e8  # operations a second that an elimination is sure to manage: nothing ends it before it is done
 EARLY, LATE = 16, 60  # rounds of iteration before sparse elimination is tried, and before a factorisation
 NEIGHBOURS, SQUARES = 12, 200  # of a state when it is eliminated, on average: below this it is as cheap as a few rounds
-
-
-@kernel
-def _apply(
-    begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array, v: Array, out: Array
-) -> None:
-    """Write (I - P) v into `out`; vectors are numbered from `begin`."""
-    for s in range(begin, end):
-        total = v[s - begin]
-        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
-            j = target[t]
-            if begin <= j < end:
-                total -= prob[t] * v[j - begin]
-        out[s - begin] = total
-
-
-@kernel
-def _substitute(
-    begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array, v: Array, out: Array
-) -> None:
-    """Solve with the part of I - P on and below the diagonal: successors come first, so most of P is there."""
-    for s in range(begin, end):
-        total, stay = v[s - begin], 0.0
-        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
-            j = target[t]
-            if j == s:
-                stay += prob[t]
-            elif begin <= j < s:
-                total += prob[t] * out[j - begin]
-        out[s - begin] = total / (1.0 - stay) if stay < 1.0 else total
-
-
-@kernel
-def _bicgstab(
-    begin: int,
-    end: int,
-    entry_ptr: Array,
-    target: Array,
-    prob: Array,
-    row: Array,
-    load: Array,
-    scale: Array,
-    tolerance: float,
-    rounds: int,
-    watch: Array,
-) -> tuple[Array, float]:
-    """Preconditioned BiCGSTAB for (I - P) v = load in units of `scale`; (v, what is left of the load).
-
-    The tolerance may be out of reach of rounding: where the residual stalls, or time is up, the best v so far is returned.
-    """
-    n = end - begin
-    v = np.zeros(n)
-    r = load / scale
-    whole = np.sqrt((r * r).sum())
-    goal = tolerance * whole
-    best, best_size, stalled = v.copy(), whole, 0
-    shadow = r.copy()
-    direction, image = np.zeros(n), np.zeros(n)
-    helped, second, product = np.empty(n), np.empty(n), np.empty(n)
-    rho = alpha = omega = 1.0
-    for _ in range(rounds):
-        before, rho = rho, (shadow * r).sum()
-        if rho == 0.0 or omega == 0.0 or is_up(watch):
-            break
-        beta = (rho / before) * (alpha / omega)
-        direction = r + beta * (direction - omega * image)
-        _substitute(begin, end, entry_ptr, target, prob, row, direction * scale, helped)
-        _apply(begin, end, entry_ptr, target, prob, row, helped, image)
-        image /= scale
-        helped /= scale
-        bottom = (shadow * image).sum()
-        if bottom == 0.0:
-            break
-        alpha = rho / bottom
-        r = r - alpha * image
-        v += alpha * helped
-        if np.sqrt((r * r).sum()) <= goal:
-            return v * scale, tolerance
-        _substitute(begin, end, entry_ptr, target, prob, row, r * scale, second)
-        _apply(begin, end, entry_ptr, target, prob, row, second, product)
-        product /= scale
-        second /= scale
-        bottom = (product * product).sum()
-        if bottom == 0.0:
-            break
-        omega = (product * r).sum() / bottom
-        v += omega * second
-        r = r - omega * product
-        size = np.sqrt((r * r).sum())
-        if size <= goal:
-            return v * scale, tolerance
-        if size < 0.9 * best_size:
-            for i in range(n):
-                best[i] = v[i]
-            best_size, stalled = size, 0
-        else:
-            stalled += 1
-        if stalled > 40 or not size < 1e300:
-            break
-    return best * scale, best_size / whole
-
-
-@kernel
-def _is_proper(begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, row: Array) -> bool:
-    """Whether an exit is in reach from every state of the chain; else I - P is singular."""
-    n = end - begin
-    into = np.zeros(n + 1, np.int64)
-    for s in range(begin, end):
-        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
-            if begin <= target[t] < end and prob[t] > 0.0:
-                into[target[t] - begin + 1] += 1
-    for s in range(n):
-        into[s + 1] += into[s]
-    place = into[:-1].copy()
-    source = np.empty(into[n], np.int64)
-    queue = np.empty(n, np.int64)
-    reached = np.zeros(n, np.bool_)
-    last = 0
-    for s in range(begin, end):
-        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
-            if prob[t] <= 0.0:
-                continue
-            j = target[t] - begin
-            if 0 <= j < n:
-                source[place[j]] = s - begin
-                place[j] += 1
-            elif not reached[s - begin]:
-                reached[s - begin] = True
-                queue[last] = s - begin
-                last += 1
-    first = 0
-    while first < last:
-        j = queue[first]
-        first += 1
-        for i in range(into[j], into[j + 1]):
-            if not reached[source[i]]:
-                reached[source[i]] = True
-                queue[last] = source[i]
-                last += 1
-    return bool(last == n)
 
 
 @dataclass(eq=False)
@@ -189,15 +49,19 @@ class Chain:
         return Chain(self.problem, self.begin, self.end, row, prob, self.direct, self.slow, self.fills, self.watch)
 
     @property
+    def rows(self) -> ChainRows:
+        """The arrays that kernels take."""
+        return self.problem.chain(self.row, self.prob)
+
+    @property
     def eliminates(self) -> bool:
         """Whether the chain is eliminated already, so that one more load costs next to nothing."""
         return self._eliminated is not None and self._eliminated.proper
 
     def residual(self, x: Array, tail: Array) -> Array:
         """Return how far ``x + tail`` is from solving the chain's equations, computed from differences."""
-        p = self.problem
         out = np.empty(self.end - self.begin)
-        inductive.residual(self.begin, self.end, p.entry_ptr, p.target, self.prob, p.reward, self.row, x, tail, out)
+        two_part.residual(self.begin, self.end, self.rows, x, tail, out)
         return out
 
     def solve(self, load: Array, tolerance: float, scale: Array) -> Array | None:
@@ -242,18 +106,13 @@ class Chain:
         return SparseElimination.of(self.problem, self.begin, self.end, self.row, self.prob, fill, work)
 
     def _product(self, v: Array) -> Array:
-        p = self.problem
         out = np.empty(self.end - self.begin)
-        _apply(self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row, v, out)
+        apply(self.begin, self.end, self.rows, v, out)
         return out
 
     def _iterate(self, load: Array, tolerance: float, rounds: int, scale: Array, enough: float) -> Array | None:
         """Return what BiCGSTAB finds if it leaves no more than a share `enough` of the load."""
-        p = self.problem
-        v, left = _bicgstab(
-            self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row, load, scale, tolerance, rounds,
-            self.watch.flag,
-        )  # fmt: skip
+        v, left = bicgstab(self.begin, self.end, self.rows, load, scale, tolerance, rounds, self.watch.flag)
         return v if left <= enough and np.isfinite(v).all() else None
 
     def _factorise(self) -> None:
@@ -266,7 +125,7 @@ class Chain:
         from scipy.sparse.linalg import splu
 
         p, n = self.problem, self.end - self.begin
-        if not _is_proper(self.begin, self.end, p.entry_ptr, p.target, self.prob, self.row):
+        if not is_proper(self.begin, self.end, self.rows):
             self._refused = True
             return
         taken = self.row[self.begin : self.end]

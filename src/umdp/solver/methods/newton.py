@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.certification.rounding import underflow
+from umdp.solver.kernels.rounding import underflow
 from umdp.solver.methods.component import Bounds, Component
 from umdp.solver.methods.linear_system import Chain
 

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import ends
-from umdp.solver.methods.policy_iteration import solve_small
+from umdp.solver.kernels.equations import compress
+from umdp.solver.kernels.policy_iteration import solve_small
+from umdp.solver.kernels.rounding import ends
+from umdp.solver.kernels.structs import EliminationOptions, EliminationSpace, Players, SystemRows, Unknowns
 from umdp.solver.methods.table import METHODS
-from umdp.solver.reduction.equations import compress
 from umdp.solver.reduction.layout import lay_out, plan_of
 from umdp.solver.reduction.problem import FAINT
 from umdp.solver.task import Task, Values
@@ -74,7 +75,9 @@ def resolve(
     """
     n, exits, origin, choice_state = about
     comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order = equations
-    a, work, row_work, tail, allowed, gains, sizes, low, high, alt_choice, alt_prob = space
+    a, work, row_work, tail, allowed, gains, sizes, low, high, other_row, other_prob = space
+    rows = SystemRows(comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order)
+    room = EliminationSpace(a, work, row_work, tail, allowed, gains, sizes, low, high, other_row, other_prob)
     x, rel, prob = found[: n + 2], found[n + 2 : 2 * n + 4], found[2 * n + 4 :]
     row, choice = taken[:n], taken[n:]
     for s in range(choice.size):
@@ -93,11 +96,10 @@ def resolve(
     for t in range(entry_ptr[row_ptr[n]]):
         prob[t] = lower[t]
     first, stop, subnormal = comp_ptr[0], comp_ptr.size - 1, n < 0  # literals would have it compiled once more
-    solved = solve_small(
-        first, stop, a.shape[0], comp_ptr, row_ptr, entry_ptr, target, lower, upper, slack, reward, order, prob, row, x, rel,
-        agent_max, nature_max, start.size > 0, before.size > 0, subnormal, wanted, a, work, row_work, tail, allowed, gains,
-        sizes, low, high, alt_choice, alt_prob, counts, np.zeros(2, np.int64),
-    )  # fmt: skip
+    options = EliminationOptions(start.size > 0, before.size > 0, subnormal, wanted)
+    unknowns, players = Unknowns(x, rel, row, prob), Players(agent_max, nature_max)
+    never = np.zeros(2, np.int64)
+    solved = solve_small(first, stop, a.shape[0], rows, unknowns, players, options, room, counts, never)
     if solved < stop:
         return False
     for q in range(n):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import kernel
+from umdp.solver.kernels.changes import carry, differing, next_stale
 from umdp.solver.methods.by_component import solve_task
 from umdp.solver.methods.table import EXACT
 from umdp.solver.reduction.layout import lay_out
@@ -29,58 +29,6 @@ __all__ = ["Past", "resume"]
 Array = NDArray[Any]
 SHARE = 0.25  # of the choices: where more have changed, all equations are written anew
 MORE = 64  # components to solve at once, for a start
-
-
-@kernel
-def differing(
-    choice_ptr: Array, lower: Array, upper: Array, reward: Array, old_lower: Array, old_upper: Array, old_reward: Array
-) -> Array:
-    """Return which choices (C,) have other bounds or another reward than before."""
-    changed = np.zeros(choice_ptr.size - 1, np.bool_)
-    for c in range(changed.size):
-        other = reward.size > 0 and reward[c] != old_reward[c]
-        for t in range(choice_ptr[c], choice_ptr[c + 1]):
-            other = other or lower[t] != old_lower[t] or upper[t] != old_upper[t]
-        changed[c] = other
-    return changed
-
-
-@kernel
-def next_stale(
-    first: int,
-    comp_ptr: Array,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    origin: Array,
-    changed: Array,
-    x: Array,
-    rel: Array,
-    old_x: Array,
-    old_rel: Array,
-) -> int:
-    """Return the first component from `first` on with a changed row, or an exit whose value or error is not what it was."""
-    for k in range(first, comp_ptr.size - 1):
-        begin, end = comp_ptr[k], comp_ptr[k + 1]
-        for r in range(row_ptr[begin], row_ptr[end]):
-            if changed[origin[r]]:
-                return k
-        for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[end]]):
-            j = target[t]
-            if (x[j] != old_x[j] or rel[j] != old_rel[j]) and not begin <= j < end:
-                return k
-    return comp_ptr.size - 1
-
-
-@kernel
-def carry(entry_ptr: Array, prob: Array, old_ptr: Array, old_prob: Array) -> None:
-    """Copy what nature answered on rows that are as long as before."""
-    for r in range(entry_ptr.size - 1):
-        lo, before = entry_ptr[r], old_ptr[r]
-        size = entry_ptr[r + 1] - lo
-        if old_ptr[r + 1] - before == size:
-            for i in range(size):
-                prob[lo + i] = old_prob[before + i]
 
 
 class Past:

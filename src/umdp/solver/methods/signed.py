@@ -8,7 +8,7 @@ because probabilities sum to 1. Rounded, that is off by at most `row_error` time
 
     |reward_c| + (1 - g) |x_s| + sum_j p_j (|paid_j| + g |x_j - x_s|)
 
-(`certification.rounding`: each term is rounded a few times more than there, for which the bound has room). What nature's share
+(`kernels.rounding`: each term is rounded a few times more than there, for which the bound has room). What nature's share
 may be off absolutely, and underflow, are added. The order in which nature serves successors is that of rounded keys. Without
 `paid` that is an order of the exact ones, because rounding keeps order. With `paid` a key is off by three roundings of its
 terms. Let p be nature's answer to the rounded keys, q that to the exact ones: the two optima differ by at most what the keys are
@@ -26,135 +26,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import kernel
-from umdp.solver.certification.rounding import EPS, excess, row_error, underflow
-from umdp.solver.certification.row import fill, sort_row
+from umdp.solver.kernels.rounding import EPS
+from umdp.solver.kernels.signed import difference, normal_rows
 
 if TYPE_CHECKING:
     from umdp.model import Rewards
     from umdp.solver.graph.arrays import Shape
 
-__all__ = ["Signed", "Steps", "backward", "normal_rows"]
+__all__ = ["Signed", "Steps", "backward"]
 
 Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
-
-
-@kernel
-def normal_rows(ptr: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
-    """Return lower bounds and slack per row; rows without freedom are normalised distributions with slack 0."""
-    low = lower.copy()
-    slack = np.empty(ptr.size - 1)
-    for c in range(ptr.size - 1):
-        begin, end = ptr[c], ptr[c + 1]
-        below, above = excess(begin, end, lower), excess(begin, end, upper)
-        slack[c] = max(-below, 0.0)
-        if below >= 0.0 or above <= 0.0:
-            whole = 1.0 + (below if below >= 0.0 else above)
-            slack[c] = 0.0
-            for t in range(begin, end):
-                low[t] = (lower[t] if below >= 0.0 else upper[t]) / whole
-    return low, slack
-
-
-@kernel
-def _difference(
-    state_ptr: Array,
-    choice_ptr: Array,
-    successor: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    size_of_reward: Array,
-    paid: Array,
-    discount: float,
-    order: Array,
-    key: Array,
-    probe: Array,
-    active: Array,
-    usable: Array,
-    weight: Array,
-    agent_max: bool,
-    nature_max: bool,
-    x: Array,
-    out: Array,
-    error: Array,
-    choice: Array,
-    prob: Array,
-) -> None:
-    """Write what a step changes of `x`, and by how much that may be off, for every active state.
-
-    `choice` receives the best choice (kept where it is as good as any), `prob` nature's answer on it. `weight` (C,) is a policy
-    to evaluate, or empty; then `prob` is written on all choices it takes.
-    """
-    for s in range(state_ptr.size - 1):
-        if not active[s]:
-            continue
-        own = x[s]
-        rest = (1.0 - discount) * own
-        best = -np.inf if agent_max else np.inf
-        taken, worst, mixed, whole = -1, 0.0, 0.0, 0.0
-        mixed_size, own_off = 0.0, 0.0
-        limit = best
-        for c in range(state_ptr[s], state_ptr[s + 1]):
-            if not usable[c] or (weight.size > 0 and weight[c] == 0.0):
-                continue
-            lo, hi = choice_ptr[c], choice_ptr[c + 1]
-            size = hi - lo
-            largest, spread = 0.0, 0.0
-            for i in range(size):
-                step = discount * (x[successor[lo + i]] - own)
-                key[i] = step
-                bulk = abs(step)
-                if paid.size > 0:
-                    key[i] += paid[lo + i]
-                    bulk += abs(paid[lo + i])
-                largest = max(largest, bulk)
-                probe[i] = lower[lo + i]
-            blur = 0.0
-            if slack[c] > 0.0:
-                sort_row(lo, size, key, order, nature_max)
-                blur = fill(lo, size, lower, upper, slack[c], order, probe)
-            value = reward[c] - rest if reward.size > 0 else -rest
-            total = 0.0
-            for i in range(size):
-                total += probe[i] * key[i]
-                bulk = abs(discount * (x[successor[lo + i]] - own))
-                if paid.size > 0:
-                    bulk += abs(paid[lo + i])
-                spread += probe[i] * bulk
-            value += total
-            scale = abs(rest) + spread + (size_of_reward[c] if reward.size > 0 else 0.0)
-            off = row_error(size) * scale + size * blur * largest
-            if paid.size > 0:
-                off += 8.0 * EPS * slack[c] * largest
-            if scale > 0.0 or largest > 0.0:
-                off += underflow(size) * (1.0 + largest)
-            worst = max(worst, off)
-            if weight.size > 0:
-                mixed += weight[c] * value
-                mixed_size += weight[c] * (abs(value) + off)
-                whole += weight[c]
-                for i in range(size):
-                    prob[lo + i] = probe[i]
-                continue
-            # The best choice may be another one than it seems, but not better than this.
-            limit = max(limit, value + off) if agent_max else min(limit, value - off)
-            if taken < 0 or ((value > best) if agent_max else (value < best)) or (value == best and c == choice[s]):
-                best = value
-                taken = c
-                own_off = off
-                for i in range(size):
-                    prob[lo + i] = probe[i]
-        if weight.size > 0:
-            best = mixed / whole
-            worst += row_error(state_ptr[s + 1] - state_ptr[s]) * mixed_size / whole
-        else:
-            choice[s] = taken
-            worst = max(own_off, abs(limit - best)) + 4.0 * EPS * (abs(limit) + abs(best))
-        out[s] = best
-        error[s] = worst
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +136,7 @@ class Signed:
     ) -> Steps:
         """Work out what a step backwards changes of `x` (S,) in the active states by the usable choices."""
         shape = self.shape
-        _difference(
+        difference(
             shape.state_ptr, shape.choice_ptr, shape.successor, self.low, self.upper, self.slack, self.reward, self.size,
             self.paid, self.discount, self._order, self._key, self._probe, self.every if active is None else active,
             self.usable if usable is None else usable, self.weight if weight is None else weight, self.agent_max,

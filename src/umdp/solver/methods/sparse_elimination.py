@@ -12,169 +12,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import kernel
-from umdp.solver.certification.rounding import EPS, LEAST
-from umdp.solver.methods.elimination_order import hubs, lay_open, neighbours, order_states, with_hubs, without
+from umdp.solver.kernels.elimination_order import Pattern, lay_open, neighbours, order_states, with_hubs, without
+from umdp.solver.kernels.rounding import EPS
+from umdp.solver.kernels.sparse import Factors, factorise, loads_of, substitute
 
 if TYPE_CHECKING:
     from umdp.solver.reduction.problem import Problem
 
-__all__ = ["SparseElimination"]
+__all__ = ["SparseElimination", "hubs"]
 
 Array = NDArray[Any]
-FAINT = 1e-285  # products below this may have lost digits
-GIVEN = 64.0  # roundings a probability or a reward may be off, relative to itself
+HUB = 10.0  # times the square root of the number of states: neighbours from which a state is left to the end
 
 
-@kernel
-def _factorise(
-    begin: int,
-    order: Array,
-    place: Array,
-    col_ptr: Array,
-    col: Array,
-    row_ptr: Array,
-    row_at: Array,
-    row_from: Array,
-    entry_ptr: Array,
-    target: Array,
-    prob: Array,
-    choice: Array,
-    onwards: Array,
-    inwards: Array,
-    out: Array,
-    exits: Array,
-) -> tuple[bool, bool, float]:
-    """Eliminate all states of the chain of `choice` and `prob`, in order.
+def hubs(ptr: Array) -> Array:
+    """Return the states that so many others are neighbours of that they had better be eliminated last (h,).
 
-    `onwards` receives with what probability a state leads to each of those eliminated later, `exits` out of the component, both
-    given that it leads out at all, which has the probability `out`; `inwards` what leads to the state from each of those.
-
-    Returns whether every state can leave, whether nothing has come close to underflow, and by how many roundings the rows were
-    changed, added up over rows.
+    The list of such a state would be gone through whenever one of them is eliminated.
     """
-    n = order.size
-    onwards[:] = 0.0
-    inwards[:] = 0.0
-    changed = 0.0
-    for i in range(n):
-        s = begin + order[i]
-        exits[i] = 0.0
-        for t in range(entry_ptr[choice[s]], entry_ptr[choice[s] + 1]):
-            j = target[t] - begin
-            if not 0 <= j < n:
-                exits[i] += prob[t]
-            elif j != order[i] and prob[t] > 0.0:
-                k = place[j]
-                first, wanted = min(i, k), max(i, k)
-                low, high = col_ptr[first], col_ptr[first + 1] - 1
-                while low < high:
-                    middle = (low + high) // 2
-                    if col[middle] < wanted:
-                        low = middle + 1
-                    else:
-                        high = middle
-                if k > i:
-                    onwards[low] += prob[t]
-                else:
-                    inwards[low] += prob[t]
-    forth, back = np.empty(n), np.empty(n)
-    least_on, least_in = np.empty(n), np.empty(n)
-    safe = True
-    for i in range(n):
-        begin_i, end_i = col_ptr[i], col_ptr[i + 1]
-        for c in range(begin_i, end_i):
-            forth[col[c]] = onwards[c]
-            back[col[c]] = inwards[c]
-        for r in range(row_ptr[i], row_ptr[i + 1]):
-            at, k = row_at[r], row_from[r]
-            f, u = inwards[at], onwards[at]
-            last = col_ptr[k + 1]
-            if f > 0.0:
-                for c in range(at + 1, last):
-                    forth[col[c]] += f * onwards[c]
-                exits[i] += f * exits[k]
-                safe = safe and f * least_on[k] >= FAINT
-            if u > 0.0:
-                for c in range(at + 1, last):
-                    back[col[c]] += inwards[c] * u
-                safe = safe and u * least_in[k] >= FAINT
-        total = exits[i]
-        for c in range(begin_i, end_i):
-            total += forth[col[c]]
-        if not total > 0.0:
-            return False, False, np.inf
-        out[i] = total
-        safe = safe and (exits[i] == 0.0 or exits[i] >= FAINT)
-        exits[i] /= total
-        least_on[i], least_in[i], touched = exits[i] if exits[i] > 0.0 else np.inf, np.inf, 0
-        for c in range(begin_i, end_i):
-            onwards[c], inwards[c] = forth[col[c]] / total, back[col[c]]
-            if onwards[c] > 0.0:
-                least_on[i] = min(least_on[i], onwards[c])
-                safe = safe and forth[col[c]] >= FAINT
-            if inwards[c] > 0.0:
-                least_in[i] = min(least_in[i], inwards[c])
-                safe = safe and inwards[c] >= FAINT
-                touched += 1
-        changed += touched * (end_i - begin_i + 4.0)
-    return True, safe, changed
-
-
-@kernel
-def _substitute(
-    order: Array, col_ptr: Array, col: Array, onwards: Array, inwards: Array, out: Array, load: Array, error: Array
-) -> tuple[Array, bool]:
-    """Solve for a load of at least 0, by state; return what it adds up to, and whether nothing came close to underflow.
-
-    Nothing positive becomes 0. `error` receives by how many roundings each value is off given the elimination.
-    """
-    n = order.size
-    b = np.empty(n)
-    safe = True
-    for i in range(n):
-        b[i] = load[order[i]]
-    for k in range(n):
-        if b[k] > 0.0:
-            b[k] /= out[k]
-            for c in range(col_ptr[k], col_ptr[k + 1]):
-                i = col[c]
-                part = inwards[c] * b[k]
-                b[i] += part
-                if part < FAINT and inwards[c] > 0.0 and b[i] < 2.0**60 * FAINT:
-                    safe = False
-    v = np.empty(n)
-    for i in range(n - 1, -1, -1):
-        total, off, positive = b[i], 0.0, b[i] > 0.0
-        for c in range(col_ptr[i], col_ptr[i + 1]):
-            if onwards[c] > 0.0:
-                j = order[col[c]]
-                total += onwards[c] * v[j]
-                off = max(off, error[j])
-                positive = positive or v[j] > 0.0
-        v[order[i]] = max(total, LEAST) if positive else 0.0
-        error[order[i]] = off + 2.0 * (col_ptr[i + 1] - col_ptr[i]) + 4.0
-    return v, safe
-
-
-@kernel
-def _loads(
-    begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, reward: Array, choice: Array, x: Array
-) -> tuple[Array, bool, float]:
-    """Return what each state collects in one step, exits included; whether it is far above underflow; roundings of rows."""
-    load = np.empty(end - begin)
-    changed, safe = 0.0, True
-    for s in range(begin, end):
-        total = reward[choice[s]]
-        positive = total > 0.0
-        for t in range(entry_ptr[choice[s]], entry_ptr[choice[s] + 1]):
-            if not begin <= target[t] < end:
-                total += prob[t] * x[target[t]]
-                positive = positive or (prob[t] > 0.0 and x[target[t]] > 0.0)
-        load[s - begin] = total
-        safe = safe and (not positive or total >= 2.0**60 * FAINT)
-        changed += GIVEN + 4.0 + (entry_ptr[choice[s] + 1] - entry_ptr[choice[s]])
-    return load, safe, changed
+    sizes = np.diff(ptr)
+    return np.flatnonzero(sizes > max(HUB * np.sqrt(sizes.size), 16.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,8 +43,8 @@ class SparseElimination:
     end: int
     row: Array
     prob: Array
-    structure: tuple[Array, Array, Array]  # the order, and neighbours by places
-    factors: tuple[Array, Array, Array]
+    pattern: Pattern
+    factors: Factors
     proper: bool  # whether every state can leave
     safe: bool
     changed: float
@@ -200,9 +57,9 @@ class SparseElimination:
 
         That is so where it lists more than `fill` neighbours, or the sum of the squares of their numbers exceeds `work`.
         """
-        arrays = (problem.entry_ptr, problem.target, prob, row)
+        chain = problem.chain(row, prob)
         n = end - begin
-        ptr, near = neighbours(begin, end, *arrays)
+        ptr, near = neighbours(begin, end, chain)
         last = hubs(ptr)
         if (n - last.size) * last.size > fill:
             return None
@@ -215,16 +72,14 @@ class SparseElimination:
             order, start, stop, filled, cost = with_hubs(order, start, stop, filled, kept, last)
             if filled.size > fill or cost > work:
                 return None
-        place, col_ptr, col, row_ptr, row_at, row_from = lay_open(order, start, stop, filled)
-        factors = np.empty(col.size), np.empty(col.size), np.empty(n)
-        proper, safe, changed = _factorise(
-            begin, order, place, col_ptr, col, row_ptr, row_at, row_from, *arrays, *factors, np.empty(n)
-        )
-        return SparseElimination(problem, begin, end, row, prob, (order, col_ptr, col), factors, proper, safe, changed)
+        pattern = lay_open(order, start, stop, filled)
+        factors = Factors(np.empty(pattern.col.size), np.empty(pattern.col.size), np.empty(n))
+        proper, safe, changed = factorise(begin, chain, pattern, factors)
+        return SparseElimination(problem, begin, end, row, prob, pattern, factors, proper, safe, changed)
 
     def _substitute(self, load: Array) -> tuple[Array, bool, Array]:
         error = np.empty(self.end - self.begin)
-        v, safe = _substitute(*self.structure, *self.factors, load, error)
+        v, safe = substitute(self.pattern, self.factors, load, error)
         return v, safe, error
 
     def solve(self, load: Array) -> Array:
@@ -242,7 +97,7 @@ class SparseElimination:
         p = self.problem
         if not (self.proper and self.safe) or p.faint:
             return None
-        load, loaded, given = _loads(self.begin, self.end, p.entry_ptr, p.target, self.prob, p.reward, self.row, x)
+        load, loaded, given = loads_of(self.begin, self.end, p.chain(self.row, self.prob), x)
         v, safe, error = self._substitute(load)
         if not (safe and loaded) or not np.isfinite(v).all():
             return None

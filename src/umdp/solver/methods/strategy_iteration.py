@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.graph.decided import Decided, Edges, decide
-from umdp.solver.graph.end_components import sure_against_nature, trap
+from umdp.solver.kernels.end_components import sure_against_nature, trap
+from umdp.solver.kernels.nature import respond
 from umdp.solver.methods.by_component import solve_task
-from umdp.solver.methods.nature import BLUR, NOTHING, answer, feasible, respond, spread
+from umdp.solver.methods.nature import BLUR, NOTHING, answer, feasible, spread
 from umdp.solver.task import Effort, Task, Values
 
 __all__ = ["GameValues", "against_policy", "solve_alone", "solve_game"]

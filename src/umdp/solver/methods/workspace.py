@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.certification.rounding import EPS
+from umdp.solver.kernels.rounding import EPS
 
 if TYPE_CHECKING:
+    from umdp.solver.kernels.structs import Players, RowSpace, Unknowns
     from umdp.solver.methods.component import Bounds
     from umdp.solver.methods.resumption import Past
     from umdp.solver.reduction.problem import Problem
@@ -137,16 +138,35 @@ class Workspace:
         return found[0], found[1]
 
     @cached_property
-    def _space(self) -> tuple[Array, ...]:
-        rows, entries = self.problem.slack.size, self.problem.target.size
-        return (
-            np.ones(rows, dtype=np.bool_),
-            np.zeros(rows),
-            np.zeros(rows),
-            *self.parts,
-            self.proof,
-            (np.empty(entries)),
-        )
+    def players(self) -> Players:
+        """Which way the players pull."""
+        from umdp.solver.kernels.structs import Players
+
+        return Players(self.task.agent_max, self.task.nature_max)
+
+    @property
+    def found(self) -> Unknowns:
+        """What is found of the unknowns, for kernels."""
+        from umdp.solver.kernels.structs import Unknowns
+
+        return Unknowns(self.x, self.rel, self.row, self.prob)
+
+    def row_space(self) -> RowSpace:
+        """Return new work space for one row."""
+        from umdp.solver.kernels.structs import RowSpace
+
+        widest = self.problem.widest
+        return RowSpace(np.empty(widest), np.empty(widest), np.empty(widest))
+
+    @cached_property
+    def _row_arrays(self) -> tuple[Array, Array, Array]:
+        """Rows one may take, what each gains, and what that is rounded relative to."""
+        rows = self.problem.slack.size
+        return np.ones(rows, dtype=np.bool_), np.zeros(rows), np.zeros(rows)
+
+    @cached_property
+    def _other_prob(self) -> Array:
+        return np.empty(self.problem.target.size)
 
     def start_over(self, inner: slice) -> None:
         """Forget what is known about some unknowns: they begin as if nothing had been found before."""
@@ -155,7 +175,7 @@ class Workspace:
 
     def leave(self, component: int) -> None:
         """Leave the unknowns of a component, and of all after it, anywhere within what is possible: there is no time."""
-        from umdp.solver.methods.large_component import keep
+        from umdp.solver.kernels.value_iteration import keep
 
         begin, end = self.unknowns(component).start, self.problem.n
         low, high = np.zeros(end - begin), np.full(end - begin, self.ceiling)
@@ -196,49 +216,58 @@ class Workspace:
 
     def eliminate(self, first: int, stop: int, most: int, *, warm: bool | None = None) -> int:
         """Solve the components `first` to `stop` by elimination; return the first that is larger than `most` or stays loose."""
-        from umdp.solver.methods.policy_iteration import solve_small
+        from umdp.solver.kernels.policy_iteration import solve_small
+        from umdp.solver.kernels.structs import EliminationOptions, EliminationSpace
 
-        p, task = self.problem, self.task
+        p, effort = self.problem, self.effort
         size = int(min(self.sizes[first:stop].max(initial=1), most))
         if self._dense[0].shape[0] < size:
             self._dense = np.empty((size, size)), np.empty((11, size))
-        arguments: tuple[Any, ...] = (
-            p.comp_ptr, p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order, self.prob,
-            self.row, self.x, self.rel, task.agent_max, task.nature_max,
+        options = EliminationOptions(
             self.safe is not None or self.past is not None if warm is None else warm,
-            self.past is not None and warm is None, p.faint,
-            self.effort.precision / 4 if self.effort.prove else np.inf, *self._dense,
-            np.empty((3, p.widest)), self.tail, *self._space, self.counts, self.effort.clock.flag,
+            self.past is not None and warm is None, p.faint, effort.precision / 4 if effort.prove else np.inf,
         )  # fmt: skip
-        return int(solve_small(first, stop, most, *arguments))
+        space = EliminationSpace(
+            *self._dense,
+            np.empty((3, p.widest)),
+            self.tail,
+            *self._row_arrays,
+            *self.parts,
+            self.proof,
+            self._other_prob,
+        )
+        return int(
+            solve_small(
+                first, stop, most, p.rows, self.found, self.players, options, space, self.counts, effort.clock.flag
+            )
+        )
 
     def iterate_values(self, first: int, stop: int, most: int) -> int:
         """Solve the components `first` to `stop` by sweeps; return the first that is larger than `most` or does not settle."""
-        from umdp.solver.methods.value_iteration import iterate_values
+        from umdp.solver.kernels.structs import SweepOptions, SweepSpace
+        from umdp.solver.kernels.value_iteration import iterate_values
 
-        p, task, cold = self.problem, self.task, self.past is None
-        arguments: tuple[Any, ...] = (
-            p.comp_ptr, p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order,
-            np.empty(p.widest), self.prob, self.row, self.x, self.rel, task.agent_max, task.nature_max,
-            self.safe is not None and cold, self.heads_out and cold, self.wanted, self.ceiling, self.above, self.below,
-            self.tail, self.proof, self.counts, self.effort.clock.flag,
-        )  # fmt: skip
-        return int(iterate_values(first, stop, most, *arguments))
+        cold = self.past is None
+        options = SweepOptions(self.safe is not None and cold, self.heads_out and cold, self.wanted, self.ceiling)
+        space = SweepSpace(
+            self.row_space(), self.above, self.below, self.tail, self.proof, self.counts, self.effort.clock.flag
+        )
+        return int(iterate_values(first, stop, most, self.problem.rows, self.found, self.players, options, space))
 
     @cached_property
     def wanted(self) -> float:
         """How far the bounds of one component may be apart, for errors on the longest way to add up to the precision."""
-        from umdp.solver.methods.value_iteration import longest
+        from umdp.solver.kernels.value_iteration import longest
 
         p = self.problem
         # Only where nature has a choice do rows keep their self-loops.
         single = p.plain and np.count_nonzero(self.sizes > 1) <= 1
-        chain = 1 if single else longest(p.comp_ptr, p.row_ptr, p.entry_ptr, p.target)
+        chain = 1 if single else longest(p.rows)
         return 0.9 * self.effort.precision / max(chain, 1)
 
     def inherited(self, component: int) -> float:
         """Return the largest relative error of the values a component reads."""
-        from umdp.solver.methods.value_iteration import inherit
+        from umdp.solver.kernels.structs import inherit
 
-        p, inner = self.problem, self.unknowns(component)
-        return float(inherit(inner.start, inner.stop, p.row_ptr, p.entry_ptr, p.target, self.rel)[0])
+        inner = self.unknowns(component)
+        return float(inherit(inner.start, inner.stop, self.problem.rows, self.rel)[0])

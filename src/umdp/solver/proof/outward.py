@@ -141,7 +141,7 @@ def _groups(arena: Arena, solution: Solution, known: list[Number | None], lower:
             return None
     elif (rewards and (asked.agent_max or not lower)) or (not rewards and (lower or not asked.agent_max)):
         return None
-    from umdp.solver.graph.end_components import end_components
+    from umdp.solver.kernels.end_components import end_components
     from umdp.solver.objective import bounds_of
 
     usable = np.array(arena.decided.usable)

@@ -41,7 +41,7 @@ def gate(model: MDP | IntervalMDP, rewards: Rewards) -> Gated:
     transition with a reward leads through a state of its own, so that the reward takes part in nature's choice. So does one
     whose share of an expectation might underflow. Adding up is rounded once a sum, an expectation as a row is.
     """
-    from umdp.solver.certification.rounding import EPS, compose, row_error
+    from umdp.solver.kernels.rounding import EPS, compose, row_error
 
     lower, upper = bounds_of(model)
     shape = Shape.of(model)

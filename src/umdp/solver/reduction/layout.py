@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import kernel
-from umdp.solver.graph.attractor import components, descends, lean
-from umdp.solver.graph.end_components import end_components
+from umdp.solver.kernels.end_components import end_components
+from umdp.solver.kernels.equations import find_rows, take_rows
+from umdp.solver.kernels.graph import components, descends, lean
 from umdp.solver.reduction.equations import build
 from umdp.solver.reduction.problem import Problem
 
@@ -21,34 +21,6 @@ __all__ = ["Layout", "Plan", "lay_out", "plan_of"]
 
 Array = NDArray[Any]
 FEW = 200  # states from which the order within a component matters
-
-
-@kernel
-def take_rows(
-    row: Array, origin: Array, choice_state: Array, maybe: Array, decided: Array, via: Array, choice: Array
-) -> None:
-    """Write choices (S,): those of the rows taken, ways to these where there are any, and what was `decided`, -1 where not."""
-    for s in range(choice.size):
-        if not maybe[s]:
-            if decided[s] >= 0:
-                choice[s] = decided[s]
-        elif via.size > 0 and via[s] >= 0:
-            choice[s] = via[s]
-    for i in range(row.size):
-        c = origin[row[i]]
-        if maybe[choice_state[c]]:
-            choice[choice_state[c]] = c
-
-
-@kernel
-def find_rows(row_ptr: Array, origin: Array, choice_state: Array, choice: Array, row: Array) -> None:
-    """Write the first row of every unknown that stands for one of these choices (S,), the first of all where there is none."""
-    for q in range(row.size):
-        row[q] = row_ptr[q]
-        for r in range(row_ptr[q], row_ptr[q + 1]):
-            if choice[choice_state[origin[r]]] == origin[r]:
-                row[q] = r
-                break
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from umdp.solver.kernels.structs import ChainRows, SystemRows
 
 __all__ = ["Given", "Problem"]
 
@@ -72,6 +75,29 @@ class Problem:
     order: Array
     exits: tuple[float, float]
     given: Given | None = None
+
+    @cached_property
+    def rows(self) -> SystemRows:
+        """The arrays that kernels take."""
+        from umdp.solver.kernels.structs import SystemRows
+
+        return SystemRows(
+            self.comp_ptr,
+            self.row_ptr,
+            self.entry_ptr,
+            self.target,
+            self.lower,
+            self.upper,
+            self.slack,
+            self.reward,
+            self.order,
+        )
+
+    def chain(self, row: Array, prob: Array) -> ChainRows:
+        """Return the Markov chain of the rows taken (n,) and nature's distributions on them (entries,)."""
+        from umdp.solver.kernels.structs import ChainRows
+
+        return ChainRows(self.entry_ptr, self.target, self.reward, row, prob)
 
     @property
     def plain(self) -> bool:

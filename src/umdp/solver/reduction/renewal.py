@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import kernel
+from umdp.solver.kernels.equations import splice
 from umdp.solver.reduction.equations import build
 from umdp.solver.reduction.layout import plan_of
 from umdp.solver.reduction.problem import Given, Problem
@@ -19,43 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["renewed"]
 
 Array = NDArray[Any]
-
-
-@kernel
-def splice(
-    unknowns: Array,
-    new_rows: Array,
-    new_ptr: Array,
-    new_target: Array,
-    new_low: Array,
-    new_high: Array,
-    new_slack: Array,
-    new_reward: Array,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    low: Array,
-    high: Array,
-    slack: Array,
-    reward: Array,
-) -> bool:
-    """Write new rows of some unknowns in the place of the old ones; False where they do not lead where those did."""
-    for q in unknowns:
-        here, there = row_ptr[q], new_rows[q]
-        count = row_ptr[q + 1] - here
-        if new_rows[q + 1] - there != count:
-            return False
-        for i in range(count):
-            lo, at = entry_ptr[here + i], new_ptr[there + i]
-            size = entry_ptr[here + i + 1] - lo
-            if new_ptr[there + i + 1] - at != size:
-                return False
-            slack[here + i], reward[here + i] = new_slack[there + i], new_reward[there + i]
-            for k in range(size):
-                if new_target[at + k] != target[lo + k]:
-                    return False
-                low[lo + k], high[lo + k] = new_low[at + k], new_high[at + k]
-    return True
 
 
 def renewed(problem: Problem, task: Task, changed: Array) -> Problem | None:

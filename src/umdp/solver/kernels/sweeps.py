@@ -1,6 +1,6 @@
 """Compiled sweeps: values settle from any start, and what has settled is enclosed from both sides.
 
-Kernels take the arrays of a `Problem` and a range of states. `order` keeps, for every row, the order of its entries by
+Kernels take the rows of a system and a range of states. `order` keeps, for every row, the order of its entries by
 value from the last sweep, so that sorting a row again costs one comparison per entry once values have settled. Rows
 are worked out in place: a call per row would cost more than the row.
 """
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import row_error, underflow
-from umdp.solver.certification.row import WIDE, sort_wide_row
+from umdp.solver.kernels.rounding import row_error, underflow
+from umdp.solver.kernels.rows import WIDE, sort_wide_row
+from umdp.solver.kernels.structs import ChainRows, Players, RowSpace, SystemRows
 
 __all__ = ["ENCLOSE", "FAINT", "GIVE_UP", "GO_ON", "TRIES", "assess", "enclose", "faint", "follow", "reach", "sweep"]
 
@@ -31,24 +32,19 @@ TRIES = 24  # sweeps in which a bound must become inductive
 def sweep(
     begin: int,
     end: int,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    key: Array,
+    rows: SystemRows,
+    space: RowSpace,
     x: Array,
     choice: Array,
-    agent_max: bool,
-    nature_max: bool,
+    players: Players,
 ) -> tuple[float, int]:
     """Update `x` in place over the states `begin` to `end` (Gauss-Seidel); `choice` receives the first best rows.
 
     Returns the largest relative change of a value and the number of states that changed their row.
     """
+    row_ptr, entry_ptr, target, lower, upper = rows.row_ptr, rows.entry_ptr, rows.target, rows.lower, rows.upper
+    slack, reward, order, key = rows.slack, rows.reward, rows.order, space.key
+    agent_max, nature_max = players.agent_max, players.nature_max
     change, switched = 0.0, 0
     plain = order.size == 0
     for s in range(begin, end):
@@ -112,24 +108,14 @@ def sweep(
 
 
 @kernel
-def faint(
-    begin: int,
-    end: int,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    rest: float,
-    order: Array,
-    x: Array,
-    earned: float,
-    value: float,
-    from_above: bool,
-) -> float:
-    """Move a value outwards by what its products may have lost to underflow; nothing if all of them are exactly 0.
+def faint(row: int, rows: SystemRows, x: Array, value: float, from_above: bool) -> float:
+    """Move a row's value outwards by what its products may have lost to underflow; nothing if all of them are exactly 0.
 
-    `rest` is what nature hands out in the kept order; at most 0 where it has no choice.
+    Nature has handed out the slack in the kept order.
     """
-    positive = earned > 0.0 or value > 0.0
+    target, lower, upper, order, rest = rows.target, rows.lower, rows.upper, rows.order, rows.slack[row]
+    begin, end = rows.entry_ptr[row], rows.entry_ptr[row + 1]
+    positive = rows.reward[row] > 0.0 or value > 0.0
     for i in range(end - begin):
         t = begin + i if rest <= 0.0 or order.size == 0 else begin + order[begin + i]
         give = min(upper[t] - lower[t], rest) if rest > 0.0 else 0.0
@@ -149,19 +135,11 @@ def faint(
 def enclose(
     begin: int,
     end: int,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    key: Array,
+    rows: SystemRows,
+    space: RowSpace,
     x: Array,
     choice: Array,
-    agent_max: bool,
-    nature_max: bool,
+    players: Players,
     from_above: bool,
 ) -> int:
     """Sweep once more, every value rounded outwards; return how many values moved outwards.
@@ -172,6 +150,9 @@ def enclose(
     has left to hand out is off relative to all that it hands out. A step that overflows, or gives no number, proves nothing:
     it counts as outwards.
     """
+    row_ptr, entry_ptr, target, lower, upper = rows.row_ptr, rows.entry_ptr, rows.target, rows.lower, rows.upper
+    slack, reward, order, key = rows.slack, rows.reward, rows.order, space.key
+    agent_max, nature_max = players.agent_max, players.nature_max
     outwards = 0
     plain = order.size == 0
     sign = 1.0 if from_above else -1.0
@@ -190,9 +171,7 @@ def enclose(
                     lo += 1
                 value += sign * row_error(size) * value
                 if value < FAINT:
-                    value = faint(
-                        entry_ptr[row], hi, target, lower, upper, 0.0, order, x, reward[row], value, from_above
-                    )
+                    value = faint(row, rows, x, value, from_above)
                 finite = finite and -np.inf < value < np.inf
                 if (value > best) if agent_max else (value < best):
                     best = value
@@ -230,9 +209,7 @@ def enclose(
             lo = hi
             value += sign * row_error(size) * (value + unsure)
             if value < FAINT:
-                value = faint(
-                    entry_ptr[row], hi, target, lower, upper, slack[row], order, x, reward[row], value, from_above
-                )
+                value = faint(row, rows, x, value, from_above)
             finite = finite and -np.inf < value < np.inf
             if (value > best) if agent_max else (value < best):
                 best = value
@@ -246,25 +223,15 @@ def enclose(
 
 @kernel
 def follow(
-    begin: int,
-    end: int,
-    times: int,
-    entry_ptr: Array,
-    target: Array,
-    prob: Array,
-    reward: Array,
-    x: Array,
-    choice: Array,
-    step: Array,
-    plain: bool,
-    extrapolate: float,
+    begin: int, end: int, times: int, chain: ChainRows, x: Array, step: Array, plain: bool, extrapolate: float
 ) -> float:
-    """Sweep `times` times over the Markov chain of `choice` and `prob`; return the last largest relative change.
+    """Sweep `times` times over the states of a Markov chain; return the last largest relative change.
 
     The steps of the last two sweeps are compared. Where they are parallel, one kind of error is left, which shrinks by
     the same factor in every sweep: if it is less than `extrapolate`, the sum of that series is added. `step` is work
     space. With `plain` there are no self-loops.
     """
+    entry_ptr, target, reward, choice, prob = chain.entry_ptr, chain.target, chain.reward, chain.row, chain.prob
     change, along, before, after = 0.0, 0.0, 0.0, 0.0
     for k in range(times):
         change = 0.0

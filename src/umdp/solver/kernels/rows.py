@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import share_error
+from umdp.solver.kernels.rounding import share_error
 
 __all__ = ["WIDE", "fill", "sort_row", "sort_wide_row"]
 

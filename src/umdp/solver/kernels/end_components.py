@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import excess_within
-from umdp.solver.graph.attractor import components
+from umdp.solver.kernels.graph import components
+from umdp.solver.kernels.rounding import excess_within
 
 __all__ = ["confined", "end_components", "full_end_components", "leaving_levels", "sure_against_nature", "trap"]
 

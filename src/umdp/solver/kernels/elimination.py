@@ -11,7 +11,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.methods.clock import is_up
+from umdp.solver.kernels.clock import is_up
+from umdp.solver.kernels.structs import Block, ChainRows, Eliminated, SystemRows, position
 
 __all__ = ["evaluate", "evaluate_again", "reaching"]
 
@@ -19,11 +20,12 @@ Array = NDArray[Any]
 
 
 @kernel
-def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array, first: Array, watch: Array) -> bool:
-    """Eliminate states n-1 .. 1; multipliers stay in the upper part of `a`. False if some state cannot leave, or time is up.
+def _eliminate(n: int, made: Eliminated, watch: Array) -> bool:
+    """Eliminate states n-1 .. 1; multipliers stay in the upper part of the matrix. False if some cannot leave, or time is up.
 
     Rows are empty before the column `first` says: neighbours have near numbers, and most of the matrix is never touched.
     """
+    a, out, ex, b, first = made.matrix, made.out, made.gone, made.load, made.first
     for k in range(n - 1, 0, -1):
         total = ex[k]
         begin = int(first[k])
@@ -46,25 +48,15 @@ def _eliminate(n: int, a: Array, out: Array, ex: Array, b: Array, first: Array, 
 
 
 @kernel
-def evaluate(
-    begin: int,
-    n: int,
-    ref: int,
-    entry_ptr: Array,
-    target: Array,
-    reward: Array,
-    prob: Array,
-    choice: Array,
-    x: Array,
-    a: Array,
-    work: Array,
-    watch: Array,
-) -> bool:
-    """Evaluate the chain of `choice` and `prob`; rows of `work`: out, exit, b, c, e, h, value (by position), ..., first.
+def evaluate(block: Block, chain: ChainRows, x: Array, made: Eliminated, watch: Array) -> bool:
+    """Evaluate the chain of a component; `made` receives its values.
 
     False where it cannot leave the component, or time is up by `watch` (`clock.is_up`).
     """
-    out, ex, b, c, e, h, value, first = work[0], work[1], work[2], work[3], work[4], work[5], work[6], work[10]
+    entry_ptr, target, reward, prob, choice = chain.entry_ptr, chain.target, chain.reward, chain.prob, chain.row
+    a, out, ex, b, first = made.matrix, made.out, made.gone, made.load, made.first
+    c, e, h, value = made.c, made.e, made.h, made.value
+    begin, n, ref = block.begin, block.n, block.ref
     for i in range(n):
         ex[i] = 0.0
         first[i] = i
@@ -72,20 +64,20 @@ def evaluate(
         for j in range(n):
             a[i, j] = 0.0
     for i in range(n):
-        pos = 0 if i == ref else (ref if i == 0 else i)
+        pos = position(i, ref)
         row = choice[begin + i]
         b[pos] += reward[row]
         for t in range(entry_ptr[row], entry_ptr[row + 1]):
             p = prob[t]
             j = target[t] - begin
             if 0 <= j < n:
-                at = 0 if j == ref else (ref if j == 0 else j)
+                at = position(j, ref)
                 a[pos, at] += p
                 first[pos] = min(first[pos], at)
             else:
                 ex[pos] += p
                 b[pos] += p * x[target[t]]
-    if not _eliminate(n, a, out, ex, b, first, watch):
+    if not _eliminate(n, made, watch):
         return False
     c[0], e[0], h[0] = 0.0, 0.0, 1.0
     value[0] = b[0] / out[0]
@@ -101,50 +93,48 @@ def evaluate(
 
 
 @kernel
-def evaluate_again(n: int, a: Array, out: Array, first: Array, load: Array, part: Array) -> float:
-    """Solve for another load with the multipliers of `_eliminate`; return its total at the reference state."""
+def evaluate_again(n: int, made: Eliminated, load: Array) -> float:
+    """Solve for another load with the multipliers of an elimination: `made.part`; return its total at the reference state."""
+    a, out, first, again, part = made.matrix, made.out, made.first, made.again, made.part
+    for s in range(n):
+        again[s] = load[s]
     for k in range(n - 1, 0, -1):
         for i in range(k):
             if a[i, k] > 0.0:
-                load[i] += a[i, k] * load[k]
+                again[i] += a[i, k] * again[k]
     part[0] = 0.0
     for k in range(1, n):
-        total = load[k]
+        total = again[k]
         for j in range(max(1, int(first[k])), k):
             total += a[k, j] * part[j]
         part[k] = total / out[k]
-    return float(load[0] / out[0])
+    return float(again[0] / out[0])
+
+
+@kernel(forceinline=True)
+def _leads_on(row: int, begin: int, n: int, rows: SystemRows, reached: Array) -> bool:
+    """Whether a row may lead out of a component, or to a state of it that was reached."""
+    target, upper = rows.target, rows.upper
+    for t in range(rows.entry_ptr[row], rows.entry_ptr[row + 1]):
+        j = target[t] - begin
+        if upper[t] > 0.0 and not (0 <= j < n and not reached[j]):
+            return True
+    return False
 
 
 @kernel
-def reaching(
-    begin: int,
-    n: int,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    upper: Array,
-    allowed: Array,
-    choice: Array,
-    reached: Array,
-    keep: bool,
-) -> bool:
+def reaching(begin: int, n: int, rows: SystemRows, allowed: Array, choice: Array, reached: Array, keep: bool) -> bool:
     """Make every state's row lead towards an exit, the first allowed row that does; with `keep`, only where needed."""
+    row_ptr = rows.row_ptr
     for i in range(n):
         reached[i] = False
-    if keep:
-        grown = True
-        while grown:
-            grown = False
-            for i in range(n):
-                if not reached[i]:
-                    row = choice[begin + i]
-                    for t in range(entry_ptr[row], entry_ptr[row + 1]):
-                        j = target[t] - begin
-                        if upper[t] > 0.0 and not (0 <= j < n and not reached[j]):
-                            reached[i] = True
-                            grown = True
-                            break
+    grown = keep
+    while grown:
+        grown = False
+        for i in range(n):
+            if not reached[i] and _leads_on(choice[begin + i], begin, n, rows, reached):
+                reached[i] = True
+                grown = True
     count = 0
     for i in range(n):
         if reached[i]:
@@ -156,15 +146,7 @@ def reaching(
             if reached[i]:
                 continue
             for row in range(row_ptr[begin + i], row_ptr[begin + i + 1]):
-                if not allowed[row]:
-                    continue
-                hit = False
-                for t in range(entry_ptr[row], entry_ptr[row + 1]):
-                    j = target[t] - begin
-                    if upper[t] > 0.0 and not (0 <= j < n and not reached[j]):
-                        hit = True
-                        break
-                if hit:
+                if allowed[row] and _leads_on(row, begin, n, rows, reached):
                     choice[begin + i] = row
                     reached[i] = True
                     count += 1

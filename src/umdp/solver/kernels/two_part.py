@@ -1,6 +1,6 @@
 """Inductive vectors: Bellman kernels for the last digits, with values in two parts and differences instead of values.
 
-Kernels take the arrays of a `Problem` and a range of states; `order` is as in `sweeps`.
+Kernels take the rows of a system and a range of states; `order` is as in `sweeps`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import EPS, row_error, underflow
-from umdp.solver.certification.row import fill, sort_row
+from umdp.solver.kernels.rounding import EPS, row_error, underflow
+from umdp.solver.kernels.rows import fill, sort_row
+from umdp.solver.kernels.structs import ChainRows, Players, RowSpace, SystemRows
 
 __all__ = [
+    "answer",
     "certify",
-    "chain_of",
     "gain",
     "improve",
     "loads",
@@ -29,33 +30,21 @@ Array = NDArray[Any]
 
 @kernel
 def gain(
-    s: int,
-    row: int,
-    entry_ptr: Array,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    key: Array,
-    probe: Array,
-    x: Array,
-    tail: Array,
-    nature_max: bool,
-    sign: float,
+    s: int, row: int, rows: SystemRows, space: RowSpace, x: Array, tail: Array, nature_max: bool, sign: float
 ) -> tuple[float, float]:
     """Return (what a step by a row gains over the value of its state, a bound on the rounding error of that).
 
     Values are sums of two numbers, `x` and `tail`, and the gain is ``reward + sum p (x_j - x_s)``: its error is relative to the
-    differences, not to the values. `probe` receives nature's distribution, best for these differences.
+    differences, not to the values. `space.share` receives nature's distribution, best for these differences.
 
     A difference ``(x_j - x_s) + (tail_j - tail_s)`` takes three roundings, each of at most |key| + |tail_j - tail_s|: where the
     parts cancel, the error is relative to the parts. With a `sign` every difference is moved that way by its error, so that
     nature's best distribution for what is computed collects at least (at most) what any collects for what is meant. (Sums do
     not underflow: numbers below the normal ones are added exactly.)
     """
-    lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
+    target, lower, key, probe = rows.target, rows.lower, space.key, space.share
+    lo, size = rows.entry_ptr[row], rows.entry_ptr[row + 1] - rows.entry_ptr[row]
+    slack, earned = rows.slack[row], rows.reward[row]
     whole = 0.0
     for i in range(size):
         j = target[lo + i]
@@ -66,10 +55,10 @@ def gain(
         whole += abs(key[i])
         probe[i] = lower[lo + i]
     blur = 0.0
-    if slack[row] > 0.0 and size > 1:
-        sort_row(lo, size, key, order, nature_max)
-        blur = fill(lo, size, lower, upper, slack[row], order, probe)
-    total, scale = reward[row], abs(reward[row])
+    if slack > 0.0 and size > 1:
+        sort_row(lo, size, key, rows.order, nature_max)
+        blur = fill(lo, size, lower, rows.upper, slack, rows.order, probe)
+    total, scale = earned, abs(earned)
     for i in range(size):
         total += probe[i] * key[i]
         scale += probe[i] * abs(key[i])
@@ -83,20 +72,12 @@ def gain(
 def certify(
     begin: int,
     end: int,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    key: Array,
+    rows: SystemRows,
+    space: RowSpace,
     x: Array,
     tail: Array,
     choice: Array,
-    agent_max: bool,
-    nature_max: bool,
+    players: Players,
     from_above: bool,
 ) -> int:
     """Count the states at which `x` is not inductive: one step must not raise (lower) it, rounding included.
@@ -106,18 +87,15 @@ def certify(
     where all must.
     """
     bad = 0
-    one_is_enough = agent_max != from_above
+    row_ptr = rows.row_ptr
+    one_is_enough = players.agent_max != from_above
     sign = 1.0 if from_above else -1.0
-    probe = np.empty(key.size)
     for s in range(begin, end):
         if not from_above and x[s] == 0.0 and tail[s] == 0.0:
             continue  # nothing is ever below 0
         best, worst, passing = np.inf, -np.inf, -1
         for row in range(row_ptr[s], row_ptr[s + 1]):
-            step, error = gain(
-                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max,
-                sign,
-            )  # fmt: skip
+            step, error = gain(s, row, rows, space, x, tail, players.nature_max, sign)
             excess = sign * step + error
             if excess < best:
                 best, passing = excess, row
@@ -131,25 +109,20 @@ def certify(
 
 
 @kernel
-def chain_of(
+def answer(
     begin: int,
     end: int,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    key: Array,
+    rows: SystemRows,
+    space: RowSpace,
     x: Array,
     tail: Array,
     choice: Array,
-    nature_max: bool,
     prob: Array,
+    nature_max: bool,
 ) -> None:
     """Write nature's best distribution against `x` into `prob`, for the row each state takes."""
+    entry_ptr, target, lower, upper = rows.entry_ptr, rows.target, rows.lower, rows.upper
+    slack, order, key = rows.slack, rows.order, space.key
     for s in range(begin, end):
         row = choice[s]
         lo, hi = entry_ptr[row], entry_ptr[row + 1]
@@ -174,30 +147,19 @@ def chain_of(
 def loads(
     begin: int,
     end: int,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    key: Array,
+    rows: SystemRows,
+    space: RowSpace,
     x: Array,
     tail: Array,
-    agent_max: bool,
-    nature_max: bool,
+    players: Players,
     out: Array,
 ) -> None:
     """Write, per state, twice the residual of the Bellman equation at `x` plus a multiple of rounding errors."""
-    probe = np.empty(key.size)
+    row_ptr, agent_max = rows.row_ptr, players.agent_max
     for s in range(begin, end):
         best, error_of_best = -np.inf, 0.0
         for row in range(row_ptr[s], row_ptr[s + 1]):
-            step, error = gain(
-                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max,
-                0.0,
-            )  # fmt: skip
+            step, error = gain(s, row, rows, space, x, tail, players.nature_max, 0.0)
             if (step if agent_max else -step) > best:
                 best, error_of_best = (step if agent_max else -step), error
         out[s] = 2.0 * abs(best) + 4.0 * error_of_best + 32.0 * EPS * (EPS * abs(x[s]) + abs(tail[s]))
@@ -207,37 +169,26 @@ def loads(
 def improve(
     begin: int,
     end: int,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    key: Array,
+    rows: SystemRows,
+    space: RowSpace,
     x: Array,
     tail: Array,
     row_of: Array,
-    agent_max: bool,
-    nature_max: bool,
+    players: Players,
 ) -> int:
     """Switch every state to its best row against `x`, where that is better beyond rounding; return how many switched.
 
     Gains are computed from differences of values, so that their error is relative to the differences.
     """
+    row_ptr, agent_max = rows.row_ptr, players.agent_max
     switched = 0
-    probe = np.empty(key.size)
     for s in range(begin, end):
         if row_ptr[s + 1] - row_ptr[s] == 1:
             continue
         current = row_of[s]
         best, best_row, reference, unsure = -np.inf, current, -np.inf, 0.0
         for row in range(row_ptr[s], row_ptr[s + 1]):
-            step, error = gain(
-                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max,
-                0.0,
-            )  # fmt: skip
+            step, error = gain(s, row, rows, space, x, tail, players.nature_max, 0.0)
             if not agent_max:
                 step = -step
             if row == current:
@@ -253,19 +204,9 @@ def improve(
 
 
 @kernel
-def residual(
-    begin: int,
-    end: int,
-    entry_ptr: Array,
-    target: Array,
-    prob: Array,
-    reward: Array,
-    row: Array,
-    x: Array,
-    tail: Array,
-    out: Array,
-) -> None:
-    """Write how far ``x + tail`` is from solving the chain of `row` and `prob`, computed from differences."""
+def residual(begin: int, end: int, chain: ChainRows, x: Array, tail: Array, out: Array) -> None:
+    """Write how far ``x + tail`` is from solving the equations of a chain, computed from differences."""
+    entry_ptr, target, reward, row, prob = chain.entry_ptr, chain.target, chain.reward, chain.row, chain.prob
     for s in range(begin, end):
         total = reward[row[s]]
         for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
@@ -278,19 +219,11 @@ def residual(
 def relax(
     begin: int,
     end: int,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    key: Array,
+    rows: SystemRows,
+    space: RowSpace,
     x: Array,
     tail: Array,
-    agent_max: bool,
-    nature_max: bool,
+    players: Players,
     from_above: bool,
     load: Array,
     boost: float,
@@ -299,25 +232,23 @@ def relax(
 
     Where strategies are equally good, what the load adds up to under one of them need not do for the other.
     """
+    entry_ptr, target, share = rows.entry_ptr, rows.target, space.share
     moved = 0
-    probe = np.empty(key.size)
-    one_is_enough = agent_max != from_above
+    row_ptr = rows.row_ptr
+    one_is_enough = players.agent_max != from_above
     sign = 1.0 if from_above else -1.0
     for s in range(begin, end):
         if not from_above and x[s] == 0.0 and tail[s] == 0.0:
             continue
         chosen, leave = np.inf if one_is_enough else -np.inf, 1.0
         for row in range(row_ptr[s], row_ptr[s + 1]):
-            step, error = gain(
-                s, row, entry_ptr, target, lower, upper, slack, reward, order, key, probe, x, tail, nature_max,
-                sign,
-            )  # fmt: skip
+            step, error = gain(s, row, rows, space, x, tail, players.nature_max, sign)
             excess = sign * step + error
             if (excess < chosen) if one_is_enough else (excess > chosen):
                 chosen, leave = excess, 0.0
                 for i in range(entry_ptr[row + 1] - entry_ptr[row]):
                     if target[entry_ptr[row] + i] != s:
-                        leave += probe[i]
+                        leave += share[i]
         if chosen > 0.0 and leave > 0.0:
             by = sign * (chosen + boost * load[s]) / leave + tail[s]
             total = x[s] + by

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import LEAST, MOST, around, compose, row_error
-from umdp.solver.certification.row import WIDE, sort_wide_row
-from umdp.solver.methods.improvement import best_response_apart
-from umdp.solver.methods.sweeps import FAINT, faint
+from umdp.solver.kernels.improvement import best_response_apart
+from umdp.solver.kernels.rounding import LEAST, MOST, around, compose, row_error
+from umdp.solver.kernels.rows import WIDE, sort_wide_row
+from umdp.solver.kernels.structs import Players, RowSpace, SingleOptions, SystemRows, Unknowns
+from umdp.solver.kernels.sweeps import FAINT, faint
 
 __all__ = ["solve_singles"]
 
@@ -33,25 +34,11 @@ def losses(begin: int, end: int, target: Array, x: Array) -> float:
 def solve_singles(
     first: int,
     stop: int,
-    comp_ptr: Array,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    key: Array,
-    choice: Array,
-    x: Array,
-    rel: Array,
-    agent_max: bool,
-    nature_max: bool,
-    wanted: float,
-    tie: float,
-    ceiling: float,
-    subnormal: bool,
+    rows: SystemRows,
+    space: RowSpace,
+    found: Unknowns,
+    players: Players,
+    options: SingleOptions,
 ) -> int:
     """Solve the components `first` to `stop` as long as they are such states; return the index of the first that is not.
 
@@ -62,9 +49,13 @@ def solve_singles(
     With `subnormal` probabilities may have lost digits, each of them at most `LEAST`, to divisions: that counts times the values
     they lead to.
     """
+    comp_ptr, row_ptr, entry_ptr, target, lower = rows.comp_ptr, rows.row_ptr, rows.entry_ptr, rows.target, rows.lower
+    upper, slack, reward, order = rows.upper, rows.slack, rows.reward, rows.order
+    key, size_of, x, rel, choice = space.key, space.size, found.x, found.rel, found.row
+    agent_max, nature_max = players.agent_max, players.nature_max
+    wanted, tie, ceiling, subnormal = options.wanted, options.tie, options.ceiling, options.subnormal
     k = first
     plain = order.size == 0
-    size_of, probe = np.empty(key.size), np.empty(key.size)
     worth, end = np.empty(8), np.empty(8)  # the value of every row, and its bound on the agent's side
     while k < stop and comp_ptr[k + 1] - comp_ptr[k] == 1:
         s = comp_ptr[k]
@@ -83,7 +74,7 @@ def solve_singles(
                     value += lower[t] * x[j]
                     inherited, loops = max(inherited, rel[j]), loops or j == s
                 if value < FAINT:
-                    value = faint(lo, hi, target, lower, upper, 0.0, order, x, reward[row], value, UP)
+                    value = faint(row, rows, x, value, UP)
                 if subnormal and value > 0.0:
                     lost = max(lost, losses(lo, hi, target, x) / value)
                 worth[row - taken] = value
@@ -160,15 +151,13 @@ def solve_singles(
                     for i in range(hi - lo):
                         key[i] = x[target[lo + i]]
                         size_of[i] = key[i]
-                    value, unsure = best_response_apart(
-                        row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
-                    )
+                    value, unsure = best_response_apart(row, rows, space, nature_max)
                     unsure = max(unsure - value, 0.0)
             off = row_error(hi - lo) * (value + unsure)
             under, over = value - off, value + off
             if value < FAINT:
-                under = faint(lo, hi, target, lower, upper, slack[row], order, x, reward[row], under, DOWN)
-                over = faint(lo, hi, target, lower, upper, slack[row], order, x, reward[row], over, UP)
+                under = faint(row, rows, x, under, DOWN)
+                over = faint(row, rows, x, over, UP)
             if subnormal and over > 0.0:
                 lost = losses(lo, hi, target, x)
                 under, over = under - lost, over + lost

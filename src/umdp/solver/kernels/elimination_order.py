@@ -6,24 +6,42 @@ of them, and takes the place of those it was a neighbour of itself (Amestoy, Dav
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.solver.kernels.structs import ChainRows
 
-__all__ = ["hubs", "lay_open", "neighbours", "order_states", "with_hubs", "without"]
+__all__ = ["Pattern", "lay_open", "neighbours", "order_states", "with_hubs", "without"]
 
 Array = NDArray[Any]
-HUB = 10.0  # times the square root of the number of states: neighbours from which a state is left to the end
+
+
+class Pattern(NamedTuple):
+    """The structure of an elimination: columns by places, and where rows find their entries in these.
+
+    Attributes
+    ----------
+    order, place : (n,) the states in the order in which they are eliminated, and the place of each in it
+    col_ptr, col : the places after k that are neighbours of k when it is eliminated: ``col[col_ptr[k]:col_ptr[k + 1]]``
+    row_ptr, row_at, row_from : the places before i that i is a neighbour of, and where they are listed in `col`
+    """
+
+    order: Array
+    place: Array
+    col_ptr: Array
+    col: Array
+    row_ptr: Array
+    row_at: Array
+    row_from: Array
 
 
 @kernel
-def neighbours(
-    begin: int, end: int, entry_ptr: Array, target: Array, prob: Array, choice: Array
-) -> tuple[Array, Array]:
+def neighbours(begin: int, end: int, chain: ChainRows) -> tuple[Array, Array]:
     """Return, as (ptr, neighbours), the states of a chain that each leads to or is reached from, each once."""
+    entry_ptr, target, prob, choice = chain.entry_ptr, chain.target, chain.prob, chain.row
     n = end - begin
     ptr = np.zeros(n + 1, np.int64)
     for s in range(begin, end):
@@ -165,15 +183,6 @@ def order_states(ptr: Array, near: Array, fill: int, work: float) -> tuple[Array
     return order, start, stop, filled, cost
 
 
-def hubs(ptr: Array) -> Array:
-    """Return the states that so many others are neighbours of that they had better be eliminated last (h,).
-
-    The list of such a state would be gone through whenever one of them is eliminated.
-    """
-    sizes = np.diff(ptr)
-    return np.flatnonzero(sizes > max(HUB * np.sqrt(sizes.size), 16.0))
-
-
 @kernel
 def without(ptr: Array, near: Array, left_out: Array) -> tuple[Array, Array, Array]:
     """Return neighbours as (ptr, neighbours) over the states that are not left out, and which these are."""
@@ -236,12 +245,8 @@ def with_hubs(
 
 
 @kernel
-def lay_open(order: Array, start: Array, stop: Array, filled: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
-    """Return the place of each state, and the structure by places, sorted: columns, and where rows find their entries in these.
-
-    The place of a state is its number in the order. ``col[col_ptr[k]:col_ptr[k + 1]]`` are the places after k that are
-    neighbours of k when it is eliminated; ``row_from`` lists the places before i that i is a neighbour of, `row_at` where.
-    """
+def lay_open(order: Array, start: Array, stop: Array, filled: Array) -> Pattern:
+    """Return the structure of an elimination by places, sorted."""
     n = order.size
     place = np.empty(n, np.int64)
     for k in range(n):
@@ -271,4 +276,4 @@ def lay_open(order: Array, start: Array, stop: Array, filled: Array) -> tuple[Ar
             col[at[k]] = i
             row_at[r] = at[k]
             at[k] += 1
-    return place, col_ptr, col, row_ptr, row_at, row_from
+    return Pattern(order, place, col_ptr, col, row_ptr, row_at, row_from)

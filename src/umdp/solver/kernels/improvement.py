@@ -10,36 +10,27 @@ from typing import Any
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.certification.rounding import row_error
-from umdp.solver.certification.row import fill, sort_row
+from umdp.solver.kernels.rounding import row_error
+from umdp.solver.kernels.rows import fill, sort_row
+from umdp.solver.kernels.structs import Block, Eliminated, EliminationSpace, RowSpace, SystemRows, Unknowns, position
 
 __all__ = ["best_response", "best_response_apart", "row_gains", "terms"]
 
 Array = NDArray[Any]
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def terms(
-    begin: int,
-    n: int,
-    ref: int,
-    s: int,
-    row: int,
-    entry_ptr: Array,
-    target: Array,
-    x: Array,
-    c: Array,
-    e: Array,
-    h: Array,
-    top: float,
-    key: Array,
-    size_of: Array,
+    block: Block, s: int, row: int, rows: SystemRows, space: RowSpace, x: Array, made: Eliminated, c: Array, top: float
 ) -> None:
-    """Fill `key` with the differences of a row's targets to state `s`, `size_of` with what their rounding is relative to.
+    """Fill `space` with the differences of a row's targets to the state at position `s`, and what their rounding is relative to.
 
+    `c` and `top` take the place of what the chain `made` collects, and of the value of its reference state.
     Where the state is close to the reference (e below a half) differences are those of ``c - e top``, elsewhere
     those of the values themselves.
     """
+    entry_ptr, target, key, size_of, e, h = rows.entry_ptr, rows.target, space.key, space.size, made.e, made.h
+    begin, n, ref = block.begin, block.n, block.ref
     near = e[s] < 0.5
     if near:
         own = c[s] - e[s] * top
@@ -51,7 +42,7 @@ def terms(
         i = t - entry_ptr[row]
         j = target[t] - begin
         if 0 <= j < n:
-            j = 0 if j == ref else (ref if j == 0 else j)
+            j = position(j, ref)
             if j == s:
                 key[i] = 0.0
                 size_of[i] = 0.0
@@ -77,30 +68,19 @@ def terms(
                 size_of[i] = v + own_size
 
 
-@kernel(inline="always")
-def best_response(
-    row: int,
-    entry_ptr: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    key: Array,
-    size_of: Array,
-    nature_max: bool,
-    probe: Array,
-) -> tuple[float, float]:
-    """Return (reward + sum p key at nature's best p, what its rounding is relative to); `probe` receives p.
+@kernel(forceinline=True)
+def best_response(row: int, rows: SystemRows, space: RowSpace, nature_max: bool) -> tuple[float, float]:
+    """Return (reward + sum p key at nature's best p, what its rounding is relative to); `space.share` receives p.
 
     Shares of which only an absolute error is known count as much as it takes for `row_error` to cover that.
     """
-    lo, hi = entry_ptr[row], entry_ptr[row + 1]
-    size = hi - lo
-    total, scale = reward[row], abs(reward[row])
-    if slack[row] > 0.0 and size > 1:
-        sort_row(lo, size, key, order, nature_max)
-        blur = fill(lo, size, lower, upper, slack[row], order, probe)
+    lower, key, size_of, probe = rows.lower, space.key, space.size, space.share
+    lo, hi = rows.entry_ptr[row], rows.entry_ptr[row + 1]
+    size, slack = hi - lo, rows.slack[row]
+    total, scale = rows.reward[row], abs(rows.reward[row])
+    if slack > 0.0 and size > 1:
+        sort_row(lo, size, key, rows.order, nature_max)
+        blur = fill(lo, size, lower, rows.upper, slack, rows.order, probe)
         if blur > 0.0:
             for i in range(size):
                 scale += blur * size_of[i] / row_error(size)
@@ -114,58 +94,35 @@ def best_response(
 
 
 @kernel
-def best_response_apart(
-    row: int,
-    entry_ptr: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    key: Array,
-    size_of: Array,
-    nature_max: bool,
-    probe: Array,
-) -> tuple[float, float]:
+def best_response_apart(row: int, rows: SystemRows, space: RowSpace, nature_max: bool) -> tuple[float, float]:
     """Do what `best_response` does, as a call: where it is hardly ever needed, it must not burden the loop around it."""
-    return best_response(row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe)
+    return best_response(row, rows, space, nature_max)
 
 
 @kernel
 def row_gains(
-    begin: int,
-    n: int,
-    ref: int,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    order: Array,
-    prob: Array,
-    choice: Array,
-    x: Array,
+    block: Block,
+    rows: SystemRows,
+    found: Unknowns,
+    made: Eliminated,
+    space: EliminationSpace,
     nature_max: bool,
     whole: bool,
     noise: float,
-    work: Array,
-    row_work: Array,
-    gain: Array,
-    size: Array,
 ) -> bool:
     """Let nature answer on the rows taken (with `whole`, on all); return whether it changed its mind on a row taken.
 
     It does so for gains of more than `noise`, relative to the terms compared.
 
-    `gain` receives what a step by the row gains over the state's own value, `size` what its rounding is relative to.
+    `space.gains` receives what a step by the row gains over the state's own value, `space.sizes` what it is rounded relative to.
     """
-    c, e, h, top = work[3], work[4], work[5], work[6][0]
-    key, size_of, probe = row_work[0], row_work[1], row_work[2]
-    changed = False
-    for i in range(n):
-        s = 0 if i == ref else (ref if i == 0 else i)
+    row_ptr, entry_ptr, slack, reward = rows.row_ptr, rows.entry_ptr, rows.slack, rows.reward
+    choice, prob, gain, size = found.row, found.prob, space.gains, space.sizes
+    one = RowSpace(space.row[0], space.row[1], space.row[2])
+    key, size_of, probe = one.key, one.size, one.share
+    begin, changed = block.begin, False
+    for i in range(block.n):
+        s = position(i, block.ref)
         taken = choice[begin + i]
         first, last = row_ptr[begin + i], row_ptr[begin + i + 1]
         if not whole:
@@ -174,10 +131,8 @@ def row_gains(
             lo, count = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
             if not whole and (slack[row] <= 0.0 or count == 1):
                 continue
-            terms(begin, n, ref, s, row, entry_ptr, target, x, c, e, h, top, key, size_of)
-            new, scale = best_response(
-                row, entry_ptr, lower, upper, slack, reward, order, key, size_of, nature_max, probe
-            )
+            terms(block, s, row, rows, one, found.x, made, made.c, made.value[0])
+            new, scale = best_response(row, rows, one, nature_max)
             gain[row], size[row] = new, scale
             if row == taken:
                 old, spread = reward[row], abs(reward[row])

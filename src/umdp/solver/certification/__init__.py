@@ -1,1 +1,0 @@
-"""Certification: rounding errors, inductive vectors, certificates."""

@@ -1,0 +1,152 @@
+"""The linear system of one Markov chain, solved by iteration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.kernel import kernel
+from umdp.solver.kernels.clock import is_up
+from umdp.solver.kernels.structs import ChainRows
+
+__all__ = ["apply", "bicgstab", "is_proper", "substitute"]
+
+Array = NDArray[Any]
+
+
+@kernel
+def apply(begin: int, end: int, chain: ChainRows, v: Array, out: Array) -> None:
+    """Write (I - P) v into `out`; vectors are numbered from `begin`."""
+    entry_ptr, target, prob, row = chain.entry_ptr, chain.target, chain.prob, chain.row
+    for s in range(begin, end):
+        total = v[s - begin]
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            j = target[t]
+            if begin <= j < end:
+                total -= prob[t] * v[j - begin]
+        out[s - begin] = total
+
+
+@kernel
+def substitute(begin: int, end: int, chain: ChainRows, v: Array, out: Array) -> None:
+    """Solve with the part of I - P on and below the diagonal: successors come first, so most of P is there."""
+    entry_ptr, target, prob, row = chain.entry_ptr, chain.target, chain.prob, chain.row
+    for s in range(begin, end):
+        total, stay = v[s - begin], 0.0
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            j = target[t]
+            if j == s:
+                stay += prob[t]
+            elif begin <= j < s:
+                total += prob[t] * out[j - begin]
+        out[s - begin] = total / (1.0 - stay) if stay < 1.0 else total
+
+
+@kernel
+def bicgstab(
+    begin: int,
+    end: int,
+    chain: ChainRows,
+    load: Array,
+    scale: Array,
+    tolerance: float,
+    rounds: int,
+    watch: Array,
+) -> tuple[Array, float]:
+    """Preconditioned BiCGSTAB for (I - P) v = load in units of `scale`; (v, what is left of the load).
+
+    The tolerance may be out of reach of rounding: where the residual stalls, or time is up, the best v so far is returned.
+    """
+    n = end - begin
+    v = np.zeros(n)
+    r = load / scale
+    whole = np.sqrt((r * r).sum())
+    goal = tolerance * whole
+    best, best_size, stalled = v.copy(), whole, 0
+    shadow = r.copy()
+    direction, image = np.zeros(n), np.zeros(n)
+    helped, second, product = np.empty(n), np.empty(n), np.empty(n)
+    rho = alpha = omega = 1.0
+    for _ in range(rounds):
+        before, rho = rho, (shadow * r).sum()
+        if rho == 0.0 or omega == 0.0 or is_up(watch):
+            break
+        beta = (rho / before) * (alpha / omega)
+        direction = r + beta * (direction - omega * image)
+        substitute(begin, end, chain, direction * scale, helped)
+        apply(begin, end, chain, helped, image)
+        image /= scale
+        helped /= scale
+        bottom = (shadow * image).sum()
+        if bottom == 0.0:
+            break
+        alpha = rho / bottom
+        r = r - alpha * image
+        v += alpha * helped
+        if np.sqrt((r * r).sum()) <= goal:
+            return v * scale, tolerance
+        substitute(begin, end, chain, r * scale, second)
+        apply(begin, end, chain, second, product)
+        product /= scale
+        second /= scale
+        bottom = (product * product).sum()
+        if bottom == 0.0:
+            break
+        omega = (product * r).sum() / bottom
+        v += omega * second
+        r = r - omega * product
+        size = np.sqrt((r * r).sum())
+        if size <= goal:
+            return v * scale, tolerance
+        if size < 0.9 * best_size:
+            for i in range(n):
+                best[i] = v[i]
+            best_size, stalled = size, 0
+        else:
+            stalled += 1
+        if stalled > 40 or not size < 1e300:
+            break
+    return best * scale, best_size / whole
+
+
+@kernel
+def is_proper(begin: int, end: int, chain: ChainRows) -> bool:
+    """Whether an exit is in reach from every state of the chain; else I - P is singular."""
+    entry_ptr, target, prob, row = chain.entry_ptr, chain.target, chain.prob, chain.row
+    n = end - begin
+    into = np.zeros(n + 1, np.int64)
+    for s in range(begin, end):
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            if begin <= target[t] < end and prob[t] > 0.0:
+                into[target[t] - begin + 1] += 1
+    for s in range(n):
+        into[s + 1] += into[s]
+    place = into[:-1].copy()
+    source = np.empty(into[n], np.int64)
+    queue = np.empty(n, np.int64)
+    reached = np.zeros(n, np.bool_)
+    last = 0
+    for s in range(begin, end):
+        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
+            if prob[t] <= 0.0:
+                continue
+            j = target[t] - begin
+            if 0 <= j < n:
+                source[place[j]] = s - begin
+                place[j] += 1
+            elif not reached[s - begin]:
+                reached[s - begin] = True
+                queue[last] = s - begin
+                last += 1
+    first = 0
+    while first < last:
+        j = queue[first]
+        first += 1
+        for i in range(into[j], into[j + 1]):
+            if not reached[source[i]]:
+                reached[source[i]] = True
+                queue[last] = source[i]
+                last += 1
+    return bool(last == n)
