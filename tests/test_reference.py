@@ -115,7 +115,7 @@ def test_a_key_has_one_spelling(outputs: dict[str, Any]) -> None:
 
 
 def test_a_snapshot_is_the_same_in_every_json(outputs: dict[str, Any]) -> None:
-    assert outputs["learn"].keys() - {"notes"} == outputs["show"]["last"].keys()
+    assert outputs["learn"].keys() - {"notes", "diagnostics"} == outputs["show"]["last"].keys()
     assert outputs["learn"].keys() == outputs["resume"].keys()
     assert outputs["show"]["property"] == outputs["policies"]["property"] == 'Pmax=? [ !"collision" U "goal" ]'
 

@@ -102,23 +102,23 @@ class InterpretedKernel(CPUDispatcher):
         if self.spent > self.patience or any(map(_is_large, given)):
             object.__setattr__(self, "__class__", CPUDispatcher)
             return self(*given)
-        begun, outermost = time.perf_counter(), not _state.inside
-        _state.inside = True
+        begun, outermost = time.perf_counter(), not _interpreting.inside
+        _interpreting.inside = True
         try:
             with np.errstate(all="ignore") if outermost else contextlib.nullcontext():
                 return self.py_func(*given)
         finally:
-            _state.inside = not outermost
+            _interpreting.inside = not outermost
             self.spent += time.perf_counter() - begun
 
 
-class _State(threading.local):
+class _Interpreting(threading.local):
     """Whether a thread is in a kernel that is not compiled."""
 
     inside = False
 
 
-_state = _State()
+_interpreting = _Interpreting()
 
 
 def _interpreted_first(made: Any) -> Any:
@@ -128,9 +128,12 @@ def _interpreted_first(made: Any) -> Any:
 
 
 def _is_large(value: Any) -> bool:
-    """Whether an argument may mean much work: an array with many numbers, or a number of times."""
+    """Whether an argument may mean much work: an array with many numbers, or a number of times.
+
+    Bytes count as such, too: NumPy adds them up as bytes, numba as whole numbers.
+    """
     if isinstance(value, np.ndarray):
-        return value.size > LARGE
+        return value.size > LARGE or value.dtype == np.uint8
     if isinstance(value, int | np.integer):
         return bool(value > LARGE)
     return isinstance(value, tuple) and any(map(_is_large, value))
