@@ -13,7 +13,7 @@ from umdp.solver.again import mdp_of, statistics_of
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.judge.width import status_of
 from umdp.solver.objective import bounds_of, objective_of
-from umdp.solver.result import Bracket, Solution
+from umdp.solver.result import Bracket, Solution, Status
 from umdp.solver.sums import bounded_sum
 from umdp.solver.task import Effort
 from umdp.solver.unfinished import policy_of, unfinished
@@ -105,6 +105,8 @@ def bounded(
             rows_of(model, objective), objective, (agent_max, nature_max), own, policy is not None, effort.is_late
         )
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
+    # What some of the steps prove of all of them is not judged.
+    status = status_of(bracket, effort) if result.done == steps else Status.STOPPED
 
     def nature() -> MDP:
         prob = np.empty(shape.transitions)
@@ -112,6 +114,6 @@ def bounded(
         return mdp_of(model, prob)
 
     return Solution(
-        model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun), lambda: (low, high),
+        model, spec, bracket, bracket, status, statistics_of(effort, begun), lambda: (low, high),
         lambda: taken, nature,
     )  # fmt: skip
