@@ -266,6 +266,8 @@ def _value(value: Any, home: str) -> str:
         return f"{{{', '.join(f'{key!r}: {_value(each, home)}' for key, each in value.items())}}}"
     if isinstance(value, bool | int | float | complex | str | bytes | np.generic):
         return repr(value)
+    if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
+        return f"fields {value._fields}"
     if isinstance(value, EnumMeta):
         members: Mapping[str, Any] = value.__members__
         return repr([(key, member.value) for key, member in members.items()])
