@@ -15,7 +15,7 @@ from umdp.solver.confirm.sums import confirm_discounted
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.judge.width import status_of
 from umdp.solver.objective import Objective, bounds_of
-from umdp.solver.result import Bracket, Diagnostic, Solution
+from umdp.solver.result import Bracket, Diagnostic, Solution, Status
 from umdp.solver.unfinished import policy_of, unfinished
 
 if TYPE_CHECKING:
@@ -129,7 +129,9 @@ def bounded_sum(
         return mdp_of(model, prob)
 
     unit = max(signed.largest_reward, float(np.abs(final).max(initial=0.0)))
+    # What some of the steps prove of all of them is not judged.
+    status = status_of(bracket, effort, unit=unit) if done == steps else Status.STOPPED
     return Solution(
-        model, spec, bracket, bracket, status_of(bracket, effort, unit=unit), statistics_of(effort, begun),
+        model, spec, bracket, bracket, status, statistics_of(effort, begun),
         lambda: (low, high), lambda: taken, nature,
     )  # fmt: skip
