@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
+import re
 import shutil
 import subprocess
 import sys
@@ -193,3 +196,23 @@ def test_numbers_that_overflow_are_no_warning() -> None:
         return np.float64(x) * np.float64(1e300)
 
     assert grown(1e300) == np.inf
+
+
+def test_kernels_that_count_no_references_hand_no_arrays_on():
+    """What such a kernel returned would be freed too early by one that counts, and what it is given never."""
+
+    for each in pkgutil.walk_packages(umdp.__path__, "umdp."):
+        if not each.name.endswith("__main__"):
+            importlib.import_module(each.name)
+    found = {
+        made for name, module in list(sys.modules.items()) if name.startswith("umdp.")
+        for made in vars(module).values() if hasattr(made, "py_func") and "inline" not in made.targetoptions
+    }  # fmt: skip
+    numbers = re.compile(r"(tuple|float|int|bool|None|Word|[\[\], ])+")
+    arrays = {made for made in found if not numbers.fullmatch(str(made.py_func.__annotations__["return"]))}
+    without = {made for made in found if not made.targetoptions.get("_nrt", True)}
+    assert len(without) > 50
+    assert not arrays & without
+    for made in without:
+        called = [made.py_func.__globals__.get(name) for name in made.py_func.__code__.co_names]
+        assert not [other for other in called if any(other is each for each in arrays)], made

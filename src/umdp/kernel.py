@@ -52,14 +52,17 @@ _lock = threading.Lock()
 @overload
 def kernel(function: F, /) -> F: ...
 @overload
-def kernel(**flags: Any) -> Callable[[F], F]: ...
+def kernel(*, allocates: bool = ..., **flags: Any) -> Callable[[F], F]: ...
 
 
-def kernel(function: Any = None, /, **flags: Any) -> Any:
+def kernel(function: Any = None, /, *, allocates: bool = True, **flags: Any) -> Any:
     """Compile a function on its first call, and keep the code on disk for later runs.
 
     Parameters
     ----------
+    allocates : whether it makes arrays, or is given some that others made in it. One that does not counts no references to
+        the arrays that it is given, which often takes longer than what is computed; its callers hold them. Numba refuses to
+        compile it where it makes an array itself; it must not call kernels that return new ones (`tests/test_kernel.py`).
     flags : options of `numba.njit`, in place of or beside `FLAGS`
 
     Examples
@@ -70,9 +73,8 @@ def kernel(function: Any = None, /, **flags: Any) -> Any:
     >>> twice(1.5)
     3.0
     """
-    if function is None:
-        return lambda one: _compiled(one, {**FLAGS, **flags})
-    return _compiled(function, FLAGS)
+    given = {**FLAGS, **flags, "_nrt": allocates}
+    return _compiled(function, given) if function is not None else lambda one: _compiled(one, given)
 
 
 def _compiled(function: Any, flags: Mapping[str, Any]) -> Any:

@@ -19,7 +19,7 @@ LEAST = float(np.finfo(np.float64).tiny)  # of LUI's bounds
 TINY = 1e-300
 
 
-@kernel
+@kernel(allocates=False)
 def move(
     choice_ptr: Array,
     counts: Array,
@@ -56,7 +56,7 @@ def move(
             strength_upper[t] = min(strength_upper[t] + samples, most[1])
 
 
-@kernel
+@kernel(allocates=False)
 def absorb(choice_ptr: Array, counts: Array, excess: Array, samples: Array, bound: float) -> None:
     """Add counts to a posterior and to its samples (C,), and weaken it where it is above a bound: `Dirichlet.absorb`."""
     for c in range(choice_ptr.size - 1):
@@ -73,7 +73,7 @@ def absorb(choice_ptr: Array, counts: Array, excess: Array, samples: Array, boun
                 excess[t] = max(excess[t] * (limit / total), TINY)
 
 
-@kernel
+@kernel(allocates=False)
 def surround(choice_ptr: Array, excess: Array, half_width: Array, floor: float, lower: Array, upper: Array) -> None:
     """Write the mode of a posterior, more or less a half-width per choice (C,), clipped to [floor, 1]: `Dirichlet.surround`."""
     for c in range(choice_ptr.size - 1):

@@ -13,7 +13,7 @@ __all__ = ["is_met", "mean_distance"]
 Array = NDArray[Any]
 
 
-@kernel
+@kernel(allocates=False)
 def is_met(choice_ptr: Array, seen: Array, quota: Array) -> bool:
     """Whether some choice was taken as often as its quota (C,) says; `seen` (T,) are counts, a negative quota is never met."""
     for c in range(quota.size):
@@ -27,7 +27,7 @@ def is_met(choice_ptr: Array, seen: Array, quota: Array) -> bool:
     return False
 
 
-@kernel
+@kernel(allocates=False)
 def mean_distance(probability: Array, lower: Array, upper: Array) -> float:
     """Return the mean, over probabilities (T,) other than 0 and 1, of the distance to the farther bound; 0 if there are none."""
     total, count = 0.0, 0

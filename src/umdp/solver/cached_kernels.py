@@ -97,7 +97,7 @@ class SolvedArrays(NamedTuple):
     ends: Array
 
 
-@kernel
+@kernel(allocates=False)
 def solve_judged(
     kept: CachedArrays,
     rows: ModelRows,

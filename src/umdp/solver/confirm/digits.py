@@ -47,7 +47,7 @@ class ConfirmedVectors(NamedTuple):
     prob: Array
 
 
-@kernel
+@kernel(allocates=False)
 def _carry(col_ptr: Array, col: Array, inwards: Array, out: Array, load: Array) -> None:
     """Turn loads of at least 0, in the order of elimination, into what is collected before a later state is reached."""
     for k in range(load.size):

@@ -35,7 +35,7 @@ MOST = 50_000  # unknowns of a system that is worth solving for that
 MORE = 1.25  # times what a state misses by, that it is moved
 
 
-@kernel
+@kernel(allocates=False)
 def assemble(
     index: Array,
     infinite: Array,
@@ -64,7 +64,7 @@ def assemble(
             above.base[s], above.offset[s] = sign * parts[1][1, q], sign * parts[1][2, q]
 
 
-@kernel
+@kernel(allocates=False)
 def _missing(
     s: int, rows: ModelRows, counted: Array, x: TwoPart, sign: float, gain: Array, error: Array
 ) -> tuple[float, int]:
@@ -132,7 +132,7 @@ def move_outwards(
     return moved
 
 
-@kernel
+@kernel(allocates=False)
 def load_rows(
     rows: ModelRows,
     asked: JudgedQuestion,
@@ -223,7 +223,7 @@ def carry_load(
     return moved
 
 
-@kernel
+@kernel(allocates=False)
 def _is_confined(c: int, rows: ModelRows, inside: Array, cutting: bool) -> bool:
     """Whether all that is possible in a row, or that nature need not cut, lies inside."""
     begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]
@@ -239,7 +239,7 @@ def _is_confined(c: int, rows: ModelRows, inside: Array, cutting: bool) -> bool:
     return stays or (free and most >= 1.0)
 
 
-@kernel
+@kernel(allocates=False)
 def _touches(c: int, rows: ModelRows, level: Array) -> bool:
     """Whether a row may lead to a state that has a level."""
     begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]

@@ -80,7 +80,7 @@ def may_cut(rows: ModelRows) -> bool:
     return False
 
 
-@kernel
+@kernel(allocates=False)
 def arrives(s: int, rows: ModelRows, every: bool, choice: Array, high: TwoPart, settled: Array) -> bool:
     """Whether by the graph all rows that count stay where the bound is finite, and may lead to a settled state."""
     first, last = (rows.state_ptr[s], rows.state_ptr[s + 1]) if every else (choice[s], choice[s] + 1)
@@ -97,7 +97,7 @@ def arrives(s: int, rows: ModelRows, every: bool, choice: Array, high: TwoPart, 
     return True
 
 
-@kernel
+@kernel(allocates=False)
 def is_rich(s: int, rows: ModelRows, every: bool, choice: Array, trap: Array, settled: Array) -> bool:
     """Whether every row that counts may lead to a smaller level; or stays at its level or below, and pays or leads on there."""
     first, last = (rows.state_ptr[s], rows.state_ptr[s + 1]) if every else (choice[s], choice[s] + 1)

@@ -74,7 +74,7 @@ def judge_rows(
                     worst[s] = min(worst[s], verdict[c])
 
 
-@kernel
+@kernel(allocates=False)
 def settle(
     todo: Array,
     rows: ModelRows,

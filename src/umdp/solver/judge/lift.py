@@ -71,7 +71,7 @@ def pursues(agent_max: bool, nature_max: bool, alone: bool, cuts: bool) -> bool:
     return nature_max != cuts if alone else agent_max
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def is_sink(q: int, table: RabinTable) -> bool:
     """Whether a state of the automaton is never left."""
     for column in range(table.step.shape[1]):
@@ -80,7 +80,7 @@ def is_sink(q: int, table: RabinTable) -> bool:
     return bool(table.jump_ptr[q] == table.jump_ptr[q + 1])
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def sure_target(c: int, rows: ModelRows) -> int:
     """Return the one state that a row leads to, surely; -1 where there is none."""
     t = rows.choice_ptr[c]
@@ -89,7 +89,7 @@ def sure_target(c: int, rows: ModelRows) -> int:
     return -1
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def is_there(t: int, begin: int, end: int, rows: ModelRows) -> bool:
     """Whether a transition of the row from `begin` to `end` is possible; only where its lower bound is 0 the row says so."""
     if rows.lower[t] > 0.0:

@@ -26,20 +26,20 @@ OPEN, FAILS, TIES, STRICT = (
 )  # what is known of a row's inequality: nothing, it fails, there is equality, it holds
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def is_below(base: float, offset: float, level: float) -> bool:
     """Whether a value is surely at most `level`: a difference of two numbers has the right sign, and is off by EPS."""
     away = base - level
     return bool((away <= 0.0 and offset <= 0.0) or away + offset <= -4.0 * EPS * abs(away))
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def is_above(base: float, offset: float, level: float) -> bool:
     """Whether a value is surely at least `level`."""
     return bool(is_below(-base, -offset, -level))
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def counts(base: float, offset: float, sign: float, end: float) -> bool:
     """Whether there is anything to show of a bound, from above if `sign` is 1: not if it is infinite, or at its trivial end."""
     trivial = is_above(base, offset, end) if sign > 0.0 else is_below(base, offset, end)

@@ -92,7 +92,7 @@ class RowReading(NamedTuple):
     scaled: bool
 
 
-@kernel
+@kernel(allocates=False)
 def excess(begin: int, end: int, values: Array) -> float:
     """Return ``sum(values[begin:end]) - 1``, with the right sign and accurate to 2 EPS relative to itself.
 
@@ -140,7 +140,7 @@ def exact_excess(begin: int, end: int, values: Array) -> float:
     return float(total)
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def read_row(begin: int, end: int, lower: Array, upper: Array) -> tuple[int, float]:
     """Return which distributions a row allows (LOWER, UPPER: the one its bounds are proportional to; or FREE), and its slack."""
     least, most, moves = 0.0, 0.0, False
@@ -161,13 +161,13 @@ def read_row(begin: int, end: int, lower: Array, upper: Array) -> tuple[int, flo
     return FREE, slack
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def possible(t: int, kind: int, lower: Array, upper: Array) -> bool:
     """Whether some distribution of the row uses a transition: where bounds leave room, all that have an upper bound above 0."""
     return bool(lower[t] > 0.0 if kind == LOWER else upper[t] > 0.0)
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def sort_entries(n: int, worth: Array, place: Array) -> None:
     """Sort entries by their worth, the largest first: a few by insertion, which are then merged. Sorted ones cost n steps."""
     for first in range(0, n, FEW):
@@ -197,7 +197,7 @@ def sort_entries(n: int, worth: Array, place: Array) -> None:
         run *= 2
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def left_for(begin: int, n: int, lower: Array, upper: Array, place: Array, at: int) -> tuple[float, float, float]:
     """Return what is left of 1 for one entry, those before it served in full: the sum of two numbers, and how far off it may be.
 
@@ -218,7 +218,7 @@ def left_for(begin: int, n: int, lower: Array, upper: Array, place: Array, at: i
     return high, tail, 2.0 * lost
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def respond(
     begin: int, n: int, lower: Array, upper: Array, slack: float, worth: Array, place: Array, one: bool
 ) -> tuple[float, float]:
@@ -259,7 +259,7 @@ def respond(
     return gain, error
 
 
-@kernel
+@kernel(allocates=False)
 def rounded(base: float, offset: float, end: float) -> float:
     """Return the sum of two numbers, rounded towards an end, plus or minus infinity, where it is not a number itself."""
     total = base + offset
@@ -268,7 +268,7 @@ def rounded(base: float, offset: float, end: float) -> float:
     return float(np.nextafter(total, end) if lost * end > 0.0 else total)
 
 
-@kernel
+@kernel(allocates=False)
 def ends_of(low: TwoPart, high: TwoPart, s: int, negated: bool) -> tuple[float, float]:
     """Return the bounds of one state, rounded outwards, of vectors that may be negated ones."""
     least, most = rounded(low.base[s], low.offset[s], -np.inf), rounded(high.base[s], high.offset[s], np.inf)
@@ -287,7 +287,7 @@ def listed_order(rows: ModelRows) -> Array:
     return order
 
 
-@kernel
+@kernel(allocates=False)
 def widest(rows: ModelRows, states: tuple[int, int]) -> int:
     """Return the largest number of entries in a row of some states."""
     most = 1

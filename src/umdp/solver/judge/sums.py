@@ -120,7 +120,7 @@ def examine_discounted(
     return left
 
 
-@kernel
+@kernel(allocates=False)
 def _stays(c: int, rows: ModelRows, component: Array, home: int) -> bool:
     """Whether all that a row may lead to lies in one component."""
     if home < 0:
@@ -133,7 +133,7 @@ def _stays(c: int, rows: ModelRows, component: Array, home: int) -> bool:
     return True
 
 
-@kernel
+@kernel(allocates=False)
 def _leads_back(c: int, rows: ModelRows, settled: Array) -> bool:
     """Whether a row may lead to a settled state."""
     begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]

@@ -123,7 +123,7 @@ def step_back(
     return top, off
 
 
-@kernel
+@kernel(allocates=False)
 def steps_back(
     count: int,
     state_ptr: Array,

@@ -16,7 +16,7 @@ __all__ = ["apply", "bicgstab", "is_proper", "substitute"]
 Array = NDArray[Any]
 
 
-@kernel
+@kernel(allocates=False)
 def apply(begin: int, end: int, chain: ChainRows, v: Array, out: Array) -> None:
     """Write (I - P) v into `out`; vectors are numbered from `begin`."""
     entry_ptr, target, prob, row = chain.entry_ptr, chain.target, chain.prob, chain.row
@@ -29,7 +29,7 @@ def apply(begin: int, end: int, chain: ChainRows, v: Array, out: Array) -> None:
         out[s - begin] = total
 
 
-@kernel
+@kernel(allocates=False)
 def substitute(begin: int, end: int, chain: ChainRows, v: Array, out: Array) -> None:
     """Solve with the part of I - P on and below the diagonal: successors come first, so most of P is there."""
     entry_ptr, target, prob, row = chain.entry_ptr, chain.target, chain.prob, chain.row

@@ -28,7 +28,7 @@ def differing(
     return changed
 
 
-@kernel
+@kernel(allocates=False)
 def next_stale(
     first: int,
     comp_ptr: Array,
@@ -55,7 +55,7 @@ def next_stale(
     return comp_ptr.size - 1
 
 
-@kernel
+@kernel(allocates=False)
 def carry(entry_ptr: Array, prob: Array, old_ptr: Array, old_prob: Array) -> None:
     """Copy what nature answered on rows that are as long as before."""
     for r in range(entry_ptr.size - 1):

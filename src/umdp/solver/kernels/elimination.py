@@ -19,7 +19,7 @@ __all__ = ["evaluate", "evaluate_again", "reaching"]
 Array = NDArray[Any]
 
 
-@kernel
+@kernel(allocates=False)
 def _eliminate(n: int, made: Eliminated, watch: Array) -> bool:
     """Eliminate states n-1 .. 1; multipliers stay in the upper part of the matrix. False if some cannot leave, or time is up.
 
@@ -47,7 +47,7 @@ def _eliminate(n: int, made: Eliminated, watch: Array) -> bool:
     return bool(ex[0] > 0.0)
 
 
-@kernel
+@kernel(allocates=False)
 def evaluate(block: Block, chain: ChainRows, x: Array, made: Eliminated, watch: Array) -> bool:
     """Evaluate the chain of a component; `made` receives its values.
 
@@ -92,7 +92,7 @@ def evaluate(block: Block, chain: ChainRows, x: Array, made: Eliminated, watch: 
     return True
 
 
-@kernel
+@kernel(allocates=False)
 def evaluate_again(n: int, made: Eliminated, load: Array) -> float:
     """Solve for another load with the multipliers of an elimination: `made.part`; return its total at the reference state."""
     a, out, first, again, part = made.matrix, made.out, made.first, made.again, made.part
@@ -111,7 +111,7 @@ def evaluate_again(n: int, made: Eliminated, load: Array) -> float:
     return float(again[0] / out[0])
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def _leads_on(row: int, begin: int, n: int, rows: SystemRows, reached: Array) -> bool:
     """Whether a row may lead out of a component, or to a state of it that was reached."""
     target, upper = rows.target, rows.upper
@@ -122,7 +122,7 @@ def _leads_on(row: int, begin: int, n: int, rows: SystemRows, reached: Array) ->
     return False
 
 
-@kernel
+@kernel(allocates=False)
 def reaching(begin: int, n: int, rows: SystemRows, allowed: Array, choice: Array, reached: Array, keep: bool) -> bool:
     """Make every state's row lead towards an exit, the first allowed row that does; with `keep`, only where needed."""
     row_ptr = rows.row_ptr

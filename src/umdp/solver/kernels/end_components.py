@@ -19,7 +19,7 @@ __all__ = ["confined", "end_components", "full_end_components", "leaving_levels"
 Array = NDArray[Any]
 
 
-@kernel
+@kernel(allocates=False)
 def confined(begin: int, end: int, successor: Array, lower: Array, upper: Array, group: Array, wanted: int) -> bool:
     """Whether nature can keep a choice's whole probability on successors `j` with ``group[j] == wanted``.
 

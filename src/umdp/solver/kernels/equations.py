@@ -16,7 +16,7 @@ Array = NDArray[Any]
 NARROW = 4  # entries up to which a row is added up as it is: that loses three roundings at most
 
 
-@kernel
+@kernel(allocates=False)
 def extent(members: Array, state_ptr: Array, choice_ptr: Array, usable: Array, stays: Array) -> tuple[int, int]:
     """Return how many rows and entries the equations of some states have at most."""
     rows, entries = 0, 0
@@ -298,7 +298,7 @@ def compress_plain(
     return rows, entries
 
 
-@kernel
+@kernel(allocates=False)
 def take_rows(
     row: Array, origin: Array, choice_state: Array, maybe: Array, decided: Array, via: Array, choice: Array
 ) -> None:
@@ -315,7 +315,7 @@ def take_rows(
             choice[choice_state[c]] = c
 
 
-@kernel
+@kernel(allocates=False)
 def find_rows(row_ptr: Array, origin: Array, choice_state: Array, choice: Array, row: Array) -> None:
     """Write the first row of every unknown that stands for one of these choices (S,), the first of all where there is none."""
     for q in range(row.size):
@@ -326,7 +326,7 @@ def find_rows(row_ptr: Array, origin: Array, choice_state: Array, choice: Array,
                 break
 
 
-@kernel
+@kernel(allocates=False)
 def splice(
     unknowns: Array,
     new_rows: Array,

@@ -111,7 +111,7 @@ def attractor(
     return queue[:end]
 
 
-@kernel
+@kernel(allocates=False)
 def stream(
     state_ptr: Array, choice_ptr: Array, successor: Array, through: Array, usable: Array, reached: Array, every: bool
 ) -> bool:
@@ -176,7 +176,7 @@ def first_staying(state_ptr: Array, choice_ptr: Array, successor: Array, inside:
     return first
 
 
-@kernel
+@kernel(allocates=False)
 def descends(state_ptr: Array, choice_ptr: Array, successor: Array, inside: Array, usable: Array) -> bool:
     """Return whether every usable edge within `inside` leads to a higher number: then there is no cycle to look for."""
     for s in range(state_ptr.size - 1):
@@ -352,7 +352,7 @@ def components(
     return component, order, count, cyclic
 
 
-@kernel
+@kernel(allocates=False)
 def lean(state_ptr: Array, choice_ptr: Array, successor: Array, component: Array, cyclic: Array) -> tuple[int, int]:
     """Return how many edges within components lead to higher and to lower state numbers, from a sample of states."""
     states = state_ptr.size - 1

@@ -19,7 +19,7 @@ __all__ = ["best_response", "best_response_apart", "row_gains", "terms"]
 Array = NDArray[Any]
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def terms(
     block: Block, s: int, row: int, rows: SystemRows, space: RowSpace, x: Array, made: Eliminated, c: Array, top: float
 ) -> None:
@@ -68,7 +68,7 @@ def terms(
                 size_of[i] = v + own_size
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def best_response(row: int, rows: SystemRows, space: RowSpace, nature_max: bool) -> tuple[float, float]:
     """Return (reward + sum p key at nature's best p, what its rounding is relative to); `space.share` receives p.
 
@@ -93,13 +93,13 @@ def best_response(row: int, rows: SystemRows, space: RowSpace, nature_max: bool)
     return total, scale
 
 
-@kernel
+@kernel(allocates=False)
 def best_response_apart(row: int, rows: SystemRows, space: RowSpace, nature_max: bool) -> tuple[float, float]:
     """Do what `best_response` does, as a call: where it is hardly ever needed, it must not burden the loop around it."""
     return best_response(row, rows, space, nature_max)
 
 
-@kernel
+@kernel(allocates=False)
 def row_gains(
     block: Block,
     rows: SystemRows,

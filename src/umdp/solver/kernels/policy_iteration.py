@@ -47,7 +47,7 @@ COARSE = 1e-10  # noise from which it is not worth asking for more
 LOOSE = 1e-6  # relative width up to which a bracket is worth having, although a narrower one was asked for
 
 
-@kernel
+@kernel(allocates=False)
 def solve_small(
     first: int,
     stop: int,
@@ -147,7 +147,7 @@ def _start(
     return ref
 
 
-@kernel
+@kernel(allocates=False)
 def _settle(
     block: Block,
     rows: SystemRows,
@@ -224,7 +224,7 @@ def _settle(
     return known, ref, no, no
 
 
-@kernel
+@kernel(allocates=False)
 def _largest(n: int, made: Eliminated) -> int:
     """Return the position of the largest value: where values agree, of the largest difference to that of the reference state."""
     value, c, e, far = made.value, made.c, made.e, 0
@@ -236,7 +236,7 @@ def _largest(n: int, made: Eliminated) -> int:
     return far
 
 
-@kernel
+@kernel(allocates=False)
 def _is_worse(n: int, made: Eliminated, agent_max: bool) -> bool:
     """Whether some value is worse than that of the strategies saved, beyond rounding."""
     value, last, worse = made.value, made.other, False
@@ -245,7 +245,7 @@ def _is_worse(n: int, made: Eliminated, agent_max: bool) -> bool:
     return worse
 
 
-@kernel
+@kernel(allocates=False)
 def _switch(
     begin: int,
     n: int,
@@ -344,7 +344,7 @@ def _prove(
     return above and below
 
 
-@kernel
+@kernel(allocates=False)
 def _write(
     block: Block, found: Unknowns, made: Eliminated, space: EliminationSpace, known: bool, proved: bool, error: float
 ) -> float:

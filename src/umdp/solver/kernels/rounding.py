@@ -103,25 +103,25 @@ MOST = float(np.finfo(np.float64).max)
 TINY = 1e-301  # what underflow may add up to over a whole problem, and to spare
 
 
-@kernel
+@kernel(allocates=False)
 def row_error(size: int) -> float:
     """Return the relative rounding error of a step by a row of `size` entries."""
     return (8.0 * size + 96.0) * EPS
 
 
-@kernel
+@kernel(allocates=False)
 def share_error(size: int) -> float:
     """Return the absolute error of a share that was found in twice the working precision."""
     return size * 2.0**-104
 
 
-@kernel
+@kernel(allocates=False)
 def underflow(size: int) -> float:
     """Return the absolute error of a sum of `size` products that are not all 0 but may underflow."""
     return (2.0 * size + 8.0) * LEAST
 
 
-@kernel
+@kernel(allocates=False)
 def compose(first: float, second: float) -> float:
     """Return ``(1 + first)(1 + second) - 1``, rounded up.
 
@@ -132,7 +132,7 @@ def compose(first: float, second: float) -> float:
     return (first + second + first * second) * (1.0 + 8.0 * EPS)
 
 
-@kernel
+@kernel(allocates=False)
 def around(low: float, high: float) -> tuple[float, float]:
     """Return (x, rel) with ``x (1 - rel) <= low`` and ``high <= x (1 + rel)``: the middle of two bounds, at least 0 both.
 
@@ -159,7 +159,7 @@ def repeated(error: float, times: int) -> float:
         return float(np.expm1(times * np.log1p(error)) * (1.0 + 2.0**-40))
 
 
-@kernel
+@kernel(allocates=False)
 def ends(x: float, rel: float) -> tuple[float, float]:
     """Return bounds of a value in ``x [1 - rel, 1 + rel]``, widened by `TINY`: 0 and infinity where nothing is known.
 
@@ -178,7 +178,7 @@ def ends(x: float, rel: float) -> tuple[float, float]:
     return low, high
 
 
-@kernel
+@kernel(allocates=False)
 def spread_ends(
     index: Array,
     found: Array,
@@ -209,7 +209,7 @@ def spread_ends(
     return faint
 
 
-@kernel
+@kernel(allocates=False)
 def spread_parts(index: Array, maybe: Array, parts: Array, scale: float, base: Array, offset: Array) -> None:
     """Write the bounds of undecided states in two parts, (3, n+2) as `Workspace.parts`, where these are known."""
     for s in range(index.size):

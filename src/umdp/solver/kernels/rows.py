@@ -45,7 +45,7 @@ def merge_row(begin: int, size: int, sign: float, key: Array, order: Array) -> N
         run *= 2
 
 
-@kernel
+@kernel(allocates=False)
 def sort_wide_row(begin: int, size: int, sign: float, key: Array, order: Array) -> None:
     """Do what `sort_row` does: by insertion as long as `MOVES` moves an entry will do, as in an order that is almost right."""
     moves = MOVES * size

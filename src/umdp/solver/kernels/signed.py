@@ -33,7 +33,7 @@ def normal_rows(ptr: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
     return low, slack
 
 
-@kernel
+@kernel(allocates=False)
 def difference(
     state_ptr: Array,
     choice_ptr: Array,

@@ -21,7 +21,7 @@ UP, DOWN = True, False
 FAIR = 2.0**-10  # of the slack: a share that is at least this does not notice a rounding of it
 
 
-@kernel
+@kernel(allocates=False)
 def losses(begin: int, end: int, target: Array, x: Array) -> float:
     """Return what a row may be off because its probabilities are below the normal numbers."""
     whole = 0.0

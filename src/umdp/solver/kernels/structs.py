@@ -250,26 +250,26 @@ class Eliminated(NamedTuple):
     other: Array
 
 
-@kernel(forceinline=True)
+@kernel(inline="always")
 def eliminated(matrix: Array, vectors: Array) -> Eliminated:
     """Return room for a chain (m, m) and its vectors (11, m)."""
     v = vectors
     return Eliminated(matrix, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[10], v[7], v[8], v[9])
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def position(i: int, ref: int) -> int:
     """Return the position of the state with a number, or the number of the state at a position: 0 and `ref` change places."""
     return 0 if i == ref else (ref if i == 0 else i)
 
 
-@kernel(forceinline=True)
+@kernel(inline="always")
 def chain_of(rows: SystemRows, row: Array, prob: Array) -> ChainRows:
     """Return the chain of the rows taken and nature's distributions on them."""
     return ChainRows(rows.entry_ptr, rows.target, rows.reward, row, prob)
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def inherit(begin: int, end: int, rows: SystemRows, rel: Array) -> tuple[float, bool]:
     """Return the largest error of the values a component reads, and whether it has edges within."""
     target, inherited, loops = rows.target, 0.0, False
@@ -282,7 +282,7 @@ def inherit(begin: int, end: int, rows: SystemRows, rel: Array) -> tuple[float, 
     return inherited, loops
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, allocates=False)
 def read(begin: int, end: int, rows: SystemRows, x: Array, bound: Array) -> None:
     """Copy into `bound` the values a component reads."""
     target = rows.target

@@ -28,7 +28,7 @@ FAINT = 1e-280  # below this products may underflow; there are no such probabili
 TRIES = 24  # sweeps in which a bound must become inductive
 
 
-@kernel
+@kernel(allocates=False)
 def sweep(
     begin: int,
     end: int,
@@ -107,7 +107,7 @@ def sweep(
     return change, switched
 
 
-@kernel
+@kernel(allocates=False)
 def faint(row: int, rows: SystemRows, x: Array, value: float, from_above: bool) -> float:
     """Move a row's value outwards by what its products may have lost to underflow; nothing if all of them are exactly 0.
 
@@ -131,7 +131,7 @@ def faint(row: int, rows: SystemRows, x: Array, value: float, from_above: bool) 
     return float(value + underflow(end - begin) if from_above else max(value - underflow(end - begin), 0.0))
 
 
-@kernel
+@kernel(allocates=False)
 def enclose(
     begin: int,
     end: int,
@@ -221,7 +221,7 @@ def enclose(
     return outwards
 
 
-@kernel
+@kernel(allocates=False)
 def follow(
     begin: int, end: int, times: int, chain: ChainRows, x: Array, step: Array, plain: bool, extrapolate: float
 ) -> float:
@@ -269,7 +269,7 @@ def follow(
     return change
 
 
-@kernel
+@kernel(allocates=False)
 def reach(change: float, switched: int, states: int) -> float:
     """Return how slowly errors may shrink for `follow` to extrapolate: while strategies switch, slow is unsure."""
     if change > 0.1:
@@ -277,7 +277,7 @@ def reach(change: float, switched: int, states: int) -> float:
     return 0.999 if switched <= 1e-3 * states else 0.9
 
 
-@kernel
+@kernel(allocates=False)
 def assess(pace: Array, change: float, switched: int, states: int) -> int:
     """Return what to do after a sweep: GO_ON, ENCLOSE the values, or GIVE_UP on sweeps.
 

@@ -28,7 +28,7 @@ __all__ = [
 Array = NDArray[Any]
 
 
-@kernel
+@kernel(forceinline=True, allocates=False)
 def gain(
     s: int, row: int, rows: SystemRows, space: RowSpace, x: Array, tail: Array, nature_max: bool, sign: float
 ) -> tuple[float, float]:
@@ -44,31 +44,35 @@ def gain(
     """
     target, lower, key, probe = rows.target, rows.lower, space.key, space.share
     lo, size = rows.entry_ptr[row], rows.entry_ptr[row + 1] - rows.entry_ptr[row]
-    slack, earned = rows.slack[row], rows.reward[row]
-    whole = 0.0
+    slack, earned, here, rest = rows.slack[row], rows.reward[row], x[s], tail[s]
+    total, scale, whole, blur = earned, abs(earned), 0.0, 0.0
+    free = slack > 0.0 and size > 1
     for i in range(size):
-        j = target[lo + i]
-        lag = tail[j] - tail[s]
-        step = (x[j] - x[s]) + lag
+        j, p = target[lo + i], lower[lo + i]
+        lag = tail[j] - rest
+        step = (x[j] - here) + lag
         off = 4.0 * EPS * (abs(step) + abs(lag))
-        key[i] = step + sign * off if j != s else 0.0
-        whole += abs(key[i])
-        probe[i] = lower[lo + i]
-    blur = 0.0
-    if slack > 0.0 and size > 1:
+        away = step + sign * off if j != s else 0.0
+        whole += abs(away)
+        probe[i] = p
+        if free:
+            key[i] = away
+        else:
+            total += p * away
+            scale += p * abs(away)
+    if free:
         sort_row(lo, size, key, rows.order, nature_max)
         blur = fill(lo, size, lower, rows.upper, slack, rows.order, probe)
-    total, scale = earned, abs(earned)
-    for i in range(size):
-        total += probe[i] * key[i]
-        scale += probe[i] * abs(key[i])
+        for i in range(size):
+            total += probe[i] * key[i]
+            scale += probe[i] * abs(key[i])
     error = row_error(size) * scale + blur * whole
     if whole > 0.0 or scale > 0.0:
         error += underflow(size) * (1.0 + whole)
     return total, error
 
 
-@kernel
+@kernel(allocates=False)
 def certify(
     begin: int,
     end: int,
@@ -108,7 +112,7 @@ def certify(
     return bad
 
 
-@kernel
+@kernel(allocates=False)
 def answer(
     begin: int,
     end: int,
@@ -143,7 +147,7 @@ def answer(
                     break
 
 
-@kernel
+@kernel(allocates=False)
 def loads(
     begin: int,
     end: int,
@@ -165,7 +169,7 @@ def loads(
         out[s] = 2.0 * abs(best) + 4.0 * error_of_best + 32.0 * EPS * (EPS * abs(x[s]) + abs(tail[s]))
 
 
-@kernel
+@kernel(allocates=False)
 def improve(
     begin: int,
     end: int,
@@ -203,7 +207,7 @@ def improve(
     return switched
 
 
-@kernel
+@kernel(allocates=False)
 def residual(begin: int, end: int, chain: ChainRows, x: Array, tail: Array, out: Array) -> None:
     """Write how far ``x + tail`` is from solving the equations of a chain, computed from differences."""
     entry_ptr, target, reward, row, prob = chain.entry_ptr, chain.target, chain.reward, chain.row, chain.prob
@@ -215,7 +219,7 @@ def residual(begin: int, end: int, chain: ChainRows, x: Array, tail: Array, out:
         out[s - begin] = total
 
 
-@kernel
+@kernel(allocates=False)
 def relax(
     begin: int,
     end: int,

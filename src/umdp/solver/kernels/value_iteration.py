@@ -56,7 +56,7 @@ def longest(rows: SystemRows) -> int:
     return most
 
 
-@kernel
+@kernel(allocates=False)
 def iterate_values(
     first: int,
     stop: int,
@@ -99,7 +99,7 @@ def iterate_values(
     return stop
 
 
-@kernel
+@kernel(allocates=False)
 def _set_out(
     begin: int,
     end: int,
@@ -171,7 +171,7 @@ def _settle(
     return done
 
 
-@kernel
+@kernel(allocates=False)
 def _surround(
     begin: int,
     end: int,
@@ -208,7 +208,7 @@ def _surround(
     return narrow
 
 
-@kernel
+@kernel(allocates=False)
 def keep(begin: int, end: int, low: Array, high: Array, ceiling: float, inherited: float, x: Array, rel: Array) -> None:
     """Write the middle of two bounds and its relative error, that of the exits included."""
     for s in range(begin, end):

@@ -47,7 +47,7 @@ class Widening(NamedTuple):
     looked: bool
 
 
-@kernel
+@kernel(allocates=False)
 def widen(
     block: Block,
     rows: SystemRows,
@@ -110,7 +110,7 @@ def widen(
     return False, False
 
 
-@kernel
+@kernel(allocates=False)
 def _check(
     block: Block,
     rows: SystemRows,
@@ -179,7 +179,7 @@ def _check(
     return passed, moved
 
 
-@kernel
+@kernel(allocates=False)
 def _write(block: Block, made: Eliminated, top: float, sign: float, bound: Array) -> None:
     """Write widened values that have passed, in one number on their far side and in two parts."""
     shifted, e, h = made.other, made.e, made.h
@@ -197,7 +197,7 @@ def _write(block: Block, made: Eliminated, top: float, sign: float, bound: Array
             bound[1, at], bound[2, at] = shifted[s] + h[s] * top, 0.0
 
 
-@kernel
+@kernel(allocates=False)
 def save(begin: int, n: int, rows: SystemRows, found: Unknowns, made: Eliminated, space: EliminationSpace) -> None:
     """Keep strategies and their values, to go back to."""
     for i in range(n):

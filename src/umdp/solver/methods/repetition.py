@@ -34,7 +34,7 @@ NOWHERE = np.empty(0, np.int64)
 NOTHING = np.empty(0)
 
 
-@kernel
+@kernel(allocates=False)
 def is_open(choice_ptr: Array, undecided: Array, lower: Array, upper: Array) -> bool:
     """Whether nature may cut an edge of an undecided choice (C,), or a bound is so small that a division costs it digits."""
     for c in range(choice_ptr.size - 1):
@@ -109,7 +109,7 @@ def resolve(
     return True
 
 
-@kernel
+@kernel(allocates=False)
 def renew(undecided: Array, fixed: Arrays, lower: Array, upper: Array, more: Arrays) -> bool:
     """Write the rows of new bounds, unless `is_open` says that more is needed; return whether it does."""
     n, member_ptr, members, index, state_ptr, choice_ptr, successor = fixed

@@ -14,7 +14,7 @@ __all__ = ["simulate_by_step"]
 Array = NDArray[Any]
 
 
-@kernel
+@kernel(allocates=False)
 def simulate_by_step(
     state_ptr: Array,
     choice_ptr: Array,

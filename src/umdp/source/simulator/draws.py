@@ -28,7 +28,7 @@ LACKING = np.array(
 D1, D2 = 2 * math.sqrt(2 / math.e), 3 - 2 * math.sqrt(3 / math.e)
 
 
-@kernel
+@kernel(allocates=False)
 def uniform(random: Array) -> float:
     """Return the next number in [0, 1), of 53 bits; `random` (4,) is the state of the generator."""
     a, b, c, d = random[0], random[1], random[2], random[3]
@@ -45,7 +45,7 @@ def uniform(random: Array) -> float:
     return float(r >> np.uint64(11)) * 1.1102230246251565e-16
 
 
-@kernel
+@kernel(allocates=False)
 def _lacking(k: float) -> float:
     """Return log k! less Stirling's formula, for k > 0."""
     if k <= 16:
@@ -54,14 +54,14 @@ def _lacking(k: float) -> float:
     return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * square)) / square) / square) / k
 
 
-@kernel
+@kernel(allocates=False)
 def _deviance(k: float, mean: float) -> float:
     """Return k log(k / mean) + mean - k, for k > 0."""
     d = (k - mean) / mean
     return mean * ((1 + d) * math.log1p(d) - d)
 
 
-@kernel
+@kernel(allocates=False)
 def log_binomial(k: float, n: float, p: float, q: float) -> float:
     """Return the logarithm of the probability of k among n, with q = 1 - p, both positive."""
     if k <= 0:
@@ -74,7 +74,7 @@ def log_binomial(k: float, n: float, p: float, q: float) -> float:
     )  # fmt: skip
 
 
-@kernel
+@kernel(allocates=False)
 def _by_inversion(n: int, p: float, q: float, random: Array) -> int:
     """Return a binomial number of a small mean, p <= 1/2."""
     while True:
@@ -92,7 +92,7 @@ def _by_inversion(n: int, p: float, q: float, random: Array) -> int:
             return k
 
 
-@kernel
+@kernel(allocates=False)
 def _by_rejection(n: int, p: float, q: float, random: Array) -> int:
     """Return a binomial number of a mean of at least `SMALL`, p <= 1/2: transformed rejection with squeeze (BTRS)."""
     spread = math.sqrt(n * p * q)
@@ -115,7 +115,7 @@ def _by_rejection(n: int, p: float, q: float, random: Array) -> int:
             return int(k)
 
 
-@kernel
+@kernel(allocates=False)
 def binomial(n: int, p: float, q: float, random: Array) -> int:
     """Return how many of n independent trials succeed, with probability p each and q = 1 - p.
 
@@ -130,14 +130,14 @@ def binomial(n: int, p: float, q: float, random: Array) -> int:
     return _by_inversion(n, p, q, random) if n * p < SMALL else _by_rejection(n, p, q, random)
 
 
-@kernel
+@kernel(allocates=False)
 def _log_hypergeometric(x: float, good: float, bad: float, draws: float) -> float:
     """Return the logarithm of the probability of x good ones among the draws, up to a constant."""
     p, q = draws / (good + bad), (good + bad - draws) / (good + bad)
     return log_binomial(x, good, p, q) + log_binomial(draws - x, bad, p, q)
 
 
-@kernel
+@kernel(allocates=False)
 def _from_urn(good: int, bad: int, draws: int, random: Array) -> int:
     """Return a hypergeometric number where draws <= good <= bad and twice the draws are no more than all there is."""
     if draws <= FEW:
@@ -175,7 +175,7 @@ def _from_urn(good: int, bad: int, draws: int, random: Array) -> int:
             return int(k)
 
 
-@kernel
+@kernel(allocates=False)
 def hypergeometric(good: int, bad: int, draws: int, random: Array) -> int:
     """Return how many good ones are among so many draws without replacement."""
     if good <= 0 or draws <= 0:

@@ -163,7 +163,7 @@ def unroll(
     )  # fmt: skip
 
 
-@kernel
+@kernel(allocates=False)
 def expected(net: Net, visits: Array, mass: Array) -> float:
     """Write how often a trajectory is expected to take each choice (C,) and visit each node (V,); return its expected length."""
     site, begin, to, first, choice, take, rest = net[0], net[1], net[2], net[3], net[5], net[6], net[7]
@@ -183,7 +183,7 @@ def expected(net: Net, visits: Array, mass: Array) -> float:
     return length
 
 
-@kernel
+@kernel(allocates=False)
 def room(visits: Array, quota: Array, taken: Array) -> int:
     """Return how many trajectories will most likely not quite reach a quota, at least 1; `visits` are those expected of each."""
     least = float(LARGEST)
@@ -195,7 +195,7 @@ def room(visits: Array, quota: Array, taken: Array) -> int:
     return max(int(least), 1)
 
 
-@kernel
+@kernel(allocates=False)
 def cost(net: Net, mass: Array, trajectories: int) -> float:
     """Return how many steps of single trajectories take about as long as a flow; `mass` (V,) are visits expected of each."""
     site, first = net[0], net[3]
@@ -205,7 +205,7 @@ def cost(net: Net, mass: Array, trajectories: int) -> float:
     return float(total)
 
 
-@kernel
+@kernel(allocates=False)
 def flow(net: Net, trajectories: int, random: Array, passing: Array, count: Array) -> None:
     """Draw how many of so many trajectories visit every node, `passing` (V,), and take every entry, `count` (E,)."""
     site, begin, to, first, take, rest, below = net[0], net[1], net[2], net[3], net[6], net[7], net[8]
@@ -237,7 +237,7 @@ def flow(net: Net, trajectories: int, random: Array, passing: Array, count: Arra
             e += 1
 
 
-@kernel
+@kernel(allocates=False)
 def split(net: Net, marked: int, random: Array, passing: Array, count: Array, marks: Array, part: Array) -> None:
     """Draw how many of the first `marked` of the trajectories counted visit every node, `marks`, and take every entry, `part`."""
     site, begin, to, first = net[0], net[1], net[2], net[3]
@@ -273,7 +273,7 @@ def reached(net: Net, count: Array, quota: Array, taken: Array) -> bool:
     return False
 
 
-@kernel
+@kernel(allocates=False)
 def adopt(net: Net, count: Array, counts: Array, taken: Array) -> int:
     """Add what was counted to `counts` (T,) and `taken` (C,); return the number of steps."""
     site, begin, first, edge, choice = net[0], net[1], net[3], net[4], net[5]
@@ -288,7 +288,7 @@ def adopt(net: Net, count: Array, counts: Array, taken: Array) -> int:
     return steps
 
 
-@kernel
+@kernel(allocates=False)
 def walk(
     net: Net, random: Array, passing: Array, count: Array, quota: Array, counts: Array, taken: Array
 ) -> tuple[int, int]:

@@ -15,7 +15,7 @@ Array = NDArray[Any]
 NARROW = 4  # successors of a choice that are compared without a branch
 
 
-@kernel
+@kernel(allocates=False)
 def cumulative(ptr: Array, values: Array, out: Array) -> None:
     """Write the cumulative distribution of every range of `ptr` into `out`, each for itself.
 
@@ -39,7 +39,7 @@ def cumulative(ptr: Array, values: Array, out: Array) -> None:
         out[ptr[row + 1] - 1] = 2.0
 
 
-@kernel
+@kernel(allocates=False)
 def follow(state_ptr: Array, weight: Array, share: Array, only: Array) -> None:
     """Write how to choose: cumulative weights (C,), and the choice that a state (S,) takes for sure, -1 where it draws one."""
     cumulative(state_ptr, weight, share)
@@ -50,7 +50,7 @@ def follow(state_ptr: Array, weight: Array, share: Array, only: Array) -> None:
                 only[s] = c
 
 
-@kernel
+@kernel(allocates=False)
 def _simulate_any(
     state_ptr: Array,
     choice_ptr: Array,
@@ -180,7 +180,7 @@ def _simulate_narrow(
     return drawn, steps, full
 
 
-@kernel
+@kernel(allocates=False)
 def simulate(
     state_ptr: Array,
     choice_ptr: Array,
