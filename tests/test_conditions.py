@@ -17,7 +17,7 @@ from umdp.model import Graph, Rewards
 from umdp.source import Knowledge
 from umdp.source.logs.ends import FINAL
 from umdp.source.logs.reader import COLUMNS as ROLES
-from umdp.statements import SENTENCES, Cause, Code, PastCase, PastFeature, Statement, codes_of, conditions, say, stated
+from umdp.statements import SENTENCES, Cause, Code, PastCase, PastFeature, Statement, codes_of, say, stated
 from umdp.statements.conditions import (
     COLUMNS,
     CONDITIONS,
