@@ -21,7 +21,7 @@ from properties.test_endless import drawn
 from properties.test_endless import outside as outside_endless
 from umdp import MDP, IntervalMDP, Policy, Rewards, Solution, Spec, Status, evaluate, solve
 from umdp.errors import SpecError
-from umdp.solver import task
+from umdp.solver import api
 from umdp.solver.unfinished import policy_of
 from umdp.solver.watch import Watch
 
@@ -41,7 +41,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Watch]]:
         made.append(Watch(deadline, made.looks))
         return made[-1]
 
-    monkeypatch.setattr(task, "Watch", watch)
+    monkeypatch.setattr(api, "Watch", watch)
     yield made
     made.clear()
 

@@ -16,9 +16,10 @@ from umdp import Graph, IntervalMDP, Policy, Solution, anytime, prepare, solve
 from umdp.benchmark import BENCHMARKS
 from umdp.errors import InfeasibleChoice, ModelError
 from umdp.learn import LEARNERS
-from umdp.solver.again import repetition
 from umdp.solver.objective import players
-from umdp.solver.unbounded import task_of
+from umdp.solver.reduction.analysis import analyse
+from umdp.solver.request import Request, SolveOptions
+from umdp.solver.unbounded import cached_system
 
 COIN = Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], labels={"goal": [1]})
 
@@ -157,12 +158,13 @@ def test_learned_models_are_solved_by_what_is_kept() -> None:
     *_, last = anytime(bench.build(), bench.spec, LEARNERS["lui"](), horizon=bench.horizon, trajectories=300)
     assert last.robust.unknowns is not None
     spec = bench.spec.robust()
-    about, task = task_of(last.model, spec, *players(last.model, spec))
-    kept = repetition(task)
+    about = analyse(last.model, spec)
+    request = Request(last.model, spec, *players(last.model, spec), SolveOptions(1e-6))
+    system = cached_system(about, request)
     assert about.kept
-    assert kept is not None
-    assert kept.suits
-    assert kept is repetition(task)
+    assert system is not None
+    assert system is cached_system(analyse(last.model, spec), request)
+    assert system.solve(request, lambda: solve(last.model, spec)) is not None
     cold = solve(
         IntervalMDP(
             *(getattr(last.model, n) for n in ("state_ptr", "choice_ptr", "successor", "lower", "upper")),

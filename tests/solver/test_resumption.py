@@ -332,10 +332,11 @@ def test_rows_written_anew_are_those_of_a_new_problem(interval: bool) -> None:
 
     def task_of(model: MDP | IntervalMDP) -> object:
         from umdp.solver.objective import players
+        from umdp.solver.reduction.analysis import analyse
         from umdp.solver.unbounded import task_of
 
         spec = umdp.Spec.parse(question)
-        return task_of(model, spec, *players(model, spec))[1]
+        return task_of(analyse(model, spec), spec, *players(model, spec))
 
     old = task_of(dressed(truth))
     other = changed(truth, rng, 0.03)

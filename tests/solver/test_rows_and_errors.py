@@ -28,7 +28,8 @@ from umdp.solver.methods.workspace import Workspace
 from umdp.solver.reduction.analysis import Analysis
 from umdp.solver.reduction.layout import lay_out
 from umdp.solver.reduction.problem import Problem
-from umdp.solver.task import Effort, Task
+from umdp.solver.request import SolveOptions
+from umdp.solver.task import Task
 
 PLAYERS = ("maxmax", "maxmin", "minmax", "minmin")
 
@@ -107,7 +108,7 @@ def test_enclosed_values_are_inductive_where_nature_has_no_choice(
 def desk_of(problem: Problem, *, kind: str = "P", agent_max: bool = True, nature_max: bool = True) -> Workspace:
     """Return where a problem is solved, as the solver sets it up."""
     task: Any = SimpleNamespace(kind=kind, agent_max=agent_max, nature_max=nature_max, blur=0.0)
-    return Workspace(problem, task, Effort(precision=1e-6), None)
+    return Workspace(problem, task, SolveOptions(precision=1e-6), None)
 
 
 def two_stages(states: int, *, plain: bool) -> Problem:

@@ -14,6 +14,7 @@ from umdp.learning.run_settings import RunSettings
 from umdp.learning.state import LearningState
 from umdp.solver import Bracket, Proposal, Solution, propose
 from umdp.solver.objective import objective_of
+from umdp.solver.request import SolveOptions
 from umdp.spec import Direction
 
 __all__ = ["distance", "value_estimates"]
@@ -42,7 +43,7 @@ def value_estimates(
 
     def plan(probability: Array) -> Array:
         model = graph.with_probability(probability)
-        return _first(propose(model, reading, precision=settings.precision, method=settings.method).policy.choice)
+        return _first(propose(model, reading, SolveOptions(settings.precision, settings.method)).policy.choice)
 
     tying = getattr(learner, "tying", None)
     return ValueEstimates(

@@ -5,34 +5,33 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from umdp.automata.policy import MemoryPolicy
 from umdp.errors import ModelError, OutOfTime
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.again import mdp_of
 from umdp.solver.bounded import bounded
 from umdp.solver.confirm.lift import confirm_lift
-from umdp.solver.endless import ENDLESS, endless
 from umdp.solver.filtered import filtered
+from umdp.solver.long_run import average
 from umdp.solver.methods.table import METHODS
 from umdp.solver.nested import settled
-from umdp.solver.objective import bounds_of, objective_of, players
+from umdp.solver.objective import players
 from umdp.solver.proposal import Proposal, as_good
+from umdp.solver.request import Request, SolveOptions, SolveStatistics, Start
 from umdp.solver.result import Solution
+from umdp.solver.sums import discounted
 from umdp.solver.support import possible_transitions, with_transitions, without_transitions
-from umdp.solver.task import Effort
 from umdp.solver.temporal import along, in_memory, lift, needs_automaton
 from umdp.solver.unbounded import unbounded
 from umdp.solver.unfinished import unanswered
+from umdp.solver.watch import Watch
 from umdp.spec import Spec
 
-__all__ = ["evaluate", "propose", "solve"]
+__all__ = ["answer", "evaluate", "propose", "solve"]
 
-Array = NDArray[Any]
+AIMS = {"reach": unbounded, "total": unbounded, "bounded": bounded, "discounted": discounted, "average": average}
 Progress = Callable[[str, float], None]
 
 
@@ -83,50 +82,33 @@ def solve(
     'CERTIFIED'
     """
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
-    _check_options(precision, method)
-    begun = time.monotonic()
-    spec = settled(model, spec, _within(begun + time_limit, method, threads), precision)
+    return answer(model, spec, _options(precision, method, threads, time_limit, progress, cutoff), start)
+
+
+def answer(
+    model: MDP | IntervalMDP, spec: Spec, options: SolveOptions, start: Solution | Policy | Start | None = None
+) -> Solution:
+    """Return the solution of a property: what is inside it is answered first, and what no distribution can use is left out."""
+    spec = settled(model, spec, _inside(options), options.precision)
     _check_filter(spec)
     if spec.filter is not None:
-        plain = solve(
-            model, replace(spec, filter=None), precision=precision, start=start, method=method, threads=threads,
-            time_limit=begun + time_limit - time.monotonic(), cutoff=cutoff, progress=progress,
-        )  # fmt: skip
-        return filtered(plain, spec, Effort(precision))
-    agent_max, nature_max = players(model, spec)
+        return filtered(answer(model, replace(spec, filter=None), options, start), spec, options.precision)
+    request = Request(model, spec, *players(model, spec), options, start)
     if isinstance(model, IntervalMDP) and (used := possible_transitions(model)) is not None:
-        inner = solve(
-            without_transitions(model, used), spec, precision=precision, method=method, threads=threads,
-            time_limit=begun + time_limit - time.monotonic(), cutoff=cutoff, progress=progress,
-        )  # fmt: skip
-        return with_transitions(inner, model, used)
-    effort = Effort(precision, method, threads, begun + time_limit, progress, cutoff=cutoff)
+        return with_transitions(answer(without_transitions(model, used), spec, options), model, used)
     if needs_automaton(spec):
-        return _in_product(model, spec, agent_max, nature_max, effort, begun, start)
-    if spec.aim == "bounded":
-        return bounded(model, spec, agent_max, nature_max, effort, begun, None)
-    if start is not None:
+        return _in_product(request)
+    if isinstance(start, Solution | Policy) and spec.aim != "bounded":
         graph = start.model if isinstance(start, Solution) else start.graph
         if not np.array_equal(graph.state_ptr, model.state_ptr):
             raise ModelError("the solution to start from is for a model with other states and choices")
-    if spec.aim in ENDLESS:
-        return endless(model, spec, agent_max, nature_max, effort, begun, start, None, _reach)
-    return unbounded(model, spec, agent_max, nature_max, effort, begun, start)
+    return AIMS[spec.aim](request)
 
 
-def propose(
-    model: MDP | IntervalMDP, spec: Spec, *, precision: float = 1e-6, start: Policy | None = None, method: str = "auto"
-) -> Proposal:
+def propose(model: MDP | IntervalMDP, spec: Spec, options: SolveOptions, start: Start | None = None) -> Proposal:
     """Return an optimal policy and its value without asking for a proof: exploration needs a direction, not a bracket."""
-    agent_max, nature_max = players(model, spec)
-    begun = time.monotonic()
-    effort = Effort(precision, method, prove=False)
-    if spec.aim == "bounded":
-        solution = bounded(model, spec, agent_max, nature_max, effort, begun, None)
-    elif spec.aim in ENDLESS:
-        solution = endless(model, spec, agent_max, nature_max, effort, begun, start, None, _reach)
-    else:
-        solution = unbounded(model, spec, agent_max, nature_max, effort, begun, start)
+    options = replace(options, prove=False)
+    solution = AIMS[spec.aim](Request(model, spec, *players(model, spec), options, start))
     tied = lambda: as_good(model, spec, solution.upper)  # noqa: E731
     return Proposal(solution.policy, solution.value, tied, values=lambda: solution.upper)
 
@@ -155,82 +137,40 @@ def evaluate(
     [0.25, 0.25]
     """
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
-    _check_options(precision, method)
-    begun = time.monotonic()
-    spec = settled(model, spec, _within(begun + time_limit, method, threads), precision)
+    return _evaluated(model, spec, policy, _options(precision, method, threads, time_limit, progress))
+
+
+def _evaluated(model: MDP | IntervalMDP, spec: Spec, policy: Policy, options: SolveOptions) -> Solution:
+    """Return the solution of a property for a given policy, as `answer` does for the best one."""
+    spec = settled(model, spec, _inside(options), options.precision)
     _check_filter(spec)
     if spec.filter is not None:
-        plain = evaluate(
-            model, replace(spec, filter=None), policy, precision=precision, method=method, threads=threads,
-            time_limit=begun + time_limit - time.monotonic(), progress=progress,
-        )  # fmt: skip
-        return filtered(plain, spec, Effort(precision))
-    if isinstance(policy, MemoryPolicy) and needs_automaton(spec):
-        _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
-        if isinstance(model, IntervalMDP) and (used := possible_transitions(model)) is not None:
-            model = without_transitions(model, used)
-        product = along(policy, model, spec, nature_max)
-        own = Policy(product.model, policy.choice, policy.weight)
-        played = evaluate(
-            product.model, product.spec, own, precision=precision, method=method, threads=threads,
-            time_limit=begun + time_limit - time.monotonic(), progress=progress,
-        )  # fmt: skip
-        judged = confirm_lift(played, product, model, spec, (False, nature_max), Effort(precision), own)
-        return replace(in_memory(judged, product), _policy=lambda: policy)
-    if not np.array_equal(policy.graph.state_ptr, model.state_ptr):
+        plain = _evaluated(model, replace(spec, filter=None), policy, options)
+        return filtered(plain, spec, options.precision)
+    remembers = policy if isinstance(policy, MemoryPolicy) and needs_automaton(spec) else None
+    if remembers is None and not np.array_equal(policy.graph.state_ptr, model.state_ptr):
         raise ModelError("the policy is for a model with other states and choices")
-    if isinstance(model, IntervalMDP) and (used := possible_transitions(model)) is not None:
+    used = possible_transitions(model) if isinstance(model, IntervalMDP) else None
+    if used is not None:
+        assert isinstance(model, IntervalMDP)
         trimmed = without_transitions(model, used)
+        if remembers is not None:
+            return _evaluated(trimmed, spec, policy, options)
         own = Policy(trimmed, policy.choice, policy.weight)
-        inner = evaluate(
-            trimmed,
-            spec,
-            own,
-            precision=precision,
-            method=method,
-            threads=threads,
-            time_limit=begun + time_limit - time.monotonic(),
-            progress=progress,
-        )
-        return with_transitions(inner, model, used)
+        return with_transitions(_evaluated(trimmed, spec, own, options), model, used)
     _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
-    effort = Effort(precision, method, threads, begun + time_limit, progress)
+    request = Request(model, spec, nature_max, nature_max, options, policy=policy)
+    if remembers is not None:
+        return _along(request, remembers)
     if needs_automaton(spec):
         if policy.weight is not None and isinstance(model, IntervalMDP):
             raise ModelError(
                 "a randomised policy of an interval MDP cannot be evaluated for a temporal formula; give a deterministic one"
             )
-        return _in_product(policy.induced(model), spec, nature_max, nature_max, effort, begun, None)  # type: ignore[type-var]
-    if spec.aim == "bounded":
-        return _about(policy, bounded(model, spec, nature_max, nature_max, effort, begun, policy))
-    if policy.steps is not None:
+        return _in_product(request.of(policy.induced(model)))  # type: ignore[type-var]
+    if policy.steps is not None and spec.aim != "bounded":
         raise ModelError("a step-dependent policy can be evaluated for step-bounded properties only")
-    if spec.aim in ENDLESS:
-        return _about(policy, endless(model, spec, nature_max, nature_max, effort, begun, None, policy, _reach))
-    chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
-    inner = unbounded(chain, spec, nature_max, nature_max, effort, begun, None)
-    size = model.states
-
-    def nature() -> MDP:
-        if policy.weight is not None:
-            raise ModelError("nature's answer to a randomised policy is part of the induced chain; solve that instead")
-        lower, upper = bounds_of(model)
-        prob = np.array(lower / np.repeat(np.add.reduceat(lower, model.choice_ptr[:-1]), np.diff(model.choice_ptr)))
-        if isinstance(model, IntervalMDP):
-            from umdp.solver.kernels.nature import respond
-
-            paid = objective_of(model, spec).paid
-            respond(model.choice_ptr, model.successor, lower, upper, inner.upper[:size], paid, nature_max, prob)
-        return mdp_of(model, prob)
-
-    return Solution(
-        model, spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
-        lambda: (inner.lower[:size], inner.upper[:size]), lambda: policy, nature,
-    )  # fmt: skip
-
-
-def _about(policy: Policy, solution: Solution) -> Solution:
-    """Return a solution, which must be about the policy given."""
+    solution = AIMS[spec.aim](request)
     if solution.policy is not policy:
         raise RuntimeError(
             "the answer is about another policy than the one given: please report the model and the property"
@@ -238,14 +178,50 @@ def _about(policy: Policy, solution: Solution) -> Solution:
     return solution
 
 
-def _within(deadline: float, method: str, threads: int) -> Callable[[MDP | IntervalMDP, Spec, float], Solution]:
+def _along(request: Request, policy: MemoryPolicy) -> Solution:
+    """Return what a policy with memory is worth: the run of the automaton that it chooses."""
+    product = along(policy, request.model, request.spec, request.nature_max)
+    own = Policy(product.model, policy.choice, policy.weight)
+    played = _evaluated(product.model, product.spec, own, request.options)
+    judged = confirm_lift(played, product, replace(request, agent_max=False), own)
+    return replace(in_memory(judged, product), _policy=lambda: policy)
+
+
+def _in_product(request: Request) -> Solution:
+    """Return the solution of a property that needs an automaton: that of the product, where it is reachability."""
+    options, start = request.options, request.start
+    try:
+        product = lift(request.model, request.spec, *request.players, late=options.is_late)
+    except OutOfTime:
+        return unanswered(request)
+    known = start.policy if isinstance(start, Solution) else start
+    if not isinstance(known, Policy) or not np.array_equal(known.graph.state_ptr, product.model.state_ptr):
+        known = None  # a memory of another shape is no place to start from
+    towards = product.spec
+    inner = unbounded(Request(product.model, towards, *players(product.model, towards), options, known))
+    return in_memory(confirm_lift(inner, product, request), product)
+
+
+def _options(
+    precision: float, method: str, threads: int, time_limit: float, progress: Progress | None, cutoff: float = np.inf
+) -> SolveOptions:
+    """Return the options of a solve that begins now."""
+    if not 0 < precision < 1:
+        raise ModelError(f"precision must lie strictly between 0 and 1, not {precision}")
+    if method not in METHODS:
+        raise ModelError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
+    begun = time.monotonic()
+    return SolveOptions(precision, method, threads, progress, Watch(begun + time_limit), cutoff=cutoff, begun=begun)
+
+
+def _inside(options: SolveOptions) -> Callable[[MDP | IntervalMDP, Spec, float], Solution]:
     """Return what answers properties inside others, in the time there is left."""
 
-    def answer(model: MDP | IntervalMDP, spec: Spec, precision: float) -> Solution:
-        left = deadline - time.monotonic()
-        return solve(model, spec, precision=precision, method=method, threads=threads, time_limit=left)
+    def answered(model: MDP | IntervalMDP, spec: Spec, precision: float) -> Solution:
+        own = replace(options, precision=precision, progress=None, cutoff=np.inf, statistics=SolveStatistics())
+        return answer(model, spec, own)
 
-    return answer
+    return answered
 
 
 def _check_filter(spec: Spec) -> None:
@@ -254,36 +230,3 @@ def _check_filter(spec: Spec) -> None:
             "filters of formulas with several temporal operators are not supported",
             "the value is that of the initial state; write the property alone",
         )
-
-
-def _check_options(precision: float, method: str) -> None:
-    if not 0 < precision < 1:
-        raise ModelError(f"precision must lie strictly between 0 and 1, not {precision}")
-    if method not in METHODS:
-        raise ModelError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
-
-
-def _in_product(
-    model: MDP | IntervalMDP,
-    spec: Spec,
-    agent_max: bool,
-    nature_max: bool,
-    effort: Effort,
-    begun: float,
-    start: Solution | Policy | None,
-) -> Solution:
-    """Return the solution of a property that needs an automaton: that of the product, where it is reachability."""
-    try:
-        product = lift(model, spec, agent_max, nature_max, late=effort.is_late)
-    except OutOfTime:
-        return unanswered(model, spec, effort, begun)
-    known = start.policy if isinstance(start, Solution) else start
-    if known is not None and not np.array_equal(known.graph.state_ptr, product.model.state_ptr):
-        known = None  # a memory of another shape is no place to start from
-    towards = product.spec
-    inner = unbounded(product.model, towards, *players(product.model, towards), effort, begun, known)
-    return in_memory(confirm_lift(inner, product, model, spec, (agent_max, nature_max), effort), product)
-
-
-def _reach(model: IntervalMDP, spec: Spec, effort: Effort, begun: float) -> Solution:
-    return unbounded(model, spec, *players(model, spec), effort, begun, None)

@@ -8,16 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.again import mdp_of, statistics_of
+from umdp.model import MDP
 from umdp.solver.graph.arrays import Shape
-from umdp.solver.judge.width import status_of
-from umdp.solver.objective import bounds_of, objective_of
-from umdp.solver.result import Bracket, Solution, Status
+from umdp.solver.request import Request, SolveOptions
+from umdp.solver.result import Bracket, Solution, Status, mdp_of
 from umdp.solver.sums import bounded_sum
-from umdp.solver.task import Effort
 from umdp.solver.unfinished import policy_of, unfinished
-from umdp.spec import Spec
 
 __all__ = ["bounded"]
 
@@ -25,21 +21,13 @@ Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
 
 
-def _tick(effort: Effort, left: int) -> bool:
+def _tick(options: SolveOptions, left: int) -> bool:
     """Report the steps left to go; return whether to stop."""
-    effort.tell(f"{left} steps to go", np.nan)
-    return effort.stopped
+    options.tell(f"{left} steps to go", np.nan)
+    return options.statistics.stopped
 
 
-def bounded(
-    model: MDP | IntervalMDP,
-    spec: Spec,
-    agent_max: bool,
-    nature_max: bool,
-    effort: Effort,
-    begun: float,
-    policy: Policy | None,
-) -> Solution:
+def bounded(request: Request) -> Solution:
     """Return the solution of a step-bounded property; of a given policy where there is one."""
     from umdp.solver.judge.question import rows_of
     from umdp.solver.judge.steps import bounds_of_steps
@@ -48,9 +36,10 @@ def bounded(
     from umdp.solver.kernels.rounding import all_ends
     from umdp.solver.methods.backward_induction import induct
 
+    model, spec, policy, options = request.model, request.spec, request.policy, request.options
+    agent_max, nature_max, objective = request.agent_max, request.nature_max, request.objective
     shape = Shape.of(model)
-    lower, upper = bounds_of(model)
-    objective = objective_of(model, spec)
+    lower, upper = request.bounds
     steps, x, paid = objective.steps, objective.final, objective.paid
     assert steps is not None and x is not None  # noqa: PT018 - what a step bound comes with
     reward = NOTHING
@@ -72,14 +61,14 @@ def bounded(
             f"a policy for {steps} steps and {shape.states} states does not fit into memory; "
             "evaluate a given policy, or ask for fewer steps"
         )
-    tell = lambda left: _tick(effort, left)  # noqa: E731
+    tell = lambda left: _tick(options, left)  # noqa: E731
     if objective.signed:
-        return bounded_sum(model, spec, objective, agent_max, nature_max, effort, begun, policy, weights, tell)
+        return bounded_sum(request, weights, tell)
     result = induct(
         shape, lower, upper, steps, x, objective.kept, reward=reward, paid=paid, weights=weights, agent_max=agent_max,
-        nature_max=nature_max, keep=keep, tell=tell, watch=effort.clock.flag,
+        nature_max=nature_max, keep=keep, tell=tell, watch=options.watch.flag,
     )  # fmt: skip
-    effort.iterations += result.done
+    options.statistics.iterations += result.done
     rel = np.full(shape.states, result.rel)
     low, high = all_ends(result.x, rel)
     low = np.maximum(np.nextafter(low - result.off, -np.inf), 0.0)
@@ -90,7 +79,7 @@ def bounded(
     if spec.kind == "P":
         high = np.minimum(high, 1.0)
     if result.done < steps:
-        effort.is_late()
+        options.is_late()
         single = span(rows_of(model, objective))
         varies = weights is not None and weights.ndim > 1
         low, high = unfinished(objective, low, high, result.done, (max(single[0], 0.0), single[1]), varies=varies)
@@ -99,14 +88,14 @@ def bounded(
     if steps == 0:
         low = high = x
     taken = policy or policy_of(model, result.choice, result.done)
-    if effort.prove and result.done == steps > 0:
+    if options.prove and result.done == steps > 0:
         own = (taken.choice, None if taken.choice is not None else taken.weights())
         low, high = bounds_of_steps(
-            rows_of(model, objective), objective, (agent_max, nature_max), own, policy is not None, effort.is_late
+            rows_of(model, objective), objective, request.players, own, policy is not None, options.is_late
         )
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
     # What some of the steps prove of all of them is not judged.
-    status = status_of(bracket, effort) if result.done == steps else Status.STOPPED
+    status = options.status(bracket) if result.done == steps else Status.STOPPED
 
     def nature() -> MDP:
         prob = np.empty(shape.transitions)
@@ -114,6 +103,6 @@ def bounded(
         return mdp_of(model, prob)
 
     return Solution(
-        model, spec, bracket, bracket, status, statistics_of(effort, begun), lambda: (low, high),
+        model, spec, bracket, bracket, status, options.spent(), lambda: (low, high),
         lambda: taken, nature,
     )  # fmt: skip

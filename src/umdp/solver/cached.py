@@ -1,32 +1,29 @@
-"""Cached systems: equations that are kept with a graph, renewed for the next bounds, solved and judged in one call.
+"""Cached systems: equations kept with a graph, renewed for the next bounds, solved by elimination and judged in one call.
 
-Rows and work space are those of a `Repetition`, laid out once. Nothing that is kept is believed: the judge looks at the model as
-given, and what it has confirmed are the bounds of all states that a solution shows.
+A system of a model that is solved once is the same object. Rows and work space are laid out once; nothing of them is believed:
+the judge looks at the model as given, and what it has confirmed are the bounds of all states that a solution shows.
 """
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import IntervalMDP, Policy
-from umdp.solver.again import draft_of, mdp_of
-from umdp.solver.confirm.reaching import confirmed
-from umdp.solver.judge.width import plausible, plausible_end, status_of
-from umdp.solver.objective import objective_of, players
+from umdp.solver.judge.width import plausible, plausible_end
 from umdp.solver.proposal import Proposal, as_good
-from umdp.solver.result import Bracket, Solution, Statistics
-from umdp.solver.task import Effort, Values
+from umdp.solver.request import Request
+from umdp.solver.result import Bracket, Solution, mdp_of
+from umdp.solver.task import Values
 
 if TYPE_CHECKING:
     from umdp.model import MDP
     from umdp.solver.judge import TwoPart
     from umdp.solver.judge.question import JudgedObjective
     from umdp.solver.methods.repetition import Found, Repetition
-    from umdp.spec import Spec
 
 __all__ = ["CachedSystem"]
 
@@ -59,17 +56,20 @@ class CachedSystem:
     Attributes
     ----------
     known : the equations, kept with the graph
-    spec : the property, with nature
     """
 
-    def __init__(self, known: Repetition, model: IntervalMDP, spec: Spec) -> None:
+    def __init__(self, known: Repetition) -> None:
+        self.known, self._made = known, False
+
+    def _make(self, request: Request) -> None:
+        """Set up what the judge is asked, and arrays for what it says; once, since all models have the graph of the first."""
         from umdp.solver.cached_kernels import CachedArrays
         from umdp.solver.judge.question import case_of
 
-        self.known, self.spec = known, spec
-        agent_max, self.nature_max = self._players = players(model, spec)
-        task, objective = known.task, objective_of(model, spec)
-        self._case = case_of(model, objective, agent_max, self.nature_max, complement=task.complement)
+        if self._made:
+            return
+        known, task, model = self.known, self.known.task, request.model
+        self._case = case_of(model, request.objective, *request.players, complement=task.complement)
         rows, self._asked = self._case.rows, self._case.asked
         trap = np.full(model.states, -1, np.int64)
         if self._asked.reward and bool(task.decided.infinite.any()):
@@ -79,7 +79,7 @@ class CachedSystem:
             taken = np.where(via >= 0, via, model.state_ptr[:-1]).astype(np.int64)  # what the policy takes there
             trap = trap_levels(rows, self._asked, taken, self._asked.all_below, self._asked.nature_max)
         # A largest probability in the worst case: what nature can hold back by cutting transitions is worth nothing.
-        self._leaks = task.kind == "P" and not task.complement and task.agent_max and not self.nature_max
+        self._leaks = task.kind == "P" and not task.complement and task.agent_max and not request.nature_max
         if self._leaks:
             from umdp.solver.confirm.witness import trap_levels
 
@@ -90,36 +90,35 @@ class CachedSystem:
         self._arrays = CachedArrays(*parts, *(known.leaky() if self._leaks else parts[-2:]))
         self._room = 2 * known.n + 4 + self._arrays.leaky[3].size
         self._open = np.empty(model.states, np.bool_), np.empty(model.states, np.bool_)
+        self._made = True
 
-    def solve(self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort) -> Solution | None:
-        """Return the solution that the judge confirms; None where elimination is not enough, or the judge not convinced."""
-        known, begun = self.known, time.monotonic()
-        if not known.fits(effort) or not known.lock.acquire(blocking=False):
+    def solve(self, request: Request, otherwise: Callable[[], Solution]) -> Solution | None:
+        """Return the solution that the judge confirms; None where elimination is not enough, or the judge not convinced.
+
+        `otherwise` solves without this system, for what it does not know.
+        """
+        known, options, kind = self.known, request.options, request.spec.kind
+        if not known.fits(options) or not known.lock.acquire(blocking=False):
             return None
         try:
-            found, judged, ends = self._solve(model, start, before, effort)
+            self._make(request)
+            found, judged, ends = self._solve(request)
         finally:
             known.lock.release()
-        bounds = None if found is None else known.bracket(found, model.initial)
-        if found is None or bounds is None:
+        if found is None or judged is None:
             return None
-        effort.iterations += found.iterations
-        bracket = Bracket(*plausible_end(self.spec.kind, *bounds))
-        if bracket.relative_width > effort.precision:
+        bounds = known.bracket(found, request.model.initial)
+        if bounds is None or (0.0 < bounds[1] < FAINT if judged.leaking else bounds[0] < FAINT):
             return None
-        if judged is not None and judged.leaking and 0.0 < bounds[1] < FAINT:
-            return None
-        if judged is None or (bounds[0] < FAINT and not judged.leaking):
-            draft = draft_of(known, model, self.spec, self.nature_max, found, bracket, effort, begun)
-            return confirmed(draft, *self._players, effort)
         # What lies further out than what was confirmed is confirmed, too; it has the digits that others have seen.
-        bracket = Bracket(*plausible_end(self.spec.kind, min(bounds[0], ends[0]), max(bounds[1], ends[1])))
-        status = status_of(bracket, effort)
-        return self._solution(model, found, judged, bracket, status, effort, begun) if status.is_precise else None
+        bracket = Bracket(*plausible_end(kind, min(bounds[0], ends[0]), max(bounds[1], ends[1])))
+        if not options.status(bracket).is_precise:
+            return None
+        options.statistics.iterations += found.iterations
+        options.statistics.count(known.n, known.sizes.size, known.largest)
+        return self._solution(request, found, judged, bracket, otherwise)
 
-    def _solve(
-        self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort
-    ) -> tuple[Found | None, JudgedVectors | None, tuple[float, float]]:
+    def _solve(self, request: Request) -> tuple[Found | None, JudgedVectors | None, tuple[float, float]]:
         """Solve and ask the judge; return what was found, what was confirmed of it, and the bounds of the initial state."""
         from umdp.solver.cached_kernels import (
             JUDGED_LEAKING,
@@ -132,7 +131,9 @@ class CachedSystem:
         )
         from umdp.solver.judge.rows import ModelRows, TwoPart
 
-        known, n = self.known, self.known.n
+        known, n, model = self.known, self.known.n, request.model
+        assert isinstance(model, IntervalMDP)
+        start, before = request.first_choices, request.first_unknowns
         start = known.first_choices() if start is None else start
         vectors = np.empty((4, model.states))
         low, high = TwoPart(vectors[0], vectors[1]), TwoPart(vectors[2], vectors[3])
@@ -142,7 +143,8 @@ class CachedSystem:
             NOWHERE if start is None else np.array(start), NOTHING if before is None or before.size != n else before
         )
         rows = ModelRows(*self._graph, model.lower, model.upper, *self._rewards)
-        want = SolveRequest(known.task.agent_max, self.nature_max, effort.precision, model.initial, self._leaks)
+        precision = request.options.precision
+        want = SolveRequest(known.task.agent_max, request.nature_max, precision, model.initial, self._leaks)
         known.forget()
         how = solve_judged(self._arrays, rows, self._asked, self._states, guess, want, out)
         if how == OPEN:
@@ -156,20 +158,14 @@ class CachedSystem:
         return found, judged, (float(out.ends[0]), float(out.ends[1]))
 
     def _solution(
-        self,
-        model: IntervalMDP,
-        found: Found,
-        judged: JudgedVectors,
-        bracket: Any,
-        status: Any,
-        effort: Effort,
-        begun: float,
+        self, request: Request, found: Found, judged: JudgedVectors, bracket: Bracket, otherwise: Callable[[], Solution]
     ) -> Solution:
         """Return the solution whose bounds are those that were confirmed."""
-        known, spec = self.known, self.spec
+        known, model, spec, nature_max = self.known, request.model, request.spec, request.nature_max
+        assert isinstance(model, IntervalMDP)
 
         def values() -> Values:
-            return known.values(found, model.lower, model.upper, self.nature_max)
+            return known.values(found, model.lower, model.upper, nature_max)
 
         def bounds() -> tuple[Array, Array]:
             low, high = judged.bounds()
@@ -181,33 +177,32 @@ class CachedSystem:
             return np.fmin(own[0], low), np.fmax(own[1], high)
 
         def nature() -> MDP:
-            from umdp.solver.api import solve
             from umdp.solver.methods.nature import answer
 
-            if judged.leaking:
-                return solve(model, spec, start=Policy.trusted(model, found.choice), precision=effort.precision).nature
-            return mdp_of(model, answer((whole := values()).task, whole))
+            return otherwise().nature if judged.leaking else mdp_of(model, answer((whole := values()).task, whole))
 
-        took = Statistics(known.n, known.sizes.size, known.largest, effort.iterations, time.monotonic() - begun)
+        options = request.options
         return Solution(
-            model, spec, bracket, bracket, status, took, bounds, lambda: Policy.trusted(model, found.choice), nature,
-            found.x[: known.n],
+            model, spec, bracket, bracket, options.status(bracket), options.spent(), bounds,
+            lambda: Policy.trusted(model, found.choice), nature, found.x[: known.n],
         )  # fmt: skip
 
-    def propose(self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort) -> Proposal | None:
+    def propose(self, request: Request) -> Proposal | None:
         """Return an optimal policy and its value, without a proof; None where elimination is not enough."""
-        known, nature_max = self.known, self.nature_max
-        if not known.fits(effort):
+        known, model, nature_max, kind = self.known, request.model, request.nature_max, request.spec.kind
+        assert isinstance(model, IntervalMDP)
+        if not known.fits(request.options):
             return None
-        found = known.solve(model.lower, model.upper, nature_max, start, before, effort)
+        start, before = request.first_choices, request.first_unknowns
+        found = known.solve(model.lower, model.upper, nature_max, start, before, request.options)
         bounds = None if found is None else known.bracket(found, model.initial)
         if found is None or bounds is None:
             return None
 
         def upper() -> Array:
             values = known.values(found, model.lower, model.upper, nature_max)
-            return plausible(self.spec.kind, *values.between(slice(None)))[1]
+            return plausible(kind, *values.between(slice(None)))[1]
 
-        value = Bracket(*plausible_end(self.spec.kind, *bounds)).value
+        value = Bracket(*plausible_end(kind, *bounds)).value
         policy = Policy.trusted(model, found.choice)
-        return Proposal(policy, value, lambda: as_good(model, self.spec, upper()), found.x[: known.n], upper)
+        return Proposal(policy, value, lambda: as_good(model, request.spec, upper()), found.x[: known.n], upper)

@@ -15,12 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import IntervalMDP, Policy, Rewards
-from umdp.solver.again import mdp_of, statistics_of
-from umdp.solver.result import Bracket, Solution, Status
+from umdp.solver.result import Bracket, Solution, Status, mdp_of
 
 if TYPE_CHECKING:
-    from umdp.solver.task import Effort
-    from umdp.spec import Spec
+    from umdp.solver.request import Request
 
 __all__ = ["cut_rows", "enclosed", "harsher", "milder"]
 
@@ -79,12 +77,7 @@ def milder(model: IntervalMDP, rewards: Rewards, name: str) -> IntervalMDP:
 
 
 def enclosed(
-    model: IntervalMDP,
-    spec: Spec,
-    agent_max: bool,
-    nature_max: bool,
-    effort: Effort,
-    begun: float,
+    request: Request,
     rewards: Rewards,
     forever: float,
     answer: Callable[[IntervalMDP, Rewards], Solution],
@@ -99,16 +92,18 @@ def enclosed(
     answer : solves a model without cuts, with rewards of its own
     worst : in place of the harsher model's, a solution whose bound on nature's side holds
     """
-    from umdp.solver.judge.width import consistent, status_of
+    from umdp.solver.judge.width import consistent
 
+    model, spec, options = request.model, request.spec, request.options
+    assert isinstance(model, IntervalMDP)
     name = "paid" if spec.kind != "R" else spec.resolve_reward(list(model.rewards))
     worst, mild = (
         worst or answer(*harsher(model, rewards, forever, name)),
         answer(milder(model, rewards, name), rewards),
     )
     size, initial = model.states, model.initial
-    below, above = (mild, worst) if nature_max else (worst, mild)
-    own = below if agent_max else above
+    below, above = (mild, worst) if request.nature_max else (worst, mild)
+    own = below if request.agent_max else above
 
     def bounds() -> tuple[Array, Array]:
         return consistent(below.lower[:size], above.upper[:size])
@@ -119,8 +114,7 @@ def enclosed(
 
     low, high = bounds()
     bracket = Bracket(float(low[initial]), float(high[initial]))
-    status = status_of(bracket, effort, Status.OPEN_ENDS)
     return Solution(
-        model, spec, bracket, bracket, status, statistics_of(effort, begun), bounds, policy,
+        model, spec, bracket, bracket, options.status(bracket, Status.OPEN_ENDS), options.spent(), bounds, policy,
         lambda: mdp_of(model, mild.nature.probability),
     )  # fmt: skip

@@ -13,7 +13,6 @@ from umdp.solver.judge.width import status_of
 from umdp.solver.result import Bracket, Solution, Status
 
 if TYPE_CHECKING:
-    from umdp.solver.task import Effort
     from umdp.spec import Spec
 
 __all__ = ["filtered"]
@@ -21,11 +20,11 @@ __all__ = ["filtered"]
 Array = NDArray[Any]
 
 
-def filtered(solution: Solution, spec: Spec, effort: Effort) -> Solution:
+def filtered(solution: Solution, spec: Spec, precision: float) -> Solution:
     """Return the answer to a property with a filter, given that to the property without."""
     wanted = spec.filter
     assert wanted is not None
-    effort.stopped = effort.stopped or solution.status is Status.STOPPED
+    otherwise = Status.STOPPED if solution.status is Status.STOPPED else Status.IMPRECISE
     states = np.flatnonzero(wanted.states.evaluate(solution.model))
     if states.size == 0:
         raise spec.error(f"no state satisfies {wanted.states}, so that the filter has nothing to look at")
@@ -53,10 +52,10 @@ def filtered(solution: Solution, spec: Spec, effort: Effort) -> Solution:
             first = states[:1] if operator in ("first", "state") else states
             bracket = solution.at(int(first[0])) if first.size == 1 else Bracket(float(low.min()), float(high.max()))
             shown = first
-    return replace(
-        solution, spec=spec, bracket=bracket, policy_bracket=bracket, status=status_of(bracket, effort)
-        if wanted.operator in ("min", "max", "avg", "sum", "argmin", "argmax") else solution.status, shown=shown,
-    )  # fmt: skip
+    status = solution.status
+    if wanted.operator in ("min", "max", "avg", "sum", "argmin", "argmax"):
+        status = status_of(bracket.lower, bracket.upper, precision, otherwise)
+    return replace(solution, spec=spec, bracket=bracket, policy_bracket=bracket, status=status, shown=shown)
 
 
 def _mean(values: Array, share: int, way: float) -> float:

@@ -4,45 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
-from umdp.solver.again import mdp_of, statistics_of
 from umdp.solver.confirm.sums import confirm_average
 from umdp.solver.cuts import cut_rows, enclosed
 from umdp.solver.graph.arrays import Shape
-from umdp.solver.judge.width import as_probabilities, status_of
-from umdp.solver.objective import Objective, bounds_of
+from umdp.solver.judge.width import as_probabilities
+from umdp.solver.objective import Objective, bounds_of, players
 from umdp.solver.proof.average import Ends
 from umdp.solver.reduction.stopping import with_stops
-from umdp.solver.result import Bracket, Diagnostic, Solution
+from umdp.solver.request import Request
+from umdp.solver.result import Bracket, Diagnostic, Solution, mdp_of
+from umdp.solver.unbounded import unbounded
 from umdp.spec import Spec
-
-if TYPE_CHECKING:
-    from umdp.solver.task import Effort
 
 __all__ = ["average", "of_policy", "spread_answer"]
 
 Array = NDArray[Any]
-Reach = Callable[[IntervalMDP, Spec], Solution]
 
 
-def average(
-    model: MDP | IntervalMDP,
-    spec: Spec,
-    asked: Objective,
-    agent_max: bool,
-    nature_max: bool,
-    effort: Effort,
-    begun: float,
-    reach: Reach,
-    *,
-    start: Array | None = None,
-) -> Solution:
-    """Return the solution of a long-run average; `reach` solves for the price of reaching an end.
+def average(request: Request) -> Solution:
+    """Return the solution of a long-run average; of a given policy where there is one."""
+    model, policy = request.model, request.policy
+    if policy is None:
+        return _average(request, request.objective)
+    chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
+    size, own = model.states, replace(request.of(chain), agent_max=request.nature_max)
+    inner = _average(own, of_policy(chain, own.objective, size))
+
+    def nature() -> MDP:
+        if policy.choice is None:
+            raise ModelError("nature's answer to a randomised policy is part of the induced chain; solve that instead")
+        return mdp_of(model, spread_answer(model, policy.choice, inner.nature.probability))
+
+    return Solution(
+        model, request.spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
+        lambda: (inner.lower[:size], inner.upper[:size]), lambda: policy, nature,
+    )  # fmt: skip
+
+
+def _average(request: Request, asked: Objective) -> Solution:
+    """Return the solution of a long-run average, given the objective.
 
     Whatever is done, the process ends up in an end component, and the agent may stay there or leave. So the value is that of
     stopping in one of them, at the price of its gain. Prices are what the gain misses of the best one, so that they are at
@@ -56,18 +63,18 @@ def average(
     from umdp.solver.methods.average import solve_gains
     from umdp.solver.methods.signed import Signed
 
-    lower, upper = bounds_of(model)
+    model, options, agent_max, nature_max = request.model, request.options, request.agent_max, request.nature_max
+    lower, upper = request.bounds
     shape = Shape.of(model)
     if isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
         assert asked.rewards is not None
         least, most = span(rows_of(model, asked))
 
         def uncut(other: IntervalMDP, rewards: Rewards) -> Solution:
-            asks = replace(asked, rewards=rewards)
-            return average(other, spec, asks, agent_max, nature_max, effort, begun, reach)
+            return _average(request.of(other), replace(asked, rewards=rewards))
 
         forever = most if nature_max else least
-        return enclosed(model, spec, agent_max, nature_max, effort, begun, asked.rewards, forever, uncut)
+        return enclosed(request, asked.rewards, forever, uncut)
     every = np.ones(shape.states, dtype=np.bool_), np.ones(shape.choices, dtype=np.bool_)
     found, stays, _ = end_components(shape.state_ptr, shape.choice_ptr, shape.successor, lower, upper, *every)
     inside = np.logical_or.reduceat(stays, shape.state_ptr[:-1])
@@ -75,11 +82,10 @@ def average(
     component = np.full(shape.states, -1, dtype=np.int64)
     component[inside] = inner
     signed = Signed(shape, lower, upper, asked.rewards, agent_max=agent_max, nature_max=nature_max)
-    gains = solve_gains(signed, component, names.size, stays, effort, start)
+    gains = solve_gains(signed, component, names.size, stays, options, request.first_choices)
     middle = 0.5 * gains.lower + 0.5 * gains.upper
     apart = 0.5 * (gains.upper - gains.lower) + 4.0 * EPS * (np.abs(gains.lower) + np.abs(gains.upper))
-    effort.undecided, effort.components = shape.states, names.size
-    effort.largest = int(np.bincount(inner).max())
+    options.statistics.count(shape.states, names.size, int(np.bincount(inner).max()))
 
     pulls = "min" if nature_max == agent_max else "max"  # a price is what nature takes away from the agent
     towards = Spec.parse(f'Rmin{pulls}=? [ F "stopped" ]')
@@ -92,7 +98,7 @@ def average(
         price = np.full(shape.states, np.nan)
         price[inside] = np.abs(best - middle)[inner]
         stopping = with_stops(shape, lower, upper, model.initial, price)
-        solution = reach(stopping.model, towards)
+        solution = _reach(request, stopping.model, towards)
         # Whatever is done, one of these prices is paid in the end, however little is known of which.
         away_low, away_high = solution.lower[:-1], np.minimum(solution.upper[:-1], float(np.nanmax(price)))
         # One rounding for the price, one for the difference, of numbers up to the best gain and the price.
@@ -122,9 +128,7 @@ def average(
         spread = float(room.max())
         sides = (best - spread, below), (best + spread, above)
         owned = np.where(settled, component, -1)
-        judged_low, judged_high, sure = confirm_average(
-            model, asked, (agent_max, nature_max), choice, gains.x, (owned, component), sides
-        )
+        judged_low, judged_high, sure = confirm_average(request, asked, choice, gains.x, (owned, component), sides)
         low, high = np.minimum(low, judged_low), np.maximum(high, judged_high)
     assert asked.rewards is not None
     least, most = span(rows_of(model, asked))  # no average is beyond what single steps earn
@@ -135,11 +139,11 @@ def average(
 
     def stop(prices: Array) -> tuple[Solution, Array]:
         made = with_stops(shape, lower, upper, model.initial, prices)
-        return reach(made.model, towards), made.origin
+        return _reach(request, made.model, towards), made.origin
 
     ends = Ends(gains.x, component, stays, settled, stop)
     return Solution(
-        model, spec, bracket, bracket, status_of(bracket, effort, unit=signed.largest_reward), statistics_of(effort, begun),
+        model, request.spec, bracket, bracket, options.status(bracket, unit=signed.largest_reward), options.spent(),
         lambda: (low, high), lambda: Policy(model, choice), lambda: mdp_of(model, prob()), ends=ends,
         diagnostics=() if sure else (Diagnostic.UNCONFIRMED,),
     )  # fmt: skip
@@ -163,6 +167,12 @@ def spread_answer(model: MDP | IntervalMDP, choice: Array, prob: Array) -> Array
     taken[choice] = True
     whole[np.repeat(taken, sizes)] = prob
     return whole
+
+
+def _reach(request: Request, model: IntervalMDP, spec: Spec) -> Solution:
+    """Return what reaching an end costs in a model made of that of a request."""
+    agent_max, nature_max = players(model, spec)
+    return unbounded(replace(request.of(model, spec), agent_max=agent_max, nature_max=nature_max))
 
 
 def _of(values: Array, component: Array) -> Array:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.model import MDP, Policy
 from umdp.solver.objective import players
+from umdp.solver.reduction.analysis import analyse
 from umdp.solver.unbounded import task_of
 from umdp.spec import Spec
 
@@ -66,7 +67,8 @@ class PolicyValues:
 
         if self.spec.aim != "reach" or self.spec.filter is not None:
             return None
-        about, task = task_of(process, self.spec, *players(process, self.spec))
+        about = analyse(process, self.spec)
+        task = task_of(about, self.spec, *players(process, self.spec))
         if not about.kept or task.complement or not task.decided.maybe[process.initial]:
             return None
         known = Repetition(task)

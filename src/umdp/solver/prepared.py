@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.model import Graph, IntervalMDP, Policy
-from umdp.solver.again import repetition
-from umdp.solver.api import propose, solve
+from umdp.solver.api import answer, propose, solve
 from umdp.solver.cached import CachedSystem
 from umdp.solver.objective import players
 from umdp.solver.proposal import Proposal
+from umdp.solver.reduction.analysis import analyse
+from umdp.solver.request import Request, SolveOptions, Start
 from umdp.solver.result import Solution
-from umdp.solver.task import Effort
 from umdp.solver.temporal import needs_automaton
-from umdp.solver.unbounded import task_of
+from umdp.solver.unbounded import cached_system
 from umdp.spec import Spec
 
 __all__ = ["Prepared", "keep_start", "prepare"]
@@ -45,7 +45,8 @@ class Prepared:
     def __init__(self, graph: Graph, spec: Spec | str) -> None:
         self.graph = graph.graph
         self.spec = Spec.parse(spec) if isinstance(spec, str) else spec
-        self._cached: CachedSystem | None = None
+        self._system: CachedSystem | None = None
+        self._players: tuple[bool, bool] | None = None
         self._looked = self.spec.aim != "reach" or self.spec.nature is None or needs_automaton(self.spec)
 
     def solve(
@@ -81,12 +82,10 @@ class Prepared:
         cutoff: float = np.inf,
     ) -> Solution:
         """Return the solution for a model with this graph; `start` are choices (S,), `before` the `unknowns` of a solution."""
-        effort = Effort(precision, method, cutoff=cutoff)
-        cached = self._system(model)
-        found = None if cached is None else cached.solve(model, start, before, effort)
-        if found is not None:
-            return found
-        return solve(model, self.spec, start=self._policy(start), precision=precision, method=method, cutoff=cutoff)
+        options, begin = SolveOptions(precision, method, cutoff=cutoff), Start(start, before)
+        request, system = self._set_up(model, options, begin)
+        found = None if system is None else system.solve(request, lambda: answer(model, self.spec, options))
+        return answer(model, self.spec, options, begin) if found is None else found
 
     def propose(
         self,
@@ -98,23 +97,20 @@ class Prepared:
         method: str,
     ) -> Proposal:
         """Return an optimal policy for a model with this graph, and its value, without a proof; `start` are choices (S,)."""
-        cached, effort = self._system(model), Effort(precision, method, prove=False)
-        found = None if cached is None else cached.propose(model, start, before, effort)
-        if found is not None:
-            return found
-        return propose(model, self.spec, precision=precision, start=self._policy(start), method=method)
+        options, begin = SolveOptions(precision, method, prove=False), Start(start, before)
+        request, system = self._set_up(model, options, begin)
+        found = None if system is None else system.propose(request)
+        return propose(model, self.spec, options, begin) if found is None else found
 
-    def _policy(self, start: Array | None) -> Policy | None:
-        return None if start is None else Policy(self.graph, start)
-
-    def _system(self, model: IntervalMDP) -> CachedSystem | None:
-        """Return the equations kept with the graph; None where the property needs more, or the graph decides everything."""
+    def _set_up(self, model: IntervalMDP, options: SolveOptions, start: Start) -> tuple[Request, CachedSystem | None]:
+        """Return the request, and the system kept with the graph; None where it is not enough, or not needed."""
+        if self._players is None:
+            self._players = players(model, self.spec)
+        request = Request(model, self.spec, *self._players, options, start)
         if not self._looked:
             self._looked = True
-            about, task = task_of(model, self.spec, *players(model, self.spec))
-            kept = repetition(task) if about.kept else None
-            self._cached = None if kept is None or not kept.suits else CachedSystem(kept, model, self.spec)
-        return self._cached
+            self._system = cached_system(analyse(model, self.spec), request)
+        return request, self._system
 
 
 def keep_start(starts: dict[str, Array], name: str, found: Solution | Proposal) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
+from umdp.model import MDP
 from umdp.model.structure import held
 from umdp.solver.judge.width import Status
 from umdp.statements import DiagnosticCode, say
@@ -20,13 +21,13 @@ from umdp.statements.text import facts_html
 
 if TYPE_CHECKING:
     from umdp.automata.product import Product
-    from umdp.model import MDP, IntervalMDP, Policy
+    from umdp.model import IntervalMDP, Policy
     from umdp.solver.proof.average import Ends
     from umdp.solver.proof.certificate import Certificate
     from umdp.solver.task import DraftBounds, Values
     from umdp.spec import Spec
 
-__all__ = ["Bracket", "Diagnostic", "Solution", "Statistics", "Status"]
+__all__ = ["Bracket", "Diagnostic", "Solution", "Statistics", "Status", "mdp_of"]
 
 T = TypeVar("T")
 
@@ -247,6 +248,18 @@ class Solution:
             facts.append(("holds", {True: "yes", False: "no", None: "undecided"}[self.satisfied]))
         facts.append(("model", repr(self.model)))
         return facts_html("Solution", facts, drawing=sketch(self.policy))
+
+
+def mdp_of(model: MDP | IntervalMDP, prob: NDArray[np.float64]) -> MDP:
+    """Return the MDP that nature made of a model."""
+    if isinstance(model, MDP):
+        return model
+    rest = np.repeat(np.add.reduceat(prob, model.choice_ptr[:-1]), np.diff(model.choice_ptr))
+    return MDP(
+        model.state_ptr, model.choice_ptr, model.successor, prob / rest, initial=model.initial, labels=model.labels,
+        rewards=model.rewards, actions=model.actions, state_names=model.state_names, variables=model.variables,
+        constants=model.constants, formulas=model.formulas,
+    )  # fmt: skip
 
 
 def _known(found: T | ModelError) -> Callable[[], T]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
-from umdp.solver.result import Solution
+from umdp.solver.result import Solution, mdp_of
 
 __all__ = ["possible_transitions", "with_transitions", "without_transitions"]
 
@@ -63,8 +63,6 @@ def with_transitions(solution: Solution, model: IntervalMDP, used: Mask) -> Solu
         return found if solution.product is not None else Policy(model, found.choice, found.weight)
 
     def nature() -> MDP:
-        from umdp.solver.again import mdp_of
-
         prob = np.zeros(model.transitions)
         prob[used] = solution.nature.probability
         return mdp_of(model, prob)

@@ -1,4 +1,4 @@
-"""Tasks: one objective over given bounds, how hard to try, and the values that come of it."""
+"""Tasks: one objective over given bounds, and the values that come of it."""
 
 from __future__ import annotations
 
@@ -13,59 +13,15 @@ from numpy.typing import NDArray
 
 from umdp.solver.graph.arrays import sealed
 from umdp.solver.graph.decided import Decided, Edges
-from umdp.solver.watch import Watch
 
 if TYPE_CHECKING:
     from umdp.solver.graph.arrays import Shape
     from umdp.solver.reduction.problem import Problem
 
-__all__ = ["DraftBounds", "Effort", "Task", "Values", "has_free_zero"]
+__all__ = ["DraftBounds", "Task", "Values", "has_free_zero"]
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
-
-
-@dataclass
-class Effort:
-    """How hard to try, and what was spent: shared by all parts of one solve.
-
-    Expected rewards of more than `cutoff` times the largest single one are not worth a proof.
-    """
-
-    precision: float
-    method: str = "auto"
-    threads: int = 1
-    deadline: float = np.inf
-    progress: Callable[[str, float], None] | None = None
-    prove: bool = True
-    cutoff: float = np.inf
-    iterations: int = 0
-    components: int = 0
-    largest: int = 0
-    undecided: int = 0
-    uncertified: int = 0
-    stopped: bool = False
-    watch: Watch | None = None
-
-    def __post_init__(self) -> None:
-        self.watch = Watch(self.deadline) if self.watch is None else self.watch
-
-    @property
-    def clock(self) -> Watch:
-        """The clock, one for all parts of a solve."""
-        assert self.watch is not None
-        return self.watch
-
-    def is_late(self) -> bool:
-        """Return whether time is up, and note it."""
-        self.stopped = self.stopped or self.clock.is_up()
-        return self.stopped
-
-    def tell(self, what: str, width: float) -> None:
-        """Report progress to the caller, if anyone listens; note when time is up."""
-        if self.progress is not None:
-            self.progress(what, width)
-        self.is_late()
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,36 +1,40 @@
-"""Reachability, expected rewards and totals without a step bound: drafts of the solver, and what the judge confirms of them."""
+"""Reachability, expected rewards and totals without a step bound: one road from a request to what the judge confirms.
+
+The graph is analysed, the system built, or taken from where it is kept with the graph and renewed, solved and judged. A small
+system does that in one call (`cached`). What is left is solved component after component, and shown to the judge as a draft.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.again import mdp_of, repetition, solve_again, statistics_of
+from umdp.solver.cached import CachedSystem
 from umdp.solver.confirm.reaching import confirm
 from umdp.solver.cuts import cut_rows, enclosed
-from umdp.solver.judge.width import plausible, plausible_end, status_of
+from umdp.solver.judge.width import plausible, plausible_end
 from umdp.solver.reduction.analysis import Analysis, analyse
-from umdp.solver.result import Bracket, Solution, Status
-from umdp.solver.task import Effort, Task, has_free_zero
+from umdp.solver.request import Request
+from umdp.solver.result import Bracket, Solution, Status, mdp_of
+from umdp.solver.task import DraftBounds, Task, Values, has_free_zero
 from umdp.spec import Spec
 
-__all__ = ["task_of", "unbounded"]
+if TYPE_CHECKING:
+    from umdp.solver.methods.repetition import Repetition
+
+__all__ = ["cached_system", "task_of", "unbounded"]
 
 Array = NDArray[Any]
 
 
-def task_of(model: MDP | IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool) -> tuple[Analysis, Task]:
-    """Return what is asked of a model, with nature taken not to cut edges."""
-    about = analyse(model, spec)
-    return about, _task(about, spec, agent_max, nature_max)
-
-
-def _task(about: Analysis, spec: Spec, agent_max: bool, nature_max: bool) -> Task:
+def task_of(about: Analysis, spec: Spec, agent_max: bool, nature_max: bool) -> Task:
+    """Return what is asked of a model that was analysed, with nature taken not to cut edges."""
     safety = about.safety
     task = Task(
         about.edges, about.lower, about.upper, spec.kind, agent_max, nature_max,
@@ -42,149 +46,197 @@ def _task(about: Analysis, spec: Spec, agent_max: bool, nature_max: bool) -> Tas
     return replace(task, goal=task.decided.one) if about.total else task
 
 
-def _choices(start: Solution | Policy | None, about: Analysis) -> Array | None:
-    """Return the choices (S,) to start from, on the states of an analysis."""
-    policy = start.policy if isinstance(start, Solution) else start
-    if policy is None or policy.choice is None or policy.choice.ndim > 1:
+def cached_system(about: Analysis, request: Request) -> CachedSystem | None:
+    """Return the system kept with the graph; None where the graph decides everything, or elimination alone is no way."""
+    model, spec = request.model, request.spec
+    if not about.kept or not isinstance(model, IntervalMDP):
         return None
-    return np.concatenate([policy.choice, about.shape.state_ptr[policy.choice.size : -1]])
+    key = ("system", *request.players)
+    if key not in about.memo:
+        from umdp.solver.methods.repetition import Repetition
+
+        task = task_of(about, spec, *request.players)
+        shared = ("rows", task.agent_max, task.reach_max)  # whichever way nature pulls
+        if shared not in about.memo:
+            about.memo[shared] = Repetition(task) if task.decided.maybe.any() else None
+        rows: Repetition | None = about.memo[shared]
+        about.memo[key] = CachedSystem(rows) if rows is not None and rows.suits else None
+    system: CachedSystem | None = about.memo[key]
+    return system
 
 
-def unbounded(
-    model: MDP | IntervalMDP,
-    spec: Spec,
-    agent_max: bool,
-    nature_max: bool,
-    effort: Effort,
-    begun: float,
-    start: Solution | Policy | None,
-    *,
-    cutting: bool = False,
-) -> Solution:
-    """Return the solution, as far as the judge confirms it.
+def unbounded(request: Request, *, cutting: bool = False) -> Solution:
+    """Return the solution, as far as the judge confirms it; of a given policy where there is one.
 
     With `cutting`, it is that of a total of which only the bound from above holds if nature may cut.
     """
-    draft = _draft(model, spec, agent_max, nature_max, effort, begun, start, cutting=cutting)
-    if not effort.prove or cutting or draft.status is Status.OPEN_ENDS:
+    if request.policy is not None:
+        return _of_policy(request, request.policy)
+    model, spec, options = request.model, request.spec, request.options
+    about = analyse(model, spec)
+    if about.total and not cutting and isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
+        return _enclosed_total(request, model)
+    values = request.start.values if isinstance(request.start, Solution) and request.start.spec == spec else None
+    system = cached_system(about, request) if options.prove and values is None else None
+    if system is not None:
+        found = system.solve(request, lambda: _draft(request, about))
+        if found is not None:
+            return found
+    draft = _draft(request, about, values)
+    if not options.prove or cutting or draft.status is Status.OPEN_ENDS:
         return draft
-    kept = start is not None or "graph" in model.__dict__
+    kept = request.start is not None or "graph" in model.__dict__
 
     def anew() -> Solution:
-        return _draft(model, spec, agent_max, nature_max, effort, begun, None, fresh=True)
+        return _draft(replace(request, start=None), analyse(model, spec, fresh=True))
 
-    return confirm(draft, agent_max, nature_max, effort, anew if kept else None)
+    return confirm(draft, request, anew if kept else None)
 
 
-def _draft(
-    model: MDP | IntervalMDP,
-    spec: Spec,
-    agent_max: bool,
-    nature_max: bool,
-    effort: Effort,
-    begun: float,
-    start: Solution | Policy | None,
-    *,
-    cutting: bool = False,
-    fresh: bool = False,
-) -> Solution:
-    """Return what the solver finds; with `fresh`, without anything that is kept with the graph."""
-    from umdp.solver.judge.question import one_minus
-    from umdp.solver.methods.by_component import solve_task
-    from umdp.solver.methods.nature import answer, spread
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What a method found: brackets of the initial state, and how to work out the rest when it is asked for.
+
+    Attributes
+    ----------
+    bracket, own : bounds on the value, and on that of the policy
+    bounds, choice, prob : return bounds, choices and nature's answer
+    values, candidate : as in `Solution`
+    open_game : whether the policy's worst case and the best answer to one nature enclose the value
+    """
+
+    bracket: Bracket
+    own: Bracket
+    bounds: Callable[[], tuple[Array, Array]]
+    choice: Callable[[], Array]
+    prob: Callable[[], Array]
+    values: Values | None = None
+    candidate: Callable[[], DraftBounds] | None = None
+    open_game: bool = False
+
+
+def _draft(request: Request, about: Analysis, values: Values | None = None) -> Solution:
+    """Return what the solver finds, from values of before where these are given."""
+    from umdp.solver.methods.nature import spread
     from umdp.solver.methods.resumption import resume
-    from umdp.solver.methods.strategy_iteration import solve_alone, solve_game
 
-    about = analyse(model, spec, fresh=fresh)
-    if about.total and not cutting and isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
-        return _enclosed_total(model, spec, agent_max, nature_max, effort, begun)
-    shape, safety = about.shape, about.safety
-    past = start.values if isinstance(start, Solution) and start.spec == spec and not about.total else None
-    resumed = None if past is None else resume(past, about, effort)
-    first_choices = None if resumed is not None else _choices(start, about)
-    task = _task(about, spec, agent_max, nature_max) if resumed is None else resumed.task
-    if about.kept and resumed is None and isinstance(model, IntervalMDP):
-        known = repetition(task)
-        before = start.unknowns if isinstance(start, Solution) else None
-        if known is not None:
-            again = solve_again(known, model, spec, nature_max, first_choices, before, effort, begun)
-            if again is not None:
-                return again
+    model, spec, options = request.model, request.spec, request.options
+    resumed = None if values is None or about.total else resume(values, about, options)
+    task = task_of(about, spec, *request.players) if resumed is None else resumed.task
     cuts = resumed is None and has_free_zero(task)
     task = replace(task, cuts=cuts)
-
-    kept, candidate = None, None
-    size, initial = model.states, model.initial
-    first = np.array([initial])
-    open_game = cuts and not task.joint
-
-    def own(choice: Array) -> Bracket:
-        if model.is_chain or not effort.prove:
-            return bracket
-        spent = replace(effort)
-        chain: MDP | IntervalMDP = Policy(model, choice[:size]).induced(model)  # type: ignore[type-var]
-        found = unbounded(chain, spec, nature_max, nature_max, spent, begun, None)
-        effort.iterations, effort.stopped = spent.iterations, spent.stopped
-        return found.bracket
-
-    if open_game:
-        game = solve_game(task, effort, first_choices)
-        bracket = _bracket(spec, float(game.lower[initial]), float(game.upper[initial]))
-        own_bracket = own(game.choice)
-        bounds: Callable[[], tuple[Array, Array]] = lambda: (game.lower, game.upper)  # noqa: E731
-        choice: Callable[[], Array] = lambda: game.choice  # noqa: E731
-        prob: Callable[[], Array] = lambda: game.prob  # noqa: E731
+    first = None
+    if resumed is None and (choice := request.first_choices) is not None:
+        first = np.concatenate([choice, about.shape.state_ptr[choice.size : -1]])
+    if cuts and not task.joint:
+        found = _by_strategies(request, task, first)
     else:
-        values, solved = resumed or (solve_alone if cuts else solve_task)(task, effort, first_choices), task
-        bracket = _bracket(spec, *_one(values.between(first)))
-        turn = False
-        if spec.kind == "P" and not cuts and not effort.stopped and bracket.relative_width > effort.precision:
-            # Where a probability is close to 1 there is more room for differences in one minus it.
-            turned = replace(task, complement=not safety, agent_max=not task.agent_max, nature_max=not nature_max)
-            other = solve_task(turned, effort, first_choices)
-            narrow = _bracket(spec, *_one(one_minus(*other.between(first))))
-            turn = narrow.upper - narrow.lower < bracket.upper - bracket.lower
-            if turn:
-                bracket, values, solved = narrow, other, turned
-        own_bracket, kept = bracket, None if cuts or turn else values
-        candidate = lambda: values.candidate(size)  # noqa: E731
-        if cuts:
-            own_bracket = own(values.choice)  # the graph of one policy may decide more than the graph of all
-        bounds = lambda: one_minus(values.lower, values.upper) if turn else (values.lower, values.upper)  # noqa: E731
-        choice = lambda: values.choice  # noqa: E731
-        prob = lambda: answer(solved, values)  # noqa: E731
+        found = _by_values(request, task, first, resumed)
+    size, shape = model.states, about.shape
 
     def per_state() -> tuple[Array, Array]:
-        return plausible(spec.kind, *(np.ascontiguousarray(bound[:size]) for bound in bounds()))
+        return plausible(spec.kind, *(np.ascontiguousarray(bound[:size]) for bound in found.bounds()))
 
     def nature() -> MDP:
-        chosen = prob()
+        chosen = found.prob()
         if cuts:  # where the graph decides, it does so because no listed transition is cut
             decided_rows = ~task.decided.maybe[shape.choice_state]
             chosen = np.where(np.repeat(decided_rows, np.diff(shape.choice_ptr)), spread(task), chosen)
         return mdp_of(model, chosen[: model.transitions])
 
-    closed = own_bracket.relative_width <= effort.precision  # otherwise it is not for the game that the bracket is wide
-    status = status_of(bracket, effort, Status.OPEN_GAME if open_game and closed else Status.IMPRECISE)
+    closed = found.own.relative_width <= options.precision  # otherwise it is not for the game that the bracket is wide
+    status = options.status(found.bracket, Status.OPEN_GAME if found.open_game and closed else Status.IMPRECISE)
     return Solution(
-        model, spec, bracket, own_bracket, status, statistics_of(effort, begun),
-        per_state, lambda: Policy.trusted(model, choice()[:size]), nature, values=kept, _candidate=candidate,
+        model, spec, found.bracket, found.own, status, options.spent(), per_state,
+        lambda: Policy.trusted(model, found.choice()[:size]), nature, values=found.values, _candidate=found.candidate,
     )  # fmt: skip
 
 
-def _enclosed_total(
-    model: IntervalMDP, spec: Spec, agent_max: bool, nature_max: bool, effort: Effort, begun: float
-) -> Solution:
+def _by_strategies(request: Request, task: Task, first: Array | None) -> _Found:
+    """Return what strategy iteration finds where nature may cut edges and pulls against the agent."""
+    from umdp.solver.methods.strategy_iteration import solve_game
+
+    game, initial = solve_game(task, request.options, first), request.model.initial
+    bracket = _bracket(request.spec, float(game.lower[initial]), float(game.upper[initial]))
+    own = _own_bracket(request, bracket, game.choice)
+    return _Found(
+        bracket, own, lambda: (game.lower, game.upper), lambda: game.choice, lambda: game.prob, open_game=True
+    )
+
+
+def _by_values(request: Request, task: Task, first: Array | None, resumed: Values | None) -> _Found:
+    """Return what is found component after component, where one player decides or nature cuts no edge."""
+    from umdp.solver.judge.question import one_minus
+    from umdp.solver.methods.by_component import solve_task
+    from umdp.solver.methods.nature import answer
+    from umdp.solver.methods.strategy_iteration import solve_alone
+
+    spec, options, cuts = request.spec, request.options, task.cuts
+    initial, size = np.array([request.model.initial]), request.model.states
+    values, solved = resumed or (solve_alone if cuts else solve_task)(task, options, first), task
+    bracket, turn = _bracket(spec, *_one(values.between(initial))), False
+    stopped = options.statistics.stopped
+    if spec.kind == "P" and not cuts and not stopped and bracket.relative_width > options.precision:
+        # Where a probability is close to 1 there is more room for differences in one minus it.
+        turned = replace(
+            task, complement=not task.complement, agent_max=not task.agent_max, nature_max=not task.nature_max
+        )
+        other = solve_task(turned, options, first)
+        narrow = _bracket(spec, *_one(one_minus(*other.between(initial))))
+        turn = narrow.upper - narrow.lower < bracket.upper - bracket.lower
+        if turn:
+            bracket, values, solved = narrow, other, turned
+    # The graph of one policy may decide more than the graph of all.
+    own = _own_bracket(request, bracket, values.choice) if cuts else bracket
+    return _Found(
+        bracket, own, lambda: one_minus(values.lower, values.upper) if turn else (values.lower, values.upper),
+        lambda: values.choice, lambda: answer(solved, values), None if cuts or turn else values,
+        lambda: values.candidate(size),
+    )  # fmt: skip
+
+
+def _own_bracket(request: Request, bracket: Bracket, choice: Array) -> Bracket:
+    """Return bounds on the value of a policy; those of the best one where there is no other, or no proof is wanted."""
+    model = request.model
+    if model.is_chain or not request.options.prove:
+        return bracket
+    chain: MDP | IntervalMDP = Policy(model, choice[: model.states]).induced(model)  # type: ignore[type-var]
+    return unbounded(replace(request.of(chain), agent_max=request.nature_max)).bracket
+
+
+def _of_policy(request: Request, policy: Policy) -> Solution:
+    """Return the solution of a given policy: that of the chain which it makes of the model."""
+    model, size = request.model, request.model.states
+    chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
+    inner = unbounded(replace(request.of(chain), agent_max=request.nature_max))
+
+    def nature() -> MDP:
+        if policy.weight is not None:
+            raise ModelError("nature's answer to a randomised policy is part of the induced chain; solve that instead")
+        lower, upper = request.bounds
+        prob = np.array(lower / np.repeat(np.add.reduceat(lower, model.choice_ptr[:-1]), np.diff(model.choice_ptr)))
+        if isinstance(model, IntervalMDP):
+            from umdp.solver.kernels.nature import respond
+
+            worth, paid = inner.upper[:size], request.objective.paid
+            respond(model.choice_ptr, model.successor, lower, upper, worth, paid, request.nature_max, prob)
+        return mdp_of(model, prob)
+
+    return Solution(
+        model, request.spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
+        lambda: (inner.lower[:size], inner.upper[:size]), lambda: policy, nature,
+    )  # fmt: skip
+
+
+def _enclosed_total(request: Request, model: IntervalMDP) -> Solution:
     """Return a bracket of a total where nature may cut transitions, and with them what pays again and again."""
-    paid = model.rewards[spec.resolve_reward(list(model.rewards))]
-    uncut = lambda other, _: unbounded(other, spec, agent_max, nature_max, effort, begun, None)  # noqa: E731
+    paid = model.rewards[request.spec.resolve_reward(list(model.rewards))]
     worst = None
-    if (
-        nature_max and not agent_max
-    ):  # what is not surely brought to an end may cost anything: a bound, if not a sharp one
-        worst = unbounded(model, spec, agent_max, nature_max, effort, begun, None, cutting=True)
-    forever = 1.0 if nature_max else 0.0  # all there is, or nothing
-    return enclosed(model, spec, agent_max, nature_max, effort, begun, paid, forever, uncut, worst)
+    if request.nature_max and not request.agent_max:
+        # What is not surely brought to an end may cost anything: a bound, if not a sharp one.
+        worst = unbounded(replace(request, start=None), cutting=True)
+    forever = 1.0 if request.nature_max else 0.0  # all there is, or nothing
+    return enclosed(request, paid, forever, lambda other, _: unbounded(request.of(other)), worst)
 
 
 def _one(bounds: tuple[Array, Array]) -> tuple[float, float]:

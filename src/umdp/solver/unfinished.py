@@ -19,16 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Policy
-from umdp.solver.again import mdp_of, statistics_of
-from umdp.solver.judge.width import status_of
-from umdp.solver.objective import bounds_of
-from umdp.solver.result import Bracket, Solution
+from umdp.solver.result import Bracket, Solution, mdp_of
 
 if TYPE_CHECKING:
     from umdp.model import MDP, IntervalMDP
     from umdp.solver.objective import Objective
-    from umdp.solver.task import Effort
-    from umdp.spec import Spec
+    from umdp.solver.request import Request
 
 __all__ = ["policy_of", "unanswered", "unfinished"]
 
@@ -72,12 +68,12 @@ def unfinished(
     return np.where(decided, worth, bottom), np.where(decided, worth, top)
 
 
-def unanswered(model: MDP | IntervalMDP, spec: Spec, effort: Effort, begun: float) -> Solution:
+def unanswered(request: Request) -> Solution:
     """Return what is known where time was up before the product was there: nothing, of any policy and any nature."""
     from umdp.solver.kernels.nature import respond
 
-    lower, upper = bounds_of(model)
-    low, high = np.zeros(model.states), np.full(model.states, 1.0 if spec.kind == "P" else np.inf)
+    model, (lower, upper) = request.model, request.bounds
+    low, high = np.zeros(model.states), np.full(model.states, 1.0 if request.spec.kind == "P" else np.inf)
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
     first = np.array(model.state_ptr[:-1])
 
@@ -87,7 +83,7 @@ def unanswered(model: MDP | IntervalMDP, spec: Spec, effort: Effort, begun: floa
         return mdp_of(model, prob)
 
     return Solution(
-        model, spec, bracket, bracket, status_of(bracket, effort), statistics_of(effort, begun), lambda: (low, high),
+        model, request.spec, bracket, bracket, request.options.status(bracket), request.options.spent(), lambda: (low, high),
         lambda: Policy(model, first), nature,
     )  # fmt: skip
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP
-from umdp.solver.judge.width import status_of
 from umdp.solver.objective import Objective, objective_of
 from umdp.solver.result import Bracket, Diagnostic, Solution, Status
 from umdp.solver.temporal import taken_choices
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from umdp.automata.product import Product
     from umdp.model import Policy
     from umdp.solver.judge.lift import RabinTable
-    from umdp.solver.task import Effort
+    from umdp.solver.request import Request
     from umdp.spec import Spec
 
 __all__ = ["ConfirmedSides", "check_lift", "confirm_lift", "examine_product"]
@@ -35,27 +34,19 @@ class ConfirmedSides(NamedTuple):
     above: bool
 
 
-def confirm_lift(
-    solution: Solution,
-    product: Product,
-    model: MDP | IntervalMDP,
-    spec: Spec,
-    players: tuple[bool, bool],
-    effort: Effort,
-    policy: Policy | None = None,
-) -> Solution:
+def confirm_lift(solution: Solution, product: Product, request: Request, policy: Policy | None = None) -> Solution:
     """Return the solution of a product with the bounds that the judge confirms to be those of the model.
 
     Parameters
     ----------
     solution : of the product, as far as it is confirmed there
-    model, spec : what was asked
-    players : whether agent and nature maximise
+    request : what was asked
     policy : of the product, where the value is that of one; otherwise None
     """
     from umdp.solver.judge import refuse
 
-    holds = examine_product(product, model, spec, players, policy)
+    model, spec, options = request.model, request.spec, request.options
+    holds = examine_product(product, model, spec, request.players, policy)
     if solution.model is not product.model or solution.spec != product.spec:
         holds = ConfirmedSides(False, False)
     if all(holds):
@@ -74,7 +65,7 @@ def confirm_lift(
         )
 
     bracket = kept(solution.bracket)
-    status = status_of(bracket, effort, Status.OPEN_GAME if solution.status is Status.OPEN_GAME else Status.IMPRECISE)
+    status = options.status(bracket, Status.OPEN_GAME if solution.status is Status.OPEN_GAME else Status.IMPRECISE)
     return replace(
         solution, bracket=bracket, policy_bracket=kept(solution.policy_bracket), status=status, _bounds=bounds, unknowns=None,
         values=None, _candidate=None, diagnostics=(*solution.diagnostics, Diagnostic.UNCONFIRMED),

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from umdp.errors import UmdpError
 from umdp.solver.objective import objective_of
-from umdp.solver.result import Bracket, Diagnostic, Solution, Status
+from umdp.solver.result import Bracket, Diagnostic, Solution, Status, mdp_of
 
 if TYPE_CHECKING:
     from umdp.solver.judge import TwoPart
     from umdp.solver.judge.question import JudgedObjective
-    from umdp.solver.task import DraftBounds, Effort
+    from umdp.solver.request import Request, SolveOptions
+    from umdp.solver.task import DraftBounds
 
 __all__ = ["confirm", "confirmed"]
 
@@ -36,14 +37,19 @@ class _Defence:
     """Vectors for a case, and what the judge says of them: moved outwards as far as it takes."""
 
     def __init__(
-        self, case: JudgedObjective, given: DraftBounds, choice: Array, nature: Callable[[], Array], effort: Effort
+        self,
+        case: JudgedObjective,
+        given: DraftBounds,
+        choice: Array,
+        nature: Callable[[], Array],
+        options: SolveOptions,
     ) -> None:
         from umdp.solver.confirm.witness import levels_that_pay, trap_levels
         from umdp.solver.judge.graph import may_cut
 
         rows, asked = case.rows, case.asked
         self.case, self.given, self.nature = case, given, nature
-        self.precision, self.late = effort.precision, effort.is_late
+        self.precision, self.late = options.precision, options.is_late
         self.choice = np.ascontiguousarray(choice, dtype=np.int64)
         low, size = given.low[0], given.low[0].size
         self.open = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
@@ -176,38 +182,34 @@ class _Defence:
         return answer_of(self.case, self.sides[0], self.sides[1], states)
 
 
-def confirm(
-    draft: Solution,
-    agent_max: bool,
-    nature_max: bool,
-    effort: Effort,
-    anew: Callable[[], Solution] | None = None,
-) -> Solution:
+def confirm(draft: Solution, request: Request, anew: Callable[[], Solution] | None = None) -> Solution:
     """Return the solution with the bounds that the judge confirms; only then may it be called certified.
 
     Parameters
     ----------
     draft : what the solver says
+    request : what was asked
     anew : solves from nothing, without anything that was kept or given to start from; None where there was no such thing
     """
     from umdp.solver.judge import refuse
 
-    found = confirmed(draft, agent_max, nature_max, effort)
+    options = request.options
+    found = confirmed(draft, request)
     if found is not None:
-        if found.status is Status.IMPRECISE and math.isinf(effort.cutoff):  # it may have been for want of digits
-            closer = _in_integers(draft, agent_max, nature_max, effort)
+        if found.status is Status.IMPRECISE and math.isinf(options.cutoff):  # it may have been for want of digits
+            closer = _in_integers(draft, request)
             if closer is not None:
                 return closer
-        if draft.model.transitions > SMALL or _is_as_close(found, draft, CLOSE * effort.precision):
+        if draft.model.transitions > SMALL or _is_as_close(found, draft, CLOSE * options.precision):
             return found
-        return _proved(draft, effort) or found  # it was known much better
+        return _proved(draft, options) or found  # it was known much better
     refuse(str(draft.spec))
     if anew is not None:
         draft = anew()
-        found = confirmed(draft, agent_max, nature_max, effort)
+        found = confirmed(draft, request)
         if found is not None:
             return found
-    return _proved(draft, effort) or _conceded(draft, agent_max, nature_max, effort)
+    return _proved(draft, options) or _conceded(draft, request)
 
 
 def _is_as_close(found: Solution, draft: Solution, share: float) -> bool:
@@ -218,7 +220,7 @@ def _is_as_close(found: Solution, draft: Solution, share: float) -> bool:
     return not bool(wider.any())
 
 
-def _defence(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> _Defence:
+def _defence(draft: Solution, request: Request) -> _Defence:
     from umdp.solver.judge.question import case_of
     from umdp.solver.task import DraftBounds
 
@@ -229,8 +231,8 @@ def _defence(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort)
     else:
         none = np.zeros(draft.model.states)
         given = DraftBounds((draft.lower, none), (draft.upper, none), objective.safety)
-    case = case_of(draft.model, objective, agent_max, nature_max, complement=given.complement)
-    return _Defence(case, given, choice, lambda: _answer(case, draft), effort)
+    case = case_of(draft.model, objective, *request.players, complement=given.complement)
+    return _Defence(case, given, choice, lambda: _answer(case, draft), request.options)
 
 
 def _answer(case: JudgedObjective, draft: Solution) -> Array:
@@ -244,27 +246,27 @@ def _answer(case: JudgedObjective, draft: Solution) -> Array:
     return prob
 
 
-def confirmed(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> Solution | None:
+def confirmed(draft: Solution, request: Request) -> Solution | None:
     """Return the solution with bounds that hold, close to those of the draft; None where the judge does not confirm them."""
     from umdp.solver.judge import refuse
 
-    defence = _defence(draft, agent_max, nature_max, effort)
+    defence = _defence(draft, request)
     if not (defence.ask() or defence.hold()):
-        found = _in_integers(draft, agent_max, nature_max, effort) if draft.status.is_precise else None
+        found = _in_integers(draft, request) if draft.status.is_precise else None
         if found is not None:
             refuse(str(draft.spec))
             return found
         if not defence.widen():
             return None
-    found = _with_bounds(draft, defence.bounds, effort)
+    found = _with_bounds(draft, defence.bounds, request.options)
     return None if draft.status.is_precise and not found.status.is_precise else found
 
 
 def _with_bounds(
-    draft: Solution, bounds: Callable[[Array | slice], tuple[Array, Array]], effort: Effort, *notes: Diagnostic
+    draft: Solution, bounds: Callable[[Array | slice], tuple[Array, Array]], options: SolveOptions, *notes: Diagnostic
 ) -> Solution:
     """Return the solution with what holds in the place of what the draft says: `bounds` of some states."""
-    from umdp.solver.judge.width import plausible_end, status_of
+    from umdp.solver.judge.width import plausible_end
 
     def outer(states: Array | slice) -> tuple[Array, Array]:
         low, high = bounds(states)
@@ -277,30 +279,29 @@ def _with_bounds(
     if own == draft.bracket:
         own = bracket
     open_game = draft.status is Status.OPEN_GAME
-    status = status_of(bracket, effort, Status.OPEN_GAME if open_game else Status.IMPRECISE)
+    status = options.status(bracket, Status.OPEN_GAME if open_game else Status.IMPRECISE)
     return replace(
         draft, bracket=bracket, policy_bracket=own, status=status, _bounds=lambda: outer(ALL),
         diagnostics=(*draft.diagnostics, *notes),
     )  # fmt: skip
 
 
-def _in_integers(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> Solution | None:
+def _in_integers(draft: Solution, request: Request) -> Solution | None:
     """Return the solution with bounds of as many digits as it takes; None where they are not found, or not close enough."""
     from umdp.model import Policy
-    from umdp.solver.again import mdp_of
     from umdp.solver.confirm.digits import NARROWEST, rounded, solve_in_integers
     from umdp.solver.judge.question import case_of
     from umdp.solver.judge.width import plausible_end
 
-    model, choice, objective = draft.model, draft.policy.choice, objective_of(draft.model, draft.spec)
-    case = case_of(model, objective, agent_max, nature_max, complement=False)
+    model, choice, options = draft.model, draft.policy.choice, request.options
+    case = case_of(model, objective_of(model, draft.spec), *request.players, complement=False)
     unknown = ~case.asked.goal & case.asked.through
     if not case.asked.reward:
         unknown &= draft.lower < 1.0 if case.safety else draft.upper > 0.0
-    if choice is None or effort.is_late() or effort.precision < NARROWEST or bool(np.isinf(draft.lower).any()):
+    if choice is None or options.is_late() or options.precision < NARROWEST or bool(np.isinf(draft.lower).any()):
         return None
     with np.errstate(all="ignore"):  # it proposes; what overflows or is no number does not pass
-        found = solve_in_integers(case.rows, case.asked, unknown, (choice, _answer(case, draft)), effort.is_late)
+        found = solve_in_integers(case.rows, case.asked, unknown, (choice, _answer(case, draft)), options.is_late)
     if found is None:
         return None
     low, high = rounded(found.low, False, False), rounded(found.high, True, False)
@@ -313,17 +314,17 @@ def _in_integers(draft: Solution, agent_max: bool, nature_max: bool, effort: Eff
         bracket=bracket, policy_bracket=bracket,
     )  # fmt: skip
     solution = _with_bounds(
-        draft, lambda states: (low[states], high[states]), effort
+        draft, lambda states: (low[states], high[states]), options
     )  # the policy's own rows prove its side
     return solution if solution.status.is_precise else None
 
 
-def _proved(draft: Solution, effort: Effort) -> Solution | None:
+def _proved(draft: Solution, options: SolveOptions) -> Solution | None:
     """Return the solution with bounds proved in rationals, where the model is small and rounding leaves no room."""
     from umdp.solver.proof.prove import prove
     from umdp.verify.numbers import double, number
 
-    if draft.model.transitions > SMALL or effort.is_late():
+    if draft.model.transitions > SMALL or options.is_late():
         return None
     try:
         content = prove(draft).content
@@ -345,14 +346,14 @@ def _proved(draft: Solution, effort: Effort) -> Solution | None:
             low = np.array(found)
     low[draft.model.initial] = max(low[draft.model.initial], double(number(claim["lower"], "claim"), up=False))
     high[draft.model.initial] = min(high[draft.model.initial], double(number(claim["upper"], "claim"), up=True))
-    proved = _with_bounds(draft, lambda states: (low[states], high[states]), effort)
+    proved = _with_bounds(draft, lambda states: (low[states], high[states]), options)
     # Where another policy proves the bound, nothing is known of this one.
     return proved if claim["policy"] else replace(proved, policy_bracket=Bracket(0.0, most))
 
 
-def _conceded(draft: Solution, agent_max: bool, nature_max: bool, effort: Effort) -> Solution:
+def _conceded(draft: Solution, request: Request) -> Solution:
     """Return the solution with the bounds that do hold, and a note that more was found than could be confirmed."""
-    defence = _defence(draft, agent_max, nature_max, effort)
+    defence = _defence(draft, request)
     if not defence.ask():
         defence.concede()
-    return _with_bounds(draft, defence.bounds, effort, Diagnostic.UNCONFIRMED)
+    return _with_bounds(draft, defence.bounds, request.options, Diagnostic.UNCONFIRMED)

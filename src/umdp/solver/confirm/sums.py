@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.model import MDP, IntervalMDP, Policy
-
 if TYPE_CHECKING:
+    from umdp.model import Policy
     from umdp.solver.objective import Objective
+    from umdp.solver.request import Request
 
 __all__ = ["confirm_average", "confirm_discounted"]
 
@@ -31,24 +31,17 @@ WIDER = (
 )  # of the largest value or reward
 
 
-def confirm_discounted(
-    model: MDP | IntervalMDP,
-    asked: Objective,
-    players: tuple[bool, bool],
-    policy: Policy,
-    given: bool,
-    bounds: tuple[Array, Array],
-) -> tuple[Array, Array, bool]:
+def confirm_discounted(request: Request, policy: Policy, bounds: tuple[Array, Array]) -> tuple[Array, Array, bool]:
     """Return bounds (S,) on a discounted sum that the judge confirms, and whether they are about those given.
 
-    `given` says that the policy was: both bounds are then of its own value.
+    `policy` is the one found; where the request has one, both bounds are of its own value.
     """
     from umdp.solver.judge.question import rows_of
     from umdp.solver.judge.rows import TwoPart
     from umdp.solver.judge.sums import Play, examine_discounted, span
 
-    agent_max, nature_max = players
-    low, high = bounds
+    (agent_max, nature_max), model, asked = request.players, request.model, request.objective
+    (low, high), given = bounds, request.policy is not None
     rows, sides, sure = rows_of(model, asked), [], True
     choice, weight = policy.choice, NOTHING
     if choice is None:
@@ -76,9 +69,8 @@ def confirm_discounted(
 
 
 def confirm_average(
-    model: MDP | IntervalMDP,
+    request: Request,
     asked: Objective,
-    players: tuple[bool, bool],
     choice: Array,
     values: Array,
     components: tuple[Array, Array],
@@ -92,9 +84,9 @@ def confirm_average(
     from umdp.solver.judge.rows import TwoPart
     from umdp.solver.judge.sums import GainVectors, Play, examine_average
 
-    agent_max, nature_max = players
-    rows, found, sure = rows_of(model, asked), [], True
-    fails = np.zeros(model.states, np.bool_)
+    agent_max, nature_max = request.players
+    rows, found, sure = rows_of(request.model, asked), [], True
+    fails = np.zeros(request.model.states, np.bool_)
     for (base, offset), sign, every in zip(sides, (-1.0, 1.0), (not agent_max, agent_max), strict=True):
         component = components[1 if every else 0]
         inside = component >= 0

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import enum
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from umdp.solver.result import Bracket
-    from umdp.solver.task import Effort
 
 __all__ = [
     "Status",
@@ -92,9 +88,7 @@ def is_narrow(lower: float, upper: float, precision: float, unit: float = 0.0) -
     return size < math.inf and 0.0 <= upper - lower <= precision * size
 
 
-def status_of(bracket: Bracket, effort: Effort, otherwise: Status = Status.IMPRECISE, unit: float = 0.0) -> Status:
+def status_of(lower: float, upper: float, precision: float, otherwise: Status, unit: float = 0.0) -> Status:
     """Return what stands behind a bracket; its width counts relative to it, or to `unit`, and then it must be finite."""
-    finite = unit == 0.0 or math.isfinite(bracket.lower)
-    if finite and is_narrow(bracket.lower, bracket.upper, effort.precision, unit):
-        return Status.CERTIFIED
-    return Status.STOPPED if effort.stopped else otherwise
+    finite = unit == 0.0 or math.isfinite(lower)
+    return Status.CERTIFIED if finite and is_narrow(lower, upper, precision, unit) else otherwise

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 from umdp.solver.methods.discounted import solve_discounted
 from umdp.solver.methods.pair import chain_of, solver_of
 from umdp.solver.methods.signed import Signed, Steps
-
-if TYPE_CHECKING:
-    from umdp.solver.task import Effort
+from umdp.solver.request import SolveOptions, SolveStatistics
 
 __all__ = ["Gains", "solve_gains"]
 
@@ -56,7 +54,7 @@ class Gains:
 
 
 def solve_gains(
-    signed: Signed, component: Array, count: int, stays: Array, effort: Effort, start: Array | None = None
+    signed: Signed, component: Array, count: int, stays: Array, options: SolveOptions, start: Array | None = None
 ) -> Gains:
     """Return bounds on the gain of every end component, to the precision asked for or as good as could be found.
 
@@ -68,7 +66,7 @@ def solve_gains(
     count : int
         How many there are.
     stays : (C,) the choices that stay in their state's component
-    effort : Effort
+    options : SolveOptions
     start : (S,), optional
         Choices to prefer.
     """
@@ -85,7 +83,7 @@ def solve_gains(
 
     def look() -> tuple[Array, Array]:
         signed.step(x, into, active=active, usable=stays)
-        effort.iterations += 1
+        options.statistics.iterations += 1
         bottom, top = np.full(count, np.inf), np.full(count, -np.inf)
         np.minimum.at(bottom, owner, (into.change - into.error)[states])
         np.maximum.at(top, owner, (into.change + into.error)[states])
@@ -99,14 +97,14 @@ def solve_gains(
         low, high = np.where(better, bottom, low), np.where(better, top, high)
         taken = active & np.isin(component, np.flatnonzero(better))
         kept_x, choice = np.where(taken, x, kept_x), np.where(taken, into.choice, choice)
-        open_ = high - low > 0.01 * effort.precision * np.maximum(np.maximum(np.abs(low), np.abs(high)), unit)
+        open_ = high - low > 0.01 * options.precision * np.maximum(np.maximum(np.abs(low), np.abs(high)), unit)
         noise = (high - low)[open_] <= 8.0 * float(into.error[states].max(initial=0.0))
         span = float((high - low).max(initial=0.0))
-        effort.tell("long-run average", span / unit if unit > 0 else 0.0)
-        if not open_.any() or noise.all() or effort.stopped or spent >= MOST:
+        options.tell("long-run average", span / unit if unit > 0 else 0.0)
+        if not open_.any() or noise.all() or options.statistics.stopped or spent >= MOST:
             break
         spent += 1
-        done = not (high - low > effort.precision * np.maximum(np.maximum(np.abs(low), np.abs(high)), unit)).any()
+        done = not (high - low > options.precision * np.maximum(np.maximum(np.abs(low), np.abs(high)), unit)).any()
         if done and span > 0.7 * narrow:
             break
         # Linear systems give the values of a pair of strategies, if these make one recurrent class of every component. On the
@@ -117,12 +115,12 @@ def solve_gains(
         narrow = min(narrow, span) if span <= 0.7 * narrow else narrow
         nested = nested or (game and failures > 3)
         if failures <= (FEW if seeds else TRIES):
-            improved = _improved(signed, x, into, active, stays, states, owner, count, effort, nested=nested)
+            improved = _improved(signed, x, into, active, stays, states, owner, count, options, nested=nested)
             if improved is not x:
                 x = improved
                 continue
         if seeds and failures > FEW:  # strategies that are best for a discount near 1 are a better place to go on from
-            x, failures = _discounted(signed, active, stays, component, seeds.pop(), effort), 0
+            x, failures = _discounted(signed, active, stays, component, seeds.pop(), options), 0
             continue
         x, failures = (kept_x, TRIES // 2) if failures > TRIES else (x, failures)
         for _ in range(SWEEPS):
@@ -131,13 +129,13 @@ def solve_gains(
             moved = np.zeros(x.size)
             moved[states] = PART * (into.change[states] - middle[owner])
             x = x + moved
-            if float((top - bottom).max()) <= 0.5 * effort.precision * unit or effort.is_late():
+            if float((top - bottom).max()) <= 0.5 * options.precision * unit or options.is_late():
                 break
     return Gains(low, high, kept_x, choice)
 
 
 def _discounted(
-    signed: Signed, active: Array, stays: Array, component: Array, discount: float, effort: Effort
+    signed: Signed, active: Array, stays: Array, component: Array, discount: float, options: SolveOptions
 ) -> Array:
     """Return values of the strategies that are best with a discount near 1, relative to one state of each component.
 
@@ -145,10 +143,12 @@ def _discounted(
     """
     other = copy(signed)
     other.discount, other.every, other.usable = discount, active, stays
-    spent = replace(effort, precision=1e-9, progress=None, iterations=0)
+    spent = replace(
+        options, precision=1e-9, progress=None, statistics=SolveStatistics(stopped=options.statistics.stopped)
+    )
     first = int(np.flatnonzero(active)[0])
     found = solve_discounted(other, spent, first, looks=LOOKS, spread=False).x
-    effort.stopped = spent.stopped
+    options.statistics.stopped = spent.statistics.stopped
     members, owner = np.flatnonzero(active), component[active]
     reference = np.zeros(int(owner.max()) + 1, dtype=np.int64)
     reference[owner[::-1]] = members[::-1]
@@ -166,7 +166,7 @@ def _improved(
     states: Array,
     owner: Array,
     count: int,
-    effort: Effort,
+    options: SolveOptions,
     *,
     nested: bool,
 ) -> Array:
@@ -190,7 +190,7 @@ def _improved(
         earned, took = np.zeros(size), np.zeros(size)
         if rest.any():
             left = identity(int(rest.sum()), format="csr") - chain[rest][:, rest]
-            solve = solver_of(left.tocsr(), effort.clock.left)
+            solve = solver_of(left.tocsr(), options.watch.left)
             first, second = solve(change[rest]), solve(np.ones(int(rest.sum())))
             if first is None or second is None:
                 return x
@@ -203,7 +203,7 @@ def _improved(
         before = float(np.ptp(change))
         x = x.copy()
         x[states] += found
-        if not nested or effort.is_late():
+        if not nested or options.is_late():
             break
         signed.step(x, into, active=active, usable=stays, weight=weight)
         if not float(np.ptp(into.change[states])) < 0.5 * before:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from umdp.solver.kernels.rounding import EPS, LEAST, MOST, compose, ends, floor, repeated
 from umdp.solver.methods.table import EXACT, METHODS, TINY
-from umdp.solver.task import Effort, Task, Values
+from umdp.solver.request import SolveOptions
+from umdp.solver.task import Task, Values
 
 if TYPE_CHECKING:
     from umdp.solver.methods.resumption import Past
@@ -24,7 +25,7 @@ Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
 
-def solve_task(task: Task, effort: Effort, start: Array | None = None, past: Past | None = None) -> Values:
+def solve_task(task: Task, options: SolveOptions, start: Array | None = None, past: Past | None = None) -> Values:
     """Return certified values of every state; the system solved must have a unique solution.
 
     That is so unless nature may cut edges while pulling against the agent, which `game` reduces to this. `start` are choices (S,)
@@ -34,7 +35,7 @@ def solve_task(task: Task, effort: Effort, start: Array | None = None, past: Pas
 
     graph, decided = task.graph, task.decided
     maybe = decided.maybe
-    effort.undecided = max(effort.undecided, int(np.count_nonzero(maybe)))
+    options.statistics.count(int(np.count_nonzero(maybe)), 0, 0)
 
     def by_graph() -> Array:
         return np.where(decided.via >= 0, decided.via, graph.state_ptr[:-1])
@@ -42,11 +43,11 @@ def solve_task(task: Task, effort: Effort, start: Array | None = None, past: Pas
     if not maybe.any():
         exits = np.array([(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)][0 if task.kind == "R" else 1 if task.complement else 2])
         return Values(task, exits, np.zeros(2), np.where(decided.one, 0, 1), by_graph)
-    layout = lay_out(task, None if past is None else past.problem, effort.threads)
+    layout = lay_out(task, None if past is None else past.problem, options.threads)
     # For a minimal reward, policies that never arrive look cheap at first; one that arrives is known already.
     careful = start is not None or (task.kind == "R" and not task.agent_max)
     first = layout.condense(by_graph() if start is None else start) if careful else None
-    workspace = solve_problem(layout.problem, task, effort, first, past)
+    workspace = solve_problem(layout.problem, task, options, first, past)
     row = workspace.row
 
     def take() -> Array:
@@ -59,23 +60,22 @@ def solve_task(task: Task, effort: Effort, start: Array | None = None, past: Pas
 
 
 def solve_problem(
-    problem: Problem, task: Task, effort: Effort, start: Array | None, past: Past | None = None
+    problem: Problem, task: Task, options: SolveOptions, start: Array | None, past: Past | None = None
 ) -> Workspace:
     """Solve component after component; the workspace then has values, relative errors, rows and nature's probabilities."""
     from umdp.solver.methods.workspace import Workspace
 
-    workspace = Workspace(problem, task, effort, start, past)
+    workspace = Workspace(problem, task, options, start, past)
     sizes = workspace.sizes
-    effort.components = max(effort.components, sizes.size)
-    effort.largest = max(effort.largest, int(sizes.max(initial=0)))
-    method = METHODS[effort.method]
+    options.statistics.count(0, sizes.size, int(sizes.max(initial=0)))
+    method = METHODS[options.method]
     # Bounds are swept in value form, which needs probabilities that a division leaves all their digits.
     sweeps = problem.n > method.sweeps_above and not problem.faint
     elimination = method.elimination if sweeps else method.unswept
     first, tried, batch = 0, -1, 1
     last = 0 if past is not None else sizes.size
     while first < sizes.size:
-        if effort.is_late():
+        if options.is_late():
             workspace.leave(first)
             break
         if past is not None and first >= last:
@@ -92,7 +92,7 @@ def solve_problem(
             stop, batch = min(first + batch, last) if sweeps else last, 2 * batch
             begun, first = first, workspace.eliminate(first, stop, elimination)
             workspace.slow[begun:first] = sizes[begun:first] > 1
-            if first == stop or sizes[first] > elimination or effort.is_late():
+            if first == stop or sizes[first] > elimination or options.is_late():
                 continue
             if _is_vacuous(workspace, first):
                 first += 1
@@ -102,27 +102,26 @@ def solve_problem(
         else:
             swept = slow or problem.faint or (sweeps and size <= LARGE)
             loose = not _prove_large(workspace, first, swept=swept)
-            if loose and size <= method.elimination_at_last and not effort.stopped:
-                effort.tell("elimination", np.nan)
+            if loose and size <= method.elimination_at_last and not options.statistics.stopped:
+                options.tell("elimination", np.nan)
                 found = workspace.keep(first)
                 loose = workspace.eliminate(first, first + 1, size, warm=False) == first
                 workspace.back_to(found, first)
         if loose and sizes[first] <= EXACT:
             _solve_exactly(workspace, first)
         first += 1
-    loose = not bool((workspace.rel[: problem.n] <= effort.precision / 2).all())
-    if loose and effort.prove and not effort.stopped and problem.n <= EXACT:
+    loose = not bool((workspace.rel[: problem.n] <= options.precision / 2).all())
+    if loose and options.prove and not options.statistics.stopped and problem.n <= EXACT:
         # Components are tight given their exits, but errors have added up on the way: leave no error to inherit.
         for component in range(sizes.size):
             _solve_exactly(workspace, component)
-    effort.iterations += int(workspace.counts[0])
-    effort.uncertified += int(workspace.counts[1])
+    options.statistics.iterations += int(workspace.counts[0])
     return workspace
 
 
 def _is_vacuous(workspace: Workspace, component: int) -> bool:
-    """Whether a bracket would say nothing that is of use: what it rests on is unknown, or beyond the effort's cutoff."""
-    task, cutoff = workspace.task, workspace.effort.cutoff
+    """Whether a bracket would say nothing that is of use: what it rests on is unknown, or beyond the cutoff."""
+    task, cutoff = workspace.task, workspace.options.cutoff
     if not workspace.inherited(component) < np.inf:
         return True
     if task.kind == "P" or cutoff == np.inf:
@@ -142,7 +141,7 @@ def _prove_large(workspace: Workspace, component: int, *, swept: bool, known: bo
     workspace.slow[component] = not solve_large(workspace, component, swept=swept)
     if before is not None:
         workspace.back_to(before, component)
-    return not bool((workspace.rel[workspace.unknowns(component)] > workspace.effort.precision / 2).any())
+    return not bool((workspace.rel[workspace.unknowns(component)] > workspace.options.precision / 2).any())
 
 
 def _solve_exactly(workspace: Workspace, component: int) -> None:
@@ -167,7 +166,7 @@ def _solve_exactly(workspace: Workspace, component: int) -> None:
     known = {t: workspace.exact[t] if t in workspace.exact else Fraction(float(workspace.x[t])) for t in exits}
     values = solve_exactly(
         workspace.problem, inner.start, inner.stop, known, workspace.row, workspace.prob, task.agent_max, task.nature_max,
-        workspace.effort.is_late,
+        workspace.options.is_late,
     )  # fmt: skip
     if values is None:
         return

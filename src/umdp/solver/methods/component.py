@@ -54,7 +54,7 @@ class Component:
     """
 
     def __init__(self, workspace: Workspace, number: int) -> None:
-        self.workspace, self.problem, self.effort = workspace, workspace.problem, workspace.effort
+        self.workspace, self.problem, self.options = workspace, workspace.problem, workspace.options
         self.agent_max, self.nature_max = workspace.task.agent_max, workspace.task.nature_max
         self.players = workspace.players
         self.inner = workspace.unknowns(number)
@@ -69,12 +69,12 @@ class Component:
 
     def _spread(self, kernel: Callable[..., Any], *rest: Any) -> list[Any]:
         """Run a kernel that reads no values it writes, over ranges of states at once."""
-        parts = ranges(self.begin, self.end, self.effort.threads)
+        parts = ranges(self.begin, self.end, self.options.threads)
         spaces = [self.space, *(self.workspace.row_space() for _ in parts[1:])]
         jobs = [
             partial(kernel, *part, self.problem.rows, space, *rest) for part, space in zip(parts, spaces, strict=True)
         ]
-        return at_once(jobs, self.effort.threads)
+        return at_once(jobs, self.options.threads)
 
     @property
     def has_freedom(self) -> bool:
@@ -87,7 +87,7 @@ class Component:
 
     def sweep(self, x: Array, row: Array) -> tuple[float, int]:
         """Update the values once; return the largest relative change and how many states changed their row."""
-        self.effort.iterations += 1
+        self.options.statistics.iterations += 1
         change, switched = self._sweep(sweeps.sweep, x, row, self.players)
         return float(change), int(switched)
 
@@ -112,12 +112,12 @@ class Component:
         orders = order, order.copy()  # each sorts its rows by its own values
         up = partial(self._settle, above, rows[0], orders[0], tries, from_above=True)
         down = partial(self._settle, below, rows[1], orders[1], tries, from_above=False)
-        if len(ranges(self.begin, self.end, self.effort.threads)) > 1:
-            (proves, taken), (also, more) = at_once([up, down], self.effort.threads)
+        if len(ranges(self.begin, self.end, self.options.threads)) > 1:
+            (proves, taken), (also, more) = at_once([up, down], self.options.threads)
         else:
             proves, taken = up()
             also, more = down() if proves else (False, 0)
-        self.effort.iterations += taken + more if proves else taken
+        self.options.statistics.iterations += taken + more if proves else taken
         if not (proves and also):
             return False
         low, high = below[inner].copy(), above[inner].copy()
@@ -135,7 +135,7 @@ class Component:
         """
         rows, space = self.problem.rows._replace(order=order), self.workspace.row_space()
         left, attempt = int(self.end - self.begin), 0
-        while left > 0 and attempt < PATIENCE * tries and not self.effort.is_late():
+        while left > 0 and attempt < PATIENCE * tries and not self.options.is_late():
             moved = int(sweeps.enclose(self.begin, self.end, rows, space, bound, proof, self.players, from_above))
             attempt += 1
             if attempt > tries and 2 * moved > left:

@@ -27,7 +27,7 @@ from umdp.solver.methods.pair import chain_of, solver_of
 from umdp.solver.methods.signed import Signed, Steps
 
 if TYPE_CHECKING:
-    from umdp.solver.task import Effort
+    from umdp.solver.request import SolveOptions
 
 __all__ = ["Discounting", "bracket", "solve_discounted"]
 
@@ -73,7 +73,7 @@ def bracket(x: Array, steps: Steps, discount: float) -> tuple[Array, Array]:
 
 def solve_discounted(
     signed: Signed,
-    effort: Effort,
+    options: SolveOptions,
     initial: int,
     start: Array | None = None,
     *,
@@ -90,7 +90,7 @@ def solve_discounted(
     ----------
     signed : Signed
         The model; with a `weight` its policy is evaluated.
-    effort : Effort
+    options : SolveOptions
     initial : int
         The state whose bracket counts.
     start : (S,), optional
@@ -108,7 +108,7 @@ def solve_discounted(
     best: Discounting | None = None
     while looks > 0:
         signed.step(x, into)
-        effort.iterations += 1
+        options.statistics.iterations += 1
         looks -= 1
         low, high = bracket(x, into, signed.discount)
         width = float(high[initial] - low[initial])
@@ -117,38 +117,42 @@ def solve_discounted(
             kept = Steps(into.change.copy(), into.error.copy(), into.choice.copy(), into.prob.copy())
             best = Discounting(low, high, x, kept)
         size = max(abs(float(low[initial])), abs(float(high[initial])), unit)
-        effort.tell("discounted sum", width / size if size > 0 else 0.0)
-        done = not width > effort.precision * size
+        options.tell("discounted sum", width / size if size > 0 else 0.0)
+        done = not width > options.precision * size
         least = float(into.error.max()) + EPS * float(np.abs(x).max())  # what a step changes by rounding alone
         noise = float(np.abs(into.change).max()) <= 4.0 * least
         within = (
-            least <= (1.0 - signed.discount) * effort.precision * size
+            least <= (1.0 - signed.discount) * options.precision * size
         )  # whether rounding leaves room for what is asked
-        if not width > 0.01 * effort.precision * size or noise or effort.is_late():
+        if not width > 0.01 * options.precision * size or noise or options.is_late():
             break
-        if (done and width > 0.5 * before) or effort.iterations > _most(signed.discount):
+        if (done and width > 0.5 * before) or options.statistics.iterations > _most(signed.discount):
             break
         stalled = stalled + 1 if width > 0.5 * before else 0
         if not within and stalled > FEW:
             break
         x = x + into.change
-        if _sweeps(width, effort.precision * size, signed.discount) <= PATIENCE or stalled > ROUNDS:
+        if _sweeps(width, options.precision * size, signed.discount) <= PATIENCE or stalled > ROUNDS:
             for _ in range(SWEEPS):
                 signed.step(x, into)
                 x = x + into.change
-                if effort.is_late():
+                if options.is_late():
                     break
         else:
             nested = nested or (game and stalled > 2)
-            x = _improved(signed, x, into, effort, nested=nested)
+            x = _improved(signed, x, into, options, nested=nested)
     assert best is not None
     size = max(abs(float(best.lower[initial])), abs(float(best.upper[initial])), unit)
-    if spread and float(best.upper[initial] - best.lower[initial]) > effort.precision * size and not effort.stopped:
-        return _spread(signed, best, effort, initial)
+    if (
+        spread
+        and float(best.upper[initial] - best.lower[initial]) > options.precision * size
+        and not options.statistics.stopped
+    ):
+        return _spread(signed, best, options, initial)
     return best
 
 
-def _spread(signed: Signed, found: Discounting, effort: Effort, initial: int) -> Discounting:
+def _spread(signed: Signed, found: Discounting, options: SolveOptions, initial: int) -> Discounting:
     """Return bounds by the discounted sum of what a step from the values found changes, and may be off."""
     if unknown(found):
         return found
@@ -156,7 +160,8 @@ def _spread(signed: Signed, found: Discounting, effort: Effort, initial: int) ->
     if not float(off.max()) < float(signed.largest_reward) * 1e-6:  # nothing small to sum up, and no end of it
         return found
     errors = signed.about(Rewards(state=off))
-    summed = solve_discounted(errors, replace(effort, precision=0.01, progress=None), initial, fixed=True, spread=False)
+    own = replace(options, precision=0.01, progress=None, statistics=replace(options.statistics))
+    summed = solve_discounted(errors, own, initial, fixed=True, spread=False)
     room = summed.upper * (1.0 + 4.0 * EPS)
     low, high = np.nextafter(found.x - room, -np.inf), np.nextafter(found.x + room, np.inf)
     return replace(found, lower=np.maximum(low, found.lower), upper=np.minimum(high, found.upper))
@@ -177,7 +182,7 @@ def _most(discount: float) -> float:
     return 1000.0 + 60.0 / (1.0 - discount)
 
 
-def _improved(signed: Signed, x: Array, into: Steps, effort: Effort, *, nested: bool) -> Array:
+def _improved(signed: Signed, x: Array, into: Steps, options: SolveOptions, *, nested: bool) -> Array:
     """Return the values of the strategies taken by a linear system; `x` where it cannot be solved.
 
     Improving both players at once mostly settles, and quickly. Where it does not, nature answers one policy (`nested`) until it
@@ -194,10 +199,10 @@ def _improved(signed: Signed, x: Array, into: Steps, effort: Effort, *, nested: 
     for _ in range(12 if nested else 1):
         signed.step(x, into, weight=weight)
         before = float(np.abs(into.change).max())
-        if before <= 4.0 * float(into.error.max()) or (nested and before < 1e-2 * size) or effort.is_late():
+        if before <= 4.0 * float(into.error.max()) or (nested and before < 1e-2 * size) or options.is_late():
             break
         matrix = identity(states.size, format="csr") - signed.discount * chain_of(signed, into, states)
-        found = solver_of(matrix, effort.clock.left)(into.change)
+        found = solver_of(matrix, options.watch.left)(into.change)
         if found is None:
             break
         x = x + found

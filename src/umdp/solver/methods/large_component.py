@@ -36,7 +36,7 @@ def solve_large(workspace: Workspace, number: int, *, swept: bool) -> bool:
             # From far away values settle evenly, which can be made use of; from nearby that may take longer.
             workspace.start_over(inner)
         enough = _iterate_values(component, wanted, bounds, cold=True)
-    if not (enough or component.effort.is_late() or _eliminate(component, wanted, bounds)):
+    if not (enough or component.options.is_late() or _eliminate(component, wanted, bounds)):
         component.read(workspace.above)
         safe = None if workspace.safe is None else workspace.safe[inner]
         with np.errstate(all="ignore"):  # it proposes; what overflows or is no number does not pass
@@ -64,7 +64,7 @@ def _eliminate(component: Component, wanted: float, bounds: Bounds) -> bool:
     chain = Chain(p, component.begin, component.end, p.row_ptr, p.lower)
     eliminated = chain.eliminate()
     found = None if eliminated is None else eliminated.values(workspace.x, workspace.task.blur)
-    component.effort.iterations += 1
+    component.options.statistics.iterations += 1
     if found is None or not float(found[1].max()) <= wanted / 2:
         return False
     x, rel = found
@@ -105,11 +105,11 @@ def _iterate_values(component: Component, wanted: float, bounds: Bounds, *, cold
     if workspace.safe is not None and cold:
         for _ in range(START // 8):
             component.answer(x, workspace.tail, row, workspace.prob)
-            if component.follow(x, row, workspace.prob, 8) < 1e-2 or component.effort.is_late():
+            if component.follow(x, row, workspace.prob, 8) < 1e-2 or component.options.is_late():
                 break
     pace = np.array([GOAL * wanted, np.inf, 1.0, 1.0, 0.0])
     chances = 3
-    while not component.effort.stopped:
+    while not component.options.statistics.stopped:
         change, switched = component.sweep(x, row)
         pace[4] += 1
         verdict = assess(pace, change, switched, n)
@@ -131,5 +131,5 @@ def _iterate_values(component: Component, wanted: float, bounds: Bounds, *, cold
             component.follow(x, row, workspace.prob, steps, extrapolate=reach(change, switched, n))
         pace[3] = 1 + steps
         pace[4] += steps
-        component.effort.tell("value iteration", change)
+        component.options.tell("value iteration", change)
     return False

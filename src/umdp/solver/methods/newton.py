@@ -43,14 +43,14 @@ def newton(
     """
     inner = component.inner
     tolerance, sweeps, idle = 1e-2, 1, 0
-    effort = component.effort
-    chain = Chain(component.problem, component.begin, component.end, row, prob, watch=effort.clock)
+    options = component.options
+    chain = Chain(component.problem, component.begin, component.end, row, prob, watch=options.watch)
     for turn in range(ROUNDS):
         component.answer(x, tail, row, prob)
         chain = chain.again(row, prob)
         step = chain.solve(chain.residual(x, tail), tolerance, _scale(x[inner]))
-        effort.iterations += 1
-        if effort.is_late():
+        options.statistics.iterations += 1
+        if options.is_late():
             return
         if step is None or not bool((x[inner] + step >= 0.0).all()):
             # The strategies at hand cannot leave (yet): start over from some that can, or sweep on.
@@ -58,7 +58,7 @@ def newton(
             if safe is not None:
                 x[inner], row[inner], safe = 0.0, safe, None
                 continue
-            change = max((component.sweep(x, row)[0] for _ in range(sweeps) if not effort.is_late()), default=0.0)
+            change = max((component.sweep(x, row)[0] for _ in range(sweeps) if not options.is_late()), default=0.0)
             if change == 0.0 or sweeps > 10_000:
                 return
             sweeps *= 2
@@ -76,14 +76,14 @@ def newton(
             switched = int(np.count_nonzero(row[inner] != before))
         else:
             switched = component.improve(x, tail, row)
-        effort.tell("policy iteration", moved)
+        options.tell("policy iteration", moved)
         if moved < 1e-3 and (switched == 0 or (moved < wanted and turn % 4 == 0)):
             if tolerance <= 1e-8 and component.surround(wanted, bounds, HOPES):
                 return
             prove(component, chain, x, tail, row, wanted, bounds)
             if bounds.width <= wanted:
                 return
-        if effort.stopped:
+        if options.statistics.stopped:
             return
         idle = idle + 1 if switched == 0 and moved < 1e-14 else 0
         if idle > (0 if bounds.width < np.inf else 2):
@@ -146,7 +146,7 @@ def prove(component: Component, chain: Chain, x: Array, tail: Array, row: Array,
         if high is not None and (above := _relative(sum(high) - values, values)) < bounds.above:
             (bounds.high, bounds.high_rest), bounds.above = high, above
             bounds.rows = bounds.rows if component.agent_max else high_row
-        if bounds.width <= wanted or component.effort.is_late():
+        if bounds.width <= wanted or component.options.is_late():
             return
 
 
@@ -197,7 +197,7 @@ def _inductive(
         # The longer one can linger, the more the load adds up to; growth must stay slow, or it feeds on itself.
         if component.relax(bound, rest, load, 0.25 * 1.01**attempt, from_above=from_above) == 0:
             break
-        if component.effort.is_late():
+        if component.options.is_late():
             return None, proof[inner].copy()
     if component.passes(bound, rest, proof, from_above=from_above):
         return (bound[inner].copy(), rest[inner].copy()), proof[inner].copy()
@@ -211,7 +211,7 @@ def _inductive(
         component.answer(bound, rest, taken, prob)
         chain = chain.again(taken, prob)
         step = chain.solve(chain.residual(bound, rest) + extra, 1e-3, _scale(x[inner]))
-        if step is None or component.effort.is_late():
+        if step is None or component.options.is_late():
             break
         _add(bound, rest, inner, step)
         _clamp(bound, rest, inner)

@@ -24,7 +24,7 @@ from umdp.solver.reduction.problem import FAINT
 from umdp.solver.task import Task, Values
 
 if TYPE_CHECKING:
-    from umdp.solver.task import Effort
+    from umdp.solver.request import SolveOptions
 
 __all__ = ["Repetition"]
 
@@ -32,6 +32,7 @@ Array = NDArray[Any]
 Arrays = tuple[Any, ...]
 NOWHERE = np.empty(0, np.int64)
 NOTHING = np.empty(0)
+MOST = 1000, 128  # unknowns, and those of a component: what is solved without looking at the clock
 
 
 @kernel(allocates=False)
@@ -196,10 +197,11 @@ class Repetition:
         )  # fmt: skip
         self._made = True
 
-    def fits(self, effort: Effort) -> bool:
-        """Whether elimination alone is what the method of an effort would try first on every component."""
-        method = METHODS[effort.method]
-        return self.suits and self.n <= method.sweeps_above and self.largest <= method.unswept
+    def fits(self, options: SolveOptions) -> bool:
+        """Whether elimination alone is what the method would try first on every component."""
+        method = METHODS[options.method]
+        unknowns, size = min(method.sweeps_above, MOST[0]), min(method.unswept, MOST[1])
+        return self.suits and self.n <= unknowns and self.largest <= size
 
     def solve(
         self,
@@ -208,7 +210,7 @@ class Repetition:
         nature_max: bool,
         start: Array | None,
         before: Array | None,
-        effort: Effort,
+        options: SolveOptions,
     ) -> Found | None:
         """Solve for new bounds; None where elimination leaves something open, nature may cut edges, or the work space is in use.
 
@@ -217,7 +219,7 @@ class Repetition:
         if not self.lock.acquire(blocking=False):
             return None  # somebody else is at it, in another thread
         try:
-            return self._solve(lower, upper, nature_max, start, before, effort)
+            return self._solve(lower, upper, nature_max, start, before, options)
         finally:
             self.lock.release()
 
@@ -228,7 +230,7 @@ class Repetition:
         nature_max: bool,
         start: Array | None,
         before: Array | None,
-        effort: Effort,
+        options: SolveOptions,
     ) -> Found | None:
         if self._bounds is None or self._bounds[0] is not lower or self._bounds[1] is not upper:
             self._open = not self.renew(lower, upper)
@@ -239,7 +241,7 @@ class Repetition:
         start = self.first_choices() if start is None else start
         found, taken = self.room()
         known = NOTHING if before is None or before.size != n else before
-        prove, precision, counts = effort.prove, effort.precision, np.zeros(2, np.int64)
+        prove, precision, counts = options.prove, options.precision, np.zeros(2, np.int64)
         solved = resolve(
             self._about, NOWHERE if start is None else np.array(start), self._by_graph, known, precision / 2 if prove else np.inf,
             self._equations, task.agent_max, nature_max, precision / 4 if prove else np.inf, self._space, found, taken, counts,

@@ -22,7 +22,8 @@ from umdp.solver.task import has_free_zero
 if TYPE_CHECKING:
     from umdp.solver.reduction.analysis import Analysis
     from umdp.solver.reduction.problem import Problem
-    from umdp.solver.task import Effort, Values
+    from umdp.solver.request import SolveOptions
+    from umdp.solver.task import Values
 
 __all__ = ["Past", "resume"]
 
@@ -75,7 +76,7 @@ class Past:
         return begin, self._last
 
 
-def resume(before: Values, about: Analysis, effort: Effort) -> Values | None:
+def resume(before: Values, about: Analysis, options: SolveOptions) -> Values | None:
     """Return the values for the bounds and rewards of an analysis, starting from those found before; None if that does not do.
 
     It does where graph and goal are those of before, the same choices are free of charge (end components in which one can stay
@@ -85,7 +86,7 @@ def resume(before: Values, about: Analysis, effort: Effort) -> Values | None:
     same = (
         problem is not None
         and not (before.exact or before.least)
-        and bool((before.error <= effort.precision / 2).all())
+        and bool((before.error <= options.precision / 2).all())
         and (about.lower is about.upper) == (old.lower is old.upper)
         and about.reward_error == old.reward_error
         and _equal(about.shape.state_ptr, old.graph.state_ptr)
@@ -101,8 +102,7 @@ def resume(before: Values, about: Analysis, effort: Effort) -> Values | None:
     changed = differing(task.graph.choice_ptr, task.lower, task.upper, task.reward, old.lower, old.upper, old.reward)
     count = int(np.count_nonzero(changed))
     if count == 0:
-        effort.undecided, effort.components = problem.n, problem.comp_ptr.size - 1
-        effort.largest = int(np.diff(problem.comp_ptr).max(initial=0))
+        options.statistics.count(problem.n, problem.comp_ptr.size - 1, int(np.diff(problem.comp_ptr).max(initial=0)))
         return replace(before, task=task)
     if has_free_zero(task):
         return None
@@ -112,10 +112,10 @@ def resume(before: Values, about: Analysis, effort: Effort) -> Values | None:
     if (
         fresh is None
     ):  # sums of bounds that are exact merge entries, others do not: rows may have become longer, or shorter
-        rows = lay_out(task, threads=effort.threads).problem
+        rows = lay_out(task, threads=options.threads).problem
         if np.array_equal(rows.row_ptr, problem.row_ptr) and np.array_equal(rows.origin, problem.origin):
             fresh = rows
-    return None if fresh is None else solve_task(task, effort, past=Past(before, fresh, changed))
+    return None if fresh is None else solve_task(task, options, past=Past(before, fresh, changed))
 
 
 def _equal(one: Array, other: Array) -> bool:

@@ -19,7 +19,8 @@ from umdp.solver.kernels.end_components import sure_against_nature, trap
 from umdp.solver.kernels.nature import respond
 from umdp.solver.methods.by_component import solve_task
 from umdp.solver.methods.nature import BLUR, NOTHING, answer, feasible, spread
-from umdp.solver.task import Effort, Task, Values
+from umdp.solver.request import SolveOptions
+from umdp.solver.task import Task, Values
 
 __all__ = ["GameValues", "against_policy", "solve_alone", "solve_game"]
 
@@ -40,7 +41,7 @@ class GameValues:
     prob: Array
 
 
-def solve_alone(task: Task, effort: Effort, start: Array | None = None) -> Values:
+def solve_alone(task: Task, options: SolveOptions, start: Array | None = None) -> Values:
     """Solve a task in which one player decides: both pull the same way, or one of them has no choice."""
     graph, decided = task.graph, task.decided
     arrays = (graph.state_ptr, graph.choice_ptr, graph.successor, task.lower, task.upper)
@@ -53,7 +54,7 @@ def solve_alone(task: Task, effort: Effort, start: Array | None = None) -> Value
         lost, to = task.edges.attract(stuck | decided.infinite, ~decided.one, every=False)
         via = np.where(stuck, via, np.where(decided.via >= 0, decided.via, to))
         decided = replace(decided, infinite=lost & ~decided.one, via=via)
-    return solve_task(replace(task, decided=decided), effort, start)
+    return solve_task(replace(task, decided=decided), options, start)
 
 
 def against_policy(task: Task, choice: Array) -> Task:
@@ -159,29 +160,25 @@ def _improve_nature(task: Task, prob: Array, x: Array) -> tuple[Array, bool]:
     return np.where(np.repeat(better, np.diff(graph.choice_ptr)), fresh, prob), bool(better.any())
 
 
-def _value_of_nature(task: Task, prob: Array, effort: Effort) -> Values:
-    return solve_alone(_against_nature(task, prob), effort)
+def _value_of_nature(task: Task, prob: Array, options: SolveOptions) -> Values:
+    return solve_alone(_against_nature(task, prob), options)
 
 
-def _value_of_policy(task: Task, choice: Array, effort: Effort) -> Values:
-    return solve_alone(against_policy(task, choice), effort)
+def _value_of_policy(task: Task, choice: Array, options: SolveOptions) -> Values:
+    return solve_alone(against_policy(task, choice), options)
 
 
-def solve_game(task: Task, effort: Effort, start: Array | None = None) -> GameValues:
+def solve_game(task: Task, options: SolveOptions, start: Array | None = None) -> GameValues:
     """Return bounds on the value of the game, from both sides, by strategy iteration with certified steps.
 
     `start` is a choice per state to begin with, where the agent leads.
     """
     agent_leads = task.reach_max if task.kind == "P" else not task.agent_max
-    inner = replace(effort, precision=effort.precision / 4)
+    inner = replace(options, precision=options.precision / 4)
     search = replace(inner, precision=1e-9, prove=False)  # strategies are proposed; what they are worth is proved below
     choice, prob = _lead_agent(task, search, start) if agent_leads else _lead_nature(task, search)
     policy = _value_of_policy(task, choice, inner)
     nature = _value_of_nature(task, prob, inner)
-    effort.iterations = inner.iterations + search.iterations
-    effort.stopped = inner.stopped or search.stopped
-    for name in ("components", "largest", "undecided"):
-        setattr(effort, name, max(getattr(effort, name), getattr(inner, name)))
     low, high = (policy, nature) if task.agent_max else (nature, policy)
     if agent_leads:  # nature's answer to the policy, where the policy goes
         prob = prob.copy()
@@ -192,7 +189,7 @@ def solve_game(task: Task, effort: Effort, start: Array | None = None) -> GameVa
     return GameValues(low.lower, high.upper, choice, policy.lower, policy.upper, prob)
 
 
-def _lead_agent(task: Task, effort: Effort, start: Array | None) -> tuple[Array, Array]:
+def _lead_agent(task: Task, options: SolveOptions, start: Array | None) -> tuple[Array, Array]:
     graph, decided = task.graph, task.decided
     choice = np.where(decided.via >= 0, decided.via, graph.state_ptr[:-1])
     usable = np.flatnonzero(decided.usable)[::-1]
@@ -207,24 +204,24 @@ def _lead_agent(task: Task, effort: Effort, start: Array | None) -> tuple[Array,
         choice = np.where(decided.maybe & (via >= 0), via, choice)
     prob = np.empty(graph.transitions)
     for _ in range(ROUNDS):
-        values = _value_of_policy(task, choice, effort)
+        values = _value_of_policy(task, choice, options)
         better, prob = _improve_agent(task, choice, values.x)
-        effort.tell("strategies", np.nan)
-        if np.array_equal(better, choice) or effort.stopped:
+        options.tell("strategies", np.nan)
+        if np.array_equal(better, choice) or options.statistics.stopped:
             break
         choice = better
     return choice, prob
 
 
-def _lead_nature(task: Task, effort: Effort) -> tuple[Array, Array]:
+def _lead_nature(task: Task, options: SolveOptions) -> tuple[Array, Array]:
     prob = spread(task)
     choice = np.array(task.graph.state_ptr[:-1])
     for _ in range(ROUNDS):
-        values = _value_of_nature(task, prob, effort)
+        values = _value_of_nature(task, prob, options)
         choice = np.where(task.decided.via >= 0, task.decided.via, values.choice)
         better, changed = _improve_nature(task, prob, values.x)
-        effort.tell("strategies", np.nan)
-        if not changed or effort.stopped:
+        options.tell("strategies", np.nan)
+        if not changed or options.statistics.stopped:
             break
         prob = better
     # The policy that answers nature is optimal against it; against all natures the one greedy for the value is.

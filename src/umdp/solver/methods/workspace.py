@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from umdp.solver.methods.component import Bounds
     from umdp.solver.methods.resumption import Past
     from umdp.solver.reduction.problem import Problem
-    from umdp.solver.task import Effort, Task
+    from umdp.solver.request import SolveOptions
+    from umdp.solver.task import Task
 
 __all__ = ["Workspace"]
 
@@ -42,9 +43,9 @@ class Workspace:
     """
 
     def __init__(
-        self, problem: Problem, task: Task, effort: Effort, start: Array | None, past: Past | None = None
+        self, problem: Problem, task: Task, options: SolveOptions, start: Array | None, past: Past | None = None
     ) -> None:
-        self.problem, self.task, self.effort = problem, task, effort
+        self.problem, self.task, self.options = problem, task, options
         self.x, self.rel = np.zeros(problem.n + 2), np.zeros(problem.n + 2)
         self.x[problem.n :] = problem.exits
         self.safe = start
@@ -219,13 +220,13 @@ class Workspace:
         from umdp.solver.kernels.policy_iteration import solve_small
         from umdp.solver.kernels.structs import EliminationOptions, EliminationSpace
 
-        p, effort = self.problem, self.effort
+        p, options = self.problem, self.options
         size = int(min(self.sizes[first:stop].max(initial=1), most))
         if self._dense[0].shape[0] < size:
             self._dense = np.empty((size, size)), np.empty((11, size))
-        options = EliminationOptions(
+        how = EliminationOptions(
             self.safe is not None or self.past is not None if warm is None else warm,
-            self.past is not None and warm is None, p.faint, effort.precision / 4 if effort.prove else np.inf,
+            self.past is not None and warm is None, p.faint, options.precision / 4 if options.prove else np.inf,
         )  # fmt: skip
         space = EliminationSpace(
             *self._dense,
@@ -238,7 +239,7 @@ class Workspace:
         )
         return int(
             solve_small(
-                first, stop, most, p.rows, self.found, self.players, options, space, self.counts, effort.clock.flag
+                first, stop, most, p.rows, self.found, self.players, how, space, self.counts, options.watch.flag
             )
         )
 
@@ -248,11 +249,11 @@ class Workspace:
         from umdp.solver.kernels.value_iteration import iterate_values
 
         cold = self.past is None
-        options = SweepOptions(self.safe is not None and cold, self.heads_out and cold, self.wanted, self.ceiling)
+        how = SweepOptions(self.safe is not None and cold, self.heads_out and cold, self.wanted, self.ceiling)
         space = SweepSpace(
-            self.row_space(), self.above, self.below, self.tail, self.proof, self.counts, self.effort.clock.flag
+            self.row_space(), self.above, self.below, self.tail, self.proof, self.counts, self.options.watch.flag
         )
-        return int(iterate_values(first, stop, most, self.problem.rows, self.found, self.players, options, space))
+        return int(iterate_values(first, stop, most, self.problem.rows, self.found, self.players, how, space))
 
     @cached_property
     def wanted(self) -> float:
@@ -263,7 +264,7 @@ class Workspace:
         # Only where nature has a choice do rows keep their self-loops.
         single = p.plain and np.count_nonzero(self.sizes > 1) <= 1
         chain = 1 if single else longest(p.rows)
-        return 0.9 * self.effort.precision / max(chain, 1)
+        return 0.9 * self.options.precision / max(chain, 1)
 
     def inherited(self, component: int) -> float:
         """Return the largest relative error of the values a component reads."""
