@@ -26,8 +26,8 @@ import numpy as np
 from bench.adversary import Adversary, EveryTrajectory
 from bench.problems import ERROR_RATE, PROBLEMS, Problem, problem
 from umdp import LUI, ClopperPearson, Learner
-from umdp.calibration.course import Judge
-from umdp.calibration.frequency import Frequency
+from umdp.analysis.coverage import Frequency
+from umdp.analysis.run_coverage import Judge
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learning.candidates import DirectEvidence
 from umdp.learning.loop import proceed

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import second_loop
-from umdp.paper.judging.measures import significance
+from umdp.paper.claims.measures import significance
+from umdp.paper.experiments.experiment import Experiment
+from umdp.paper.experiments.trial import work
 from umdp.paper.results import Cell
-from umdp.paper.running.experiment import Experiment
-from umdp.paper.running.trial import work
 
 LEVEL = 0.01  # for all comparisons together
 COLUMNS = ("iterations", "steps", "performance", "estimate", "estimation_error", "model_error")

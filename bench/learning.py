@@ -15,8 +15,8 @@ import numpy as np
 
 from umdp import anytime, benchmark
 from umdp.learn import LEARNERS
-from umdp.paper.running.experiment import Experiment
-from umdp.paper.running.trial import Trial, work
+from umdp.paper.experiments.experiment import Experiment
+from umdp.paper.experiments.trial import Trial, work
 from umdp.source import Order
 from umdp.source.simulator import Simulator
 

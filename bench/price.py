@@ -24,7 +24,7 @@ import numpy as np
 
 from bench.problems import ERROR_RATE, PROBLEMS, Problem, problem
 from umdp import LUI, Learner
-from umdp.calibration.course import Judge
+from umdp.analysis.run_coverage import Judge
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learning.candidates import DirectEvidence
 from umdp.learning.loop import proceed

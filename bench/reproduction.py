@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bench.agreement import LEVEL, compare, experiment, table
 from umdp.paper import Archive, Experiment, processes, reproduce
-from umdp.paper.showing.summary import summary
+from umdp.paper.report.summary import summary
 
 PLAN = (
     ("basic", False, 100, 1_000_000),

@@ -7,8 +7,18 @@ from typing import Any
 
 import pytest
 
-from umdp import Guarantee, Spec, conditions
-from umdp.conditions import (
+from umdp import Guarantee, Spec
+from umdp.learn import LEARNERS as KNOWN
+from umdp.learn import Learner
+from umdp.learn.parametric import Parametric
+from umdp.learn.tied import Tied
+from umdp.learning.validation import asked_of
+from umdp.model import Graph, Rewards
+from umdp.source import Knowledge
+from umdp.source.logs.ends import FINAL
+from umdp.source.logs.reader import COLUMNS as ROLES
+from umdp.statements import SENTENCES, Cause, Code, PastCase, PastFeature, Statement, codes_of, say, stated
+from umdp.statements.conditions import (
     COLUMNS,
     CONDITIONS,
     GRAPHS,
@@ -23,17 +33,7 @@ from umdp.conditions import (
     SourceKind,
     Tested,
 )  # fmt: skip
-from umdp.guarantee import promise
-from umdp.learn import LEARNERS as KNOWN
-from umdp.learn import Learner
-from umdp.learn.parametric import Parametric
-from umdp.learn.tied import Tied
-from umdp.learning.validation import asked_of
-from umdp.model import Graph, Rewards
-from umdp.source import Knowledge
-from umdp.source.logs.ends import FINAL
-from umdp.source.logs.reader import COLUMNS as ROLES
-from umdp.statements import SENTENCES, Cause, Code, PastCase, PastFeature, Statement, codes_of, say, stated
+from umdp.statements.guarantee import promise
 
 TABLES: list[tuple[Any, Any]] = [
     (SOURCES, SourceKind), (GRAPHS, GraphKind), (ON_OBSERVED, Asked), (COLUMNS, Column), (TESTS, Tested),
@@ -226,6 +226,6 @@ def test_statements_can_be_sent() -> None:
 def test_the_documents_have_every_row() -> None:
     from pathlib import Path
 
-    text = (Path(conditions.__file__).parents[2] / "docs" / "explanation" / "guarantees.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / "docs" / "explanation" / "guarantees.md").read_text(encoding="utf-8")
     missing = [code.value for code in Code if code is not Code.OTHER and f"`{code.value}`" not in text]
     assert missing == []

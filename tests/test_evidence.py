@@ -12,11 +12,11 @@ from scipy.stats import binom
 
 import umdp
 from umdp import MDP, ModelError, Spec, certify, solve
+from umdp.analysis import direct_evidence as evidence
+from umdp.analysis.episode_account import Played, account_of
 from umdp.benchmark import BENCHMARKS
 from umdp.cli import run
 from umdp.learn import ConfidenceSequence
-from umdp.simulation import evidence
-from umdp.simulation.account import Played, account_of
 from umdp.statements import Code
 
 COIN = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.3, 0.7, 1, 1], labels={"heads": [1]})

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from umdp import MDP, ClopperPearson, ConfidenceSequence, Graph, Guarantee, Policy, Spec, anytime, switch
-from umdp.conditions import Asked
-from umdp.guarantee import promise
 from umdp.learn import LEARNERS
 from umdp.solver.graph.unseen import unseen_support
 from umdp.source import Knowledge
 from umdp.statements import Code
+from umdp.statements.conditions import Asked
+from umdp.statements.guarantee import promise
 
 CLAIM = Guarantee("any-time", 0.95)
 FIXED = Guarantee("fixed-N", 0.95)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from umdp import LUI, MDP, ConfidenceSequence, SpecError, anytime, solve
+from umdp.learning.returns import refuse_shifted, return_of, units_of
 from umdp.model import Units
 from umdp.model.units import in_units, reward_structures
-from umdp.returns import refuse_shifted, return_of, units_of
 from umdp.run import Config
 from umdp.source import Gymnasium
 from umdp.spec import Spec

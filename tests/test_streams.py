@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from umdp.streams import EPISODES, EpisodeSeeds, RandomStream, generator
+from umdp.source.random_streams import EPISODES, EpisodeSeeds, RandomStream, generator
 
 ACTIONS = tuple(each for each in RandomStream if each not in EPISODES)
 

@@ -6,7 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from umdp import benchmark
-from umdp.calibration import Calibration, calibrate
+from umdp.analysis.calibration import calibrate
+from umdp.analysis.coverage import Calibration
+from umdp.analysis.direct_evidence import Promise, certify
+from umdp.analysis.simulation import Simulation, simulate
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner, RestartingSequence
 from umdp.learn.parametric import Parametric
@@ -17,7 +20,6 @@ from umdp.learning.snapshot import Snapshot
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
 from umdp.model.tying import Tying
 from umdp.parametric.model import ParametricMDP
-from umdp.simulation import Promise, Simulation, certify, simulate
 from umdp.solver import Bracket, Prepared, Solution, Statistics, Status, evaluate, prepare, solve
 from umdp.source.simulator import switch
 from umdp.spec import Spec
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from umdp import explore, io, learn, plot, source, verify
-    from umdp.explanation import Explanation
+    from umdp.analysis.explanation import Explanation
     from umdp.run import OpenedRun
 
 __version__ = "0.1.0"
@@ -77,7 +79,7 @@ def explain(
     top : int
         How many of each are listed.
     """
-    found: Explanation = import_module(f"{__name__}.explanation").explain(what, spec, target=target, top=top)
+    found: Explanation = import_module(f"{__name__}.analysis.explainer").explain(what, spec, target=target, top=top)
     return found
 
 

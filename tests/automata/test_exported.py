@@ -12,13 +12,13 @@ import pytest
 
 import umdp
 from umdp import MDP, Policy, io, simulate, solve
+from umdp.analysis.direct_evidence import certify
 from umdp.automata import MemoryPolicy
 from umdp.automata.product import product_of
 from umdp.cli import run
 from umdp.io import policy_about, read_policy
 from umdp.run.codec import pack, unpack
 from umdp.run.graph_data import graph_from_data, graph_to_data
-from umdp.simulation import certify
 
 from .test_learning import BOTH, rooms
 from .test_sources import Rooms, record

@@ -14,7 +14,7 @@ from bench.hostile import GOAL, NAMES, called, controls
 from bench.invocations import survey
 
 from umdp import MDP, Policy, Rewards
-from umdp.printable import as_markdown, as_markup, one_line, printable
+from umdp.statements.text import as_markdown, as_markup, one_line, printable
 
 
 @pytest.fixture

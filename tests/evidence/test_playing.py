@@ -12,9 +12,9 @@ import pytest
 from tests.evidence.processes import Remembering, random_mdp
 
 from umdp import LUI, MDP, ConfidenceSequence, DirectEvidence, Spec, anytime, evaluate
+from umdp.analysis.explainer import ledger
 from umdp.benchmark import BENCHMARKS, grid
 from umdp.errors import ModelError
-from umdp.explanation import ledger
 from umdp.learning.candidates.candidate import same
 from umdp.learning.loop import proceed
 from umdp.learning.procedure import LearningRun

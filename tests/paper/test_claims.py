@@ -23,7 +23,7 @@ from paper.made import (
     results,
     rising,
 )
-from umdp.paper.judging.claims import CLAIMS, Judged, Price, judge, price_table, prices
+from umdp.paper.claims.claims import CLAIMS, Judged, Price, judge, price_table, prices
 from umdp.paper.results import Cell, Results
 
 QUICK = {"LUI": 10.0, "PAC": 20.0, "MAP": 30.0, "UCRL2": 40.0}

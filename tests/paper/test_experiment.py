@@ -11,9 +11,9 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from umdp.errors import FormatError
+from umdp.paper.experiments.experiment import EXPERIMENTS, Experiment
+from umdp.paper.experiments.trial import work
 from umdp.paper.results import Cell
-from umdp.paper.running.experiment import EXPERIMENTS, Experiment
-from umdp.paper.running.trial import work
 from umdp.solver import relevant
 
 OWN = Path(__file__).parents[2] / "examples" / "own" / "ferry.toml"

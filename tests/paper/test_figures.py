@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from umdp import plot
-from umdp.guarantee import Guarantee
+from umdp.paper.report.captions import caption
+from umdp.paper.report.figures import Drawing, figures
+from umdp.paper.report.panels import panels, weights
 from umdp.paper.results import Cell, Results
-from umdp.paper.showing.captions import caption
-from umdp.paper.showing.figures import Drawing, figures
-from umdp.paper.showing.panels import panels, weights
+from umdp.statements.guarantee import Guarantee
 
 from . import sample
 
@@ -128,7 +128,7 @@ def test_an_experiment_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_many_environments_go_to_several_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("umdp.paper.showing.figures.ROWS", 2)
+    monkeypatch.setattr("umdp.paper.report.figures.ROWS", 2)
     cells = [Cell(f"environment {number}", "LUI") for number in range(3)]
     drawn = figures(sample.made("wide", cells, seeds=1, trajectories=100, rows=10), tmp_path)
     assert [drawing.name for drawing in drawn][3:] == ["wide-metrics", "wide-metrics-2"]

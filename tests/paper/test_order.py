@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from umdp.paper.judging.order import orders
+from umdp.paper.claims.order import orders
+from umdp.paper.report.summary import summary
 from umdp.paper.results import Cell
-from umdp.paper.showing.summary import summary
 
 from .made import outcome, results
 

@@ -10,11 +10,11 @@ from scipy.stats import mannwhitneyu
 
 from bench import agreement
 from umdp import Graph
-from umdp.paper.running.archive import Archive
-from umdp.paper.running.experiment import Experiment
-from umdp.paper.running.published import PublishedLUI, PublishedMAP, PublishedPAC, PublishedUCRL2, _sweeps
-from umdp.paper.running.sweep import processes
-from umdp.paper.running.trial import build
+from umdp.paper.experiments.archive import Archive
+from umdp.paper.experiments.experiment import Experiment
+from umdp.paper.experiments.published import PublishedLUI, PublishedMAP, PublishedPAC, PublishedUCRL2, _sweeps
+from umdp.paper.experiments.sweep import processes
+from umdp.paper.experiments.trial import build
 
 COIN = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1])
 PAIR = Graph([0, 2, 3], [0, 2, 4, 5], [0, 1, 0, 1, 1])

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from umdp.paper.judging.claims import Judged, judge
+from umdp.paper.claims.claims import Judged, judge
+from umdp.paper.report.figures import Drawing, figures
+from umdp.paper.report.report import write_report
+from umdp.paper.report.settings import toml
+from umdp.paper.report.summary import markdown_table, summary
 from umdp.paper.results import Results
-from umdp.paper.showing.figures import Drawing, figures
-from umdp.paper.showing.report import write_report
-from umdp.paper.showing.settings import toml
-from umdp.paper.showing.summary import markdown_table, summary
 
 from . import sample
 

@@ -15,11 +15,11 @@ import pytest
 
 from umdp.cli import run
 from umdp.errors import FormatError, ModelError
+from umdp.paper.experiments.archive import Archive
+from umdp.paper.experiments.experiment import Experiment
+from umdp.paper.experiments.sweep import cluster, processes, sweep
+from umdp.paper.report.table import write_table
 from umdp.paper.reproduction import collect
-from umdp.paper.running.archive import Archive
-from umdp.paper.running.experiment import Experiment
-from umdp.paper.running.sweep import cluster, processes, sweep
-from umdp.paper.showing.table import write_table
 
 
 def small(trajectories: int = 60, seeds: int = 2) -> Experiment:

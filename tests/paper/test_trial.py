@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import umdp
+from umdp.paper.experiments.experiment import Experiment
+from umdp.paper.experiments.trial import Trial, describe, work
 from umdp.paper.results import COLUMNS, Cell
-from umdp.paper.running.experiment import Experiment
-from umdp.paper.running.trial import Trial, describe, work
 from umdp.run import Config
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from umdp.calibration import Calibration
-from umdp.guarantee import Guarantee
+from umdp.analysis.coverage import Calibration
+from umdp.statements.guarantee import Guarantee
 
 pytest.importorskip("matplotlib")
 

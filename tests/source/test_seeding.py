@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from umdp import LUI, anytime, simulate, solve
-from umdp.simulation import certify
+from umdp.analysis.direct_evidence import certify
 from umdp.source import Gymnasium, check_environment, observe
 from umdp.source.base import Order
 from umdp.statements import DiagnosticCode

@@ -12,7 +12,7 @@ from umdp.automata.product import Product, product_of
 from umdp.errors import ModelError
 from umdp.model import Policy
 from umdp.model.interface import Interface, brief
-from umdp.plural import nouns
+from umdp.statements.text import nouns
 
 __all__ = ["MemoryPolicy", "Player"]
 

@@ -14,7 +14,7 @@ from umdp.cli.terminal import say
 from umdp.errors import ModelError
 
 if TYPE_CHECKING:
-    from umdp.calibration import Calibration
+    from umdp.analysis.coverage import Calibration
     from umdp.learning.procedure import LearningRun
     from umdp.run import Config
     from umdp.source.simulator import Simulator
@@ -42,7 +42,7 @@ class Calibrate:
 
     def run(self) -> int:
         """Run all seeds, print what was found, and draw it; return the exit status."""
-        from umdp.calibration.api import calibration, default_times
+        from umdp.analysis.calibration import calibration, default_times
         from umdp.cli.kernels import announce
 
         config = self._checked()
@@ -144,7 +144,7 @@ class Configured:
         source, spec, horizon = _built(encoded)
         if not self.published:
             return config.assemble(source, spec, horizon)
-        from umdp.paper.running.published import PUBLISHED, Published
+        from umdp.paper.experiments.published import PUBLISHED, Published
 
         if config.learner not in PUBLISHED:
             raise ModelError(f"--as-published is for {', '.join(PUBLISHED)}, not for {config.learner}")
@@ -159,7 +159,7 @@ def _built(encoded: bytes) -> tuple[Simulator, Spec, int | None]:
 
     import msgspec
 
-    from umdp.calibration.api import simulated
+    from umdp.analysis.calibration import simulated
     from umdp.run import Config
 
     config = msgspec.json.decode(encoded, type=Config)

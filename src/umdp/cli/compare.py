@@ -16,7 +16,7 @@ from umdp.cli.evidence import answer
 from umdp.cli.live import plain, returned
 from umdp.cli.live import short as rounded
 from umdp.cli.terminal import say
-from umdp.guarantee import Guarantee
+from umdp.statements.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from umdp.run import OpenedRun

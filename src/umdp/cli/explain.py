@@ -14,10 +14,11 @@ from umdp.cli.live import short as rounded
 from umdp.cli.numbers import integer
 from umdp.cli.terminal import say
 from umdp.errors import ModelError
-from umdp.plural import nouns
+from umdp.statements.text import nouns
 
 if TYPE_CHECKING:
-    from umdp.explanation import Explanation, Ledger
+    from umdp.analysis.error_ledger import Ledger
+    from umdp.analysis.explanation import Explanation
 
 __all__ = ["Explain", "declare_explain"]
 
@@ -55,7 +56,7 @@ class Explain:
 
     def run(self) -> int:
         """Print what holds the promise back, or the ledger."""
-        from umdp.explanation import explain, ledger
+        from umdp.analysis.explainer import explain, ledger
 
         if self.ledger:
             if self.property is not None or self.target is not None:

@@ -250,9 +250,9 @@ def _save(
 
     Where nothing can be said of what was read last, nothing is promised: it may be what the failure is about.
     """
-    from umdp.guarantee import Guarantee
     from umdp.run import WriteError
     from umdp.statements import Code, say
+    from umdp.statements.guarantee import Guarantee
 
     now: Snapshot | None
     try:

@@ -43,10 +43,10 @@ class Origin:
 
     def promised(self, model: Graph, spec: Spec) -> dict[str, Any]:
         """Return what is promised for a property of the learned model, as it is read."""
-        from umdp.guarantee import Guarantee
         from umdp.model import REST
         from umdp.spec import Spec
         from umdp.statements import Code, say
+        from umdp.statements.guarantee import Guarantee
 
         asked = Spec.parse(self.question).robust()
         if self.guarantee["kind"] == "none" or spec in (asked, asked.pessimistic(REST)):

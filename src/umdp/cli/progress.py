@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from umdp.cli.terminal import console
-from umdp.printable import one_line
+from umdp.statements.text import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from umdp.model import MDP, IntervalMDP
-from umdp.plural import nouns
+from umdp.statements.text import nouns
 
 if TYPE_CHECKING:
     from umdp.automata import Product

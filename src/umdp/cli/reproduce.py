@@ -11,14 +11,13 @@ import typer
 from umdp.cli.count_runs import count_runs
 from umdp.cli.numbers import integer
 from umdp.cli.terminal import as_text, console, say
-from umdp.plural import nouns
-from umdp.printable import one_line
+from umdp.statements.text import nouns, one_line
 
 if TYPE_CHECKING:
+    from umdp.paper.experiments.archive import Archive
+    from umdp.paper.experiments.experiment import Experiment
+    from umdp.paper.experiments.trial import Trial
     from umdp.paper.reproduction import Reproduction
-    from umdp.paper.running.archive import Archive
-    from umdp.paper.running.experiment import Experiment
-    from umdp.paper.running.trial import Trial
 
 __all__ = ["Reproduce", "declare"]
 
@@ -53,8 +52,8 @@ class Reproduce:
     def run(self) -> int:
         """Run what is missing, write everything, and show the verdicts; return the exit status."""
         from umdp.cli.kernels import announce
+        from umdp.paper.experiments.sweep import cluster, processes, sweep
         from umdp.paper.reproduction import reproduce
-        from umdp.paper.running.sweep import cluster, processes, sweep
 
         experiments = list(self._experiments())
         if not self.quiet:
@@ -79,7 +78,7 @@ class Reproduce:
         return 0
 
     def _experiments(self) -> Iterator[Experiment]:
-        from umdp.paper.running.experiment import EXPERIMENTS, Experiment
+        from umdp.paper.experiments.experiment import EXPERIMENTS, Experiment
         from umdp.run.trust import require_experiment
 
         if self.as_published and self.by_definition:
@@ -124,7 +123,7 @@ def _show(made: Reproduction, experiments: Iterable[Experiment]) -> None:
         screen.print(table)
     for one in made.results:
         if one.own and one.outcomes:
-            from umdp.paper.judging.endings import ENDING_HEAD, ending_rows
+            from umdp.paper.claims.endings import ENDING_HEAD, ending_rows
 
             table = Table(*ENDING_HEAD, box=box.SIMPLE_HEAD, pad_edge=False, title=as_text(one.title or one.name))
             for row in ending_rows(one):

@@ -15,8 +15,8 @@ from umdp.cli.live import plain, returned, seen, short
 from umdp.cli.outputs import check_outputs, files_behind
 from umdp.cli.terminal import say
 from umdp.errors import FormatError, MissingExtra, ModelError
-from umdp.plural import nouns
 from umdp.statements import with_codes
+from umdp.statements.text import nouns
 
 if TYPE_CHECKING:
     from umdp.automata import MemoryPolicy

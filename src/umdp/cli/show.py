@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from umdp.cli.report import describe, kind, numbers, record, remembering, sizes, verdict
 from umdp.cli.terminal import as_text, console, drawn, say
-from umdp.plural import nouns
-from umdp.printable import one_line
 from umdp.statements import with_codes
+from umdp.statements.text import nouns, one_line
 
 if TYPE_CHECKING:
     from rich.table import Table

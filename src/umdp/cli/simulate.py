@@ -43,8 +43,8 @@ class Simulate:
 
     def run(self) -> int:
         """Play the policy and print what was measured; 0."""
+        from umdp.analysis.simulation import play
         from umdp.cli.live import plain
-        from umdp.simulation.api import play
 
         if self.render and self.json:
             raise ModelError("--render draws for people and --json prints for programs; leave out one of them")
@@ -99,11 +99,11 @@ class Simulate:
 
     def _of_run(self) -> PlayedPolicy:
         """Return the policy of a run, where it was learned or where it is told to, and what was promised."""
+        from umdp.analysis.simulation import fitted, in_product, playable
         from umdp.automata import MemoryPolicy
         from umdp.cli.learn import configuration
         from umdp.run import Store
         from umdp.run.trust import require
-        from umdp.simulation.api import fitted, in_product, playable
 
         with Store.open(self.policy) as store:
             learned, last, question = store.learned(), store.last(), store.question or ""
@@ -144,10 +144,10 @@ class Simulate:
 
     def _of_file(self) -> PlayedPolicy:
         """Return the policy of a file, which says what it was found for, and where it is played."""
+        from umdp.analysis.simulation import known
         from umdp.io import policy_about
         from umdp.io.policy import read_policy_file, read_remembered
         from umdp.model import MDP
-        from umdp.simulation.api import known
 
         if not Path(self.policy).is_file():
             raise FormatError("there is no such file; give a run, or a policy as .json or .csv", path=self.policy)
@@ -183,7 +183,7 @@ class Simulate:
 
     def _recalled(self, remembered: Remembered, process: Any) -> tuple[Fitted, Any, str]:
         """Return a policy with memory, where it is played, and what is counted there, in terms of a product."""
-        from umdp.simulation.api import fitted, in_product
+        from umdp.analysis.simulation import fitted, in_product
         from umdp.solver.temporal import recalled
         from umdp.spec import Spec
 
@@ -255,8 +255,8 @@ def _shown(model: str, parameters: dict[str, Any]) -> str:
 
 def _with_graph(process: Any) -> Any:
     """Return a model as it is, and an environment with the graph that it tells, or that is seen when it is explored."""
+    from umdp.analysis.simulation import playable
     from umdp.model import MDP
-    from umdp.simulation.api import playable
     from umdp.source import Gymnasium, Source
 
     return playable(process if isinstance(process, MDP | Source) else Gymnasium(process))

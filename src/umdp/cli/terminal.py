@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from umdp.printable import one_line, printable
+from umdp.statements.text import one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -14,7 +14,7 @@ from umdp.errors import FormatError
 from umdp.io.files import Model, build, certain, load, store
 from umdp.io.padding import padded_choices, padded_rows
 from umdp.io.tokens import check_order, floats, ints, show
-from umdp.plural import nouns
+from umdp.statements.text import nouns
 
 __all__ = ["TERMINAL", "read_bmdp", "write_bmdp"]
 

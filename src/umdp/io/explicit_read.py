@@ -15,7 +15,7 @@ from umdp.io.explicit_table import Names, Table
 from umdp.io.files import Model, build, load
 from umdp.io.tokens import decode_text, show
 from umdp.model import Rewards
-from umdp.plural import nouns
+from umdp.statements.text import nouns
 
 __all__ = ["CHOICE_TAG", "companions", "read_explicit"]
 

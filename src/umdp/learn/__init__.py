@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from umdp.errors import ModelError
-from umdp.guarantee import Guarantee
 from umdp.learn.base import Learner
 from umdp.learn.clopper_pearson import ClopperPearson
 from umdp.learn.confidence_sequence import ConfidenceSequence
@@ -15,6 +14,7 @@ from umdp.learn.pac import PAC
 from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.learn.ucrl2 import UCRL2
 from umdp.spec.names import listed, suggestion
+from umdp.statements.guarantee import Guarantee
 
 __all__ = [
     "LEARNERS",

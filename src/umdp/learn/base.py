@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
-from umdp.guarantee import Guarantee
 from umdp.learn.alarm import Alarm
 from umdp.model import Graph, IntervalMDP
-from umdp.model.display import facts_html
+from umdp.statements.guarantee import Guarantee
+from umdp.statements.text import facts_html
 
 __all__ = ["Guarantee", "Learner"]
 
@@ -59,7 +59,7 @@ class Learner(ABC):
     @property
     @abstractmethod
     def claim(self) -> Guarantee:
-        """What the bounds would promise if nothing were wrong with the data; `umdp.guarantee.promise` says what they do."""
+        """What the bounds would promise if nothing were wrong with the data; `statements.guarantee.promise` says what they do."""
 
     @abstractmethod
     def begin(self) -> None:

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from umdp.guarantee import Guarantee
 from umdp.learn.binomial import ULP, Binomial, Floats, Level, lowest
 from umdp.learn.settings import describe
+from umdp.statements.guarantee import Guarantee
 
 __all__ = ["ClopperPearson"]
 

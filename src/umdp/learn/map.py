@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.guarantee import Guarantee
 from umdp.learn.dirichlet import Dirichlet
 from umdp.learn.settings import describe
 from umdp.statements import Code, say
+from umdp.statements.guarantee import Guarantee
 
 __all__ = ["MAP"]
 

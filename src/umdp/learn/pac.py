@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.guarantee import Guarantee
 from umdp.learn.dirichlet import EPSILON, Dirichlet
 from umdp.learn.settings import as_rate, check, describe
 from umdp.statements import Code, say
+from umdp.statements.guarantee import Guarantee
 
 __all__ = ["PAC"]
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.guarantee import Guarantee
 from umdp.learn.alarm import Alarm, Contradicted
 from umdp.learn.base import Learner
 from umdp.learn.binomial import ULP, tighten
@@ -22,6 +21,7 @@ from umdp.parametric.linear import linear_weights
 from umdp.parametric.model import ParametricMDP
 from umdp.parametric.ranges import ends_of
 from umdp.statements import Code, say
+from umdp.statements.guarantee import Guarantee
 
 __all__ = ["Parametric"]
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from umdp.guarantee import Guarantee
 from umdp.learn.alarm import Alarm, Changed
 from umdp.learn.base import Learner
 from umdp.learn.binomial import ULP, Floats, Ints
@@ -17,6 +16,7 @@ from umdp.learn.settings import as_rate, check, describe, place
 from umdp.learn.two_samples import contradiction
 from umdp.model import Graph
 from umdp.statements import Code, say
+from umdp.statements.guarantee import Guarantee
 
 __all__ = ["SLOTS", "RestartingSequence"]
 

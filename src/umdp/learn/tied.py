@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
-from umdp.guarantee import Guarantee
 from umdp.learn.alarm import Alarm, Misfit
 from umdp.learn.base import Learner
 from umdp.learn.binomial import ULP, Binomial, Ints, tighten
@@ -25,6 +24,7 @@ from umdp.model.events import Events
 from umdp.model.tying import Outcome, Tie, Tying
 from umdp.parametric.model import ParametricMDP
 from umdp.statements import Code, say
+from umdp.statements.guarantee import Guarantee
 
 __all__ = ["TIED", "Tied", "as_tied"]
 

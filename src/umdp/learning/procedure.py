@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.conditions import ON_OBSERVED
 from umdp.explore import Explorer, Optimism, Uniform, View, reaches
 from umdp.explore.policies import directions
 from umdp.explore.schedule import doubling
-from umdp.guarantee import Guarantee, promise
 from umdp.learn import Learner
 from umdp.learning.candidates import DirectEvidence
 from umdp.learning.candidates.scheduler import CandidateScheduler
 from umdp.learning.candidates.settings import divide
 from umdp.learning.checkpoint import checkpoint, restored
+from umdp.learning.returns import refuse_shifted
 from umdp.learning.run_settings import RunSettings
 from umdp.learning.snapshot import Snapshot
 from umdp.learning.state import LearningState
@@ -30,7 +29,6 @@ from umdp.learning.stopping import Prospects, default_horizon
 from umdp.learning.validation import asked_of, check_numbers, check_spec, readings
 from umdp.learning.value_estimates import distance, value_estimates
 from umdp.model import IntervalMDP
-from umdp.returns import refuse_shifted
 from umdp.solver import Bracket, Proposal, Solution, prepare, relevant
 from umdp.solver.graph.relevance import resting
 from umdp.solver.policy_values import PolicyValues
@@ -38,6 +36,8 @@ from umdp.solver.prepared import keep_start
 from umdp.source import Source
 from umdp.source.listed import without_rest
 from umdp.spec import Spec
+from umdp.statements.conditions import ON_OBSERVED
+from umdp.statements.guarantee import Guarantee, promise
 
 __all__ = ["LearningRun"]
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.automata.product import product_of
-from umdp.conditions import Asked
 from umdp.model import Graph
 from umdp.solver import Solution
 from umdp.solver.graph.unseen import unseen_staying, unseen_support
 from umdp.spec import Spec
+from umdp.statements.conditions import Asked
 
 __all__ = ["RunSettings"]
 

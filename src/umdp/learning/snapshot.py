@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.guarantee import Guarantee
 from umdp.learn.alarm import Alarm
 from umdp.learn.parametric import Parametric
 from umdp.learning.candidates.guaranteed import Promised
+from umdp.learning.returns import return_of
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.plural import nouns
-from umdp.returns import return_of
 from umdp.solver import Bracket, Solution, Status, evaluate
 from umdp.spec import Direction, Spec
+from umdp.statements.guarantee import Guarantee
+from umdp.statements.text import nouns
 
 if TYPE_CHECKING:
     from umdp.learn import Learner
@@ -226,8 +226,8 @@ class Snapshot:
         return said if self.evidence is None or self.promise is None else f"{said}; {self.promise}"
 
     def _repr_html_(self) -> str:
-        from umdp.model.display import facts_html
         from umdp.model.sketch import sketch
+        from umdp.statements.text import facts_html
 
         trajectories, steps = nouns(self.trajectories, "trajectory"), nouns(self.steps, "step")
         facts = [

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from umdp.errors import ModelError
-from umdp.plural import nouns
 from umdp.source.base import Source
 from umdp.source.listed import Listed
 from umdp.spec import Threshold
+from umdp.statements.text import nouns
 
 if TYPE_CHECKING:
     from umdp.learning.snapshot import Snapshot

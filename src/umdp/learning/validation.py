@@ -6,12 +6,12 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from umdp.conditions import ON_OBSERVED, Asked
 from umdp.errors import ModelError
 from umdp.model import REST, Graph
 from umdp.solver.objective import objective_of
 from umdp.spec import Direction, Spec, Threshold
 from umdp.spec.nested import nested_in
+from umdp.statements.conditions import ON_OBSERVED, Asked
 
 __all__ = [
     "LARGEST", "asked_of", "check_budgets", "check_gap", "check_numbers", "check_spec", "check_until", "is_costly", "readings",

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from umdp.plural import nouns
-from umdp.printable import as_markup, one_line
+from umdp.statements.text import facts_html, nouns, one_line
 
 if TYPE_CHECKING:
     from umdp.model.graph import Graph
 
-__all__ = ["as_html", "as_text", "facts_html"]
-
-# Colours are those of the page, so that it is readable on dark and on light; nothing is loaded from elsewhere.
-_CAPTION = "text-align:left;font-weight:600;color:inherit"
-_NAME = "text-align:left;font-weight:400;opacity:.7;vertical-align:top;white-space:nowrap"
-_FACT = "text-align:left;white-space:pre-wrap;overflow-wrap:anywhere"
+__all__ = ["as_html", "as_text"]
 
 
 def _facts(model: Graph) -> list[tuple[str, str]]:
@@ -62,23 +55,3 @@ def as_html(model: Graph) -> str:
         parts = [part for part in ("state", "choice", "transition") if getattr(reward, part) is not None]
         rows.append((f'reward "{name}"', "on " + " and ".join(f"{part}s" for part in parts)))
     return facts_html(type(model).__name__, rows)
-
-
-def facts_html(title: str, facts: Sequence[tuple[str, str]], *, drawing: str = "") -> str:
-    """Return a small table for notebooks: a name and a fact per row, and below them a drawing made of characters.
-
-    Everything is escaped: names in models are whatever somebody wrote.
-
-    Examples
-    --------
-    >>> "&lt;b&gt;" in facts_html("Model", [("state", "<b>")])
-    True
-    """
-    rows = "".join(
-        f'<tr><th style="{_NAME}">{as_markup(name)}</th><td style="{_FACT}">{as_markup(fact)}</td></tr>'
-        for name, fact in facts
-    )
-    picture = (
-        f'<pre style="line-height:1.25;background:none;color:inherit">{as_markup(drawing)}</pre>' if drawing else ""
-    )
-    return f'<table><caption style="{_CAPTION}">{as_markup(title)}</caption>{rows}</table>{picture}'

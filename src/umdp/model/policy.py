@@ -16,7 +16,7 @@ from umdp.model.interval import IntervalMDP
 from umdp.model.mdp import MDP
 from umdp.model.rewards import Rewards
 from umdp.model.structure import frozen, held, owned, owner, row_sums
-from umdp.plural import nouns
+from umdp.statements.text import nouns
 
 __all__ = ["Policy"]
 
@@ -233,8 +233,8 @@ class Policy:
         return f"{kind.capitalize()} policy for {self.graph.states:,} {nouns(self.graph.states, 'state')}"
 
     def _repr_html_(self) -> str:
-        from umdp.model.display import facts_html
         from umdp.model.sketch import sketch
+        from umdp.statements.text import facts_html
 
         drawing = sketch(self)
         facts = [] if drawing else [(self.graph.state_name(s), _shown(self[s])) for s in self._first()]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model.places import ARROWS, Places, directions, places
-from umdp.printable import one_line
+from umdp.statements.text import one_line
 
 if TYPE_CHECKING:
     from umdp.model.graph import Graph

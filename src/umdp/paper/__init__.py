@@ -9,11 +9,11 @@ Examples
 'Prior strength'
 """
 
+from umdp.paper.experiments.archive import Archive
+from umdp.paper.experiments.experiment import EXPERIMENTS, Experiment
+from umdp.paper.experiments.sweep import cluster, processes, sweep
 from umdp.paper.reproduction import Reproduction, collect, reproduce
 from umdp.paper.results import Cell, LearningProblem, Results, TrialResult
-from umdp.paper.running.archive import Archive
-from umdp.paper.running.experiment import EXPERIMENTS, Experiment
-from umdp.paper.running.sweep import cluster, processes, sweep
 
 __all__ = [
     "EXPERIMENTS",

@@ -14,14 +14,14 @@ from typing import Any
 import msgspec
 
 from umdp.errors import FormatError, MissingExtra
-from umdp.paper.judging.claims import Judged, judge
+from umdp.paper.claims.claims import Judged, judge
+from umdp.paper.experiments.archive import Archive
+from umdp.paper.experiments.check import check
+from umdp.paper.experiments.experiment import Experiment
+from umdp.paper.experiments.trial import Trial, describe
+from umdp.paper.report.table import table_stem, write_table
 from umdp.paper.results import Results
-from umdp.paper.running.archive import Archive
-from umdp.paper.running.check import check
-from umdp.paper.running.experiment import Experiment
-from umdp.paper.running.trial import Trial, describe
-from umdp.paper.showing.table import table_stem, write_table
-from umdp.printable import printable
+from umdp.statements.text import printable
 
 __all__ = ["Reproduction", "collect", "reproduce"]
 
@@ -110,9 +110,9 @@ def collect(experiment: Experiment, archive: Archive) -> Results:
 
 
 def _show(results: list[Results], judged: list[Judged], folder: Path, say: Say) -> Path:
-    from umdp.paper.showing.figures import figures
-    from umdp.paper.showing.report import write_report
-    from umdp.paper.showing.summary import summary
+    from umdp.paper.report.figures import figures
+    from umdp.paper.report.report import write_report
+    from umdp.paper.report.summary import summary
 
     say("drawing the figures")
     pictures = folder / "figures"

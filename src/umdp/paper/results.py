@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from umdp.guarantee import Guarantee
+from umdp.statements.guarantee import Guarantee
 
 __all__ = ["COLUMNS", "PAPERS", "WHOLE", "Cell", "LearningProblem", "Results", "TrialResult"]
 

@@ -15,7 +15,7 @@ from umdp.plot.trajectory import trajectory_axis
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from umdp.calibration import Calibration
+    from umdp.analysis.coverage import Calibration
 
 __all__ = ["coverage"]
 

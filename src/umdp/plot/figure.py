@@ -14,7 +14,7 @@ from umdp.errors import FormatError
 from umdp.plot.lines import MARKER, OPTIMUM, line_style
 from umdp.plot.style import Style, settings
 from umdp.plot.svg import minify
-from umdp.printable import printable
+from umdp.statements.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

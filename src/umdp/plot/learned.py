@@ -17,8 +17,7 @@ from umdp.plot.network import Network, draw_network
 from umdp.plot.style import settings
 from umdp.plot.subject import Drawable, Subject, subject
 from umdp.plot.trajectory import power
-from umdp.plural import nouns, were
-from umdp.printable import one_line
+from umdp.statements.text import nouns, one_line, were
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from umdp.model.places import Places, directions
 from umdp.model.sketch import taken
 from umdp.plot.subject import Subject
-from umdp.printable import one_line
+from umdp.statements.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

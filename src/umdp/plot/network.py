@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from umdp.model.sketch import taken
 from umdp.plot.style import GUIDE
 from umdp.plot.subject import Subject
-from umdp.printable import one_line
+from umdp.statements.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError, UmdpError
-from umdp.guarantee import Guarantee
 from umdp.learning.snapshot import Snapshot
 from umdp.learning.stopping import threshold
 from umdp.model import MDP, Graph, IntervalMDP, Policy
@@ -20,6 +19,7 @@ from umdp.model.sketch import Marks, marks_of
 from umdp.run import OpenedRun, open_run
 from umdp.solver import Solution, solve
 from umdp.spec import Direction, Spec, Threshold
+from umdp.statements.guarantee import Guarantee
 
 __all__ = ["Drawable", "Subject", "subject", "subjects"]
 

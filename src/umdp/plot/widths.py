@@ -14,7 +14,7 @@ from umdp.model.sketch import taken
 from umdp.plot.figure import new_figure, place_legend
 from umdp.plot.style import GUIDE, Style, settings, styles
 from umdp.plot.subject import Drawable, Subject, subjects
-from umdp.printable import one_line
+from umdp.statements.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

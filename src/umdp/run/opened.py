@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError, ModelError
-from umdp.guarantee import Guarantee
 from umdp.model import MDP, Graph, IntervalMDP, Policy
-from umdp.model.display import facts_html
-from umdp.plural import nouns
 from umdp.run.config import Config
 from umdp.run.store import Learned, Store
 from umdp.solver import Bracket
 from umdp.spec import Direction, Spec
+from umdp.statements.guarantee import Guarantee
+from umdp.statements.text import facts_html, nouns
 
 if TYPE_CHECKING:
     from umdp.run.lock import Writer

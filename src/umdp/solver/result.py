@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP
-from umdp.model.display import facts_html
 from umdp.model.structure import held
 from umdp.solver.judge.width import Status
 from umdp.statements import DiagnosticCode, say
+from umdp.statements.text import facts_html
 
 if TYPE_CHECKING:
     from umdp.automata.product import Product

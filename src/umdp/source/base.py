@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.conditions import GraphKind
 from umdp.model import MDP, Graph
 from umdp.statements import Code, say
+from umdp.statements.conditions import GraphKind
 
 if TYPE_CHECKING:
     from umdp.source.walk import Walk

@@ -1,6 +1,6 @@
 """Conditions and reasons: what a promise rests on, and what takes it away; a code and a sentence each.
 
-`umdp.conditions` says which source, graph, property, learner and column of a log brings which of them.
+`umdp.statements.conditions` says which source, graph, property, learner and column of a log brings which of them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from umdp.plural import nouns, were
 from umdp.statements.sentence import Sentence
+from umdp.statements.text import nouns, were
 
 __all__ = ["PROVISOS", "Cause", "Code", "PastCase", "PastFeature"]
 

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from umdp.guarantee import Guarantee
 from umdp.model import Policy
-from umdp.plural import nouns
+from umdp.statements.guarantee import Guarantee
+from umdp.statements.text import nouns
 
 __all__ = ["Promised"]
 

@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 
 from umdp.errors import ModelError
-from umdp.guarantee import Guarantee
 from umdp.learning.candidates.bound import informed
 from umdp.learning.candidates.candidate import Candidate, same
 from umdp.learning.candidates.guaranteed import Promised
@@ -23,6 +22,7 @@ from umdp.source.base import Batch, Source
 from umdp.source.simulator.simulator import Simulator
 from umdp.spec import Spec
 from umdp.statements import Code, say, stated
+from umdp.statements.guarantee import Guarantee
 
 __all__ = ["ALIKE", "CandidateScheduler"]
 

@@ -13,7 +13,6 @@ import numpy as np
 from umdp.errors import ModelError, UnhashableState
 from umdp.model import Graph
 from umdp.model.interface import freeze
-from umdp.plural import nouns
 from umdp.source.environments.findings import (
     Finding,
     FindingKind,
@@ -29,8 +28,9 @@ from umdp.source.environments.findings import (
 from umdp.source.environments.gymnasium import environment_table, make
 from umdp.source.environments.protocol import Protocol, allowed, name_of
 from umdp.source.environments.seeding import Repeats, global_generators, shared
+from umdp.source.random_streams import EpisodeSeeds, RandomStream, generator
 from umdp.statements import DiagnosticCode, say
-from umdp.streams import EpisodeSeeds, RandomStream, generator
+from umdp.statements.text import nouns
 
 __all__ = ["EnvironmentCheck", "check_environment"]
 
@@ -94,7 +94,7 @@ def check_environment(
     that never recur. With the same actions again: seeds that do not repeat an episode, and noise that is the same in every
     episode. And generators that all of the process shares.
 
-    Every episode begins with a seed of its own, and actions are drawn from another stream (`umdp.streams`).
+    Every episode begins with a seed of its own, and actions are drawn from another stream (`umdp.source.random_streams`).
 
     Parameters
     ----------

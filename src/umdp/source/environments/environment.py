@@ -17,8 +17,8 @@ from umdp.source.environments.way import Way
 from umdp.source.logs.rejected import OnError
 from umdp.source.lookup import Lookup
 from umdp.source.markov import MarkovTest
+from umdp.source.random_streams import EpisodeSeeds, RandomStream, bit_generator
 from umdp.statements import Code, DiagnosticCode, Statement, Unlisted, say
-from umdp.streams import EpisodeSeeds, RandomStream, bit_generator
 
 __all__ = ["Environment"]
 
@@ -35,7 +35,7 @@ class Environment(Source):
 
     Every trajectory starts with a reset to a seed of its own, made of the seed of the run and the number of the trajectory. So a
     run that is resumed goes on as it would have, whatever state the environment was in. Actions are drawn from another stream
-    (`umdp.streams`).
+    (`umdp.source.random_streams`).
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ from umdp.model.interface import freeze
 from umdp.model.units import reward_structures
 from umdp.source.environments.protocol import Protocol, allowed, name_of
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
+from umdp.source.random_streams import EpisodeSeeds, RandomStream, generator
 from umdp.statements import DiagnosticCode, Statement, Unlisted, say
-from umdp.streams import EpisodeSeeds, RandomStream, generator
 
 __all__ = ["RESET", "Ended", "Observed", "observe"]
 

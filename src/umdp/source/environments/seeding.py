@@ -12,8 +12,8 @@ import numpy as np
 from umdp.model.interface import freeze
 from umdp.source.environments.findings import Finding, FindingKind, Seen
 from umdp.source.environments.protocol import Protocol, allowed
+from umdp.source.random_streams import EpisodeSeeds, RandomStream, generator
 from umdp.statements import DiagnosticCode, say
-from umdp.streams import EpisodeSeeds, RandomStream, generator
 
 __all__ = ["Repeats", "global_generators", "shared"]
 

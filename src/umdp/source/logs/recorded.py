@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal
 import msgspec
 import numpy as np
 
-from umdp.conditions import SOURCES, SourceKind
 from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.source.base import Batch, Knowledge, Order, Source
@@ -26,6 +25,7 @@ from umdp.source.logs.same_name import numbers_of
 from umdp.source.logs.shown import Shown
 from umdp.source.lookup import Lookup, Memo
 from umdp.statements import Code, DiagnosticCode, Statement, say
+from umdp.statements.conditions import SOURCES, SourceKind
 
 __all__ = ["Recorded"]
 

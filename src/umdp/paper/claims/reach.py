@@ -1,0 +1,141 @@
+"""Claims about who is quick: C1, C2 and C4, by the mean curves of the performance that the paper's figures show."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from umdp.paper.claims.curves import LOGARITHMIC, centred, first, gaps, interval
+from umdp.paper.claims.measures import EXACT, OPTIMAL, Evidence, Floats, Runs, logarithmic_grid
+from umdp.paper.claims.verdict import Part, Ruling, count, number, rule, weigh
+
+__all__ = [
+    "ENVIRONMENTS", "LEARNERS", "LONG", "NEAR", "VISIBLE", "about_equal", "comparable", "first_to_be_optimal", "near", "slowest",
+    "too_short", "whole",
+]  # fmt: skip
+
+ENVIRONMENTS = ("chain", "aircraft", "grid", "bandit", "betting-favourable", "betting-unfavourable")
+LEARNERS = ("LUI", "PAC", "MAP", "UCRL2")
+LONG = 1000
+"""Curves are judged over three tenfolds of trajectories at least: in shorter runs most of a curve is the prior."""
+NEAR = 0.05
+"""A mean curve within 5 % of the optimum has arrived: on a figure it is at the dashed line."""
+SLOWER = 1.25
+"""A curve that arrives later by less than a quarter is not clearly later: a tenth of a tenfold on the axis."""
+VISIBLE = 1e-3
+"""Distances below a thousandth of the optimum cannot be seen on a figure."""
+ALIKE, UNLIKE = 0.10, 0.20
+"""Mean distances between two curves, as a share of the height they span, up to which they are alike, and beyond which not."""
+
+
+def too_short(evidence: Evidence) -> Ruling:
+    """Return that runs are too short for their curves to be judged."""
+    reason = f"curves are judged from {LONG:,} trajectories on; these runs have {evidence.trajectories:,}"
+    return Ruling("not judged", "too short", f"Not judged: {reason}.", evidence.seeds)
+
+
+def near(environment: str, share: float = NEAR) -> float:
+    """Return the gap, in the units of `gaps`, within which a curve counts as at the optimum."""
+    return float(np.log10(1 + share)) if environment in LOGARITHMIC else share
+
+
+def comparable(evidence: Evidence, environment: str) -> dict[str, Runs] | None:
+    """Return the runs of the four learners in an environment, None where some are missing."""
+    found = {learner: evidence.of(environment, learner) for learner in LEARNERS}
+    runs = {learner: each for learner, each in found.items() if each is not None}
+    return runs if len(runs) == len(LEARNERS) else None
+
+
+def first_to_be_optimal(evidence: Evidence) -> Ruling:
+    """C1: LUI is first to reach an optimal policy in every environment.
+
+    A part per environment: the trajectory at which LUI's mean curve first comes within 5 % of the optimum, divided by that of
+    the quickest of PAC, MAP and UCRL2, is at most 1; beyond 1.25 it clearly is not.
+    """
+    if evidence.trajectories < LONG:
+        return too_short(evidence)
+    points = logarithmic_grid(evidence.trajectories)
+    parts, exact = [], []
+    for environment in ENVIRONMENTS:
+        runs = comparable(evidence, environment)
+        if runs is None:
+            parts.append(Part(environment, "open", "not run with all four"))
+            continue
+        times = {name: first(gaps(each, points), points, near(environment)) for name, each in runs.items()}
+        quickest = min((name for name in times if name != "LUI"), key=lambda name: float(times[name][0]))
+        ratio = interval(_ratio(times["LUI"], np.min([times[name] for name in times if name != "LUI"], axis=0)))
+        said = f"LUI {count(whole(times['LUI'][0]))}, {quickest} {count(whole(times[quickest][0]))}"
+        if np.isinf(times["LUI"][0]) and np.isinf(times[quickest][0]):
+            parts.append(Part(environment, "open", "nobody gets there"))
+        else:
+            tied = times["LUI"][0] == times[quickest][0] == points[0]
+            stands = "tied" if tied else weigh(ratio, 1.0, SLOWER)
+            parts.append(Part(environment, stands, f"{said}, ratio {number(ratio)}"))
+        medians = {name: float(np.median(each.first_reach())) for name, each in runs.items()}
+        if np.isfinite(min(medians.values())):
+            exact.append(medians["LUI"] <= min(medians.values()))
+    more = f"By the median run and within {OPTIMAL:.0%} LUI is first in {sum(exact)} of {len(exact)}." if exact else ""
+    return rule(parts, "environments", evidence.seeds, more)
+
+
+def about_equal(evidence: Evidence) -> Ruling:
+    """C2: LUI and PAC are about equal on chain and grid.
+
+    A part for each: the mean distance between their mean curves over the logarithmic axis, as a share of the height that the
+    two span, is at most 10 %; beyond 20 % they clearly differ.
+    """
+    if evidence.trajectories < LONG:
+        return too_short(evidence)
+    points = logarithmic_grid(evidence.trajectories)
+    parts = []
+    for environment in ("chain", "grid"):
+        runs = [evidence.of(environment, learner) for learner in ("LUI", "PAC")]
+        if runs[0] is None or runs[1] is None:
+            parts.append(Part(environment, "open", "not run with both"))
+            continue
+        one, other = gaps(runs[0], points), gaps(runs[1], points)
+        height = np.maximum(np.maximum(one, other).max(1), EXACT)
+        apart = interval(centred(np.abs(one - other).mean(1) / height))
+        times = [count(whole(first(each, points, near(environment))[0])) for each in (one, other)]
+        said = f"{number(apart, 'percent')} apart; within 5 % of the optimum LUI after {times[0]}, PAC after {times[1]}"
+        parts.append(Part(environment, weigh(apart, ALIKE, UNLIKE), said))
+    return rule(parts, "environments", evidence.seeds)
+
+
+def slowest(evidence: Evidence) -> Ruling:
+    """C4: UCRL2 is the slowest.
+
+    A part per environment: the mean gap to the optimum over the logarithmic axis is larger for UCRL2 than for each of LUI,
+    PAC and MAP; where the interval of the ratio to the largest of theirs contains 1, that is close, and where they differ by less
+    than a thousandth of the optimum they are tied.
+    """
+    if evidence.trajectories < LONG:
+        return too_short(evidence)
+    points = logarithmic_grid(evidence.trajectories)
+    parts = []
+    for environment in ENVIRONMENTS:
+        runs = comparable(evidence, environment)
+        if runs is None:
+            parts.append(Part(environment, "open", "not run with all four"))
+            continue
+        means = {name: gaps(each, points).mean(1) for name, each in runs.items()}
+        others = {name: mean for name, mean in means.items() if name != "UCRL2"}
+        last = max(others, key=lambda name: float(others[name][0]))
+        own, worst = means["UCRL2"], np.max(list(others.values()), axis=0)
+        said = f"UCRL2 {own[0]:.3g}, {last} {worst[0]:.3g}"
+        if abs(own[0] - worst[0]) <= VISIBLE:  # less than a line is wide; a run in a hundred does not decide
+            parts.append(Part(environment, "tied", said))
+            continue
+        ratio = interval(own / np.maximum(worst, EXACT))
+        parts.append(Part(environment, weigh(ratio, 1.0, 1.0, most=False), f"{said}, ratio {number(ratio)}"))
+    return rule(parts, "environments", evidence.seeds, "On chain the gap is in decimal orders of magnitude.")
+
+
+def whole(point: float) -> float:
+    """Return the number of trajectories that a point of the grid stands for: what holds there holds since then."""
+    return float(point) if np.isinf(point) else float(np.floor(point + 1e-9))
+
+
+def _ratio(one: Floats, other: Floats) -> Floats:
+    """Return a ratio of trajectories; where neither is ever reached it is 1."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(np.isinf(one) & np.isinf(other), 1.0, one / other)

@@ -1,0 +1,113 @@
+"""Text as it may be shown: names in models and logs are whatever somebody wrote, and must not control what shows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+
+__all__ = ["as_markdown", "as_markup", "facts_html", "nouns", "one_line", "printable", "were"]
+
+# Control characters but the end of a line (Cc), characters that are not seen and change what is (Cf: directions, joiners, tags),
+# separators of lines and paragraphs (Zl, Zp), halves of pairs (Cs) and what is no character at all.
+_UNSEEN = (
+    "\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\xad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b-\\u200f"
+    "\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff0-\\ufffb\\ufffe\\uffff\\ud800-\\udfff\\U000110bd\\U000110cd"
+    "\\U00013430-\\U0001343f\\U0001bca0-\\U0001bca3\\U0001d173-\\U0001d17a\\U000e0000-\\U000e0fff"
+)
+_CONTROL = re.compile(f"[{_UNSEEN}]")
+_CONTROL_OR_END = re.compile(f"[{_UNSEEN}\\n]")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~&!$])")
+
+
+def printable(text: str) -> str:
+    r"""Return text, of one line or several, with what would control a terminal written out as ``\uXXXX``, as JSON has it.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[31mb\u202ec"))
+    a\u001b[31mb\u202ec
+    """
+    return text if text.isascii() and text.isprintable() else _CONTROL.sub(_written, text)
+
+
+def one_line(text: str) -> str:
+    r"""Return text as `printable` does, in one line.
+
+    Examples
+    --------
+    >>> print(one_line("a\nb"))
+    a\u000ab
+    """
+    return text if text.isascii() and text.isprintable() else _CONTROL_OR_END.sub(_written, text)
+
+
+def as_markup(text: str) -> str:
+    """Return text as it may stand in HTML, XML and SVG, between tags or within quotes.
+
+    Examples
+    --------
+    >>> as_markup('<b title="x">')
+    '&lt;b title=&quot;x&quot;&gt;'
+    """
+    return escape(printable(text))
+
+
+def as_markdown(text: str) -> str:
+    r"""Return text as it may stand in a line or a table of Markdown.
+
+    Examples
+    --------
+    >>> print(as_markdown("a|b [x](http://c)"))
+    a\|b \[x\](http://c)
+    """
+    return _MARKDOWN.sub(r"\\\1", one_line(text))
+
+
+def _written(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i] << 8 | units[i + 1]:04x}" for i in range(0, len(units), 2))
+
+
+# Colours are those of the page, so that it is readable on dark and on light; nothing is loaded from elsewhere.
+_CAPTION = "text-align:left;font-weight:600;color:inherit"
+_NAME = "text-align:left;font-weight:400;opacity:.7;vertical-align:top;white-space:nowrap"
+_FACT = "text-align:left;white-space:pre-wrap;overflow-wrap:anywhere"
+
+
+def facts_html(title: str, facts: Sequence[tuple[str, str]], *, drawing: str = "") -> str:
+    """Return a small table for notebooks: a name and a fact per row, and below them a drawing made of characters.
+
+    Everything is escaped: names in models are whatever somebody wrote.
+
+    Examples
+    --------
+    >>> "&lt;b&gt;" in facts_html("Model", [("state", "<b>")])
+    True
+    """
+    rows = "".join(
+        f'<tr><th style="{_NAME}">{as_markup(name)}</th><td style="{_FACT}">{as_markup(fact)}</td></tr>'
+        for name, fact in facts
+    )
+    picture = (
+        f'<pre style="line-height:1.25;background:none;color:inherit">{as_markup(drawing)}</pre>' if drawing else ""
+    )
+    return f'<table><caption style="{_CAPTION}">{as_markup(title)}</caption>{rows}</table>{picture}'
+
+
+def nouns(count: float, noun: str) -> str:
+    """Return a noun in the singular for one, otherwise in the plural.
+
+    Examples
+    --------
+    >>> [f"{count} {nouns(count, 'trajectory')}" for count in (0, 1, 2)], nouns(3, "step"), nouns(3, "class")
+    (['0 trajectories', '1 trajectory', '2 trajectories'], 'steps', 'classes')
+    """
+    if count == 1:
+        return noun
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("s") else f"{noun}s"
+
+
+def were(count: float) -> str:
+    """Return the verb behind a number."""
+    return "was" if count == 1 else "were"
