@@ -9,7 +9,7 @@ from umdp import benchmark
 from umdp.calibration import Calibration, calibrate
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner, RestartingSequence
-from umdp.learn.parametric import Parametric
+from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning import anytime
 from umdp.learning.candidates import DirectEvidence, Promised

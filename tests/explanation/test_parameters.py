@@ -11,7 +11,7 @@ from umdp import ConfidenceSequence, Graph, Spec, solve
 from umdp.explanation import ledger
 from umdp.explanation.parameters import held_parameters
 from umdp.explanation.worst_case import WorstCase
-from umdp.learn.parametric import Parametric
+from umdp.learn.parametric_learner import Parametric
 from umdp.parametric.function import Function
 from umdp.parametric.model import ParametricMDP
 from umdp.parametric.polynomial import Polynomial

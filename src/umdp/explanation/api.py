@@ -17,7 +17,7 @@ from umdp.explanation.spending import Ledger, ledger_of
 from umdp.explanation.worst_case import WorstCase
 from umdp.guarantee import Guarantee
 from umdp.learn import Learner
-from umdp.learning.candidates.settings import divide
+from umdp.learning.candidates.evaluation_settings import divide
 from umdp.learning.snapshot import Snapshot
 from umdp.learning.stopping import threshold
 from umdp.learning.validation import check_until, readings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from umdp.explanation.worst_case import WorstCase
-from umdp.learn.parametric import Parametric
+from umdp.learn.parametric_learner import Parametric
 from umdp.model import IntervalMDP
 
 if TYPE_CHECKING:

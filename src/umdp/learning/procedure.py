@@ -20,8 +20,8 @@ from umdp.explore.schedule import doubling
 from umdp.guarantee import Guarantee, promise
 from umdp.learn import Learner
 from umdp.learning.candidates import DirectEvidence
+from umdp.learning.candidates.evaluation_settings import divide
 from umdp.learning.candidates.scheduler import CandidateScheduler
-from umdp.learning.candidates.settings import divide
 from umdp.learning.checkpoint import checkpoint, restored
 from umdp.learning.run_settings import RunSettings
 from umdp.learning.snapshot import Snapshot

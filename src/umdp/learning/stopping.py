@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from umdp.errors import ModelError
 from umdp.plural import nouns
-from umdp.source.base import Source
 from umdp.source.listed import Listed
+from umdp.source.source import Source
 from umdp.spec import Threshold
 
 if TYPE_CHECKING:

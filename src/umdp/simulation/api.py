@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.automata import MemoryPolicy
+from umdp.automata.labelled_automaton import needs_automaton
 from umdp.automata.product import product_of
-from umdp.automata.reading import needs_automaton
 from umdp.errors import ModelError
 from umdp.learning.stopping import default_horizon
 from umdp.model import MDP, IntervalMDP, Policy

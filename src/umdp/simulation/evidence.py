@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.automata.reading import needs_automaton
+from umdp.automata.labelled_automaton import needs_automaton
 from umdp.errors import ModelError
 from umdp.guarantee import Guarantee
 from umdp.learning.candidates.scheduler import ALIKE

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.automata.policy import MemoryPolicy
+from umdp.automata.memory_policy import MemoryPolicy
 from umdp.errors import ModelError, OutOfTime
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.again import mdp_of
