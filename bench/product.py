@@ -16,8 +16,8 @@ import numpy as np
 
 from bench import arrays
 from umdp import MDP, IntervalMDP, Spec, solve
+from umdp.automata.labelled_automaton import read_formula
 from umdp.automata.product import multiply
-from umdp.automata.reading import read_formula
 from umdp.solver.temporal import lift
 from umdp.spec import TemporalFormula
 

@@ -10,13 +10,13 @@ import pytest
 from umdp import Guarantee, Spec
 from umdp.learn import LEARNERS as KNOWN
 from umdp.learn import Learner
-from umdp.learn.parametric import Parametric
+from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning.validation import asked_of
 from umdp.model import Graph, Rewards
 from umdp.source import Knowledge
-from umdp.source.logs.ends import FINAL
 from umdp.source.logs.reader import COLUMNS as ROLES
+from umdp.source.logs.trajectory_ends import FINAL
 from umdp.statements import SENTENCES, Cause, Code, PastCase, PastFeature, Statement, codes_of, say, stated
 from umdp.statements.conditions import (
     COLUMNS,

@@ -12,7 +12,7 @@ import pytest
 from umdp import LUI, MDP, ConfidenceSequence, SpecError, anytime, solve
 from umdp.learning.returns import refuse_shifted, return_of, units_of
 from umdp.model import Units
-from umdp.model.units import in_units, reward_structures
+from umdp.model.reward_units import in_units, reward_structures
 from umdp.run import Config
 from umdp.source import Gymnasium
 from umdp.spec import Spec

@@ -12,7 +12,7 @@ from umdp.analysis.direct_evidence import Promise, certify
 from umdp.analysis.simulation import Simulation, simulate
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner, RestartingSequence
-from umdp.learn.parametric import Parametric
+from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning import anytime
 from umdp.learning.candidates import DirectEvidence, Promised

@@ -11,7 +11,7 @@ from umdp import ConfidenceSequence, Graph, Spec, solve
 from umdp.analysis.explainer import ledger
 from umdp.analysis.explanation import held_parameters
 from umdp.analysis.worst_case import WorstCase
-from umdp.learn.parametric import Parametric
+from umdp.learn.parametric_learner import Parametric
 from umdp.parametric.function import Function
 from umdp.parametric.model import ParametricMDP
 from umdp.parametric.polynomial import Polynomial

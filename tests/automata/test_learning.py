@@ -7,8 +7,8 @@ import pytest
 
 from umdp import MDP, ConfidenceSequence, ModelError, SpecError, anytime, benchmark, solve
 from umdp.automata import MemoryPolicy
-from umdp.automata.ties import product_ties
-from umdp.benchmark.ties import tie_grid
+from umdp.automata.product_ties import product_ties
+from umdp.benchmark.known_ties import tie_grid
 from umdp.cli import run
 
 BOTH = 'Pmax=? [ (F "a") & (F "b") ]'

@@ -14,8 +14,8 @@ from oracles import exact
 from oracles.exact import Choice, Model, Objective
 from umdp import MDP, IntervalMDP, ModelError, Policy, Rewards, SpecError, evaluate, simulate, solve
 from umdp.automata import MemoryPolicy, product
+from umdp.automata.labelled_automaton import read_formula
 from umdp.automata.product import multiply
-from umdp.automata.reading import read_formula
 from umdp.cli import run
 from umdp.errors import FormatError
 from umdp.io import read_policy, write, write_policy

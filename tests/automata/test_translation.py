@@ -8,7 +8,7 @@ import pytest
 from umdp import Graph, Spec
 from umdp.automata import translation
 from umdp.automata.automaton import Automaton
-from umdp.automata.reading import read_formula
+from umdp.automata.labelled_automaton import read_formula
 from umdp.errors import SpecError
 from umdp.spec import TemporalFormula
 

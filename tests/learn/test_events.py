@@ -19,10 +19,10 @@ from learn.test_homogeneity import drawn
 from learn.test_tied import corridor, moves
 from umdp import LUI, ClopperPearson, ConfidenceSequence, Graph, RestartingSequence, anytime, benchmark
 from umdp.analysis.explainer import ledger
-from umdp.benchmark.ties import tie_aircraft
+from umdp.benchmark.known_ties import tie_aircraft
 from umdp.errors import FormatError
 from umdp.learn.binomial import Binomial
-from umdp.learn.by_event import implied
+from umdp.learn.event_bounds import implied
 from umdp.learn.homogeneity import misfits
 from umdp.learn.tied import Tied
 from umdp.model.tying import Tying

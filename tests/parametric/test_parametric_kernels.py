@@ -1,4 +1,4 @@
-"""Compiled bounds and cuts against the plain versions in `umdp.parametric.reference`, and against rationals."""
+"""Compiled bounds and cuts against the plain versions in `umdp.parametric.box_reference`, and against rationals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from parametric.functions import boxes, functions, points
 from thoroughness import examples
 from umdp.errors import ModelError
-from umdp.parametric import kernels, reference
+from umdp.parametric import box_kernels, box_reference
 from umdp.parametric.bernstein import coefficients
 from umdp.parametric.contraction import ROUNDS, Constraints
 from umdp.parametric.function import Function
@@ -35,7 +35,7 @@ def compiled_sides(function: Function, box: Box, least: float, most: float) -> t
     """Return both sides and their slack, (2, degrees + 1) each; None where nothing is known."""
     degrees, _, given_, sign, error, binomial = Tables([function], box).arrays
     side, slack = np.empty((2, given_.size)), np.empty((2, given_.size))
-    size = kernels.sides(*floats(box), degrees[0], given_, sign[0], error[0], binomial, least, most, side, slack)
+    size = box_kernels.sides(*floats(box), degrees[0], given_, sign[0], error[0], binomial, least, most, side, slack)
     shape = (2, *(degrees[0] + 1))
     return (side[:, :size].reshape(shape), slack[:, :size].reshape(shape)) if size else None
 
@@ -47,7 +47,7 @@ def test_sides_bound_the_exact_coefficients(data: st.DataObject) -> None:
     function, box = data.draw(functions(size, 3)), data.draw(boxes(size))
     least, most = data.draw(st.floats(-1, 1)), data.draw(st.floats(-1, 1))
     found = compiled_sides(function, box, least, most)
-    plain = reference.sides(Tabulated(function, box), *floats(box), least, most)
+    plain = box_reference.sides(Tabulated(function, box), *floats(box), least, most)
     assert (found is None) == (plain is None)
     if found is None or plain is None:
         return
@@ -90,7 +90,7 @@ def test_bounds_are_those_of_the_plain_version(data: st.DataObject) -> None:
     box = data.draw(boxes(size))
     low, high = Tables(given_, box).bounds(*floats(box))
     for function, *found in zip(given_, low, high, strict=True):
-        wanted = reference.bounds(Tabulated(function, box), *floats(box))
+        wanted = box_reference.bounds(Tabulated(function, box), *floats(box))
         assert found == pytest.approx([-np.inf, np.inf] if wanted is None else wanted, rel=CLOSE, abs=CLOSE)
 
 
@@ -118,10 +118,10 @@ def test_cuts_are_those_of_the_plain_version_and_lose_no_point(data: st.DataObje
     for shaved in (False, True):
         lower, upper = floats(box)
         if shaved:
-            culprit, wanted = kernels.shave(lower, upper, *arrays), reference.shave(floats(box), listed)
+            culprit, wanted = box_kernels.shave(lower, upper, *arrays), box_reference.shave(floats(box), listed)
         else:
-            culprit = kernels.settle(ROUNDS, lower, upper, *arrays)
-            wanted = reference.settle(floats(box), listed, ROUNDS)
+            culprit = box_kernels.settle(ROUNDS, lower, upper, *arrays)
+            wanted = box_reference.settle(floats(box), listed, ROUNDS)
         if isinstance(wanted, int):
             assert culprit == wanted
         else:

@@ -20,7 +20,7 @@ from umdp import (
     RestartingSequence,
     anytime,
 )
-from umdp.learn.parametric import Parametric
+from umdp.learn.parametric_learner import Parametric
 from umdp.parametric.model import ParametricMDP
 from umdp.statements import Code, stated
 

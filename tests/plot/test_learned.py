@@ -8,7 +8,7 @@ import pytest
 import umdp
 from umdp import plot
 from umdp.cli import run as command
-from umdp.model.places import directions, places
+from umdp.model.coordinates import directions, places
 from umdp.model.sketch import sketch
 from umdp.source import Gymnasium
 
@@ -56,7 +56,7 @@ def test_the_arrows_of_the_grid_are_the_policy(folder):
 def test_places_of_gymnasium(folder):
     gymnasium = pytest.importorskip("gymnasium")
     names = {"FrozenLake-v1": "←↓→↑", "CliffWalking-v1": "↑→↓←"}
-    from umdp.model.places import ARROWS
+    from umdp.model.coordinates import ARROWS
 
     for name, signs in names.items():
         graph = Gymnasium(name).graph

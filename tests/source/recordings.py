@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from umdp import Graph
 from umdp.source import Log, Order
-from umdp.source.base import Batch
-from umdp.source.logs.recorded import Recorded
+from umdp.source.logs.recorded_data import Recorded
+from umdp.source.source import Batch
 
 Row = tuple[Any, str, str, str] | None  # trajectory, state, action, next; None cannot be read
 

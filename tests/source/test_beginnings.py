@@ -9,7 +9,7 @@ import pytest
 
 from umdp import ConfidenceSequence, Snapshot, anytime
 from umdp.source import Log
-from umdp.source.logs.beginnings import Beginnings
+from umdp.source.logs.initial_states import Beginnings
 from umdp.statements import Code
 
 Rows = list[tuple[int, str, str]]

@@ -14,7 +14,7 @@ from umdp.run.codec import pack, unpack
 from umdp.source import Log
 from umdp.source.logs.data_tests import FIRST, DataTests
 from umdp.source.logs.drift import drift
-from umdp.source.logs.same_name import numbers_of
+from umdp.source.logs.duplicate_names import numbers_of
 from umdp.source.lookup import Lookup
 from umdp.statements import Code, codes_of
 

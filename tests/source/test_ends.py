@@ -13,7 +13,7 @@ import pytest
 
 from umdp import ConfidenceSequence, anytime
 from umdp.source import Log, graph_of_log
-from umdp.source.logs.ends import RecordingEnds
+from umdp.source.logs.trajectory_ends import RecordingEnds
 from umdp.statements import Code, DiagnosticCode, stated
 
 from .recordings import FORMATS
@@ -169,7 +169,7 @@ def test_columns_that_only_have_the_name_are_no_error(tmp_path: Path) -> None:
 
 
 def test_many_recordings_that_go_on_are_not_all_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("umdp.source.logs.ends.MOST", 10)
+    monkeypatch.setattr("umdp.source.logs.trajectory_ends.MOST", 10)
     ends = RecordingEnds()
     ends.take(list(map(str, range(100))), [("a", "b")] * 100, [False] * 100)
     assert len(ends._open) <= 10

@@ -13,7 +13,7 @@ from scipy import stats
 from umdp import MDP, ModelError, benchmark, switch
 from umdp.source import Order
 from umdp.source.simulator import Simulator
-from umdp.source.simulator.flow import adopt, expected, flow, split, unroll
+from umdp.source.simulator.trajectory_flow import adopt, expected, flow, split, unroll
 
 STRICT = 1e-6  # the share of wrong alarms of one test
 # A fork with two choices, and what each may lead to: no state is visited twice.

@@ -8,8 +8,8 @@ import pytest
 
 from umdp import benchmark, switch
 from umdp.source import Log, Stream
-from umdp.source.base import Knowledge
 from umdp.source.simulator import Simulator
+from umdp.source.source import Knowledge
 from umdp.statements import Code, codes_of
 
 from .recordings import Row, exhaust, open_skipping, order, small_graph, write

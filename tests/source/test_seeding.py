@@ -11,7 +11,7 @@ import pytest
 from umdp import LUI, anytime, simulate, solve
 from umdp.analysis.direct_evidence import certify
 from umdp.source import Gymnasium, check_environment, observe
-from umdp.source.base import Order
+from umdp.source.source import Order
 from umdp.statements import DiagnosticCode
 
 gym = pytest.importorskip("gymnasium")

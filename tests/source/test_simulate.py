@@ -14,7 +14,7 @@ from scipy.stats import chi2
 from umdp import MDP, ModelError, benchmark, switch
 from umdp.source import Order
 from umdp.source.simulator import Simulator
-from umdp.source.simulator.kernels import cumulative
+from umdp.source.simulator.trajectory_kernels import cumulative
 
 COIN = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.3, 0.7, 1, 1])
 ENDS = np.array([False, True, True])

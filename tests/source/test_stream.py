@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from umdp import FormatError
 from umdp.run.codec import unpack
 from umdp.source import Stream, open_log
-from umdp.source.logs.feed import FileFeed, PipeFeed
+from umdp.source.logs.line_stream import FileFeed, PipeFeed
 from umdp.statements import DiagnosticCode, say, stated
 
 from .recordings import Row, count_plainly, exhaust, logs, order, small_graph
@@ -209,7 +209,7 @@ def test_which_feed_a_name_stands_for(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("umdp.source.logs.feed.LONGEST_LINE", 1000)
+    monkeypatch.setattr("umdp.source.logs.line_stream.LONGEST_LINE", 1000)
     (tmp_path / "x.jsonl").write_bytes(b"x" * 5000)
     with pytest.raises(FormatError, match="line 1: the line has more than 1000 bytes; is this a file of lines"):
         stream(tmp_path / "x.jsonl", block=100).collect(order(GRAPH))

@@ -11,7 +11,7 @@ from umdp import ConfidenceSequence, FormatError, ModelError, Tying, anytime
 from umdp.cli import run
 from umdp.source import Log
 from umdp.source.logs.log import allowed_graph
-from umdp.source.logs.ties import tie_of_table
+from umdp.source.logs.table_ties import tie_of_table
 
 TABLE = "state,action,next,kind,outcome\n" + "".join(
     f"{s},go,{max(s + d, 0)},step,{name}\n" for s in range(5) for d, name in ((1, "on"), (0, "stuck"), (-1, "back"))

@@ -24,7 +24,7 @@ from umdp import (
     anytime,
     solve,
 )
-from umdp.learn.base import Learner
+from umdp.learn.learner import Learner
 from umdp.learn.tied import Tied
 from umdp.model.tying import Tying
 from umdp.solver.proof.learned import prove_learned

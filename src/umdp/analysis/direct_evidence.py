@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.analysis.episode_account import Account, Played, account_of
 from umdp.analysis.simulation import fitted, play_some, playable, with_memory
-from umdp.automata.reading import needs_automaton
+from umdp.automata.labelled_automaton import needs_automaton
 from umdp.errors import ModelError
 from umdp.learning.candidates.scheduler import ALIKE
 from umdp.learning.validation import check_numbers

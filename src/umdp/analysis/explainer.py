@@ -16,7 +16,7 @@ from umdp.analysis.explanation import Explanation, explained
 from umdp.analysis.worst_case import WorstCase
 from umdp.errors import FormatError, ModelError, UmdpError
 from umdp.learn import Learner
-from umdp.learning.candidates.settings import divide
+from umdp.learning.candidates.evaluation_settings import divide
 from umdp.learning.snapshot import Snapshot
 from umdp.learning.stopping import threshold
 from umdp.learning.validation import check_until, readings

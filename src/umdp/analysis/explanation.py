@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.analysis.forecast import Forecast, forecast
 from umdp.analysis.worst_case import WorstCase
-from umdp.learn.parametric import Parametric
+from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.model import IntervalMDP
 from umdp.spec import Spec, Threshold

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.automata.reading import Reading
+from umdp.automata.labelled_automaton import Reading
 from umdp.errors import ModelError
 from umdp.model import MDP, REST, Graph, IntervalMDP, Rewards
 from umdp.spec import Spec
@@ -55,7 +55,7 @@ def multiply(model: MDP | IntervalMDP, reading: Reading) -> Skeleton:
     A state of the model with a state of the automaton goes where the model goes, with the same bounds, and reads the letter of
     where it arrives. A jump of the automaton is a choice of one transition, to the same state of the model.
     """
-    from umdp.automata.kernels import explore, fill
+    from umdp.automata.product_kernels import explore, fill
 
     automaton, code = reading.automaton, reading.code
     jump_ptr = np.concatenate([[0], np.cumsum([len(each) for each in automaton.jumps])]).astype(np.int64)

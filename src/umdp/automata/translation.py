@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from umdp.automata.automaton import Automaton, Pair, trimmed
-from umdp.automata.formula import FF, TT, Clauses, Formulas
+from umdp.automata.ltl import FF, TT, Clauses, Formulas
 from umdp.errors import SpecError
 
 __all__ = ["MOST_STATES", "translate"]

@@ -14,10 +14,10 @@ Pmax=? [ !"trap" U "goal" ]
 from umdp.benchmark.betting_game import betting, betting_favourable, betting_unfavourable
 from umdp.benchmark.chain_problem import chain, chain_switched
 from umdp.benchmark.collision_avoidance import aircraft
-from umdp.benchmark.draw import draw_chain, draw_grid
 from umdp.benchmark.grid_world import grid
 from umdp.benchmark.many_armed_bandit import bandit
 from umdp.benchmark.registry import BENCHMARKS, Benchmark, load
+from umdp.benchmark.text_drawing import draw_chain, draw_grid
 
 __all__ = [
     "BENCHMARKS",

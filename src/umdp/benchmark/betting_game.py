@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from umdp.benchmark.table import State, decimal, tabulate
+from umdp.benchmark.tabulation import State, decimal, tabulate
 from umdp.errors import ModelError
 from umdp.model import MDP
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from string import ascii_lowercase
 
-from umdp.benchmark.table import decimal
+from umdp.benchmark.tabulation import decimal
 from umdp.errors import ModelError
 from umdp.model import MDP
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from umdp.benchmark.table import State, decimal, tabulate
+from umdp.benchmark.tabulation import State, decimal, tabulate
 from umdp.errors import ModelError
 from umdp.model import MDP
 

@@ -10,8 +10,8 @@ from umdp.benchmark.betting_game import betting_favourable, betting_unfavourable
 from umdp.benchmark.chain_problem import chain, chain_switched
 from umdp.benchmark.collision_avoidance import aircraft
 from umdp.benchmark.grid_world import grid
+from umdp.benchmark.known_ties import tie_aircraft, tie_betting, tie_chain, tie_grid
 from umdp.benchmark.many_armed_bandit import bandit
-from umdp.benchmark.ties import tie_aircraft, tie_betting, tie_chain, tie_grid
 from umdp.errors import ModelError
 from umdp.model import MDP, Graph
 from umdp.model.tying import Tying

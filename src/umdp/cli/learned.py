@@ -61,7 +61,7 @@ class Origin:
         It does not where the graph decides something in the agent's favour that need not have been seen, or where what the graph
         does not list may cost anything.
         """
-        from umdp.automata.reading import needs_automaton
+        from umdp.automata.labelled_automaton import needs_automaton
         from umdp.learning.validation import is_costly
         from umdp.solver import relevant
         from umdp.statements import Code

@@ -125,7 +125,7 @@ def log_options(
     from umdp.run.log_settings import LogSettings, beside, read_description
     from umdp.run.recorded import is_log_name
     from umdp.run.trust import require_description
-    from umdp.source.logs.columns import split
+    from umdp.source.logs.extra_columns import split
 
     terminal = given["terminal"]
     typed = LogSettings(
@@ -167,7 +167,7 @@ def _pairs(option: str, texts: Iterable[str], example: str) -> Iterable[tuple[st
 
 
 def _labels(texts: Iterable[str]) -> dict[str, list[str]]:
-    from umdp.source.logs.columns import split
+    from umdp.source.logs.extra_columns import split
 
     labels: dict[str, list[str]] = {}
     for name, states in _pairs("--label", texts, "failed=failed"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from umdp.spec.words import Word, words_of
+from umdp.spec.tokenizer import Word, words_of
 
 __all__ = ["PARTS", "TYPES", "Item", "command_places", "items_of"]
 

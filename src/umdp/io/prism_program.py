@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from umdp.errors import FormatError
 from umdp.io.prism_items import PARTS, TYPES, Item, items_of
-from umdp.spec.words import Word
+from umdp.spec.tokenizer import Word
 
 __all__ = ["Program", "program_of"]
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from umdp.errors import ModelError
-from umdp.learn.base import Learner
 from umdp.learn.clopper_pearson import ClopperPearson
 from umdp.learn.confidence_sequence import ConfidenceSequence
+from umdp.learn.learner import Learner
 from umdp.learn.lui import LUI
 from umdp.learn.making import make_learner
 from umdp.learn.map import MAP

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.learn.base import Learner
+from umdp.learn.learner import Learner
 from umdp.learn.settings import as_rate
 
 __all__ = ["Binomial", "log_likelihood", "lowest", "tighten"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.learn.base import Learner
+from umdp.learn.learner import Learner
 from umdp.learn.settings import Setting, as_setting, check, place, spread
 
 __all__ = ["EPSILON", "Dirichlet"]

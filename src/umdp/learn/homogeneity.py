@@ -25,7 +25,7 @@ def compared(tying: Tying, matters: Mask | None = None) -> Mask:
     Examples
     --------
     >>> from umdp import benchmark
-    >>> from umdp.benchmark.ties import tie_grid
+    >>> from umdp.benchmark.known_ties import tie_grid
     >>> grid = benchmark.grid()
     >>> int(compared(tie_grid(grid)).sum()), grid.transitions
     (1376, 1450)

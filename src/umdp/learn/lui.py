@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.learn.base import Learner
+from umdp.learn.learner import Learner
 from umdp.learn.settings import as_pair, check, describe, place, spread
 from umdp.model.interval import ROUNDING
 from umdp.statements import Code, say

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from umdp.errors import ModelError
-from umdp.learn.base import Learner
+from umdp.learn.learner import Learner
 from umdp.spec.names import suggestion
 
 __all__ = ["make_learner", "settings_of", "shown"]

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.learn.alarm import Alarm, Changed
-from umdp.learn.base import Learner
 from umdp.learn.binomial import ULP, Floats, Ints
 from umdp.learn.confidence_sequence import WITNESSES, ConfidenceSequence
+from umdp.learn.learner import Learner
 from umdp.learn.observed_sequence import SHARE
 from umdp.learn.settings import as_rate, check, describe, place
 from umdp.learn.two_samples import contradiction

@@ -12,7 +12,7 @@ from umdp.model import Graph
 from umdp.model.structure import owned
 
 if TYPE_CHECKING:
-    from umdp.learn.base import Learner
+    from umdp.learn.learner import Learner
 
 __all__ = ["Setting", "as_pair", "as_rate", "as_setting", "check", "describe", "place", "spread"]
 

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
 from umdp.learn.alarm import Alarm, Misfit
-from umdp.learn.base import Learner
 from umdp.learn.binomial import ULP, Binomial, Ints, tighten
-from umdp.learn.by_event import implied, learns_events, sighted
+from umdp.learn.event_bounds import implied, learns_events, sighted
 from umdp.learn.homogeneity import misfits
+from umdp.learn.learner import Learner
 from umdp.learn.observed_sequence import SHARE
 from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.learn.settings import as_rate, place
@@ -327,7 +327,7 @@ def as_tied(
     if isinstance(tie, Tying):
         return Tied(learner, tie)
     if isinstance(tie, ParametricMDP):
-        from umdp.learn.parametric import Parametric
+        from umdp.learn.parametric_learner import Parametric
 
         return Parametric(learner, tie)
     if not callable(tie):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from umdp.automata.reading import needs_automaton
+from umdp.automata.labelled_automaton import needs_automaton
 from umdp.explore import Explorer, as_explorer
 from umdp.learn import Learner, as_learner
 from umdp.learn.tied import as_tied

@@ -18,8 +18,8 @@ from umdp.explore.policies import directions
 from umdp.explore.schedule import doubling
 from umdp.learn import Learner
 from umdp.learning.candidates import DirectEvidence
+from umdp.learning.candidates.evaluation_settings import divide
 from umdp.learning.candidates.scheduler import CandidateScheduler
-from umdp.learning.candidates.settings import divide
 from umdp.learning.checkpoint import checkpoint, restored
 from umdp.learning.returns import refuse_shifted
 from umdp.learning.run_settings import RunSettings

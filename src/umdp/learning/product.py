@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from umdp.learn import Learner
-from umdp.learn.parametric import Parametric
+from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.source import Source
 from umdp.spec import Direction, Spec
@@ -18,7 +18,7 @@ def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, S
 
     The product is of the graph alone. What is learned of a choice counts with every memory.
     """
-    from umdp.automata.ties import product_ties
+    from umdp.automata.product_ties import product_ties
     from umdp.solver.confirm.lift import check_lift
     from umdp.solver.temporal import lift, probability_in
     from umdp.source.around import process_of

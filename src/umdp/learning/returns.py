@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from umdp.model import Graph, Units
-from umdp.model.units import TERMINATED, in_units
+from umdp.model.reward_units import TERMINATED, in_units
 from umdp.spec import Cumulative, Spec
 
 __all__ = ["refuse_shifted", "return_of", "units_of"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.learn.alarm import Alarm
-from umdp.learn.parametric import Parametric
+from umdp.learn.parametric_learner import Parametric
 from umdp.learning.candidates.guaranteed import Promised
 from umdp.learning.returns import return_of
 from umdp.model import MDP, IntervalMDP, Policy
@@ -182,7 +182,7 @@ class Snapshot:
 
         A promise by the model is proved by the model; one by evidence follows from counts, and these are taken on trust.
         """
-        from umdp.learning.candidates.certificate import prove_played
+        from umdp.learning.candidates.played_certificate import prove_played
         from umdp.solver.proof.learned import prove_learned
 
         if self.promise is not None and self.promise.by == "evidence":

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.learn import Learner
 from umdp.learning.candidates.scheduler import CandidateScheduler
-from umdp.source.base import Batch
+from umdp.source.source import Batch
 
 __all__ = ["LearningState"]
 
@@ -37,7 +37,7 @@ class LearningState:
     Examples
     --------
     >>> from umdp import LUI, Graph
-    >>> from umdp.source.base import Batch
+    >>> from umdp.source.source import Batch
     >>> state = LearningState.before(LUI().bind(Graph([0, 1, 2], [0, 2, 3], [0, 1, 1])))
     >>> other = state.copy()
     >>> state.see(Batch(np.array([4, 6, 0]), 10, 10))

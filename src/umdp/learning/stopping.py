@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from umdp.errors import ModelError
-from umdp.source.base import Source
 from umdp.source.listed import Listed
+from umdp.source.source import Source
 from umdp.spec import Threshold
 from umdp.statements.text import nouns
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from umdp.errors import ModelError
-from umdp.model.units import TERMINATED, reward_structures
+from umdp.model.reward_units import TERMINATED, reward_structures
 from umdp.statements import Statement
 
 __all__ = ["read_table"]

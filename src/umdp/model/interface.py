@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.errors import ModelError, UmdpError, UnhashableState
-from umdp.model.units import TERMINATED
+from umdp.model.reward_units import TERMINATED
 
 if TYPE_CHECKING:
     from umdp.model.graph import Graph

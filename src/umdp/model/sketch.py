@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.model.places import ARROWS, Places, directions, places
+from umdp.model.coordinates import ARROWS, Places, directions, places
 from umdp.statements.text import one_line
 
 if TYPE_CHECKING:

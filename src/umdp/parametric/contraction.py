@@ -105,7 +105,7 @@ def contract(box: Box, constraints: Constraints) -> Contracted:
 
 def _settle(box: Box, constraints: Constraints) -> Contracted:
     """Go round the constraints until they cut off next to nothing."""
-    from umdp.parametric.kernels import settle
+    from umdp.parametric.box_kernels import settle
 
     lower, upper = (np.array(each, np.float64) for each in box)
     culprit = settle(ROUNDS, lower, upper, *constraints.arrays)
@@ -114,7 +114,7 @@ def _settle(box: Box, constraints: Constraints) -> Contracted:
 
 def _shave(box: Box, constraints: Constraints) -> Contracted:
     """Cut off slices at the ends of a box that hold no point, as far as a bounded number of tries goes."""
-    from umdp.parametric.kernels import shave
+    from umdp.parametric.box_kernels import shave
 
     lower, upper = (np.array(each, np.float64) for each in box)
     culprit = shave(lower, upper, *constraints.arrays)

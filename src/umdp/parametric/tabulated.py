@@ -98,6 +98,6 @@ class Tables:
 
     def bounds(self, lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
         """Return bounds (F,) on all functions over a box, rounded outwards; infinite where a denominator may become 0."""
-        from umdp.parametric.kernels import bounds
+        from umdp.parametric.box_kernels import bounds
 
         return bounds(np.array(lower, np.float64), np.array(upper, np.float64), *self.arrays)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.model.places import places
+from umdp.model.coordinates import places
 from umdp.plot.figure import new_figure, place_legend
 from umdp.plot.maps import Board, draw_policy_map, draw_visits_map
 from umdp.plot.network import Network, draw_network

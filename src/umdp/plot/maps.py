@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.model.places import Places, directions
+from umdp.model.coordinates import Places, directions
 from umdp.model.sketch import taken
 from umdp.plot.subject import Subject
 from umdp.statements.text import one_line

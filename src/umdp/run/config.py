@@ -10,12 +10,12 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
-from umdp.automata.reading import needs_automaton
+from umdp.automata.labelled_automaton import needs_automaton
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError, UnknownLabel
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
 from umdp.learn.making import make_learner, settings_of
-from umdp.learn.parametric import Parametric
+from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning.candidates import DirectEvidence
 from umdp.learning.procedure import LearningRun

@@ -10,7 +10,7 @@ import numpy as np
 
 from umdp.errors import FormatError
 from umdp.learn import Learner
-from umdp.learn.parametric import Parametric
+from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.model import Graph
 from umdp.run.codec import pack

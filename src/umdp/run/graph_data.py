@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from umdp.automata.automaton import Automaton, Pair
+from umdp.automata.labelled_automaton import Reading
 from umdp.automata.product import Product, product_of
-from umdp.automata.reading import Reading
 from umdp.errors import FormatError, ModelError, SpecError
 from umdp.model import Graph, Rewards, Units
 from umdp.model.interface import Interface

@@ -161,7 +161,7 @@ def check_settings(settings: LogSettings, log: str | None) -> None:
 
 
 def _listed(given: Any) -> Any:
-    from umdp.source.logs.columns import split
+    from umdp.source.logs.extra_columns import split
 
     return split(given) if isinstance(given, str) else given
 

@@ -71,7 +71,7 @@ def tying_of(config: Config, graph: Graph) -> Tying:
         assert made is not None
         return made(graph)
     if not is_plugin(tie):
-        from umdp.source.logs.ties import tie_of_table
+        from umdp.source.logs.table_ties import tie_of_table
 
         table, names = _columns(config)
         return Tying.of(graph, tie_of_table(table, names, config.data.columns))

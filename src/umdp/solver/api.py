@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from umdp.automata.policy import MemoryPolicy
+from umdp.automata.memory_policy import MemoryPolicy
 from umdp.errors import ModelError, OutOfTime
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.bounded import bounded

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.automata.reading import needs_automaton
+from umdp.automata.labelled_automaton import needs_automaton
 from umdp.solver.result import Status
 from umdp.spec import TRUE, Spec
 from umdp.spec.expression import Expression

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Rewards
-from umdp.model.units import own_rewards
+from umdp.model.reward_units import own_rewards
 from umdp.spec import Direction, Discounted, Instantaneous, Spec
 
 if TYPE_CHECKING:

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.automata.policy import MemoryPolicy
+from umdp.automata.labelled_automaton import needs_automaton, read_formula
+from umdp.automata.memory_policy import MemoryPolicy
 from umdp.automata.product import ACCEPTING, Product, Skeleton, carried, multiply
-from umdp.automata.reading import needs_automaton, read_formula
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.graph.decided import Edges
 from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Reach, Spec, TemporalFormula, Until
 from umdp.spec.expression import Label, Unary
-from umdp.spec.temporal import lasting
+from umdp.spec.temporal_formula import lasting
 
 if TYPE_CHECKING:
     from umdp.model import Policy

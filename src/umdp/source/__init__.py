@@ -1,6 +1,6 @@
 """Sources of trajectories: a simulator, environments, logs and streams.
 
-`base` is the contract. `simulator` draws from an MDP that is known, `environments` plays objects with `reset` and `step`,
+`source` is the contract. `simulator` draws from an MDP that is known, `environments` plays objects with `reset` and `step`,
 `logs` counts what others recorded. `observed_graph` gathers a graph from data, for want of one that is known.
 """
 
@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from umdp.model import MDP
-from umdp.source.base import Batch, Knowledge, Order, Source
 from umdp.source.simulator import Simulator, switch
+from umdp.source.source import Batch, Knowledge, Order, Source
 
 if TYPE_CHECKING:
     from umdp.source.environments import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from umdp.source.base import Knowledge, Source
+from umdp.source.source import Knowledge, Source
 
 __all__ = ["Around", "process_of"]
 

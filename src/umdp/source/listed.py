@@ -9,7 +9,7 @@ import numpy as np
 
 from umdp.model import REST, Graph, Rewards
 from umdp.source.around import Around
-from umdp.source.base import Batch, Order, Source
+from umdp.source.source import Batch, Order, Source
 from umdp.statements import Statement, Unlisted, say
 
 __all__ = ["Listed", "listed", "without_rest"]

@@ -10,9 +10,9 @@ from umdp.automata.product import Product
 from umdp.model import MDP
 from umdp.solver.temporal import probability_in
 from umdp.source.around import Around, process_of
-from umdp.source.base import Batch, Order, Source
 from umdp.source.environments.environment import Environment
 from umdp.source.listed import Listed
+from umdp.source.source import Batch, Order, Source
 from umdp.source.walk import Walk
 
 __all__ = ["Remembering"]
@@ -23,8 +23,8 @@ class Remembering(Around):
 
     An environment is played by a policy of the product: the automaton reads along. What was recorded is counted as what it is,
     transitions of the process, each with one of the memories that the product knows it with. A choice of the process has the
-    same distribution with every memory, so that whoever learns for one of them learns for all (`umdp.automata.ties`), and what
-    was remembered while a log was written need not be known.
+    same distribution with every memory, so that whoever learns for one of them learns for all (`umdp.automata.product_ties`), and
+    what was remembered while a log was written need not be known.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Un
 from umdp.spec.reached import Reachability
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
-from umdp.spec.temporal import AutomatonFile, Temporal, TemporalFormula, Window
+from umdp.spec.temporal_formula import AutomatonFile, Temporal, TemporalFormula, Window
 
 __all__ = [
     "TRUE",

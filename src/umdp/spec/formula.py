@@ -13,10 +13,10 @@ from umdp.spec.bound import StepBound, normal_bound, resolved_bound
 from umdp.spec.expression import TRUE, Expression, Junction, Label, StateSpace, Unary
 from umdp.spec.reached import Reachability
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
-from umdp.spec.temporal import Window
+from umdp.spec.temporal_formula import Window
 
 if TYPE_CHECKING:
-    from umdp.spec.temporal import AutomatonFile, TemporalFormula
+    from umdp.spec.temporal_formula import AutomatonFile, TemporalFormula
 
 
 @dataclass(frozen=True)

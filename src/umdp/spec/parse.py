@@ -30,7 +30,7 @@ from umdp.spec.names import listed
 from umdp.spec.nested import Nested, nested_in
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
-from umdp.spec.temporal import AutomatonFile, Temporal, TemporalFormula, Window, is_state_formula, lasting
+from umdp.spec.temporal_formula import AutomatonFile, Temporal, TemporalFormula, Window, is_state_formula, lasting
 
 if TYPE_CHECKING:
     from lark import Lark, Token

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from umdp.spec.expression import TRUE, Expression, Literal
-from umdp.spec.temporal import Window
+from umdp.spec.temporal_formula import Window
 
 __all__ = ["FALSE", "Reachability"]
 

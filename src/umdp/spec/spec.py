@@ -15,7 +15,7 @@ from umdp.spec.formula import PathFormula, Rewarding, aim, marked, steps
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed, suggestion
 from umdp.spec.rewarded import Instantaneous, LongRun
-from umdp.spec.temporal import TemporalFormula
+from umdp.spec.temporal_formula import TemporalFormula
 
 _RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
 _UNNAMED = ("", "default")

@@ -11,7 +11,7 @@ from umdp.statements import Code, Statement, codes_of, say, stated
 from umdp.statements.conditions import CONDITIONS, FLOORS, ON_OBSERVED, Asked, GraphKind
 
 if TYPE_CHECKING:
-    from umdp.source.base import Knowledge
+    from umdp.source.source import Knowledge
 
 __all__ = ["Guarantee", "promise"]
 
@@ -160,7 +160,7 @@ def promise(
 
     Examples
     --------
-    >>> from umdp.source.base import Knowledge
+    >>> from umdp.source.source import Knowledge
     >>> claim = Guarantee("any-time", 0.95)
     >>> print(promise(claim, Knowledge()))
     with probability 95 %, whenever you stop

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from umdp.spec import Direction, Discounted, Instantaneous, Spec
-from umdp.spec.temporal import AutomatonFile, TemporalFormula
+from umdp.spec.temporal_formula import AutomatonFile, TemporalFormula
 from umdp.verify.document import Model
 
 __all__ = ["Question", "objective"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from umdp.learning.candidates.bound import Mixture, lower_end
+from umdp.learning.candidates.mean_bound import Mixture, lower_end
 from umdp.model import Graph, Policy
 
 __all__ = ["Candidate", "same"]

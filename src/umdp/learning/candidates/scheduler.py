@@ -10,16 +10,16 @@ from typing import Any, Self
 import numpy as np
 
 from umdp.errors import ModelError
-from umdp.learning.candidates.bound import informed
 from umdp.learning.candidates.candidate import Candidate, same
+from umdp.learning.candidates.evaluation_settings import Budget
 from umdp.learning.candidates.guaranteed import Promised
+from umdp.learning.candidates.mean_bound import informed
 from umdp.learning.candidates.point_estimate import PointEstimate
-from umdp.learning.candidates.settings import Budget
 from umdp.learning.candidates.tally import Role, Tally
 from umdp.model import Policy
 from umdp.solver.prepared import Prepared, prepare
-from umdp.source.base import Batch, Source
 from umdp.source.simulator.simulator import Simulator
+from umdp.source.source import Batch, Source
 from umdp.spec import Spec
 from umdp.statements import Code, say, stated
 from umdp.statements.guarantee import Guarantee

@@ -14,9 +14,9 @@ from umdp.model import Graph, Policy
 from umdp.solver.graph.arrays import Shape
 from umdp.solver.graph.decided import Edges
 from umdp.solver.objective import objective_of
-from umdp.source.base import Batch, Order, Source
 from umdp.source.observed_graph import STAY
 from umdp.source.simulator.simulator import Simulator
+from umdp.source.source import Batch, Order, Source
 from umdp.spec import Direction, Spec
 
 __all__ = ["Role", "Tally", "paid"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.model import IntervalMDP
-from umdp.model.units import own_rewards
+from umdp.model.reward_units import own_rewards
 from umdp.statements import Statement
 from umdp.verify.document import FORMAT, VERSION
 

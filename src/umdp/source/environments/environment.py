@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError, UmdpError
 from umdp.model import MDP, Graph
 from umdp.model.interface import Interface, freeze
-from umdp.source.base import MARKOV, Batch, Knowledge, Order, Source
+from umdp.source.environments.episode import Way
 from umdp.source.environments.protocol import Protocol, Step, name_of
-from umdp.source.environments.way import Way
 from umdp.source.logs.rejected import OnError
 from umdp.source.lookup import Lookup
 from umdp.source.markov import MarkovTest
 from umdp.source.random_streams import EpisodeSeeds, RandomStream, bit_generator
+from umdp.source.source import MARKOV, Batch, Knowledge, Order, Source
 from umdp.statements import Code, DiagnosticCode, Statement, Unlisted, say
 
 __all__ = ["Environment"]

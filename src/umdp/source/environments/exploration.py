@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.model.interface import freeze
-from umdp.model.units import reward_structures
+from umdp.model.reward_units import reward_structures
 from umdp.source.environments.protocol import Protocol, allowed, name_of
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
 from umdp.source.random_streams import EpisodeSeeds, RandomStream, generator

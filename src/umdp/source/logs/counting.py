@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.source.base import Batch, Order
-from umdp.source.logs.rows import Rows
+from umdp.source.logs.row_decoding import Rows
 from umdp.source.lookup import Lookup
+from umdp.source.source import Batch, Order
 
 __all__ = ["LONGEST", "RowCounter"]
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from umdp.errors import FormatError
-from umdp.source.logs.ends import FINAL, RecordingEnds, over_and_final
 from umdp.source.logs.faults import Cause, Fault
-from umdp.source.logs.feed import BLOCK, Feed
 from umdp.source.logs.flags import FLAGS
+from umdp.source.logs.line_stream import BLOCK, Feed
 from umdp.source.logs.reader import LineReader, Parsed, choose_columns, extra_columns
+from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds, over_and_final
 
 __all__ = ["CsvReader", "separator"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.source.logs.drift import drift
-from umdp.source.logs.same_name import SameName
+from umdp.source.logs.duplicate_names import SameName
 from umdp.source.lookup import Lookup
 from umdp.source.markov import MarkovTest
 from umdp.statements import Code, Statement, say
@@ -114,7 +114,7 @@ class DataTests:
         self._pass(np.array([-1]), np.array([True]), np.zeros(0, np.uint64))
 
     def _pass(self, transition: Array, begins: Array, names: Array) -> None:
-        from umdp.source.logs.kernels import fingerprints
+        from umdp.source.logs.fingerprint_kernels import fingerprints
 
         most = 2 * transition.size
         prints, sizes, unlikely = np.empty(most, np.uint64), np.empty(most, np.int64), np.empty(most)

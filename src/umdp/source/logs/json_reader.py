@@ -10,11 +10,11 @@ import msgspec
 import numpy as np
 
 from umdp.errors import misfit
-from umdp.source.logs.ends import FINAL, RecordingEnds, over_and_final
 from umdp.source.logs.faults import Cause, Fault
-from umdp.source.logs.feed import BLOCK, Feed
 from umdp.source.logs.flags import flag
+from umdp.source.logs.line_stream import BLOCK, Feed
 from umdp.source.logs.reader import COLUMNS, LineReader, Parsed, choose_columns
+from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds, over_and_final
 
 __all__ = ["JsonReader"]
 

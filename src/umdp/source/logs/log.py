@@ -9,12 +9,12 @@ from typing import Any
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import Graph
-from umdp.source.logs.columns import RewardOf
 from umdp.source.logs.counting import RowCounter
+from umdp.source.logs.extra_columns import RewardOf
+from umdp.source.logs.log_graph import Shown, Wanted, show
 from umdp.source.logs.opening import STANDARD_INPUT, files_of, open_reader
-from umdp.source.logs.recorded import Recorded
+from umdp.source.logs.recorded_data import Recorded
 from umdp.source.logs.rejected import OnError
-from umdp.source.logs.shown import Shown, Wanted, show
 from umdp.source.observed_graph import LabelOf
 from umdp.statements import DiagnosticCode, Unlisted, say
 

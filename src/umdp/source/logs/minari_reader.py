@@ -9,10 +9,10 @@ import numpy as np
 
 from umdp.errors import FormatError, MissingExtra
 from umdp.source.environments.protocol import freeze
-from umdp.source.logs.ends import RecordingEnds
 from umdp.source.logs.prefix import Prefix
 from umdp.source.logs.reader import Outcome, Reader, Triple, extra_columns
-from umdp.source.logs.rows import Chunk
+from umdp.source.logs.row_decoding import Chunk
+from umdp.source.logs.trajectory_ends import RecordingEnds
 from umdp.source.lookup import Memo
 
 __all__ = ["MinariReader"]

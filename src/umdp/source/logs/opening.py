@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from umdp.errors import FormatError
-from umdp.source.logs.feed import Feed, FileFeed, GzipFeed
+from umdp.source.logs.line_stream import Feed, FileFeed, GzipFeed
 from umdp.source.logs.reader import LineReader, Reader
 
 __all__ = ["ENDINGS", "MINARI", "OBJECTS", "STANDARD_INPUT", "files_of", "is_log", "line_reader", "open_reader"]
@@ -69,7 +69,7 @@ def open_reader(
         return _of_file(Path(path), columns, block)
     if len(files) == 1:
         return _of_file(files[0], columns, block)
-    from umdp.source.logs.several import SeveralReader
+    from umdp.source.logs.multi_file_reader import SeveralReader
 
     return SeveralReader(str(path), files, lambda each: _of_file(each, columns, block))
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.errors import FormatError, MissingExtra
-from umdp.source.logs.ends import FINAL, RecordingEnds, over_and_final
 from umdp.source.logs.faults import Cause, Fault
-from umdp.source.logs.feed import blocks, opened
+from umdp.source.logs.line_stream import blocks, opened
 from umdp.source.logs.prefix import Prefix
 from umdp.source.logs.reader import Outcome, Reader, choose_columns, extra_columns
-from umdp.source.logs.rows import Chunk
+from umdp.source.logs.row_decoding import Chunk
+from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds, over_and_final
 from umdp.source.lookup import Memo
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.source.logs.ends import FINAL, RecordingEnds
 from umdp.source.logs.faults import Fault
-from umdp.source.logs.feed import Feed
-from umdp.source.logs.rows import Chunk
+from umdp.source.logs.line_stream import Feed
+from umdp.source.logs.row_decoding import Chunk
+from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds
 from umdp.source.lookup import Memo
 
 __all__ = [

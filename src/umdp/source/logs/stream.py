@@ -12,13 +12,13 @@ from typing import BinaryIO
 from umdp.errors import FormatError
 from umdp.model import Graph
 from umdp.source.logs.counting import RowCounter
-from umdp.source.logs.feed import BLOCK, Feed, FileFeed, PipeFeed
+from umdp.source.logs.format_detection import SniffingReader
 from umdp.source.logs.json_reader import JsonReader
+from umdp.source.logs.line_stream import BLOCK, Feed, FileFeed, PipeFeed
 from umdp.source.logs.opening import OBJECTS, STANDARD_INPUT
 from umdp.source.logs.reader import Reader
-from umdp.source.logs.recorded import Recorded
+from umdp.source.logs.recorded_data import Recorded
 from umdp.source.logs.rejected import OnError
-from umdp.source.logs.sniffing import SniffingReader
 from umdp.statements import DiagnosticCode, say
 
 __all__ = ["Stream"]

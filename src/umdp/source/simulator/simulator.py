@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP
-from umdp.source.base import Batch, Knowledge, Order, Source
+from umdp.source.source import Batch, Knowledge, Order, Source
 from umdp.spec.names import listed, suggestion
 
 __all__ = ["SAMPLING", "Simulator", "check_sampling", "switch"]
@@ -37,8 +37,8 @@ class Simulator(Source):
         The number of trajectories after which it does.
     sampling : str
         How to draw: ``"steps"``, one trajectory after another; ``"counts"``, many at once as counts, with the same law (see
-        `umdp.source.simulator.flow`); ``"auto"``, as counts where that is cheaper. Equal seeds give equal runs of one kind, and
-        others of another kind.
+        `umdp.source.simulator.trajectory_flow`); ``"auto"``, as counts where that is cheaper. Equal seeds give
+        equal runs of one kind, and others of another kind.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Simulator(Source):
 
     def collect(self, order: Order) -> Batch:
         """Draw trajectories until the order is met; as counts, until it is or a piece of it that depends on nothing else."""
-        from umdp.source.simulator.kernels import follow, simulate
+        from umdp.source.simulator.trajectory_kernels import follow, simulate
 
         if order.weight.ndim == 2:
             return self._collect_by_step(order)
@@ -155,7 +155,7 @@ class Simulator(Source):
         self, order: Order, share: Array, only: Array, most: int, counts: Array, taken: Array
     ) -> tuple[int, int, bool]:
         """Draw up to `most` trajectories as counts, or where that is cheaper."""
-        from umdp.source.simulator.sampling import sample  # who goes step by step does not wait for it
+        from umdp.source.simulator.batch_sampling import sample  # who goes step by step does not wait for it
 
         graph, stage = self.graph, self.stage
         return sample(
@@ -166,7 +166,7 @@ class Simulator(Source):
 
     def edges(self, stage: int = 0) -> Array:
         """Return the cumulative probabilities of every choice's outcomes, shape (T,)."""
-        from umdp.source.simulator.kernels import cumulative
+        from umdp.source.simulator.trajectory_kernels import cumulative
 
         edges = self._edges[stage]
         if edges is None:

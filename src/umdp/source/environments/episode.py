@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import Graph
-from umdp.source.base import Order
+from umdp.source.source import Order
 
 __all__ = ["Way"]
 

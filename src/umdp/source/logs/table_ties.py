@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from umdp.errors import FormatError
-from umdp.source.logs.columns import Triple
+from umdp.source.logs.extra_columns import Triple
 from umdp.source.logs.opening import open_reader
 
 __all__ = ["tie_of_table"]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.learn.base import Learner
 from umdp.learn.binomial import ULP, Binomial, tighten
+from umdp.learn.learner import Learner
 from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.model.events import Events
 

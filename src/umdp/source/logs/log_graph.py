@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import REST, Graph, Rewards
-from umdp.source.logs.columns import Flags, Paid, RewardOf, Triple, per_state, read_reward
-from umdp.source.logs.ends import RecordingEnds
+from umdp.source.logs.extra_columns import Flags, Paid, RewardOf, Triple, per_state, read_reward
 from umdp.source.logs.faults import Cause
 from umdp.source.logs.reader import Outcome, Reader
-from umdp.source.logs.rows import Carry, decode
+from umdp.source.logs.row_decoding import Carry, decode
+from umdp.source.logs.trajectory_ends import RecordingEnds
 from umdp.source.lookup import Lookup, Memo
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
 from umdp.statements import Code, DiagnosticCode, Statement, Unlisted, say

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.parametric.reference import FEW, FEWER, MOST_BENT, PIECES, SLACK, SLICE, SLICES, TINY, WORTH
+from umdp.parametric.box_reference import FEW, FEWER, MOST_BENT, PIECES, SLACK, SLICE, SLICES, TINY, WORTH
 from umdp.parametric.tabulated import UNIT
 
 __all__ = ["bounds", "settle", "shave", "sides"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from umdp.errors import FormatError
 from umdp.source.logs.reader import Outcome, Reader
-from umdp.source.logs.rows import Chunk
+from umdp.source.logs.row_decoding import Chunk
 from umdp.source.lookup import Memo
 
 __all__ = ["SeveralReader"]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.source.simulator.flow import adopt, cost, expected, flow, narrow, reached, room, unroll
-from umdp.source.simulator.kernels import simulate
+from umdp.source.simulator.trajectory_flow import adopt, cost, expected, flow, narrow, reached, room, unroll
+from umdp.source.simulator.trajectory_kernels import simulate
 
 __all__ = ["AUTO", "COUNTS", "sample"]
 

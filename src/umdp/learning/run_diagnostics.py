@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.learn.alarm import in_lines
-from umdp.learn.parametric import Parametric
+from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning.snapshot import Snapshot
 from umdp.model import Graph
 from umdp.solver.objective import objective_of
 from umdp.source.around import process_of
-from umdp.source.base import Source
 from umdp.source.environments.environment import Environment
 from umdp.source.environments.time_limit import cut_note
 from umdp.source.listed import Listed
 from umdp.source.observed_graph import STAY, UNKNOWN
 from umdp.source.remembering import Remembering
+from umdp.source.source import Source
 from umdp.spec import Spec
 from umdp.statements import DiagnosticCode, Statement, say, stated
 from umdp.statements.diagnostics import SHIFTS

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.automata.formula import FALSE, TRUE, Formulas
+from umdp.automata.ltl import FALSE, TRUE, Formulas
 from umdp.automata.translation import translate
 from umdp.errors import SpecError
 from umdp.model import REST
 from umdp.spec.expression import Binary, Expression, Junction, Label, Literal, StateSpace, Unary
-from umdp.spec.temporal import AutomatonFile, Temporal, TemporalFormula, is_state_formula
+from umdp.spec.temporal_formula import AutomatonFile, Temporal, TemporalFormula, is_state_formula
 
 if TYPE_CHECKING:
     from umdp.automata.automaton import Automaton

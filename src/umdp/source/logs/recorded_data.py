@@ -13,17 +13,17 @@ import numpy as np
 
 from umdp.errors import ModelError
 from umdp.model import Graph
-from umdp.source.base import Batch, Knowledge, Order, Source
-from umdp.source.logs.beginnings import Beginnings
 from umdp.source.logs.counting import LONGEST, RowCounter
 from umdp.source.logs.data_tests import DataTests
+from umdp.source.logs.duplicate_names import numbers_of
 from umdp.source.logs.faults import FEW, Cause
+from umdp.source.logs.initial_states import Beginnings
+from umdp.source.logs.log_graph import Shown
 from umdp.source.logs.reader import Reader
 from umdp.source.logs.rejected import Kind, OnError, RejectedRows
-from umdp.source.logs.rows import Carry, Rows, decode
-from umdp.source.logs.same_name import numbers_of
-from umdp.source.logs.shown import Shown
+from umdp.source.logs.row_decoding import Carry, Rows, decode
 from umdp.source.lookup import Lookup, Memo
+from umdp.source.source import Batch, Knowledge, Order, Source
 from umdp.statements import Code, DiagnosticCode, Statement, say
 from umdp.statements.conditions import SOURCES, SourceKind
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from umdp.source.logs.feed import Feed
+from umdp.source.logs.line_stream import Feed
 from umdp.source.logs.opening import line_reader
 from umdp.source.logs.reader import LineReader, Outcome, Reader
-from umdp.source.logs.rows import Chunk
+from umdp.source.logs.row_decoding import Chunk
 from umdp.source.lookup import Memo
 
 __all__ = ["SniffingReader"]
