@@ -63,7 +63,6 @@ class CachedSystem:
     """
 
     def __init__(self, known: Repetition, model: IntervalMDP, spec: Spec) -> None:
-        from umdp.solver.cached_kernels import CachedArrays
         from umdp.solver.judge.question import case_of
 
         self.known, self.spec = known, spec
@@ -86,9 +85,9 @@ class CachedSystem:
             trap = trap_levels(rows, self._asked, np.array(model.state_ptr[:-1]), self._asked.all_above, False)
         self._graph, self._rewards = rows[:3], rows[5:]
         self._states = np.array(known.index), np.array(task.decided.infinite), trap, task.complement
-        parts = known.parts()
-        self._arrays = CachedArrays(*parts, *(known.leaky() if self._leaks else parts[-2:]))
-        self._room = 2 * known.n + 4 + self._arrays.leaky[3].size
+        self._arrays = known.arrays()
+        self._leaky = known.leaky() if self._leaks else self._arrays
+        self._room = 2 * known.n + 4 + self._leaky.rows.target.size
         self._open = np.empty(model.states, np.bool_), np.empty(model.states, np.bool_)
 
     def solve(self, model: IntervalMDP, start: Array | None, before: Array | None, effort: Effort) -> Solution | None:
@@ -125,12 +124,12 @@ class CachedSystem:
             JUDGED_LEAKING,
             OPEN,
             SOLVED,
-            Guess,
             SolvedArrays,
             SolveRequest,
             solve_judged,
         )
         from umdp.solver.judge.rows import ModelRows, TwoPart
+        from umdp.solver.kernels.cached_system import Guess
 
         known, n = self.known, self.known.n
         start = known.first_choices() if start is None else start
@@ -144,7 +143,7 @@ class CachedSystem:
         rows = ModelRows(*self._graph, model.lower, model.upper, *self._rewards)
         want = SolveRequest(known.task.agent_max, self.nature_max, effort.precision, model.initial, self._leaks)
         known.forget()
-        how = solve_judged(self._arrays, rows, self._asked, self._states, guess, want, out)
+        how = solve_judged(self._arrays, self._leaky, rows, self._asked, self._states, guess, want, out)
         if how == OPEN:
             return None, None, (0.0, 0.0)
         leaking = how == JUDGED_LEAKING
