@@ -63,7 +63,6 @@ class CachedSystem:
 
     def _make(self, request: Request) -> None:
         """Set up what the judge is asked, and arrays for what it says; once, since all models have the graph of the first."""
-        from umdp.solver.cached_kernels import CachedArrays
         from umdp.solver.judge.question import case_of
 
         if self._made:
@@ -86,9 +85,9 @@ class CachedSystem:
             trap = trap_levels(rows, self._asked, np.array(model.state_ptr[:-1]), self._asked.all_above, False)
         self._graph, self._rewards = rows[:3], rows[5:]
         self._states = np.array(known.index), np.array(task.decided.infinite), trap, task.complement
-        parts = known.parts()
-        self._arrays = CachedArrays(*parts, *(known.leaky() if self._leaks else parts[-2:]))
-        self._room = 2 * known.n + 4 + self._arrays.leaky[3].size
+        self._arrays = known.arrays()
+        self._leaky = known.leaky() if self._leaks else self._arrays
+        self._room = 2 * known.n + 4 + self._leaky.rows.target.size
         self._open = np.empty(model.states, np.bool_), np.empty(model.states, np.bool_)
         self._made = True
 
@@ -124,12 +123,12 @@ class CachedSystem:
             JUDGED_LEAKING,
             OPEN,
             SOLVED,
-            Guess,
             SolvedArrays,
             SolveRequest,
             solve_judged,
         )
         from umdp.solver.judge.rows import ModelRows, TwoPart
+        from umdp.solver.kernels.cached_system import Guess
 
         known, n, model = self.known, self.known.n, request.model
         assert isinstance(model, IntervalMDP)
@@ -146,7 +145,7 @@ class CachedSystem:
         precision = request.options.precision
         want = SolveRequest(known.task.agent_max, request.nature_max, precision, model.initial, self._leaks)
         known.forget()
-        how = solve_judged(self._arrays, rows, self._asked, self._states, guess, want, out)
+        how = solve_judged(self._arrays, self._leaky, rows, self._asked, self._states, guess, want, out)
         if how == OPEN:
             return None, None, (0.0, 0.0)
         leaking = how == JUDGED_LEAKING

@@ -12,16 +12,14 @@ from umdp.solver.confirm.witness import assemble
 from umdp.solver.judge.graph import JudgedQuestion
 from umdp.solver.judge.inductive import examine
 from umdp.solver.judge.rows import ModelRows, TwoPart, ends_of
+from umdp.solver.kernels.cached_system import CachedArrays, Guess, renew, resolve
 from umdp.solver.kernels.elimination import evaluate
-from umdp.solver.kernels.structs import Block, ChainRows, eliminated
+from umdp.solver.kernels.structs import Block, ChoiceRows, Players, chain_of, eliminated
 from umdp.solver.leaking import renew_leaking
-from umdp.solver.methods.repetition import renew, resolve
 
 __all__ = [
     "JUDGED",
     "SOLVED",
-    "CachedArrays",
-    "Guess",
     "SolveRequest",
     "SolvedArrays",
     "evaluate_policy",
@@ -31,37 +29,6 @@ __all__ = [
 Array = NDArray[Any]
 Arrays = tuple[Any, ...]
 OPEN, SOLVED, JUDGED, JUDGED_LEAKING = 0, 1, 2, 3
-
-
-class CachedArrays(NamedTuple):
-    """The arrays of a cached system, as `Repetition.parts` has them.
-
-    Attributes
-    ----------
-    undecided : (C,) choices of which the graph does not decide everything
-    by_graph : (S,) choices to take where it does
-    fixed, more : the graph with its unknowns, and what `renew` writes for new bounds
-    about : number of unknowns, exits, origin of rows, state of choices
-    equations, space : the rows, and work space
-    leaky, leaky_space : the same for rows that leak, or once more the same arrays
-    """
-
-    undecided: Array
-    by_graph: Array
-    fixed: Arrays
-    more: Arrays
-    about: Arrays
-    equations: Arrays
-    space: Arrays
-    leaky: Arrays
-    leaky_space: Arrays
-
-
-class Guess(NamedTuple):
-    """What a solve starts from, which changes nothing but last digits: choices (S,) and values (n,), either may be empty."""
-
-    choice: Array
-    values: Array
 
 
 class SolveRequest(NamedTuple):
@@ -100,6 +67,7 @@ class SolvedArrays(NamedTuple):
 @kernel(allocates=False)
 def solve_judged(
     kept: CachedArrays,
+    leaky: CachedArrays,
     rows: ModelRows,
     asked: JudgedQuestion,
     states: Arrays,
@@ -109,25 +77,24 @@ def solve_judged(
 ) -> int:
     """Renew the rows for the bounds of a model, solve by elimination, and ask the judge: JUDGED, SOLVED or OPEN.
 
-    Where nature may cut transitions, rows leak if they may (see `leaking`): JUDGED_LEAKING or OPEN. `states` has the unknown of
-    every state, the infinite ones, the levels of traps, and whether values are those of not reaching.
+    Where nature may cut transitions, rows leak if they may (see `leaking`), which are those of `leaky`: JUDGED_LEAKING or OPEN.
+    `states` has the unknown of every state, the infinite ones, the levels of traps, and whether values are those of not reaching.
     """
-    equations, space, leaking = kept.equations, kept.space, False
-    if renew(kept.undecided, kept.fixed, rows.lower, rows.upper, kept.more):
+    system, leaking = kept, False
+    model = ChoiceRows(rows.state_ptr, rows.choice_ptr, rows.successor, rows.lower, rows.upper, kept.reward)
+    if renew(kept, model):
         leaking = want.leaks
-        if not leaking or not renew_leaking(kept.fixed, kept.more, rows, kept.leaky):
+        if not leaking or not renew_leaking(kept, rows, leaky.rows):
             return OPEN
-        equations, space = kept.leaky, kept.leaky_space
+        system = leaky
     out.counts[0] = 0
-    if not resolve(
-        kept.about, guess.choice, kept.by_graph, guess.values, want.precision / 2, equations, want.agent_max,
-        want.nature_max, want.precision / 4, space, out.found, out.taken, out.counts,
-    ):  # fmt: skip
+    players = Players(want.agent_max, want.nature_max)
+    if not resolve(system, guess, players, want.precision / 2, want.precision / 4, out.found, out.taken, out.counts):
         return OPEN
-    n = kept.about[0]
+    n, space = kept.quotient.member_ptr.size - 1, system.space
     index, infinite, trap, complement = states
     x, rel = out.found[: n + 2], out.found[n + 2 : 2 * n + 4]
-    assemble(index, infinite, complement, x, rel, (space[7], space[8]), out.low, out.high)
+    assemble(index, infinite, complement, x, rel, (space.low, space.high), out.low, out.high)
     below, above = examine(rows, asked, out.low, out.high, out.taken[n:], trap, out.open_below, out.open_above)
     if below > 0 or above > 0:
         return OPEN if leaking else SOLVED
@@ -136,16 +103,14 @@ def solve_judged(
 
 
 @kernel
-def evaluate_policy(index: int, about: Arrays, equations: Arrays, space: Arrays, choice: Array) -> float:
+def evaluate_policy(index: int, kept: CachedArrays, choice: Array) -> float:
     """Return what a policy (S,) is worth in the state of an unknown where nature has no choice; nan where it never leaves.
 
-    The tuples are those of a `CachedArrays` for the process itself.
+    The system is that of the process itself.
     """
-    n, exits, origin, choice_state = about
-    comp_ptr, row_ptr, entry_ptr, target, prob, reward = (
-        equations[0], equations[1], equations[2], equations[3], equations[4], equations[7]
-    )  # fmt: skip
-    made = eliminated(space[0], space[1])
+    rows, exits, origin, choice_state = kept.rows, kept.exits, kept.origin, kept.choice_state
+    comp_ptr, row_ptr, entry_ptr, target, prob = rows.comp_ptr, rows.row_ptr, rows.entry_ptr, rows.target, rows.lower
+    n, reward, made = row_ptr.size - 1, rows.reward, eliminated(kept.space.matrix, kept.space.vectors)
     row, x, never = np.empty(n, np.int64), np.empty(n + 2), np.zeros(2, np.int64)
     x[n], x[n + 1] = exits[0], exits[1]
     for q in range(n):
@@ -165,7 +130,7 @@ def evaluate_policy(index: int, about: Arrays, equations: Arrays, space: Arrays,
                 total += prob[t] * x[target[t]]
             x[begin] = total
             continue
-        block, chain = Block(begin, size, 0), ChainRows(entry_ptr, target, reward, row, prob)
+        block, chain = Block(begin, size, 0), chain_of(rows, row, prob)
         if not evaluate(block, chain, x, made, never):
             return np.nan
         for i in range(size):

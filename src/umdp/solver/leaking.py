@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.judge.rows import ModelRows
+from umdp.solver.kernels.cached_system import CachedArrays, write_rows
 from umdp.solver.kernels.end_components import confined
-from umdp.solver.kernels.equations import compress
-from umdp.solver.reduction.problem import FAINT
+from umdp.solver.kernels.rounding import FAINT
+from umdp.solver.kernels.structs import ChoiceRows, SystemRows
 
 __all__ = ["held_back", "renew_leaking"]
 
 Array = NDArray[Any]
-Arrays = tuple[Any, ...]
 LEAK = 1e-30  # far less than rounding, and far more than the smallest number
 
 
@@ -55,24 +55,30 @@ def held_back(rows: ModelRows, index: Array, n: int, usable: Array) -> Array:
 
 
 @kernel
-def renew_leaking(fixed: Arrays, more: Arrays, rows: ModelRows, leaky: Arrays) -> bool:
+def renew_leaking(kept: CachedArrays, model: ModelRows, leaky: SystemRows) -> bool:
     """Write the rows of new bounds, and from them those that leak; False where a bound is so small that a division costs digits.
 
-    `fixed` and `more` are those of a `Repetition`; `leaky` are the equations written to, which share its pointers of rows.
+    `leaky` are the rows written to, which share the pointers of rows and the slack of the system.
     """
-    n, member_ptr, members, index, state_ptr, choice_ptr, successor = fixed
-    reward, usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, order, lost, row_ptr = more
-    for t in range(rows.lower.size):
-        if 0.0 < rows.lower[t] < 2.0 * FAINT or 0.0 < rows.upper[t] < 2.0 * FAINT:
+    for t in range(model.lower.size):
+        if 0.0 < model.lower[t] < 2.0 * FAINT or 0.0 < model.upper[t] < 2.0 * FAINT:
             return False
-    first = member_ptr[0]
-    count, entries = compress(
-        first, n, first, first, n, member_ptr, members, index, state_ptr, choice_ptr, successor, rows.lower, rows.upper, reward,
-        usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, order, lost, row_ptr,
+    write_rows(
+        kept, ChoiceRows(model.state_ptr, model.choice_ptr, model.successor, model.lower, model.upper, kept.reward)
+    )
+    members, member_ptr, slack = kept.quotient.members, kept.quotient.member_ptr, kept.rows.slack
+    row_ptr, entry_ptr, target, low, high = (
+        kept.rows.row_ptr, kept.rows.entry_ptr, kept.rows.target, kept.rows.lower, kept.rows.upper
     )  # fmt: skip
-    row_ptr[n], entry_ptr[count] = count, entries
-    own_ptr, own_target, own_low, own_high, own_order = leaky[2], leaky[3], leaky[4], leaky[5], leaky[8]
-    held = held_back(rows, index, n, usable)
+    own_ptr, own_target, own_low, own_high, own_order = (
+        leaky.entry_ptr,
+        leaky.target,
+        leaky.lower,
+        leaky.upper,
+        leaky.order,
+    )
+    n = member_ptr.size - 1
+    held = held_back(model, kept.quotient.unknown, n, kept.quotient.usable)
     at = 0
     for q in range(n):
         for r in range(row_ptr[q], row_ptr[q + 1]):
@@ -90,5 +96,5 @@ def renew_leaking(fixed: Arrays, more: Arrays, rows: ModelRows, leaky: Arrays) -
             if cut:
                 own_target[at], own_low[at], own_high[at], own_order[at] = n + 1, LEAK, LEAK, at - begin
                 at += 1
-    own_ptr[count] = at
+    own_ptr[row_ptr[n]] = at
     return True

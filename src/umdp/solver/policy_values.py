@@ -54,8 +54,7 @@ class PolicyValues:
             return None
         if self._last is not None and not (self._last[0] != choice).any():
             return self._last[1]
-        _, _, _, _, about, equations, space = known.parts()
-        found = evaluate_policy(int(known.index[process.initial]), about, equations, space, choice)
+        found = evaluate_policy(int(known.index[process.initial]), known.arrays(), choice)
         if math.isnan(found):
             return None
         self._last = choice, found

@@ -16,6 +16,7 @@ from umdp.solver.graph.decided import Decided, Edges
 
 if TYPE_CHECKING:
     from umdp.solver.graph.arrays import Shape
+    from umdp.solver.kernels.structs import ChoiceRows
     from umdp.solver.reduction.problem import Problem
 
 __all__ = ["DraftBounds", "Task", "Values", "has_free_zero"]
@@ -63,6 +64,14 @@ class Task:
     def graph(self) -> Shape:
         """The graph behind the bounds."""
         return self.edges.graph
+
+    @property
+    def rows(self) -> ChoiceRows:
+        """The model's choices, as kernels take them."""
+        from umdp.solver.kernels.structs import ChoiceRows
+
+        graph = self.graph
+        return ChoiceRows(graph.state_ptr, graph.choice_ptr, graph.successor, self.lower, self.upper, self.reward)
 
     @property
     def reach_max(self) -> bool:

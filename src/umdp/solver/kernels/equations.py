@@ -2,25 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.kernels.rounding import EPS, excess
+from umdp.solver.kernels.rounding import EPS, excess, two_sum
+from umdp.solver.kernels.structs import ChoiceRows, Quotient, SystemRows
 
-__all__ = ["compress", "compress_plain", "extent", "find_rows", "splice", "take_rows"]
+__all__ = ["Span", "compress", "extent", "find_rows", "splice", "take_rows"]
 
 Array = NDArray[Any]
 NARROW = 4  # entries up to which a row is added up as it is: that loses three roundings at most
 
 
+class Span(NamedTuple):
+    """The unknowns from `first` to `last`, and the first row and entry that are written for them."""
+
+    first: int
+    last: int
+    row: int
+    entry: int
+
+
+class Written(NamedTuple):
+    """What `compress` writes.
+
+    Attributes
+    ----------
+    rows : the system; its pointers of components are not touched
+    origin : (rows,) the choice that each row stands for
+    stamp : (n+2,) work space: the entry that led to a target last
+    rest : (n+2,) zeros, work space: what rounding the sum of merged entries lost, by target
+    """
+
+    rows: SystemRows
+    origin: Array
+    stamp: Array
+    rest: Array
+
+
 @kernel(allocates=False)
-def extent(members: Array, state_ptr: Array, choice_ptr: Array, usable: Array, stays: Array) -> tuple[int, int]:
-    """Return how many rows and entries the equations of some states have at most."""
+def extent(first: int, last: int, quotient: Quotient, model: ChoiceRows) -> tuple[int, int]:
+    """Return how many rows and entries the equations of some unknowns have at most."""
+    state_ptr, choice_ptr, usable, stays = model.state_ptr, model.choice_ptr, quotient.usable, quotient.stays
     rows, entries = 0, 0
-    for s in members:
+    for i in range(quotient.member_ptr[first], quotient.member_ptr[last]):
+        s = quotient.members[i]
         for c in range(state_ptr[s], state_ptr[s + 1]):
             if usable[c]:
                 size = choice_ptr[c + 1] - choice_ptr[c]
@@ -31,36 +60,9 @@ def extent(members: Array, state_ptr: Array, choice_ptr: Array, usable: Array, s
 
 @kernel
 def compress(
-    first: int,
-    last: int,
-    rows: int,
-    entries: int,
-    n: int,
-    member_ptr: Array,
-    members: Array,
-    index: Array,
-    state_ptr: Array,
-    choice_ptr: Array,
-    successor: Array,
-    lower: Array,
-    upper: Array,
-    reward: Array,
-    usable: Array,
-    stays: Array,
-    target: Array,
-    low: Array,
-    high: Array,
-    entry_ptr: Array,
-    slack: Array,
-    row_reward: Array,
-    origin: Array,
-    order: Array,
-    lost: float,
-    row_ptr: Array,
+    span: Span, quotient: Quotient, model: ChoiceRows, rows: SystemRows, origin: Array, lost: float
 ) -> tuple[int, int]:
-    """Copy the usable rows of the unknowns `first` to `last`, merging entries with the same target where that is exact.
-
-    They are written from place `rows` and `entries` on; returns the places behind them. `row_ptr` receives where each begins.
+    """Copy the usable rows of some unknowns; return the places behind the last row and entry written.
 
     An unknown that is left without a row never leaves: it goes to the second exit, at the price `lost`.
 
@@ -69,233 +71,206 @@ def compress(
     A row without freedom is normalised and loses its self-loop. A row that may stay within its end component or
     leave it (nature may cut edges) becomes one row for each way out.
     """
+    n = quotient.member_ptr.size - 1
     stamp = np.empty(n + 2, np.int64)
     stamp[:] = -1
-    for q in range(first, last):
-        row_ptr[q] = rows
+    plain = rows.order.size == 0
+    return _compress(span, quotient, model, Written(rows, origin, stamp, np.zeros(n + 2 if plain else 0)), lost)
+
+
+@kernel(allocates=False)
+def _compress(span: Span, quotient: Quotient, model: ChoiceRows, out: Written, lost: float) -> tuple[int, int]:
+    """Do what `compress` does, with work space."""
+    member_ptr, members, usable, stays = quotient.member_ptr, quotient.members, quotient.usable, quotient.stays
+    state_ptr, row_ptr = model.state_ptr, out.rows.row_ptr
+    plain, n = out.rows.order.size == 0, member_ptr.size - 1
+    merged = members.size > n
+    row, entry = span.row, span.entry
+    for q in range(span.first, span.last):
+        row_ptr[q] = row
         for i in range(member_ptr[q], member_ptr[q + 1]):
             s = members[i]
             for c in range(state_ptr[s], state_ptr[s + 1]):
                 if not usable[c]:
                     continue
-                base = entries
-                for t in range(choice_ptr[c], choice_ptr[c + 1]):
-                    j = index[successor[t]]
-                    known = base <= stamp[j] < entries and target[stamp[j]] == j
-                    if known:  # only sums that are exact may be merged: nature's last share is one minus the others
-                        old_low, old_high = low[stamp[j]], high[stamp[j]]
-                        new_low, new_high = old_low + lower[t], old_high + upper[t]
-                        known = (
-                            new_low - old_low == lower[t]
-                            and new_low - lower[t] == old_low
-                            and new_high - old_high == upper[t]
-                            and new_high - upper[t] == old_high
-                        )
-                    if not known:
-                        stamp[j] = entries
-                        target[entries] = j
-                        low[entries] = lower[t]
-                        high[entries] = upper[t]
-                        entries += 1
-                    else:
-                        low[stamp[j]] = new_low
-                        high[stamp[j]] = min(1.0, new_high)
-                earned = reward[c] if reward.size > 0 else 0.0
-                if choice_ptr[c + 1] - choice_ptr[c] == 1 and not stays[c]:  # one way on
-                    if target[base] == q:
-                        entries = base
-                        continue
-                    low[base] = high[base] = 1.0
-                    order[base] = 0
-                    slack[rows], row_reward[rows], origin[rows], entry_ptr[rows] = 0.0, earned, c, base
-                    rows += 1
-                    continue
-                room, most = -excess(choice_ptr[c], choice_ptr[c + 1], lower), 0.0
-                for t in range(choice_ptr[c], choice_ptr[c + 1]):
-                    most += upper[t]
-                tight = room <= 0.0 or (most <= 1.0 + 1e-9 and excess(choice_ptr[c], choice_ptr[c + 1], upper) <= 0.0)
-                if stays[c]:
-                    ways, entries = entries, base
-                    if room <= 0.0:
-                        continue
-                    for t in range(base, ways):
-                        if target[t] != q:
-                            target[entries] = target[t]
-                            low[entries] = high[entries] = 1.0
-                            order[entries] = 0
-                            slack[rows] = 0.0
-                            row_reward[rows] = earned
-                            origin[rows] = c
-                            entry_ptr[rows] = entries
-                            rows += 1
-                            entries += 1
-                    continue
-                if entries - base == 1:
-                    low[base] = high[base] = 1.0
-                    room, tight = 0.0, True
-                if tight:
-                    # No freedom: the lower (or upper) bounds are the distribution, up to rounding.
-                    use_low = room <= 0.0
-                    room = 0.0
-                    out, stay, out_rest, stay_rest = 0.0, 0.0, 0.0, 0.0
-                    kept = base
-                    for t in range(base, entries):
-                        p = low[t] if use_low else high[t]
-                        if target[t] == q:
-                            total = stay + p
-                            shift = total - stay
-                            stay_rest += (stay - (total - shift)) + (p - shift)
-                            stay = total
-                        elif p > 0.0:
-                            total = out + p
-                            shift = total - out
-                            out_rest += (out - (total - shift)) + (p - shift)
-                            out = total
-                            target[kept] = target[t]
-                            low[kept] = p
-                            kept += 1
-                    entries = kept
-                    if out <= 0.0:
-                        entries = base
-                        continue
-                    out += out_rest
-                    stay += stay_rest
-                    if stay > 0.0:
-                        earned *= (out + stay) / out
-                    if stay > 0.0 or abs(out - 1.0) > 4.0 * EPS:
-                        for t in range(base, entries):
-                            low[t] /= out
-                    for t in range(base, entries):
-                        high[t] = low[t]
-                for t in range(base, entries):
-                    order[t] = t - base
-                slack[rows] = room
-                row_reward[rows] = earned
-                origin[rows] = c
-                entry_ptr[rows] = base
-                rows += 1
-        if rows == row_ptr[q]:  # bounds let nobody leave, though edges are listed: the goal is never reached
-            target[entries], low[entries], high[entries], order[entries] = n + 1, 1.0, 1.0, 0
-            slack[rows], row_reward[rows] = 0.0, lost
-            origin[rows] = state_ptr[members[member_ptr[q]]]
-            entry_ptr[rows] = entries
-            rows += 1
-            entries += 1
-    return rows, entries
+                if not plain:
+                    row, entry = _copy_bounds(q, c, row, entry, stays[c], quotient.unknown, model, out)
+                elif not stays[c]:
+                    entries, earned = _copy_row(q, c, entry, merged, quotient.unknown, model, out)
+                    if entries > entry:
+                        _put_row(row, c, entry, earned, 0.0, out)
+                        row, entry = row + 1, entries
+        if row == row_ptr[q]:  # bounds let nobody leave, though edges are listed: the goal is never reached
+            _put_sure(entry, n + 1, out.rows)
+            _put_row(row, state_ptr[members[member_ptr[q]]], entry, lost, 0.0, out)
+            row, entry = row + 1, entry + 1
+    return row, entry
 
 
-@kernel
-def compress_plain(
-    first: int,
-    last: int,
-    rows: int,
-    entries: int,
-    n: int,
-    member_ptr: Array,
-    members: Array,
-    index: Array,
-    state_ptr: Array,
-    choice_ptr: Array,
-    successor: Array,
-    probability: Array,
-    reward: Array,
-    usable: Array,
-    stays: Array,
-    target: Array,
-    low: Array,
-    entry_ptr: Array,
-    row_reward: Array,
-    origin: Array,
-    lost: float,
-    row_ptr: Array,
+@kernel(forceinline=True, allocates=False)
+def _put_row(row: int, choice: int, entry: int, earned: float, slack: float, out: Written) -> None:
+    """Write what there is to a row besides its entries."""
+    out.rows.slack[row], out.rows.reward[row], out.rows.entry_ptr[row] = slack, earned, entry
+    out.origin[row] = choice
+
+
+@kernel(forceinline=True, allocates=False)
+def _put_sure(entry: int, target: int, rows: SystemRows) -> None:
+    """Write the only entry of a row."""
+    rows.target[entry], rows.lower[entry], rows.upper[entry] = target, 1.0, 1.0
+    if rows.order.size > 0:
+        rows.order[entry] = 0
+
+
+@kernel(forceinline=True, allocates=False)
+def _copy_bounds(
+    q: int, c: int, row: int, base: int, stays: bool, index: Array, model: ChoiceRows, out: Written
 ) -> tuple[int, int]:
-    """Do what `compress` does where nature has no choice at all; rows that stay in their end component are dropped."""
-    merged = members.size > n
-    stamp = np.empty(n if merged else 0, np.int64)
-    stamp[:] = -1
-    rest = np.zeros(n + 2 if merged else 2)  # what rounding the sum of merged entries lost, by target
-    shifted = 0 if merged else n
-    for q in range(first, last):
-        row_ptr[q] = rows
-        for i in range(member_ptr[q], member_ptr[q + 1]):
-            s = members[i]
-            for c in range(state_ptr[s], state_ptr[s + 1]):
-                if not usable[c] or stays[c]:
-                    continue
-                base = entries
-                if choice_ptr[c + 1] - choice_ptr[c] == 1:  # one way on
-                    target[base], low[base] = index[successor[choice_ptr[c]]], 1.0
-                    if target[base] != q:
-                        row_reward[rows] = reward[c] if reward.size > 0 else 0.0
-                        origin[rows], entry_ptr[rows] = c, base
-                        rows += 1
-                        entries += 1
-                    continue
-                out, stay, out_rest, stay_rest = 0.0, 0.0, 0.0, 0.0
-                met = False
-                wide = choice_ptr[c + 1] - choice_ptr[c] > NARROW
-                first_exit = second_exit = -1
-                for t in range(choice_ptr[c], choice_ptr[c + 1]):
-                    j, p = index[successor[t]], probability[t]
-                    if j == q:
-                        total = stay + p
-                        if wide:
-                            shift = total - stay
-                            stay_rest += (stay - (total - shift)) + (p - shift)
-                        stay = total
-                        continue
-                    if p <= 0.0:
-                        continue
-                    total = out + p
-                    if wide:
-                        shift = total - out
-                        out_rest += (out - (total - shift)) + (p - shift)
-                    out = total
-                    # Exits meet often, other targets only where states were merged.
-                    known = -1
-                    if j == n:
-                        known, first_exit = first_exit, entries if first_exit < 0 else first_exit
-                    elif j > n:
-                        known, second_exit = second_exit, entries if second_exit < 0 else second_exit
-                    elif merged:
-                        known = stamp[j] if base <= stamp[j] < entries and target[stamp[j]] == j else -1
-                        stamp[j] = entries if known < 0 else known
-                    if known >= 0:
-                        total = low[known] + p
-                        if wide:
-                            shift = total - low[known]
-                            rest[j - shifted] += (low[known] - (total - shift)) + (p - shift)
-                            met = True
-                        low[known] = total
-                    else:
-                        target[entries] = j
-                        low[entries] = p
-                        entries += 1
-                if out <= 0.0:
-                    continue
-                out += out_rest
-                stay += stay_rest
-                if met:
-                    for t in range(base, entries):
-                        if target[t] >= shifted:
-                            low[t] += rest[target[t] - shifted]
-                            rest[target[t] - shifted] = 0.0
-                scale = abs(out - 1.0) > 4.0 * EPS
-                if scale:
-                    for t in range(base, entries):
-                        low[t] /= out
-                earned = reward[c] if reward.size > 0 else 0.0
-                row_reward[rows] = earned * (out + stay) / out if stay > 0.0 else earned
-                origin[rows] = c
-                entry_ptr[rows] = base
-                rows += 1
-        if rows == row_ptr[q]:
-            target[entries], low[entries], row_reward[rows] = n + 1, 1.0, lost
-            origin[rows] = state_ptr[members[member_ptr[q]]]
-            entry_ptr[rows] = entries
-            rows += 1
+    """Write the rows of an unknown's choice between bounds; return the places behind them."""
+    choice_ptr, rows, target = model.choice_ptr, out.rows, out.rows.target
+    entries = _merge_bounds(c, base, index, model, out)
+    earned = model.reward[c] if model.reward.size > 0 else 0.0
+    if choice_ptr[c + 1] - choice_ptr[c] == 1 and not stays:  # one way on
+        if target[base] == q:
+            return row, base
+        _put_sure(base, target[base], rows)
+        _put_row(row, c, base, earned, 0.0, out)
+        return row + 1, entries
+    room, most = -excess(choice_ptr[c], choice_ptr[c + 1], model.lower), 0.0
+    for t in range(choice_ptr[c], choice_ptr[c + 1]):
+        most += model.upper[t]
+    if stays:
+        ways, entries = entries, base
+        for t in range(base, ways if room > 0.0 else base):
+            if target[t] != q:
+                _put_sure(entries, target[t], rows)
+                _put_row(row, c, entries, earned, 0.0, out)
+                row, entries = row + 1, entries + 1
+        return row, entries
+    tight = room <= 0.0 or (most <= 1.0 + 1e-9 and excess(choice_ptr[c], choice_ptr[c + 1], model.upper) <= 0.0)
+    if entries - base == 1:
+        _put_sure(base, target[base], rows)
+        room, tight = 0.0, True
+    if tight:
+        entries, growth = _normalise(q, base, entries, room <= 0.0, rows)
+        if entries == base:
+            return row, base
+        room, earned = 0.0, earned * growth
+    for t in range(base, entries):
+        rows.order[t] = t - base
+    _put_row(row, c, base, earned, room, out)
+    return row + 1, entries
+
+
+@kernel(forceinline=True, allocates=False)
+def _merge_bounds(c: int, base: int, index: Array, model: ChoiceRows, out: Written) -> int:
+    """Copy the entries of a choice, those with the same target as one where that is exact; return the place behind them."""
+    lower, upper, successor = model.lower, model.upper, model.successor
+    target, low, high, stamp = out.rows.target, out.rows.lower, out.rows.upper, out.stamp
+    entries = base
+    for t in range(model.choice_ptr[c], model.choice_ptr[c + 1]):
+        j = index[successor[t]]
+        at = stamp[j]
+        known, new_low, new_high = base <= at < entries and target[at] == j, 0.0, 0.0
+        if known:  # only sums that are exact may be merged: nature's last share is one minus the others
+            new_low, new_high = low[at] + lower[t], high[at] + upper[t]
+            known = (
+                new_low - low[at] == lower[t]
+                and new_low - lower[t] == low[at]
+                and new_high - high[at] == upper[t]
+                and new_high - upper[t] == high[at]
+            )
+        if known:
+            low[at], high[at] = new_low, min(1.0, new_high)
+        else:
+            stamp[j] = entries
+            target[entries], low[entries], high[entries] = j, lower[t], upper[t]
             entries += 1
-    return rows, entries
+    return entries
+
+
+@kernel(forceinline=True, allocates=False)
+def _normalise(q: int, base: int, end: int, use_low: bool, rows: SystemRows) -> tuple[int, float]:
+    """Make a distribution of a row without freedom, self-loop aside; return the place behind it, and what rewards grow by.
+
+    The lower (or upper) bounds are the distribution, up to rounding.
+    """
+    target, low, high = rows.target, rows.lower, rows.upper
+    out, stay, out_rest, stay_rest = 0.0, 0.0, 0.0, 0.0
+    entries = base
+    for t in range(base, end):
+        p = low[t] if use_low else high[t]
+        if target[t] == q:
+            stay, lost = two_sum(stay, p)
+            stay_rest += lost
+        elif p > 0.0:
+            out, lost = two_sum(out, p)
+            out_rest += lost
+            target[entries], low[entries] = target[t], p
+            entries += 1
+    if out <= 0.0:
+        return base, 1.0
+    out, stay = out + out_rest, stay + stay_rest
+    if stay > 0.0 or abs(out - 1.0) > 4.0 * EPS:
+        for t in range(base, entries):
+            low[t] /= out
+    for t in range(base, entries):
+        high[t] = low[t]
+    return entries, (out + stay) / out if stay > 0.0 else 1.0
+
+
+@kernel(forceinline=True, allocates=False)
+def _copy_row(
+    q: int, c: int, base: int, merged: bool, index: Array, model: ChoiceRows, out: Written
+) -> tuple[int, float]:
+    """Write the distribution of a choice where nature has none, its self-loop aside; return the place behind it, and its reward.
+
+    The place is `base` where all that is left is the self-loop. Entries with the same target become one; without `merged` states
+    only the exits are met twice.
+    """
+    choice_ptr, successor, probability = model.choice_ptr, model.successor, model.lower
+    target, low, stamp, rest = out.rows.target, out.rows.lower, out.stamp, out.rest
+    exits = stamp.size - 2
+    earned = model.reward[c] if model.reward.size > 0 else 0.0
+    first, last = choice_ptr[c], choice_ptr[c + 1]
+    if last - first == 1:  # one way on
+        _put_sure(base, index[successor[first]], out.rows)
+        return (base if target[base] == q else base + 1), earned
+    entries, whole, stay, whole_rest, stay_rest = base, 0.0, 0.0, 0.0, 0.0
+    wide, met = last - first > NARROW, False
+    for t in range(first, last):
+        j, p = index[successor[t]], probability[t]
+        if j == q:
+            total, lost = two_sum(stay, p)
+            stay, stay_rest = total, stay_rest + (lost if wide else 0.0)
+            continue
+        if p <= 0.0:
+            continue
+        total, lost = two_sum(whole, p)
+        whole, whole_rest = total, whole_rest + (lost if wide else 0.0)
+        known = -1
+        if merged or j >= exits:
+            known = stamp[j] if base <= stamp[j] < entries and target[stamp[j]] == j else -1
+            stamp[j] = entries if known < 0 else known
+        if known < 0:
+            target[entries], low[entries] = j, p
+            entries += 1
+            continue
+        low[known], lost = two_sum(low[known], p)
+        if wide:
+            rest[j] += lost
+            met = True
+    if whole <= 0.0:
+        return base, earned
+    whole, stay = whole + whole_rest, stay + stay_rest
+    if met:
+        for t in range(base, entries):
+            low[t] += rest[target[t]]
+            rest[target[t]] = 0.0
+    if abs(whole - 1.0) > 4.0 * EPS:
+        for t in range(base, entries):
+            low[t] /= whole
+    return entries, earned * (whole + stay) / whole if stay > 0.0 else earned
 
 
 @kernel(allocates=False)
@@ -327,37 +302,22 @@ def find_rows(row_ptr: Array, origin: Array, choice_state: Array, choice: Array,
 
 
 @kernel(allocates=False)
-def splice(
-    unknowns: Array,
-    new_rows: Array,
-    new_ptr: Array,
-    new_target: Array,
-    new_low: Array,
-    new_high: Array,
-    new_slack: Array,
-    new_reward: Array,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    low: Array,
-    high: Array,
-    slack: Array,
-    reward: Array,
-) -> bool:
+def splice(unknowns: Array, new: SystemRows, rows: SystemRows) -> bool:
     """Write new rows of some unknowns in the place of the old ones; False where they do not lead where those did."""
+    row_ptr, entry_ptr, target, low, high = rows.row_ptr, rows.entry_ptr, rows.target, rows.lower, rows.upper
     for q in unknowns:
-        here, there = row_ptr[q], new_rows[q]
+        here, there = row_ptr[q], new.row_ptr[q]
         count = row_ptr[q + 1] - here
-        if new_rows[q + 1] - there != count:
+        if new.row_ptr[q + 1] - there != count:
             return False
         for i in range(count):
-            lo, at = entry_ptr[here + i], new_ptr[there + i]
+            lo, at = entry_ptr[here + i], new.entry_ptr[there + i]
             size = entry_ptr[here + i + 1] - lo
-            if new_ptr[there + i + 1] - at != size:
+            if new.entry_ptr[there + i + 1] - at != size:
                 return False
-            slack[here + i], reward[here + i] = new_slack[there + i], new_reward[there + i]
+            rows.slack[here + i], rows.reward[here + i] = new.slack[there + i], new.reward[there + i]
             for k in range(size):
-                if new_target[at + k] != target[lo + k]:
+                if new.target[at + k] != target[lo + k]:
                     return False
-                low[lo + k], high[lo + k] = new_low[at + k], new_high[at + k]
+                low[lo + k], high[lo + k] = new.lower[at + k], new.upper[at + k]
     return True

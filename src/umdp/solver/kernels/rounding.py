@@ -79,6 +79,7 @@ from umdp.solver.judge.rows import EPS, LEAST, excess
 
 __all__ = [
     "EPS",
+    "FAINT",
     "LEAST",
     "MOST",
     "TINY",
@@ -95,12 +96,22 @@ __all__ = [
     "share_error",
     "spread_ends",
     "spread_parts",
+    "two_sum",
     "underflow",
 ]
 
 Array = NDArray[Any]
 MOST = float(np.finfo(np.float64).max)
+FAINT = 1e-280  # below this a probability may lose digits by a division
 TINY = 1e-301  # what underflow may add up to over a whole problem, and to spare
+
+
+@kernel(forceinline=True, allocates=False)
+def two_sum(a: float, b: float) -> tuple[float, float]:
+    """Return a sum as it is rounded, and what rounding lost, exactly (Knuth)."""
+    total = a + b
+    shift = total - a
+    return total, (a - (total - shift)) + (b - shift)
 
 
 @kernel(allocates=False)

@@ -14,10 +14,12 @@ from umdp.kernel import kernel
 __all__ = [
     "Block",
     "ChainRows",
+    "ChoiceRows",
     "Eliminated",
     "EliminationOptions",
     "EliminationSpace",
     "Players",
+    "Quotient",
     "RowSpace",
     "SingleOptions",
     "SweepOptions",
@@ -55,6 +57,41 @@ class SystemRows(NamedTuple):
     slack: Array
     reward: Array
     order: Array
+
+
+class ChoiceRows(NamedTuple):
+    """The choices of a model, each of them a row.
+
+    Attributes
+    ----------
+    state_ptr, choice_ptr, successor : (S+1,), (C+1,), (T,)
+    lower, upper : (T,) bounds; one array where nature has no choice
+    reward : (C,) what a step earns, or empty
+    """
+
+    state_ptr: Array
+    choice_ptr: Array
+    successor: Array
+    lower: Array
+    upper: Array
+    reward: Array
+
+
+class Quotient(NamedTuple):
+    """How the states of a model become unknowns of a system.
+
+    Attributes
+    ----------
+    member_ptr, members : (n+1,) the states that became each unknown; a last member that belongs to none may follow
+    unknown : (S,) the unknown, or the exit, that every state became
+    usable, stays : (C,) the choices left, and those among them that may stay within a collapsed end component
+    """
+
+    member_ptr: Array
+    members: Array
+    unknown: Array
+    usable: Array
+    stays: Array
 
 
 class Players(NamedTuple):

@@ -2,101 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.equations import compress, compress_plain, extent
+from umdp.solver.kernels.equations import Span, compress, extent
+from umdp.solver.kernels.structs import ChoiceRows, Quotient, SystemRows
 from umdp.solver.reduction.problem import Given, Problem
 from umdp.solver.threads import at_once, ranges
 
-__all__ = ["build"]
+__all__ = ["build", "quotient_of"]
 
 Array = NDArray[Any]
-NARROW = 4  # entries up to which a row is added up as it is: that loses three roundings at most
+
+
+def quotient_of(index: Array, order: Array, usable: Array, stays: Array, unknowns: int | None = None) -> Quotient:
+    """Return how states become unknowns.
+
+    Parameters
+    ----------
+    index : (S,) the unknown or exit each state becomes
+    order : the undecided states sorted by unknown
+    usable, stays : as in `Quotient`
+    unknowns : how many there are, where `order` has the states of some of them only; the others get a row that is not meant
+    """
+    owners = index[order]
+    if unknowns is not None:  # some state, where an unknown has none
+        order = np.append(order, 0)
+    n = unknowns if unknowns is not None else int(owners[-1]) + 1 if order.size else 0
+    alone = unknowns is None and n == order.size
+    member_ptr = np.arange(n + 1) if alone else np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])
+    return Quotient(member_ptr, order, index, usable, stays)
 
 
 def build(
-    model: Any,
-    lower: Array,
-    upper: Array,
-    reward: Array,
-    index: Array,
-    order: Array,
-    comp_size: Array,
-    usable: Array,
-    stays: Array,
-    exits: tuple[float, float],
-    unknowns: int | None = None,
-    threads: int = 1,
+    model: ChoiceRows, quotient: Quotient, comp_size: Array, exits: tuple[float, float], threads: int = 1
 ) -> Problem:
     """Lay out the problem over the undecided states.
 
     Parameters
     ----------
-    model : Graph
-    lower, upper : (T,)
-    reward : (C,) or empty
-    index : (S,) the unknown or exit each state becomes
-    order : the undecided states sorted by unknown
     comp_size : (components,) unknowns per component
-    usable, stays : (C,) the choices left, and those among them that may stay within a collapsed end component
     exits : values of targets n and n+1
-    unknowns : how many there are, where `order` has the states of some of them only; the others get a row that is not meant
     threads : how many ranges of unknowns may be written at once; the rows are the same
     """
-    owners = index[order]
-    n = unknowns if unknowns is not None else int(owners[-1]) + 1 if order.size else 0
-    alone = unknowns is None and n == order.size
-    member_ptr = np.arange(n + 1) if alone else np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])
-    spare = 0 if unknowns is None else 1  # a row for each that has none
-    members = order if unknowns is None else np.append(order, 0)  # some state, where an unknown has none
-    parts = ranges(0, n, threads)
-    begins, count, size = [], 0, 0
-    for a, b in parts:
-        if len(parts) == 1 and not stays.any():  # there are no more than that
-            rows, entries = model.choice_ptr.size - 1, model.successor.size
-        else:
-            rows, entries = extent(
-                order[member_ptr[a] : member_ptr[b]], model.state_ptr, model.choice_ptr, usable, stays
-            )
-        begins.append((count, size))
-        count, size = count + rows + spare * (b - a), size + entries + spare * (b - a)
-    plain = lower is upper
-    target, low = np.empty(size, np.int32), np.empty(size)
+    n = quotient.member_ptr.size - 1
+    spans, count, size = _spans(model, quotient, threads)
+    plain = model.lower is model.upper
+    low = np.empty(size)
     high = low if plain else np.empty(size)
-    slots = np.empty(0 if plain else size, np.int32)
-    row_ptr, entry_ptr = np.empty(n + 1, np.int64), np.empty(count + 1, np.int64)
-    slack = np.zeros(count) if plain else np.empty(count)
-    row_reward, origin = np.empty(count), np.empty(count, np.int32)
+    comp_ptr = np.concatenate([[0], np.cumsum(comp_size)]).astype(np.int64)
+    rows = SystemRows(
+        comp_ptr, np.empty(n + 1, np.int64), np.empty(count + 1, np.int64), np.empty(size, np.int32), low, high,
+        np.empty(count), np.empty(count), np.empty(0 if plain else size, np.int32),
+    )  # fmt: skip
+    origin = np.empty(count, np.int32)
     # What never reaches the goal: the exit's value, or an infinite reward.
     lost = 0.0 if exits != (0.0, 0.0) else np.inf
-
-    wanted: tuple[Any, ...] = (n, member_ptr, members, index, model.state_ptr, model.choice_ptr, model.successor)
-    if plain:
-        wanted += (lower, reward, usable, stays, target, low, entry_ptr, row_reward, origin)
-    else:
-        wanted += (lower, upper, reward, usable, stays, target, low, high, entry_ptr, slack, row_reward, origin, slots)
-    write: Callable[..., tuple[int, int]] = compress_plain if plain else compress
-    jobs = [partial(write, *part, *begin, *wanted, lost, row_ptr) for part, begin in zip(parts, begins, strict=True)]
-    made, used = 0, 0
-    for (a, b), (row, entry), (rows, entries) in zip(parts, begins, at_once(jobs, threads), strict=True):
-        if row > made or entry > used:  # a range begins where the one before might have ended: close the gap
-            row_ptr[a:b] -= row - made
-            entry_ptr[made : made + rows - row] = entry_ptr[row:rows] - (entry - used)
-            for each in (slack, row_reward, origin):
-                each[made : made + rows - row] = each[row:rows]
-            for each in (target, low) if plain else (target, low, high, slots):
-                each[used : used + entries - entry] = each[entry:entries]
-        made, used = made + rows - row, used + entries - entry
-    row_ptr[n], entry_ptr[made] = made, used
+    jobs = [partial(compress, span, quotient, model, rows, origin, lost) for span in spans]
+    made, used = _close_gaps(spans, at_once(jobs, threads), rows, origin)
+    rows.row_ptr[n], rows.entry_ptr[made] = made, used
     low = low[:used]
     high = low if plain else high[:used]
     return Problem(
-        n, row_ptr, entry_ptr[: made + 1], target[:used], low, high, slack[:made], row_reward[:made],
-        origin[:made], index, np.concatenate([[0], np.cumsum(comp_size)]).astype(np.int64), slots[:used], exits,
-        Given(model.choice_ptr, model.successor, lower, upper, reward, stays),
+        n, rows.row_ptr, rows.entry_ptr[: made + 1], rows.target[:used], low, high, rows.slack[:made], rows.reward[:made],
+        origin[:made], quotient.unknown, comp_ptr, rows.order[:used], exits,
+        Given(model.choice_ptr, model.successor, model.lower, model.upper, model.reward, quotient.stays),
     )  # fmt: skip
+
+
+def _spans(model: ChoiceRows, quotient: Quotient, threads: int) -> tuple[list[Span], int, int]:
+    """Return ranges of unknowns to write at once, each with room for all it may need, and the room of all: rows and entries."""
+    n = quotient.member_ptr.size - 1
+    spare = quotient.members.size - int(quotient.member_ptr[n])  # a row for each that has none
+    parts = ranges(0, n, threads)
+    spans, count, size = [], 0, 0
+    for a, b in parts:
+        if len(parts) == 1 and not quotient.stays.any():  # there are no more than that
+            rows, entries = model.choice_ptr.size - 1, model.successor.size
+        else:
+            rows, entries = extent(a, b, quotient, model)
+        spans.append(Span(a, b, count, size))
+        count, size = count + rows + spare * (b - a), size + entries + spare * (b - a)
+    return spans, count, size
+
+
+def _close_gaps(spans: list[Span], ends: Iterable[Any], rows: SystemRows, origin: Array) -> tuple[int, int]:
+    """Move what was written to where the range before has ended; return how many rows and entries there are."""
+    made, used = 0, 0
+    for (a, b, row, entry), (last_row, last_entry) in zip(spans, ends, strict=True):
+        if row > made or entry > used:  # a range begins where the one before might have ended
+            rows.row_ptr[a:b] -= row - made
+            rows.entry_ptr[made : made + last_row - row] = rows.entry_ptr[row:last_row] - (entry - used)
+            for each in (rows.slack, rows.reward, origin):
+                each[made : made + last_row - row] = each[row:last_row]
+            listed = (
+                (rows.target, rows.lower)
+                if rows.lower is rows.upper
+                else (rows.target, rows.lower, rows.upper, rows.order)
+            )
+            for each in listed:
+                each[used : used + last_entry - entry] = each[entry:last_entry]
+        made, used = made + last_row - row, used + last_entry - entry
+    return made, used

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from umdp.solver.kernels.end_components import end_components
 from umdp.solver.kernels.equations import find_rows, take_rows
 from umdp.solver.kernels.graph import components, descends, lean
-from umdp.solver.reduction.equations import build
+from umdp.solver.reduction.equations import build, quotient_of
 from umdp.solver.reduction.problem import Problem
 
 if TYPE_CHECKING:
@@ -92,10 +92,8 @@ def lay_out(task: Task, problem: Problem | None = None, threads: int = 1) -> Lay
     if problem is not None:
         return Layout(task, problem, plan.block, plan.stays)
     exits = (0.0, 0.0) if task.kind == "R" else ((0.0, 1.0) if task.complement else (1.0, 0.0))
-    problem = build(
-        task.graph, task.lower, task.upper, task.reward, plan.index, plan.order, plan.comp_size, task.decided.usable,
-        plan.stays, exits, threads=threads,
-    )  # fmt: skip
+    quotient = quotient_of(plan.index, plan.order, task.decided.usable, plan.stays)
+    problem = build(task.rows, quotient, plan.comp_size, exits, threads)
     return Layout(task, problem, plan.block, plan.stays)
 
 

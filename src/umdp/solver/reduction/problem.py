@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.solver.kernels.rounding import FAINT
+
 if TYPE_CHECKING:
     from umdp.solver.kernels.structs import ChainRows, SystemRows
 
 __all__ = ["Given", "Problem"]
 
 Array = NDArray[Any]
-FAINT = 1e-280  # below this a probability may lose digits by a division
 
 
 @dataclass(frozen=True, eq=False)

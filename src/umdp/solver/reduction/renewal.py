@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.kernels.equations import splice
-from umdp.solver.reduction.equations import build
+from umdp.solver.reduction.equations import build, quotient_of
 from umdp.solver.reduction.layout import plan_of
 from umdp.solver.reduction.problem import Given, Problem
 
@@ -28,17 +28,12 @@ def renewed(problem: Problem, task: Task, changed: Array) -> Problem | None:
     touched[plan.index[graph.choice_state[changed]]] = True
     unknowns = np.flatnonzero(touched[:n])
     members = plan.order[touched[plan.index[plan.order]]]
-    part = build(
-        graph, task.lower, task.upper, task.reward, plan.index, members, np.array([n]), task.decided.usable, plan.stays,
-        problem.exits, n,
-    )  # fmt: skip
+    quotient = quotient_of(plan.index, members, task.decided.usable, plan.stays, n)
+    part = build(task.rows, quotient, np.array([n]), problem.exits)
     low = np.array(problem.lower)
     high = low if problem.plain else np.array(problem.upper)
     slack, reward = np.array(problem.slack), np.array(problem.reward)
-    if not splice(
-        unknowns, part.row_ptr, part.entry_ptr, part.target, part.lower, part.upper, part.slack, part.reward,
-        problem.row_ptr, problem.entry_ptr, problem.target, low, high, slack, reward,
-    ):  # fmt: skip
+    if not splice(unknowns, part.rows, problem.rows._replace(lower=low, upper=high, slack=slack, reward=reward)):
         return None
     given = Given(graph.choice_ptr, graph.successor, task.lower, task.upper, task.reward, plan.stays)
     order = np.array(problem.order)
