@@ -299,9 +299,9 @@ class Case:
             for side, mine in ((True, below), (False, above)):
                 if not self.rows(s, side):
                     mine.add(s)
-            if self.total and cuts:
-                below.add(s)
-                above.add(s)
+            if self.total and cuts:  # nothing is known but that nobody earns less than nothing, or more than u >= T u
+                below |= set() if self._within(s, self.bottom, True, room) else {s}
+                above |= set() if self.nature_max else {s}
             x, y = (self.high, self.low) if from_above else (self.low, self.high)
             if x[0][s] < math.inf and s not in ordered:
                 (above if from_above else below).add(s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,8 @@ from properties.bridge import PLAYERS, to_model
 from properties.test_endless import drawn
 from umdp import IntervalMDP, Rewards, Status, evaluate, solve
 from umdp.solver.cuts import cut_rows, harsher, milder
+from umdp.solver.result import Bracket, Solution
+from umdp.solver.task import DraftBounds
 
 
 def samples(count: int, what: str) -> Iterator[tuple[int, IntervalMDP, Model]]:
@@ -75,3 +78,28 @@ def test_the_milder_model_is_a_part_of_the_model_and_has_nothing_to_cut() -> Non
         assert not cut_rows(hard).any()
         assert (mild.lower >= model.lower).all()
         assert (mild.upper <= model.upper).all()
+
+
+def test_a_bound_from_above_that_nobody_confirmed_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nature stays where 1 is earned in every step. A draft that overlooks it is refused, again and again."""
+    import umdp.solver.unbounded as road
+
+    model = IntervalMDP([0, 1, 2], [0, 2, 3], [0, 1, 1], [0, 0, 1], [1, 1, 1], rewards={"r": Rewards(state=[1.0, 0.0])})
+    true = road._draft
+    assert solve(model, "Rminmax=? [ C ]").bracket.upper == np.inf
+
+    def wrong(*given: object) -> Solution:
+        found, nothing = true(*given), np.zeros(2)  # type: ignore[arg-type]
+        bounds = DraftBounds((nothing, nothing), (nothing, nothing), False)
+        return replace(
+            found,
+            bracket=Bracket(0.0, 0.0),
+            status=Status.CERTIFIED,
+            _bounds=lambda: (nothing, nothing),
+            _candidate=lambda: bounds,
+        )
+
+    monkeypatch.setattr(road, "_draft", wrong)
+    solution = solve(model, "Rminmax=? [ C ]")
+    assert solution.upper.tolist() == [np.inf, 0.0]
+    assert not solution.status.is_precise

@@ -337,3 +337,23 @@ def test_no_average_is_beyond_what_a_step_earns() -> None:
             )
             assert 0 <= min(earned) - Fraction(least) <= Fraction(1e-14 * size)
             assert 0 <= Fraction(most) - max(earned) <= Fraction(1e-14 * size)
+
+
+def test_a_total_with_cuts_is_bounded_from_above_where_nature_maximises() -> None:
+    """State 0 earns 1 and stays with probability up to 1/2: the total is 2 at most; for what it is at least there is no theorem."""
+    lower, upper = np.array([0.0, 0.5, 1.0]), np.array([0.5, 1.0, 1.0])
+    ptr, earned = np.array([0, 2, 3]), np.array([1.0, 0.0])
+    rows = ModelRows(np.arange(3), ptr, np.array([0, 1, 1]), lower, upper, earned, EMPTY, EMPTY)
+    none, choice, trap = np.zeros(2, np.bool_), np.arange(2), np.full(2, -1)
+    for nature_max in (True, False):
+        asked = JudgedQuestion(True, True, none, ~none, nature_max, False, False, 0.0)
+        for low, high, left in (
+            (0.0, 2.000001, (0, 0)),
+            (0.0, 1.999999, (0, 1)),
+            (1.0, 3.0, (1, 0)),
+            (0.0, np.inf, (0, 0)),
+        ):
+            marks = np.zeros(2, np.bool_), np.zeros(2, np.bool_)
+            vectors = (TwoPart(np.array([value, 0.0]), np.zeros(2)) for value in (low, high))
+            found = examine(rows, asked, *vectors, choice, trap, *marks)
+            assert found == (left if nature_max else (left[0], 2))  # what nature cuts may be what pays

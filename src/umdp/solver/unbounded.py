@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.cached import CachedSystem
-from umdp.solver.confirm.reaching import confirm
+from umdp.solver.confirm.reaching import confirm, confirm_above
 from umdp.solver.cuts import cut_rows, enclosed
 from umdp.solver.judge.width import plausible, plausible_end
 from umdp.solver.reduction.analysis import Analysis, analyse
@@ -83,13 +83,15 @@ def unbounded(request: Request, *, cutting: bool = False) -> Solution:
         if found is not None:
             return found
     draft = _draft(request, about, values)
-    if not options.prove or cutting or draft.status is Status.OPEN_ENDS:
+    if not options.prove or draft.status is Status.OPEN_ENDS:
         return draft
     kept = request.start is not None or "graph" in model.__dict__
 
     def anew() -> Solution:
         return _draft(replace(request, start=None), analyse(model, spec, fresh=True))
 
+    if cutting:
+        return confirm_above(draft, request, anew)
     return confirm(draft, request, anew if kept else None)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from umdp.solver.request import Request, SolveOptions
     from umdp.solver.task import DraftBounds
 
-__all__ = ["confirm", "confirmed"]
+__all__ = ["confirm", "confirm_above", "confirmed"]
 
 Array = NDArray[Any]
 CLOSE_BY = (0.0, 2.0**-46, 2.0**-41, 2.0**-36)  # by which vectors are moved outwards, relatively
@@ -210,6 +210,31 @@ def confirm(draft: Solution, request: Request, anew: Callable[[], Solution] | No
         if found is not None:
             return found
     return _proved(draft, options) or _conceded(draft, request)
+
+
+def confirm_above(draft: Solution, request: Request, anew: Callable[[], Solution]) -> Solution:
+    """Return the solution of which the judge confirms the bounds from above; those from below are 0, the least there is."""
+    from umdp.solver.judge import refuse
+
+    found = confirmed(_from_above(draft), request)
+    if found is None:
+        refuse(str(draft.spec))
+        draft = anew()
+        found = confirmed(_from_above(draft), request)
+    return found or _conceded(_from_above(draft), request)
+
+
+def _from_above(draft: Solution) -> Solution:
+    """Return a draft that says nothing from below."""
+    nothing, bracket = np.zeros(draft.model.states), Bracket(0.0, draft.bracket.upper)
+    candidate = None
+    if draft._candidate is not None:
+        given = draft._candidate()
+        candidate = given._replace(low=(nothing, nothing))
+    return replace(
+        draft, bracket=bracket, policy_bracket=bracket, status=Status.IMPRECISE, values=None,
+        _bounds=lambda: (nothing, draft.upper), _candidate=None if candidate is None else lambda: candidate,
+    )  # fmt: skip
 
 
 def _is_as_close(found: Solution, draft: Solution, share: float) -> bool:

@@ -11,6 +11,8 @@ step backwards with both players' optima:
     C >= l   l <= T l                and: strict or ranked, where l > 0; where it is infinite: levels that pay
     C <= u   u >= T u, 0 <= u        nothing more
 
+Where nature may cut transitions, a total has a bound from above only if nature maximises: T then allows for whatever it does.
+
 One row a state is enough on the side that the agent wants: the policy's. On the other all rows count. *Ranked* means that states
 can be put in an order in which nature's answer leads with positive probability to the goal or to a state settled before.
 
@@ -169,10 +171,14 @@ def examine(
     cuts = may_cut(rows)
     cutting = cuts and not asked.nature_max
     trapping = from_above or (cutting and not reward)
-    all_known, nowhere = asked.all_below and asked.all_above, asked.total and cuts  # there is no theorem for these
+    all_known, nowhere = (
+        asked.all_below and asked.all_above,
+        asked.total and cuts,
+    )  # theorems for these: from above, C <= u
     settled, todo, count = np.zeros(states, np.bool_), np.empty(states, np.int64), 0
     for s in range(states):
-        open_below[s] = open_above[s] = nowhere
+        open_below[s] = nowhere and not is_below(low_base[s], low_offset[s], bottom)
+        open_above[s] = nowhere and not asked.nature_max
         if goal[s] or not through[s]:
             level = top if goal[s] else bottom
             open_below[s] = not is_below(low_base[s], low_offset[s], level)
