@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.learn.alarm import in_lines
+from umdp.learn.learner import in_lines
 from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning.snapshot import Snapshot

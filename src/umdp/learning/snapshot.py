@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.learn.alarm import Alarm
+from umdp.learn.learner import Alarm
 from umdp.learn.parametric_learner import Parametric
 from umdp.learning.candidates.guaranteed import Promised
 from umdp.learning.returns import return_of

@@ -1,4 +1,4 @@
-"""The state of a run as one value: everything that what it does next depends on, the source aside."""
+"""The state of a run as one value: everything that what it does next depends on; and its checkpoints, as plain data."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from umdp.learn import Learner
 from umdp.learning.candidates.scheduler import CandidateScheduler
+from umdp.source import Source
 from umdp.source.source import Batch
 
-__all__ = ["LearningState"]
+__all__ = ["LearningState", "checkpoint", "restored"]
 
 Array = NDArray[Any]
 
@@ -114,3 +115,26 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return one is not None and other is not None and np.array_equal(one, other)
     return bool(one == other)
+
+
+def checkpoint(state: LearningState, source: Source) -> dict[str, Any]:
+    """Return everything a continued run needs: numbers, lists, arrays and dictionaries of them."""
+    return {**state.as_data(), "source": source.state()}
+
+
+def restored(state: LearningState, source: Source, saved: Mapping[str, Any]) -> LearningState:
+    """Return the state that a checkpoint holds, and bring the source to where it was; `state` is one of the same run."""
+    trajectories, steps = int(saved["trajectories"]), int(saved["steps"])
+    since = saved.get("since", (trajectories, steps))
+    counts = np.array(saved["counts"], dtype=np.int64)
+    pending = saved.get("pending")
+    state = state.copy()
+    state.learner.restore(saved["learner"])
+    source.restore(saved["source"])
+    if state.candidates is not None:
+        state.candidates.restore(saved["evidence"])
+    return LearningState(
+        state.learner, counts, np.zeros_like(counts) if pending is None else np.array(pending, dtype=np.int64),
+        int(saved["iteration"]), trajectories, steps, (int(since[0]), int(since[1])), bool(saved["ended"]),
+        {name: np.array(found) for name, found in saved["starts"].items()}, state.candidates,
+    )  # fmt: skip

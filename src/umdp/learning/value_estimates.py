@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from umdp.explore.estimates import ValueEstimate, ValueEstimates
+from umdp.explore.view import ValueEstimate, ValueEstimates
 from umdp.learning.run_settings import RunSettings
 from umdp.learning.state import LearningState
 from umdp.solver import Bracket, Proposal, Solution, propose
