@@ -119,11 +119,10 @@ def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, S
     from umdp.automata.product_ties import product_ties
     from umdp.solver.confirm.lift import check_lift
     from umdp.solver.temporal import lift, probability_in
-    from umdp.source.around import process_of
     from umdp.source.environments.environment import Environment
-    from umdp.source.listed import without_rest
-    from umdp.source.remembering import Remembering
+    from umdp.source.product_source import ProductSource
     from umdp.source.simulator import Simulator
+    from umdp.source.source import process_of, without_rest
 
     agent = spec.deciding().agent
     if agent is None:
@@ -148,7 +147,7 @@ def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, S
         )
         made = Simulator(first, later=later[0] if later else None, after=source.after, sampling=source.sampling)
     else:
-        made = Remembering(source, product)
+        made = ProductSource(source, product)
     lowered = replace(product.spec, nature=spec.nature)
     if isinstance(learner, Parametric):
         program = learner.program.along(product.model.graph, product.along)

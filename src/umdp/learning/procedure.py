@@ -33,7 +33,7 @@ from umdp.solver.graph.relevance import resting
 from umdp.solver.policy_values import PolicyValues
 from umdp.solver.prepared import keep_start
 from umdp.source import Source
-from umdp.source.listed import without_rest
+from umdp.source.source import without_rest
 from umdp.spec import Spec
 from umdp.statements.conditions import ON_OBSERVED
 from umdp.statements.guarantee import Guarantee, promise
