@@ -76,7 +76,7 @@ def explore(run: LearningRun, criteria: StoppingCriteria, over: Callable[[], str
 
     Where steps are slow or `per_solve` says so, it takes at least a number of trajectories that depends on the run alone.
     """
-    from umdp.learning.compiled import is_met
+    from umdp.explore.ahead import is_met
 
     state, source, candidates = run.state, run.source, run.state.candidates
     quota, weight, horizon = run.wanted(), run.direct(), run.settings.horizon

@@ -173,7 +173,7 @@ class Snapshot:
         """The mean, over uncertain transitions, of the distance of the true probability to the farther bound."""
         if self.truth is None:
             return None
-        from umdp.learning.compiled import mean_distance
+        from umdp.learning.model_error import mean_distance
 
         return mean_distance(self.truth.probability, self.model.lower, self.model.upper)
 
