@@ -21,9 +21,8 @@ from umdp.learning.candidates import DirectEvidence
 from umdp.learning.candidates.evaluation_settings import divide
 from umdp.learning.candidates.scheduler import CandidateScheduler
 from umdp.learning.returns import refuse_shifted
-from umdp.learning.run_settings import RunSettings
 from umdp.learning.snapshot import Snapshot
-from umdp.learning.state import LearningState, checkpoint, restored
+from umdp.learning.state import LearningState, RunSettings, checkpoint, restored
 from umdp.learning.stopping import Prospects, default_horizon
 from umdp.learning.validation import asked_of, check_numbers, check_spec, readings
 from umdp.learning.value_estimates import distance, value_estimates
