@@ -23,8 +23,8 @@ import numpy as np
 
 from umdp import LUI, ConfidenceSequence, Learner, RestartingSequence, Snapshot, Tying, anytime, benchmark, solve
 from umdp.explore import Optimism
-from umdp.learn.alarm import Changed
 from umdp.learn.homogeneity import misfits
+from umdp.learn.learner import Changed
 from umdp.learn.tied import Tied
 from umdp.model import Graph
 from umdp.source.simulator import Simulator

@@ -113,7 +113,7 @@ def test_a_run_that_was_interrupted_goes_on_as_if_it_had_not_been(learner, cuts)
 def test_neither_the_clock_nor_somebody_who_stops_it_changes_a_run(monkeypatch):
     straight = run_of(seed=9)
     last(straight, trajectories=700)
-    for module in ("umdp.learning.sampling",):
+    for module in ("umdp.learning.loop",):
         monkeypatch.setattr(import_module(module), "PATIENCE", 0.0)
     run, calls = run_of(seed=9), itertools.count()
     while run.trajectories < 700:

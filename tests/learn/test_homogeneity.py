@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from learn.test_tied import corridor, moves
 from umdp import MDP, ConfidenceSequence, Graph, RestartingSequence, anytime, benchmark
 from umdp.benchmark.known_ties import tie_chain, tie_grid
-from umdp.learn.alarm import Changed, Misfit
 from umdp.learn.homogeneity import compared, misfits
+from umdp.learn.learner import Changed, Misfit
 from umdp.learn.tied import Tied
 from umdp.model.tying import Tying
 from umdp.statements import Code, stated

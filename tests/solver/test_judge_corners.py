@@ -340,7 +340,7 @@ def test_no_average_is_beyond_what_a_step_earns() -> None:
 
 
 def test_a_total_with_cuts_is_bounded_from_above_where_nature_maximises() -> None:
-    """State 0 earns 1 and stays with probability up to 1/2: the total is 2 at most; for what it is at least there is no theorem."""
+    """State 0 earns 1 and stays with probability up to 1/2, so that the total is 2 at most; from below there is no theorem."""
     lower, upper = np.array([0.0, 0.5, 1.0]), np.array([0.5, 1.0, 1.0])
     ptr, earned = np.array([0, 2, 3]), np.array([1.0, 0.0])
     rows = ModelRows(np.arange(3), ptr, np.array([0, 1, 1]), lower, upper, earned, EMPTY, EMPTY)

@@ -11,8 +11,8 @@ import pytest
 from umdp import LUI, MissingExtra, ModelError, anytime, solve
 from umdp.model import Units
 from umdp.source import Environment, Gymnasium, Order, observe
-from umdp.source.listed import without_rest
 from umdp.source.lookup import Lookup
+from umdp.source.source import without_rest
 from umdp.statements import DiagnosticCode, Unlisted, codes_of, say, stated
 
 gymnasium = pytest.importorskip("gymnasium")

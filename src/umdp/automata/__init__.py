@@ -1,6 +1,6 @@
 """Automata: formulas of linear temporal logic as machines that read a trajectory, and their products with models.
 
-`reading.py` goes from a property and a model to an automaton, `product.py` from there to a model that carries it along.
+`labelled_automaton.py` goes from a property and a model to an automaton, `product.py` from there to a model that carries it.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class Calibrate:
 
     def _called(self) -> str:
         """Return the learner as it was typed, with its settings."""
-        from umdp.learn.making import shown
+        from umdp.learn.settings import shown
 
         settings = ", ".join(f"{name}={shown(value)}" for name, value in self.config.settings.items())
         known = {

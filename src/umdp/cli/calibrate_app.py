@@ -144,7 +144,7 @@ def _calibrate(
 def _with_rate(learner: str, chosen: dict[str, Any], confidence: Decimal | None) -> dict[str, Any]:
     """Return the settings of a learner, with the error rate that a confidence stands for, if it has one."""
     from umdp.errors import ModelError
-    from umdp.learn.making import settings_of
+    from umdp.learn.settings import settings_of
     from umdp.run.plugin import is_plugin, plugin
 
     if confidence is None:

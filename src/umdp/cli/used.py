@@ -132,7 +132,7 @@ def confident(
 def promises(learner: str, settings: dict[str, Any] | None = None) -> bool:
     """Whether a learner has an error rate and claims something; what cannot be known here is said when it is made."""
     from umdp.learn import LEARNERS
-    from umdp.learn.making import make_learner, settings_of
+    from umdp.learn.settings import make_learner, settings_of
 
     if learner not in LEARNERS:
         return True

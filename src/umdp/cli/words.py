@@ -5,7 +5,7 @@ from __future__ import annotations
 from umdp.benchmark import BENCHMARKS
 from umdp.explore import EXPLORERS
 from umdp.learn import LEARNERS
-from umdp.learn.making import settings_of, shown
+from umdp.learn.settings import settings_of, shown
 
 __all__ = ["explorers", "learners", "models", "settings", "settings_in_words"]
 

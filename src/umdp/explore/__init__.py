@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from umdp.errors import ModelError
-from umdp.explore.estimates import ValueEstimate, ValueEstimates
 from umdp.explore.gap import Gap
 from umdp.explore.policies import Explorer, Follow, Optimism, Uniform
 from umdp.explore.posterior import Posterior
-from umdp.explore.reach import reaches
-from umdp.explore.schedule import doubling, least_trajectories
-from umdp.explore.view import View
+from umdp.explore.schedule import doubling, least_trajectories, reaches
+from umdp.explore.view import ValueEstimate, ValueEstimates, View
 from umdp.spec.names import listed, suggestion
 
 __all__ = [

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from umdp.explore.reference import TAIL
 from umdp.kernel import kernel
 
-__all__ = ["earnings", "prefer", "quotas", "visits"]
+__all__ = ["earnings", "is_met", "prefer", "quotas", "visits"]
 
 Array = NDArray[Any]
 
@@ -94,3 +94,17 @@ def quotas(choice_ptr: Array, counts: Array, growth: float) -> Array:
                 seen += counts[t]
             quota[c] = max(int(np.ceil(growth * seen)), 1)
     return quota
+
+
+@kernel(allocates=False)
+def is_met(choice_ptr: Array, seen: Array, quota: Array) -> bool:
+    """Whether some choice was taken as often as its quota (C,) says; `seen` (T,) are counts, a negative quota is never met."""
+    for c in range(quota.size):
+        if quota[c] < 0:
+            continue
+        taken = 0
+        for t in range(choice_ptr[c], choice_ptr[c + 1]):
+            taken += seen[t]
+        if taken >= quota[c]:
+            return True
+    return False

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.explore.estimates import ValueEstimate, ValueEstimates
 from umdp.explore.policies import Explorer, even
-from umdp.explore.view import View
+from umdp.explore.view import ValueEstimate, ValueEstimates, View
 from umdp.model import Graph
 
 __all__ = ["Gap", "estimate", "expected_visits"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.explore.policies import Explorer
-from umdp.explore.reach import reaches
+from umdp.explore.schedule import reaches
 from umdp.explore.view import View
 
 __all__ = ["Posterior"]

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.learn.alarm import Alarm, Contradicted
 from umdp.learn.binomial import ULP, tighten
 from umdp.learn.confidence_sequence import ConfidenceSequence
-from umdp.learn.learner import Learner
+from umdp.learn.learner import Alarm, Contradicted, Learner
 from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.learn.tied import Tied
 from umdp.parametric.contraction import Constraints, contract

@@ -7,10 +7,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from umdp.learn.alarm import Alarm, Changed
 from umdp.learn.binomial import ULP, Floats, Ints
 from umdp.learn.confidence_sequence import WITNESSES, ConfidenceSequence
-from umdp.learn.learner import Learner
+from umdp.learn.learner import Alarm, Changed, Learner
 from umdp.learn.observed_sequence import SHARE
 from umdp.learn.settings import as_rate, check, describe, place
 from umdp.learn.two_samples import contradiction

@@ -1,20 +1,33 @@
-"""Settings of learners: checked when given, with messages that say what to give instead."""
+"""Settings of learners: checked when given, with messages that say what to give instead; learners made from them by name."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import inspect
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
+from umdp.learn.learner import Learner
 from umdp.model import Graph
 from umdp.model.structure import owned
+from umdp.spec.names import suggestion
 
-if TYPE_CHECKING:
-    from umdp.learn.learner import Learner
-
-__all__ = ["Setting", "as_pair", "as_rate", "as_setting", "check", "describe", "place", "spread"]
+__all__ = [
+    "Setting",
+    "as_pair",
+    "as_rate",
+    "as_setting",
+    "check",
+    "describe",
+    "make_learner",
+    "place",
+    "settings_of",
+    "shown",
+    "spread",
+]
 
 Setting = float | NDArray[np.float64]
 
@@ -87,3 +100,74 @@ def _shown(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"<{value.size} values>"
     return f"{value:.10g}" if isinstance(value, float) else repr(value)
+
+
+def settings_of(kind: type[Learner]) -> dict[str, Any]:
+    """Return the settings of a class of learners with their defaults; those without one have `inspect.Parameter.empty`.
+
+    Examples
+    --------
+    >>> from umdp import ConfidenceSequence
+    >>> settings_of(ConfidenceSequence)
+    {'error_rate': 0.01, 'prior': 0.5}
+    """
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {each.name: each.default for each in inspect.signature(kind).parameters.values() if each.kind in named}
+
+
+def make_learner(kind: type[Learner], settings: Mapping[str, Any] | None = None, name: str | None = None) -> Learner:
+    """Return a learner with these settings.
+
+    Parameters
+    ----------
+    kind : type
+    settings : mapping, optional
+    name : str, optional
+        What it is called in messages; by default, its name on the command line.
+
+    Examples
+    --------
+    >>> from umdp import MAP
+    >>> make_learner(MAP, {"prier": 1})
+    Traceback (most recent call last):
+    ...
+    umdp.errors.ModelError: the learner map does not take these settings: there is no prier; it has prior=10 and ...
+    """
+    given, called = dict(settings or {}), name or getattr(kind, "name", kind.__name__)
+    known = settings_of(kind)
+    for each in given:
+        if each not in known:
+            raise ModelError(
+                f"the learner {called} does not take these settings: there is no {each}; it has {_listed(known)}"
+                f"{suggestion(each, list(known))}"
+            )
+    missing = [each for each, default in known.items() if default is inspect.Parameter.empty and each not in given]
+    if missing:
+        raise ModelError(f"the learner {called} has no default for {missing[0]}; give it one: it has {_listed(known)}")
+    try:
+        return kind(**given)
+    except TypeError as error:
+        raise ModelError(f"the learner {called} does not take these settings: {error}") from None
+
+
+def _listed(known: Mapping[str, Any]) -> str:
+    """Return settings and their defaults in words."""
+    parts = [each if value is inspect.Parameter.empty else f"{each}={shown(value)}" for each, value in known.items()]
+    if not parts:
+        return "none"
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def shown(value: Any) -> str:
+    """Return a setting as it is typed.
+
+    Examples
+    --------
+    >>> shown((5.0, 10.0)), shown(None), shown("mean")
+    ('5,10', 'none', 'mean')
+    """
+    if isinstance(value, tuple | list):
+        return ",".join(map(shown, value))
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "none" if value is None else str(value)

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
-from umdp.learn.alarm import Alarm, Misfit
 from umdp.learn.binomial import ULP, Binomial, Ints, tighten
 from umdp.learn.event_bounds import implied, learns_events, sighted
 from umdp.learn.homogeneity import misfits
-from umdp.learn.learner import Learner
+from umdp.learn.learner import Alarm, Learner, Misfit
 from umdp.learn.observed_sequence import SHARE
 from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.learn.settings import as_rate, place

@@ -1,7 +1,7 @@
 """A run of anytime learning: what is fixed, the state by now, and the four steps of the paper's figure 1.
 
 `loop.proceed` is the figure. Its steps are methods here: `snapshot` computes the robust policy, `direct` chooses how to explore
-where the answer is not good enough, `sampling.explore` samples from the process, and `update` moves the intervals.
+where the answer is not good enough, `loop.explore` samples from the process, and `update` moves the intervals.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from umdp.learn import Learner
 from umdp.learning.candidates import DirectEvidence
 from umdp.learning.candidates.evaluation_settings import divide
 from umdp.learning.candidates.scheduler import CandidateScheduler
-from umdp.learning.checkpoint import checkpoint, restored
 from umdp.learning.returns import refuse_shifted
-from umdp.learning.run_settings import RunSettings
 from umdp.learning.snapshot import Snapshot
-from umdp.learning.state import LearningState
+from umdp.learning.state import LearningState, RunSettings, checkpoint, restored
 from umdp.learning.stopping import Prospects, default_horizon
 from umdp.learning.validation import asked_of, check_numbers, check_spec, readings
 from umdp.learning.value_estimates import distance, value_estimates
@@ -34,7 +32,7 @@ from umdp.solver.graph.relevance import resting
 from umdp.solver.policy_values import PolicyValues
 from umdp.solver.prepared import keep_start
 from umdp.source import Source
-from umdp.source.listed import without_rest
+from umdp.source.source import without_rest
 from umdp.spec import Spec
 from umdp.statements.conditions import ON_OBSERVED
 from umdp.statements.guarantee import Guarantee, promise

@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.learn.alarm import in_lines
+from umdp.learn.learner import in_lines
 from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning.snapshot import Snapshot
 from umdp.model import Graph
 from umdp.solver.objective import objective_of
-from umdp.source.around import process_of
 from umdp.source.environments.environment import Environment
 from umdp.source.environments.time_limit import cut_note
-from umdp.source.listed import Listed
 from umdp.source.observed_graph import STAY, UNKNOWN
-from umdp.source.remembering import Remembering
-from umdp.source.source import Source
+from umdp.source.product_source import ProductSource
+from umdp.source.source import ClosedWorldSource, Source, process_of
 from umdp.spec import Spec
 from umdp.statements import DiagnosticCode, Statement, say, stated
 from umdp.statements.diagnostics import SHIFTS
@@ -48,9 +46,11 @@ def diagnostics_of(source: Source, spec: Spec, snapshot: Snapshot) -> list[State
     notes = [*in_lines(snapshot.alarms), *report, *_reset_note(source.graph, spec)]
     if isinstance(process, Environment):
         entry = process.graph.interface is not None and process.graph.interface.entry
-        cut = cut_note(process.env, process.name, spec, entry=entry, remembers=isinstance(source, Remembering))
+        cut = cut_note(process.env, process.name, spec, entry=entry, remembers=isinstance(source, ProductSource))
         notes += [] if cut is None else [cut]
-    if isinstance(source, Listed) or (isinstance(source, Remembering) and isinstance(source.inner, Listed)):
+    if isinstance(source, ClosedWorldSource) or (
+        isinstance(source, ProductSource) and isinstance(source.inner, ClosedWorldSource)
+    ):
         notes.append(_seldom_seen(source.graph, snapshot))
     if isinstance(learner, Parametric):
         return [*notes, *parameters_in_words(snapshot.parameters or {})]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.learn.alarm import Alarm
+from umdp.learn.learner import Alarm
 from umdp.learn.parametric_learner import Parametric
 from umdp.learning.candidates.guaranteed import Promised
 from umdp.learning.returns import return_of
@@ -173,7 +173,7 @@ class Snapshot:
         """The mean, over uncertain transitions, of the distance of the true probability to the farther bound."""
         if self.truth is None:
             return None
-        from umdp.learning.compiled import mean_distance
+        from umdp.learning.model_error import mean_distance
 
         return mean_distance(self.truth.probability, self.model.lower, self.model.upper)
 

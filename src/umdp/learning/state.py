@@ -1,19 +1,79 @@
-"""The state of a run as one value: everything that what it does next depends on, the source aside."""
+"""What is fixed for a whole run, and its state by now as one value: all that what it does next depends on; its checkpoints."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.automata.product import product_of
 from umdp.learn import Learner
 from umdp.learning.candidates.scheduler import CandidateScheduler
+from umdp.model import Graph
+from umdp.solver import Solution
+from umdp.solver.graph.unseen import unseen_staying, unseen_support
+from umdp.source import Source
 from umdp.source.source import Batch
+from umdp.spec import Spec
+from umdp.statements.conditions import Asked
 
-__all__ = ["LearningState"]
+__all__ = ["LearningState", "RunSettings", "checkpoint", "restored"]
+
+
+@dataclass(frozen=True, eq=False)
+class RunSettings:
+    """What is fixed for a whole run.
+
+    Attributes
+    ----------
+    graph : what is known of the process
+    spec : the property, as it is asked
+    worst, best : the property as it is meant in the worst case and in the best
+    asked : what kind of property it is
+    decided : whether the graph decides the value, so that there is nothing to learn
+    favoured : whether what the graph decides may rest on transitions that were never seen
+    halt : (S,) states at which trajectories end, because their value is known
+    horizon : the longest a trajectory may be
+    seed : of the run
+    precision, method : of solves
+    """
+
+    graph: Graph
+    spec: Spec
+    worst: Spec
+    best: Spec
+    asked: Asked
+    decided: bool
+    favoured: bool
+    halt: NDArray[np.bool_]
+    horizon: int
+    seed: int
+    precision: float
+    method: str
+
+    @cached_property
+    def reward(self) -> str | None:
+        """The name of the reward that is asked for; None for a probability."""
+        return self.spec.resolve_reward(list(self.graph.rewards)) if self.spec.kind == "R" else None
+
+    def unseen(self, seen: NDArray[np.int64], solution: Solution | None) -> int:
+        """Return how many transitions were never `seen` (T,), though what the graph decides for a policy rests on them."""
+        product, found = product_of(self.graph), 0
+        assert solution is not None
+        if self.favoured:
+            found += unseen_support(self.graph, self.worst, solution.policy, seen)
+        return found if product is None else found + unseen_staying(self.graph, product.stay, solution.policy, seen)
+
+    def options(self, starts: dict[str, Any], name: str) -> dict[str, Any]:
+        """Return the options of a solve that starts from what was kept under a name."""
+        return {
+            "precision": self.precision, "method": self.method, "start": starts.get(name), "before": starts.get(f"{name} values"),
+        }  # fmt: skip
+
 
 Array = NDArray[Any]
 
@@ -114,3 +174,26 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return one is not None and other is not None and np.array_equal(one, other)
     return bool(one == other)
+
+
+def checkpoint(state: LearningState, source: Source) -> dict[str, Any]:
+    """Return everything a continued run needs: numbers, lists, arrays and dictionaries of them."""
+    return {**state.as_data(), "source": source.state()}
+
+
+def restored(state: LearningState, source: Source, saved: Mapping[str, Any]) -> LearningState:
+    """Return the state that a checkpoint holds, and bring the source to where it was; `state` is one of the same run."""
+    trajectories, steps = int(saved["trajectories"]), int(saved["steps"])
+    since = saved.get("since", (trajectories, steps))
+    counts = np.array(saved["counts"], dtype=np.int64)
+    pending = saved.get("pending")
+    state = state.copy()
+    state.learner.restore(saved["learner"])
+    source.restore(saved["source"])
+    if state.candidates is not None:
+        state.candidates.restore(saved["evidence"])
+    return LearningState(
+        state.learner, counts, np.zeros_like(counts) if pending is None else np.array(pending, dtype=np.int64),
+        int(saved["iteration"]), trajectories, steps, (int(since[0]), int(since[1])), bool(saved["ended"]),
+        {name: np.array(found) for name, found in saved["starts"].items()}, state.candidates,
+    )  # fmt: skip

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from umdp.errors import ModelError
-from umdp.source.listed import Listed
-from umdp.source.source import Source
+from umdp.source.source import ClosedWorldSource, Source
 from umdp.spec import Threshold
 from umdp.statements.text import nouns
 
@@ -151,7 +150,7 @@ def _unread(source: Source, ended: bool) -> bool:
     """Whether a log that decides the value was not read to its end: how much stands behind it, and what is wrong with it."""
     if source.interactive or ended:
         return False
-    return isinstance(source, Listed) or source.knowledge().graph == "observed"
+    return isinstance(source, ClosedWorldSource) or source.knowledge().graph == "observed"
 
 
 def default_horizon(states: int) -> int:

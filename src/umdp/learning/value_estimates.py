@@ -9,9 +9,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from umdp.explore.estimates import ValueEstimate, ValueEstimates
-from umdp.learning.run_settings import RunSettings
-from umdp.learning.state import LearningState
+from umdp.explore.view import ValueEstimate, ValueEstimates
+from umdp.learning.state import LearningState, RunSettings
 from umdp.solver import Bracket, Proposal, Solution, propose
 from umdp.solver.objective import objective_of
 from umdp.solver.request import SolveOptions

@@ -14,12 +14,12 @@ from umdp.automata.labelled_automaton import needs_automaton
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError, UnknownLabel
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
-from umdp.learn.making import make_learner, settings_of
 from umdp.learn.parametric_learner import Parametric
+from umdp.learn.settings import make_learner, settings_of
 from umdp.learn.tied import Tied
+from umdp.learning.api import remembering
 from umdp.learning.candidates import DirectEvidence
 from umdp.learning.procedure import LearningRun
-from umdp.learning.product import remembering
 from umdp.learning.stopping import StoppingCriteria, threshold
 from umdp.learning.validation import check_budgets, check_gap, check_numbers, check_spec, check_until
 from umdp.model import MDP, Graph, IntervalMDP

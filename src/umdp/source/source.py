@@ -1,23 +1,34 @@
-"""Where trajectories come from: the contract of all sources."""
+"""Where trajectories come from: the contract of all sources, and sources that wrap others."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.model import MDP, Graph
-from umdp.statements import Code, say
+from umdp.model import MDP, REST, Graph, Rewards
+from umdp.statements import Code, Statement, Unlisted, say
 from umdp.statements.conditions import GraphKind
 
 if TYPE_CHECKING:
-    from umdp.source.walk import Walk
+    from umdp.source.product_tracker import ProductTracker
 
-__all__ = ["MARKOV", "Batch", "Knowledge", "Order", "Source"]
+__all__ = [
+    "MARKOV",
+    "Batch",
+    "ClosedWorldSource",
+    "Knowledge",
+    "Order",
+    "Source",
+    "SourceWrapper",
+    "listed",
+    "process_of",
+    "without_rest",
+]
 
 MARKOV = say(Code.MARKOV)
 
@@ -43,7 +54,7 @@ class Order:
     horizon: int
     quota: NDArray[np.int64]
     trajectories: int
-    walk: Walk | None = None
+    walk: ProductTracker | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,3 +171,113 @@ class Source(ABC):
 
     def close(self) -> None:  # noqa: B027 - most have nothing to let go of
         """Let go of files and environments."""
+
+
+class SourceWrapper(Source):
+    """Passes on what another source is, knows and keeps; its own are the graph and what is collected.
+
+    Attributes
+    ----------
+    inner : the other source
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.inner = source
+        self.interactive = source.interactive  # type: ignore[misc]
+        self.eager, self.pace, self.whole = source.eager, source.pace, source.whole
+        self.settled, self.stepwise = source.settled, source.stepwise
+
+    def begin(self, seed: int) -> None:
+        """Start from the beginning."""
+        self.inner.begin(seed)
+
+    def knowledge(self) -> Knowledge:
+        """Return what the source knows."""
+        return self.inner.knowledge()
+
+    def state(self) -> dict[str, Any]:
+        """Return the state of the source."""
+        return self.inner.state()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        self.inner.restore(state)
+
+    def report(self) -> list[str]:
+        """Return what the source reports."""
+        return self.inner.report()
+
+    def close(self) -> None:
+        """Let go of what the source holds."""
+        self.inner.close()
+
+
+def process_of(source: Source) -> Source:
+    """Return the source itself, without what was put around it."""
+    while isinstance(source, SourceWrapper):
+        source = source.inner
+    return source
+
+
+class ClosedWorldSource(SourceWrapper):
+    """Gives the trajectories of another source, steps to "anything else" left out of counts and graph.
+
+    For learners that promise nothing, whose bounds on what was never seen would be made up. States and choices stay; a choice
+    that leads nowhere else still leads there, to a state like others.
+
+    Attributes
+    ----------
+    kept : (T,) which of its transitions are left
+
+    Examples
+    --------
+    >>> from umdp.model import REST
+    >>> listed(Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 2, 2], labels={REST: [2]}))[0].successor
+    array([1, 2, 2], dtype=int32)
+    """
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.graph, self.kept = listed(source.graph)
+
+    def collect(self, order: Order) -> Batch:
+        """Collect what the source collects."""
+        batch = self.inner.collect(order)
+        return replace(batch, counts=batch.counts[self.kept])
+
+    def report(self) -> list[str]:
+        """Return what the source reports, and that steps to "anything else" are left out where they would be counted."""
+        return [_left_out(line) for line in self.inner.report()]
+
+
+def _left_out(line: str) -> str:
+    """Return what is reported of steps that a graph does not list as it is where these are left out."""
+    if not isinstance(line, Statement) or line.data.get("unlisted") is not Unlisted.COUNTED:
+        return line
+    data = {**line.data, "unlisted": Unlisted.LEFT_OUT}
+    about = data.pop("about", None)
+    said = say(line.code, **data)
+    return said if about is None else said.about(about)
+
+
+def without_rest(source: Source) -> Source:
+    """Return a source that gives what is listed and nothing else."""
+    return source if source.graph.rest is None else ClosedWorldSource(source)
+
+
+def listed(graph: Graph) -> tuple[Graph, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """Return a graph without transitions to "anything else", and which of its transitions (T,) are left."""
+    sizes = np.diff(graph.choice_ptr)
+    kept = (graph.successor != graph.rest) | np.repeat(sizes == 1, sizes)
+    left = np.add.reduceat(kept.astype(np.int64), graph.choice_ptr[:-1])
+
+    def paid(rewards: Rewards) -> Rewards:
+        return rewards if rewards.transition is None else rewards.with_transition(rewards.transition[kept])
+
+    labels = {name: members for name, members in graph.labels.items() if name != REST}
+    found = Graph(
+        graph.state_ptr, np.concatenate([[0], np.cumsum(left)]), graph.successor[kept], initial=graph.initial,
+        labels=labels, rewards={name: paid(each) for name, each in graph.rewards.items()}, actions=graph.actions,
+        state_names=graph.state_names, variables=graph.variables, constants=graph.constants, formulas=graph.formulas,
+    )  # fmt: skip
+    return found.with_interface(graph.interface), kept

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from umdp.spec.expression import TRUE, Expression, StateSpace
 from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Until, Windowed
-from umdp.spec.reached import Reachability
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
-from umdp.spec.temporal_formula import AutomatonFile, Temporal, TemporalFormula, Window
+from umdp.spec.temporal_formula import AutomatonFile, Reachability, Temporal, TemporalFormula, Window
 
 __all__ = [
     "TRUE",

@@ -13,7 +13,7 @@ from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed, suggestion
 
 if TYPE_CHECKING:
-    from lark import Token
+    from lark import Lark, Token
     from lark.exceptions import UnexpectedInput
 
 _EXAMPLE = 'for example Pmaxmin=? [ F "goal" ]'
@@ -269,3 +269,20 @@ def _expected(found: _Unexpected) -> str:
         words.append("a threshold such as >=0.3")
     words += [word for name, word in _WORDS.items() if name in names]
     return " or ".join(words) or "something else"
+
+
+def tokens_before(parser: Lark, text: str, error: UnexpectedInput) -> list[Token]:
+    """Return the tokens to the left of an error, which the parser does not keep."""
+    from lark.exceptions import LexError
+
+    ended = getattr(getattr(error, "token", None), "type", "") == "$END"
+    position: int = len(text) if ended else getattr(error, "pos_in_stream", None) or 0
+    tokens: list[Token] = []
+    try:
+        for token in parser.lex(text):
+            if (token.start_pos or 0) >= position:
+                break
+            tokens.append(token)
+    except LexError:
+        pass
+    return tokens

@@ -7,16 +7,19 @@ class, so that a new one touches the grammar, the parser and this module.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TypeAlias, Union
 
-from umdp.spec.bound import StepBound, normal_bound, resolved_bound
 from umdp.spec.expression import TRUE, Expression, Junction, Label, StateSpace, Unary
-from umdp.spec.reached import Reachability
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
-from umdp.spec.temporal_formula import Window
-
-if TYPE_CHECKING:
-    from umdp.spec.temporal_formula import AutomatonFile, TemporalFormula
+from umdp.spec.temporal_formula import (
+    AutomatonFile,
+    Reachability,
+    StepBound,
+    TemporalFormula,
+    Window,
+    normal_bound,
+    resolved_bound,
+)
 
 
 @dataclass(frozen=True)

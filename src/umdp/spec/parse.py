@@ -8,8 +8,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
-from umdp.spec.bound import StepBound, normal_bound
-from umdp.spec.diagnosis import diagnose
+from umdp.spec.diagnosis import diagnose, tokens_before
 from umdp.spec.expression import (
     FUNCTIONS,
     TRUE,
@@ -30,11 +29,19 @@ from umdp.spec.names import listed
 from umdp.spec.nested import Nested, nested_in
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
-from umdp.spec.temporal_formula import AutomatonFile, Temporal, TemporalFormula, Window, is_state_formula, lasting
+from umdp.spec.temporal_formula import (
+    AutomatonFile,
+    StepBound,
+    Temporal,
+    TemporalFormula,
+    Window,
+    is_state_formula,
+    lasting,
+    normal_bound,
+)
 
 if TYPE_CHECKING:
     from lark import Lark, Token
-    from lark.exceptions import UnexpectedInput
 
     from umdp.errors import SpecError
 
@@ -84,7 +91,7 @@ def _read(text: str, start: str, origin: str) -> object:
         if isinstance(found, Expression):
             builder.stateful(found, "a state formula")
     except UnexpectedInput as error:
-        raise diagnose(error, location, start, _before(text, error)) from None
+        raise diagnose(error, location, start, tokens_before(_parser(), text, error)) from None
     except RecursionError:
         raise location.error("the expression is nested too deeply", "split it into formulas of the model") from None
     for inner in nested_in(found):
@@ -93,23 +100,6 @@ def _read(text: str, start: str, origin: str) -> object:
                 f"{inner.spec.kind} inside a formula needs a threshold", f"write {inner.spec.kind}>=0.3 [ ... ]"
             )
     return cast("object", found)
-
-
-def _before(text: str, error: UnexpectedInput) -> list[Token]:
-    """Return the tokens to the left of an error, which the parser does not keep."""
-    from lark.exceptions import LexError
-
-    ended = getattr(getattr(error, "token", None), "type", "") == "$END"
-    position: int = len(text) if ended else getattr(error, "pos_in_stream", None) or 0
-    tokens: list[Token] = []
-    try:
-        for token in _parser().lex(text):
-            if (token.start_pos or 0) >= position:
-                break
-            tokens.append(token)
-    except LexError:
-        pass
-    return tokens
 
 
 class _Builder:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from umdp.errors import SpecError
 from umdp.spec.expression import Expression, Label, Literal, Name, StateSpace
-from umdp.spec.reached import Reachability
+from umdp.spec.temporal_formula import Reachability
 
 __all__ = ["Average", "Discounted", "Instantaneous", "LongRun", "Total"]
 
@@ -140,7 +140,7 @@ class Instantaneous:
     aim: ClassVar[str] = "bounded"
 
     def __post_init__(self) -> None:
-        from umdp.spec.bound import normal_bound
+        from umdp.spec.temporal_formula import normal_bound
 
         object.__setattr__(self, "bound", normal_bound(self.bound))
 

@@ -1,18 +1,76 @@
-"""Formulas with several temporal operators: linear temporal logic over state formulas, and automata in files."""
+"""Formulas with several temporal operators, automata in files, and what all formulas rest on: step bounds, reachability."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn, TypeAlias
 
-from umdp.spec.bound import StepBound, normal_bound, resolved_bound
-from umdp.spec.expression import Binary, Expression, Junction, Label, Literal, StateSpace, Unary
+from umdp.errors import SpecError
+from umdp.spec.expression import TRUE, Binary, Expression, Junction, Label, Literal, Name, Scalar, StateSpace, Unary
 from umdp.spec.location import SourceLocation
 
-if TYPE_CHECKING:
-    from umdp.spec.reached import Reachability
+__all__ = [
+    "FALSE",
+    "AutomatonFile",
+    "Reachability",
+    "StepBound",
+    "Temporal",
+    "TemporalFormula",
+    "Window",
+    "is_state_formula",
+    "lasting",
+    "normal_bound",
+    "resolved_bound",
+]
 
-__all__ = ["AutomatonFile", "Temporal", "TemporalFormula", "Window", "is_state_formula", "lasting"]
+StepBound: TypeAlias = int | Expression | None
+"""A number of steps; an expression over the constants of the model; None where there is no bound."""
+
+
+def resolved_bound(bound: StepBound, model: StateSpace) -> int | None:
+    """Return a step bound as a number, with the constants of the model; None where there is none."""
+    if isinstance(bound, Expression):
+        _constant_only(bound, model)
+        return _number(bound, model.constants, model.formulas)
+    return bound
+
+
+def _constant_only(bound: Expression, model: StateSpace) -> None:
+    for node in bound.walk():
+        if isinstance(node, Name) and node.name in model.variables:
+            raise node.error(f"the step bound depends on the variable {node.name}", "use numbers and constants only")
+
+
+def normal_bound(bound: StepBound) -> StepBound:
+    """Return the bound as a number where it is one already, so that equal bounds compare equal."""
+    if isinstance(bound, Expression):
+        label = next((node for node in bound.walk() if isinstance(node, Label)), None)
+        if label is not None:
+            raise label.error("a label in a step bound", "a step bound is an integer: numbers and constants only")
+        if not any(isinstance(node, Name) for node in bound.walk()):
+            return _number(bound, {}, {})
+    elif bound is not None and bound < 0:
+        raise SpecError(f"the step bound {bound} is negative; it must be 0 or more")
+    return bound
+
+
+def _number(bound: Expression, constants: Mapping[str, Scalar], formulas: Mapping[str, str]) -> int:
+    # NumPy is needed to evaluate, not to read: a literal is the common case.
+    if isinstance(bound, Literal):
+        value = bound.value
+    else:
+        from umdp.spec.evaluate import constant
+
+        value = constant(bound, constants, formulas)
+    plain = str(value).lower()
+    shown = plain if str(bound) == plain else f"{bound}, which is {plain},"
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise bound.error(f"the step bound {shown} is not an integer", "round it with floor or ceil")
+    if value < 0:
+        raise bound.error(f"the step bound {shown} is negative", "it must be 0 or more")
+    return value
+
 
 _UNARY, _INFIX = -1, -2  # weaker than any operator of a state formula, as in PRISM
 _WORDS = {"F": "eventually", "G": "always", "X": "next"}
@@ -240,3 +298,32 @@ def _window(window: Window) -> str:
     if window.lower == window.upper:
         return f"after {window.upper} steps"
     return f"within {window.upper} steps" if window.lower == 0 else f"after {window.lower} to {window.upper} steps"
+
+
+FALSE = Literal(False)
+
+
+@dataclass(frozen=True)
+class Reachability:
+    """Reachability: what a path formula comes to, whatever its operators are.
+
+    Attributes
+    ----------
+    goal : the states to reach; rewards are summed until then
+    through : the states that may be passed on the way
+    safety : whether staying away from `goal` is what is asked for
+    exact : whether `goal` counts at the last step only, and not when it is reached before
+    wait : the steps at which `goal` counts, where that is not from the beginning; until then whoever leaves `through` has failed
+
+    Examples
+    --------
+    >>> from umdp.spec import Globally, Expression
+    >>> Globally(Expression.parse('"safe"')).reachability().goal
+    Expression.parse('!"safe"')
+    """
+
+    goal: Expression = FALSE
+    through: Expression = TRUE
+    safety: bool = False
+    exact: bool = False
+    wait: Window | None = None

@@ -1,4 +1,4 @@
-"""Compiled passes over the arrays of a run, one call an iteration each."""
+"""Compiled distance of a learned model to the process itself, where that is known."""
 
 from __future__ import annotations
 
@@ -8,23 +8,9 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 
-__all__ = ["is_met", "mean_distance"]
+__all__ = ["mean_distance"]
 
 Array = NDArray[Any]
-
-
-@kernel(allocates=False)
-def is_met(choice_ptr: Array, seen: Array, quota: Array) -> bool:
-    """Whether some choice was taken as often as its quota (C,) says; `seen` (T,) are counts, a negative quota is never met."""
-    for c in range(quota.size):
-        if quota[c] < 0:
-            continue
-        taken = 0
-        for t in range(choice_ptr[c], choice_ptr[c + 1]):
-            taken += seen[t]
-        if taken >= quota[c]:
-            return True
-    return False
 
 
 @kernel(allocates=False)

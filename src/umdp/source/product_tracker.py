@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from umdp.automata.product import Product
 
-__all__ = ["Walk"]
+__all__ = ["ProductTracker"]
 
 
-class Walk:
+class ProductTracker:
     """Follows trajectories of a process through a product, transition by transition.
 
     Parameters
@@ -31,7 +31,7 @@ class Walk:
     --------
     >>> from umdp import MDP, solve
     >>> coin = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 0, 0], [0.5, 0.5, 1, 1], labels={"heads": [1], "tails": [2]})
-    >>> walk = Walk(solve(coin, 'Pmax=? [ (F "heads") & (F "tails") ]').product)
+    >>> walk = ProductTracker(solve(coin, 'Pmax=? [ (F "heads") & (F "tails") ]').product)
     >>> first = walk.along(0, 0)  # heads, by the first choice
     >>> walk.graph.state_name(int(walk.graph.successor[first]))
     '(state=1,memory=1)'

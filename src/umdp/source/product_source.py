@@ -9,16 +9,14 @@ import numpy as np
 from umdp.automata.product import Product
 from umdp.model import MDP
 from umdp.solver.temporal import probability_in
-from umdp.source.around import Around, process_of
 from umdp.source.environments.environment import Environment
-from umdp.source.listed import Listed
-from umdp.source.source import Batch, Order, Source
-from umdp.source.walk import Walk
+from umdp.source.product_tracker import ProductTracker
+from umdp.source.source import Batch, ClosedWorldSource, Order, Source, SourceWrapper, process_of
 
-__all__ = ["Remembering"]
+__all__ = ["ProductSource"]
 
 
-class Remembering(Around):
+class ProductSource(SourceWrapper):
     """Gives what another source gives, in terms of the product of its graph with an automaton.
 
     An environment is played by a policy of the product: the automaton reads along. What was recorded is counted as what it is,
@@ -42,9 +40,9 @@ class Remembering(Around):
             self._truth = self.graph.with_probability(probability_in(product, source.truth))
         process = process_of(source)
         listed = None
-        if isinstance(source, Listed):
+        if isinstance(source, ClosedWorldSource):
             listed = np.where(source.kept, np.cumsum(source.kept) - 1, -1)
-        self._walk = Walk(product, listed)
+        self._walk = ProductTracker(product, listed)
         self._env = process if isinstance(process, Environment) else None
         # Of each transition of the process that the product has, the first there; and the same of choices.
         moves = np.flatnonzero(product.along >= 0)
