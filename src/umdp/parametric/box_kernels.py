@@ -1,7 +1,7 @@
 """Compiled bounds on functions over boxes, and what constraints on them cut off; `reference` has them in NumPy.
 
-Functions are given as `FunctionTables`, and by their numbers. Every number is rounded; `error` bounds, relative to the sum of the absolute values
-of all that went into it, what that can have done.
+Functions are given as `FunctionTables`, and by their numbers. Every number is rounded; `error` bounds, relative to the sum of the
+absolute values of all that went into it, what that can have done.
 """
 
 from __future__ import annotations
