@@ -33,10 +33,10 @@ def floats(box: Box) -> tuple[Floats, Floats]:
 
 def compiled_sides(function: Function, box: Box, least: float, most: float) -> tuple[Floats, Floats] | None:
     """Return both sides and their slack, (2, degrees + 1) each; None where nothing is known."""
-    degrees, _, given_, sign, error, binomial = Tables([function], box).arrays
-    side, slack = np.empty((2, given_.size)), np.empty((2, given_.size))
-    size = box_kernels.sides(*floats(box), degrees[0], given_, sign[0], error[0], binomial, least, most, side, slack)
-    shape = (2, *(degrees[0] + 1))
+    arrays = Tables([function], box).arrays
+    side, slack = np.empty((2, arrays.coefficient.size)), np.empty((2, arrays.coefficient.size))
+    size = box_kernels.sides(*floats(box), arrays, 0, least, most, side, slack)
+    shape = (2, *(arrays.degrees[0] + 1))
     return (side[:, :size].reshape(shape), slack[:, :size].reshape(shape)) if size else None
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from thoroughness import examples
 from umdp import IntervalMDP, solve
 from umdp.solver.kernels import nature, rows
+from umdp.solver.kernels.structs import ChoiceRows, SystemRows
 
 
 class Counted(float):
@@ -102,10 +103,17 @@ def test_nature_answers_a_wide_row_as_a_sort_does(spec: str) -> None:
 def test_natures_answer_is_handed_to_each_transition_of_a_target() -> None:
     # Transitions 0 and 2 lead to states that are one unknown; the third entry is another's.
     prob = np.zeros(3)
+    none = np.empty(0)
+    system = SystemRows(
+        np.array([0, 3]), np.arange(4), np.array([0, 2, 3, 4]), np.array([1, 2, 3, 3], np.int32), none, none,
+        np.array([0.5, 0.0, 0.0]), none, np.empty(0, np.int32),
+    )  # fmt: skip
+    model = ChoiceRows(
+        np.array([0, 1, 2, 3]), np.array([0, 3, 3, 3]), np.array([1, 2, 3]), np.array([0.1, 0.1, 0.2]),
+        np.array([0.4, 0.5, 0.6]), none,
+    )  # fmt: skip
     nature.transfer(
-        np.array([3]), np.array([0, 1, 2]), np.array([0, 1, 2], np.int32), np.array([0.5, 0.0, 0.0]), np.array([0, 2, 3, 4]),
-        np.array([1, 2, 3, 3], np.int32), np.array([0.7, 0.3, 1.0, 1.0]), np.array([0, 1, 2, 1], np.int32),
-        np.array([0, 3, 3, 3]), np.array([1, 2, 3]), np.array([0.1, 0.1, 0.2]), np.array([0.4, 0.5, 0.6]),
-        np.array([0, 1, 2, 2]), prob,
+        system, np.array([0, 1, 2], np.int32), np.array([0, 1, 2, 1], np.int32), np.array([0, 1, 2]),
+        np.array([0.7, 0.3, 1.0, 1.0]), model, prob,
     )  # fmt: skip
     np.testing.assert_allclose(prob, [0.4, 0.3, 0.3])

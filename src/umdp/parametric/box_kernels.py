@@ -1,7 +1,7 @@
 """Compiled bounds on functions over boxes, and what constraints on them cut off; `reference` has them in NumPy.
 
-Functions are given as `Tables` keeps them. Every number is rounded; `error` bounds, relative to the sum of the absolute values
-of all that went into it, what that can have done.
+Functions are given as `FunctionTables`, and by their numbers. Every number is rounded; `error` bounds, relative to the sum of the
+absolute values of all that went into it, what that can have done.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.parametric.box_reference import FEW, FEWER, MOST_BENT, PIECES, SLACK, SLICE, SLICES, TINY, WORTH
-from umdp.parametric.tabulated import UNIT
+from umdp.parametric.tabulated import UNIT, FunctionTables
 
 __all__ = ["bounds", "settle", "shave", "sides"]
 
@@ -49,10 +49,10 @@ def _apply(table: Array, size: int, stride: int, width: int, matrix: Array, line
 
 
 @kernel
-def _values(
-    lower: Array, upper: Array, degrees: Array, given: Array, error: float, binomial: Array, table: Array, lost: Array
-) -> int:
+def _values(lower: Array, upper: Array, functions: FunctionTables, f: int, table: Array, lost: Array) -> int:
     """Write the coefficients of numerator and denominator over a box, and what each may be wrong by; return how many each has."""
+    degrees, error, binomial = functions.degrees[f], functions.error[f], functions.binomial
+    given = functions.coefficient[functions.begin[f] : functions.begin[f + 1]]
     size = widest = 1
     for degree in degrees:
         size *= degree + 1
@@ -91,25 +91,16 @@ def _turned(size: int, table: Array, lost: Array) -> None:
 
 @kernel
 def sides(
-    lower: Array,
-    upper: Array,
-    degrees: Array,
-    given: Array,
-    sign: int,
-    error: float,
-    binomial: Array,
-    least: float,
-    most: float,
-    side: Array,
-    slack: Array,
+    lower: Array, upper: Array, functions: FunctionTables, f: int, least: float, most: float, side: Array, slack: Array
 ) -> int:
     """Write upper bounds on the coefficients of function - least and most - function, and what less they may be, (2, size).
 
     Return how many they are; 0 where nothing is known, as where the denominator may have both signs.
     """
-    table, lost = np.empty(2 * given.size), np.empty(2 * given.size)
-    size = _values(lower, upper, degrees, given, error, binomial, table, lost)
-    if sign == 0:
+    room = 2 * (functions.begin[f + 1] - functions.begin[f])
+    table, lost = np.empty(room), np.empty(room)
+    size = _values(lower, upper, functions, f, table, lost)
+    if functions.sign[f] == 0:
         _turned(size, table, lost)
         for i in range(size, 2 * size):
             if not table[i] - lost[i] >= 0.0:
@@ -189,18 +180,7 @@ def _cut(lower: Array, upper: Array, degrees: Array, side: Array, slack: Array, 
 
 @kernel
 def settle(
-    rounds: int,
-    lower: Array,
-    upper: Array,
-    degrees: Array,
-    begin: Array,
-    given: Array,
-    sign: Array,
-    error: Array,
-    binomial: Array,
-    which: Array,
-    least: Array,
-    most: Array,
+    rounds: int, lower: Array, upper: Array, functions: FunctionTables, which: Array, least: Array, most: Array
 ) -> int:
     """Go round constraints until they cut off next to nothing, in place; return the one that left nothing, -1 without.
 
@@ -208,17 +188,14 @@ def settle(
     """
     largest = 0
     for f in which:
-        largest = max(largest, begin[f + 1] - begin[f])
+        largest = max(largest, functions.begin[f + 1] - functions.begin[f])
     side, slack = np.empty((2, largest)), np.empty((2, largest))
     for _ in range(rounds):
         widths = upper - lower
         for n in range(which.size):
             f = which[n]
-            size = sides(
-                lower, upper, degrees[f], given[begin[f] : begin[f + 1]], sign[f], error[f], binomial, least[n], most[n],
-                side, slack,
-            )  # fmt: skip
-            if size > 0 and not _cut(lower, upper, degrees[f], side, slack, size):
+            size = sides(lower, upper, functions, f, least[n], most[n], side, slack)
+            if size > 0 and not _cut(lower, upper, functions.degrees[f], side, slack, size):
                 return n
         more = False
         for axis in range(lower.size):
@@ -229,24 +206,12 @@ def settle(
 
 
 @kernel
-def shave(
-    lower: Array,
-    upper: Array,
-    degrees: Array,
-    begin: Array,
-    given: Array,
-    sign: Array,
-    error: Array,
-    binomial: Array,
-    which: Array,
-    least: Array,
-    most: Array,
-) -> int:
+def shave(lower: Array, upper: Array, functions: FunctionTables, which: Array, least: Array, most: Array) -> int:
     """Cut off slices at the ends of a box that hold no point, as far as a bounded number of tries goes; the same as `settle`."""
     for axis in range(lower.size):
         used = False
         for f in which:
-            used = used or degrees[f, axis] > 0
+            used = used or functions.degrees[f, axis] > 0
         for last in range(2):
             for _ in range(SLICES if used else 0):
                 low, high = lower[axis], upper[axis]
@@ -258,32 +223,25 @@ def shave(
                     first[axis] = border
                 else:
                     second[axis] = border
-                culprit = settle(FEWER, first, second, degrees, begin, given, sign, error, binomial, which, least, most)
+                culprit = settle(FEWER, first, second, functions, which, least, most)
                 if last:
                     upper[axis] = border if culprit >= 0 else second[axis]
                 else:
                     lower[axis] = border if culprit >= 0 else first[axis]
                 if culprit < 0:
                     break
-    return settle(FEWER, lower, upper, degrees, begin, given, sign, error, binomial, which, least, most)
+    return settle(FEWER, lower, upper, functions, which, least, most)
 
 
 @kernel
 def _bounds(
-    lower: Array,
-    upper: Array,
-    degrees: Array,
-    given: Array,
-    sign: int,
-    error: float,
-    binomial: Array,
-    table: Array,
-    lost: Array,
+    lower: Array, upper: Array, functions: FunctionTables, f: int, table: Array, lost: Array
 ) -> tuple[float, float, bool]:
     """Return bounds over a box, and whether both are values in its corners, so that there are none better."""
-    size = _values(lower, upper, degrees, given, error, binomial, table, lost)
-    plain = given.size == size
-    if sign == 0 and not plain:
+    degrees = functions.degrees[f]
+    size = _values(lower, upper, functions, f, table, lost)
+    plain = functions.begin[f + 1] - functions.begin[f] == size
+    if functions.sign[f] == 0 and not plain:
         _turned(size, table, lost)
     low, high, corner_low, corner_high = np.inf, -np.inf, np.inf, -np.inf
     for i in range(size):
@@ -310,16 +268,7 @@ def _bounds(
 
 @kernel
 def _split(
-    lower: Array,
-    upper: Array,
-    degrees: Array,
-    given: Array,
-    sign: int,
-    error: float,
-    binomial: Array,
-    bent: Array,
-    table: Array,
-    lost: Array,
+    lower: Array, upper: Array, functions: FunctionTables, f: int, bent: Array, table: Array, lost: Array
 ) -> tuple[float, float]:
     """Return bounds over a box, from those over pieces of it: the axes that are `bent` are cut."""
     pieces = PIECES if bent.size == 1 else FEW
@@ -333,34 +282,25 @@ def _split(
             step = (upper[axis] - lower[axis]) / pieces
             first[axis] = lower[axis] + i * step
             last[axis] = upper[axis] if i == pieces - 1 else lower[axis] + (i + 1) * step
-        down, up, _ = _bounds(first, last, degrees, given, sign, error, binomial, table, lost)
+        down, up, _ = _bounds(first, last, functions, f, table, lost)
         low, high = min(low, down), max(high, up)
     return low, high
 
 
 @kernel
-def bounds(
-    lower: Array,
-    upper: Array,
-    degrees: Array,
-    begin: Array,
-    given: Array,
-    sign: Array,
-    error: Array,
-    binomial: Array,
-) -> tuple[Array, Array]:
+def bounds(lower: Array, upper: Array, functions: FunctionTables) -> tuple[Array, Array]:
     """Return bounds (F,) on all functions over a box, rounded outwards; infinite where a denominator may become 0."""
-    least, most = np.empty(sign.size), np.empty(sign.size)
-    for f in range(sign.size):
-        mine, own = given[begin[f] : begin[f + 1]], degrees[f]
-        table, lost = np.empty(2 * mine.size), np.empty(2 * mine.size)
-        low, high, tight = _bounds(lower, upper, own, mine, sign[f], error[f], binomial, table, lost)
+    least, most = np.empty(functions.sign.size), np.empty(functions.sign.size)
+    for f in range(least.size):
+        own, count = functions.degrees[f], functions.begin[f + 1] - functions.begin[f]
+        table, lost = np.empty(2 * count), np.empty(2 * count)
+        low, high, tight = _bounds(lower, upper, functions, f, table, lost)
         size = 1
         for degree in own:
             size *= degree + 1
-        bent = np.flatnonzero(own > (1 if mine.size == size else 0))
+        bent = np.flatnonzero(own > (1 if count == size else 0))
         if not tight and 0 < bent.size <= MOST_BENT:
-            low, high = _split(lower, upper, own, mine, sign[f], error[f], binomial, bent, table, lost)
+            low, high = _split(lower, upper, functions, f, bent, table, lost)
         if not (np.isfinite(low) and np.isfinite(high)):
             low, high = -np.inf, np.inf
         least[f], most[f] = low, high

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from umdp.parametric.function import Function
 from umdp.parametric.linear import narrow_linear
 from umdp.parametric.ranges import ends_of
-from umdp.parametric.tabulated import Tables
+from umdp.parametric.tabulated import FunctionTables, Tables
 
 __all__ = ["Constraints", "Contracted", "constrained", "contract"]
 
@@ -38,9 +37,9 @@ class Constraints:
     upper: Floats
 
     @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
+    def arrays(self) -> tuple[FunctionTables, NDArray[np.int64], Floats, Floats]:
         """All there is to know of them, as compiled code takes it."""
-        return (*self.tables.arrays, self.which, self.lower, self.upper)
+        return self.tables.arrays, self.which, self.lower, self.upper
 
     def function(self, number: int) -> Function:
         """Return the function of a constraint."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +13,7 @@ from umdp.errors import ModelError
 from umdp.parametric.bernstein import LARGEST, Ends, coefficients
 from umdp.parametric.function import Function
 
-__all__ = ["UNIT", "Tables", "Tabulated"]
+__all__ = ["UNIT", "FunctionTables", "Tables", "Tabulated"]
 
 Floats = NDArray[np.float64]
 UNIT = 2.0**-52
@@ -60,12 +61,34 @@ class Tabulated:
         self.error = UNIT * (16 + sum(4 * d + 8 for d in self.degrees if d))
 
 
+class FunctionTables(NamedTuple):
+    """Functions of K parameters, one behind the other, as compiled code takes them.
+
+    Attributes
+    ----------
+    degrees : (F, K) in each parameter
+    begin : (F+1,) where the coefficients of each begin
+    coefficient : of the numerators, and of the denominators that are not 1
+    sign : (F,) of the denominators: 1, -1, or 0 where it may be either
+    error : (F,) what rounding can do, relative to the absolute values of all that goes in
+    binomial : (highest degree + 1, highest degree + 1)
+    """
+
+    degrees: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    coefficient: Floats
+    sign: NDArray[np.int64]
+    error: Floats
+    binomial: Floats
+
+
 class Tables:
-    """Functions of the same parameters, one behind the other as compiled code takes them.
+    """Functions of the same parameters, and their ranges over boxes.
 
     Attributes
     ----------
     functions : (F,) the functions
+    arrays : the same as numbers
     shared, affine : (F,) whether a function depends on several parameters; whether it is affine, and no number
 
     Examples
@@ -87,7 +110,7 @@ class Tables:
         degrees = np.array([table.degrees for table in each], np.int64).reshape(len(each), len(box))
         highest = int(degrees.max(initial=0))
         binomial = [[float(math.comb(n, k)) for k in range(highest + 1)] for n in range(highest + 1)]
-        self.arrays = (
+        self.arrays = FunctionTables(
             degrees,
             np.cumsum([0, *(table.tables.size for table in each)]).astype(np.int64),
             np.concatenate([np.zeros(0), *(table.tables.ravel() for table in each)]),
@@ -100,4 +123,4 @@ class Tables:
         """Return bounds (F,) on all functions over a box, rounded outwards; infinite where a denominator may become 0."""
         from umdp.parametric.box_kernels import bounds
 
-        return bounds(np.array(lower, np.float64), np.array(upper, np.float64), *self.arrays)
+        return bounds(np.array(lower, np.float64), np.array(upper, np.float64), self.arrays)

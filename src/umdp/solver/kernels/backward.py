@@ -11,43 +11,34 @@ from umdp.kernel import kernel
 from umdp.solver.kernels.clock import is_up
 from umdp.solver.kernels.rounding import LEAST, MOST, underflow
 from umdp.solver.kernels.rows import fill, sort_row
+from umdp.solver.kernels.structs import RowSpace, StepOptions, StepRows
 
 __all__ = ["step_back", "steps_back"]
 
 Array = NDArray[Any]
 
 
-@kernel
+@kernel(allocates=False)
 def step_back(
-    begin: int,
-    end: int,
-    state_ptr: Array,
-    choice_ptr: Array,
-    successor: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    paid: Array,
-    order: Array,
-    key: Array,
-    frozen: Array,
-    weight: Array,
-    x: Array,
-    out: Array,
-    choice: Array,
-    agent_max: bool,
-    nature_max: bool,
-    tie: float,
+    rows: StepRows, space: RowSpace, options: StepOptions, x: Array, out: Array, choice: Array
 ) -> tuple[float, float]:
-    """One step backwards over a range of states; `frozen` states keep their value, `weight` fixes the policy.
+    """One step backwards over all states, from `x` to `out` (S,); `choice` (S,) receives the choices.
 
     Nothing positive becomes 0, and nothing infinite. Returns the largest value, infinity if it had to be capped, and the largest
     absolute error of a row.
     """
+    state_ptr, choice_ptr, successor, lower, upper = (
+        rows.state_ptr,
+        rows.choice_ptr,
+        rows.successor,
+        rows.lower,
+        rows.upper,
+    )
+    slack, reward, paid, order, key, probe = rows.slack, rows.reward, rows.paid, rows.order, space.key, space.share
+    frozen, weight, tie = options.frozen, options.weight, options.tie
+    agent_max, nature_max = options.players.agent_max, options.players.nature_max
     top, off = 0.0, 0.0
-    probe = np.empty(key.size)
-    for s in range(begin, end):
+    for s in range(state_ptr.size - 1):
         if frozen[s]:
             out[s] = x[s]
             continue
@@ -126,25 +117,13 @@ def step_back(
 @kernel(allocates=False)
 def steps_back(
     count: int,
-    state_ptr: Array,
-    choice_ptr: Array,
-    successor: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
-    paid: Array,
-    order: Array,
-    key: Array,
-    frozen: Array,
-    weight: Array,
+    rows: StepRows,
+    space: RowSpace,
+    options: StepOptions,
     x: Array,
     out: Array,
     choice: Array,
     kept: Array,
-    agent_max: bool,
-    nature_max: bool,
-    tie: float,
     watch: Array,
 ) -> tuple[int, float, float]:
     """Make up to `count` steps, fewer where time is up; (how many, the largest value, what absolute errors add up to).
@@ -155,10 +134,7 @@ def steps_back(
     top, off, done = 0.0, 0.0, 0
     while done < count and not is_up(watch):
         one, other = (x, out) if done % 2 == 0 else (out, x)
-        most, lost = step_back(
-            0, state_ptr.size - 1, state_ptr, choice_ptr, successor, lower, upper, slack, reward, paid, order, key, frozen,
-            weight, one, other, choice, agent_max, nature_max, tie,
-        )  # fmt: skip
+        most, lost = step_back(rows, space, options, one, other, choice)
         top, off = max(top, most), 1.0000001 * (off + lost)
         done += 1
         if kept.shape[0] > 0:

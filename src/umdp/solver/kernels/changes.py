@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.solver.kernels.structs import SystemRows
 
 __all__ = ["carry", "differing", "next_stale"]
 
@@ -30,19 +31,10 @@ def differing(
 
 @kernel(allocates=False)
 def next_stale(
-    first: int,
-    comp_ptr: Array,
-    row_ptr: Array,
-    entry_ptr: Array,
-    target: Array,
-    origin: Array,
-    changed: Array,
-    x: Array,
-    rel: Array,
-    old_x: Array,
-    old_rel: Array,
+    first: int, rows: SystemRows, origin: Array, changed: Array, x: Array, rel: Array, old_x: Array, old_rel: Array
 ) -> int:
     """Return the first component from `first` on with a changed row, or an exit whose value or error is not what it was."""
+    comp_ptr, row_ptr, entry_ptr, target = rows.comp_ptr, rows.row_ptr, rows.entry_ptr, rows.target
     for k in range(first, comp_ptr.size - 1):
         begin, end = comp_ptr[k], comp_ptr[k + 1]
         for r in range(row_ptr[begin], row_ptr[end]):

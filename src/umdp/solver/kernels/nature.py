@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.kernels.rounding import EPS, excess
 from umdp.solver.kernels.rows import fill, sort_row
+from umdp.solver.kernels.structs import ChoiceRows, SystemRows
 
 __all__ = ["respond", "slack_of_choices", "transfer", "unsettled"]
 
@@ -97,27 +98,18 @@ def unsettled(choice_ptr: Array, lower: Array, upper: Array, prob: Array) -> Arr
 
 @kernel
 def transfer(
-    comp_size: Array,
-    row: Array,
-    origin: Array,
-    slack: Array,
-    entry_ptr: Array,
-    target: Array,
-    solved: Array,
-    index: Array,
-    choice_ptr: Array,
-    successor: Array,
-    lower: Array,
-    upper: Array,
-    choice_state: Array,
-    prob: Array,
+    rows: SystemRows, origin: Array, index: Array, row: Array, solved: Array, model: ChoiceRows, prob: Array
 ) -> None:
-    """Copy the distributions of the rows taken back to the model's transitions, within their bounds.
+    """Copy the distributions `solved` of the rows taken back to the model's transitions, within their bounds.
+
+    `origin` (rows,) is the choice that each row stands for, `index` (S,) the unknown or exit that each state became.
 
     States that no row leads back to are left as they are: what answers their value best is all there is to say.
 
     Transitions to one target are listed, first to last, so that a row costs no more than its entries and transitions.
     """
+    comp_ptr, entry_ptr, target, slack = rows.comp_ptr, rows.entry_ptr, rows.target, rows.slack
+    choice_ptr, successor, lower, upper = model.choice_ptr, model.successor, model.lower, model.upper
     widest = 1
     for q in range(row.size):
         widest = max(widest, choice_ptr[origin[row[q]] + 1] - choice_ptr[origin[row[q]]])
@@ -125,14 +117,13 @@ def transfer(
     given = np.empty(row.size + 2)
     first, last = np.empty(row.size + 2, np.int64), np.empty(row.size + 2, np.int64)
     following = np.empty(widest, np.int64)
-    component, ends = -1, 0  # where q is, and the first unknown behind it
+    component = -1  # where q is
     for q in range(row.size):
-        while q >= ends:
+        while q >= comp_ptr[component + 1]:
             component += 1
-            ends += comp_size[component]
         r = row[q]
         c = origin[r]
-        if comp_size[component] == 1 and slack[r] > 0.0:
+        if comp_ptr[component + 1] - comp_ptr[component] == 1 and slack[r] > 0.0:
             loops = False
             for e in range(entry_ptr[r], entry_ptr[r + 1]):
                 loops = loops or target[e] == q

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.kernels.rounding import EPS, excess, row_error, underflow
 from umdp.solver.kernels.rows import fill, sort_row
+from umdp.solver.kernels.structs import Players, RowSpace, StepRows, Steps
 
 __all__ = ["difference", "normal_rows"]
 
@@ -35,35 +36,32 @@ def normal_rows(ptr: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
 
 @kernel(allocates=False)
 def difference(
-    state_ptr: Array,
-    choice_ptr: Array,
-    successor: Array,
-    lower: Array,
-    upper: Array,
-    slack: Array,
-    reward: Array,
+    rows: StepRows,
     size_of_reward: Array,
-    paid: Array,
     discount: float,
-    order: Array,
-    key: Array,
-    probe: Array,
+    space: RowSpace,
     active: Array,
     usable: Array,
     weight: Array,
-    agent_max: bool,
-    nature_max: bool,
+    players: Players,
     x: Array,
-    out: Array,
-    error: Array,
-    choice: Array,
-    prob: Array,
+    into: Steps,
 ) -> None:
     """Write what a step changes of `x`, and by how much that may be off, for every active state.
 
-    `choice` receives the best choice (kept where it is as good as any), `prob` nature's answer on it. `weight` (C,) is a policy
-    to evaluate, or empty; then `prob` is written on all choices it takes.
+    The best choice is taken (the one of before where it is as good as any), with nature's answer on it. `weight` (C,) is a policy
+    to evaluate, or empty; then nature's answer is written on all choices it takes.
     """
+    state_ptr, choice_ptr, successor, lower, upper = (
+        rows.state_ptr,
+        rows.choice_ptr,
+        rows.successor,
+        rows.lower,
+        rows.upper,
+    )
+    slack, reward, paid, order, key, probe = rows.slack, rows.reward, rows.paid, rows.order, space.key, space.share
+    agent_max, nature_max = players.agent_max, players.nature_max
+    out, error, choice, prob = into.change, into.error, into.choice, into.prob
     for s in range(state_ptr.size - 1):
         if not active[s]:
             continue

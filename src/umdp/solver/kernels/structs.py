@@ -22,6 +22,9 @@ __all__ = [
     "Quotient",
     "RowSpace",
     "SingleOptions",
+    "StepOptions",
+    "StepRows",
+    "Steps",
     "SweepOptions",
     "SweepSpace",
     "SystemRows",
@@ -75,6 +78,29 @@ class ChoiceRows(NamedTuple):
     lower: Array
     upper: Array
     reward: Array
+
+
+class StepRows(NamedTuple):
+    """The choices of a model as rows of a step backwards.
+
+    Attributes
+    ----------
+    state_ptr, choice_ptr, successor : (S+1,), (C+1,), (T,)
+    lower, upper : (T,) bounds
+    slack : (C,) what lower bounds leave to hand out, at most 0 where nature has no choice
+    reward, paid : (C,) and (T,), or empty; what choices and transitions earn
+    order : (T,) the entries of each row in the order in which nature served them last
+    """
+
+    state_ptr: Array
+    choice_ptr: Array
+    successor: Array
+    lower: Array
+    upper: Array
+    slack: Array
+    reward: Array
+    paid: Array
+    order: Array
 
 
 class Quotient(NamedTuple):
@@ -147,6 +173,40 @@ class RowSpace(NamedTuple):
     key: Array
     size: Array
     share: Array
+
+
+class StepOptions(NamedTuple):
+    """How a step backwards is made.
+
+    Attributes
+    ----------
+    frozen : (S,) the states that keep their value
+    weight : (C,) a policy to evaluate, or empty
+    players : which way they pull
+    tie : a relative difference between choices that does not count
+    """
+
+    frozen: Array
+    weight: Array
+    players: Players
+    tie: float
+
+
+class Steps(NamedTuple):
+    """What a step backwards changes.
+
+    Attributes
+    ----------
+    change : (S,) computed change of every value
+    error : (S,) by how much each may be off
+    choice : (S,) the choices taken
+    prob : (T,) nature's answer on the choices taken
+    """
+
+    change: Array
+    error: Array
+    choice: Array
+    prob: Array
 
 
 class SingleOptions(NamedTuple):

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.solver.kernels.structs import Steps
 from umdp.solver.methods.discounted import solve_discounted
 from umdp.solver.methods.pair import chain_of, solver_of
-from umdp.solver.methods.signed import Signed, Steps
+from umdp.solver.methods.signed import Signed
 from umdp.solver.request import SolveOptions, SolveStatistics
 
 __all__ = ["Gains", "solve_gains"]

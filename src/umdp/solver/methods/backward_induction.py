@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from umdp.solver.kernels.backward import steps_back
 from umdp.solver.kernels.rounding import MOST, repeated, row_error
 from umdp.solver.kernels.signed import normal_rows
+from umdp.solver.kernels.structs import Players, RowSpace, StepOptions, StepRows
 
 __all__ = ["Horizon", "induct"]
 
@@ -79,7 +80,8 @@ def induct(
     order = (np.arange(shape.transitions) - np.repeat(shape.choice_ptr[:-1], np.diff(shape.choice_ptr))).astype(
         np.int32
     )
-    key = np.empty(widest)
+    rows = StepRows(shape.state_ptr, shape.choice_ptr, shape.successor, low, upper, slack, reward, paid, order)
+    space, players = RowSpace(np.empty(widest), np.empty(0), np.empty(widest)), Players(agent_max, nature_max)
     current, other = x.copy(), x.copy()
     choices = np.empty((steps if keep else 0, shape.states), dtype=np.int32)
     choice = np.array(shape.state_ptr[:-1])
@@ -94,8 +96,8 @@ def induct(
         while frozen is before and fixed and count < min(block, left) and kept(left - 1 - count)[0] is frozen:
             count += 1
         made, top, lost = steps_back(
-            count, shape.state_ptr, shape.choice_ptr, shape.successor, low, upper, slack, reward, paid, order, key, frozen,
-            weight, current, other, choice, choices[left - count : left] if keep else choices, agent_max, nature_max, tie, watch,
+            count, rows, space, StepOptions(frozen, weight, players, tie), current, other, choice,
+            choices[left - count : left] if keep else choices, watch,
         )  # fmt: skip
         off, capped = 1.0000001 ** (made + 1) * off + lost, capped or top > MOST
         if made % 2:

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from umdp.model import Rewards
 from umdp.solver.kernels.rounding import EPS
+from umdp.solver.kernels.structs import Steps
 from umdp.solver.methods.pair import chain_of, solver_of
-from umdp.solver.methods.signed import Signed, Steps
+from umdp.solver.methods.signed import Signed
 
 if TYPE_CHECKING:
     from umdp.solver.request import SolveOptions

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.solver.kernels.nature import respond, slack_of_choices, transfer, unsettled
 from umdp.solver.kernels.rounding import EPS
+from umdp.solver.kernels.structs import ChoiceRows
 
 if TYPE_CHECKING:
     from umdp.solver.task import Task, Values
@@ -67,9 +68,6 @@ def answer(task: Task, values: Values) -> Array:
     respond(graph.choice_ptr, graph.successor, task.lower, task.upper, values.x, NOTHING, task.nature_max, prob)
     problem, row, solved = values.problem, values.row, values.prob
     if problem is not None and row is not None and solved is not None:
-        transfer(
-            np.diff(problem.comp_ptr), row, problem.origin, problem.slack, problem.entry_ptr, problem.target, solved,
-            problem.index,
-            graph.choice_ptr, graph.successor, task.lower, task.upper, graph.choice_state, prob,
-        )  # fmt: skip
+        model = ChoiceRows(graph.state_ptr, graph.choice_ptr, graph.successor, task.lower, task.upper, NOTHING)
+        transfer(problem.rows, problem.origin, problem.index, row, solved, model, prob)
     return prob

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-    from umdp.solver.methods.signed import Signed, Steps
+    from umdp.solver.kernels.structs import Steps
+    from umdp.solver.methods.signed import Signed
 
 __all__ = ["chain_of", "solver_of", "stabilised"]
 

@@ -61,11 +61,7 @@ class Past:
     def stale(self, first: int, x: Array, rel: Array) -> tuple[int, int]:
         """Return a range of components to solve: it begins with the first from `first` on that is not as it was."""
         p = self.problem
-        begin = int(
-            next_stale(
-                first, p.comp_ptr, p.row_ptr, p.entry_ptr, p.target, p.origin, self._changed, x, rel, self._x, self._rel
-            )
-        )
+        begin = int(next_stale(first, p.rows, p.origin, self._changed, x, rel, self._x, self._rel))
         # Where one is followed by others that are not, it is cheaper to solve some for nothing than to ask for each.
         self._batch = 2 * self._batch if begin == self._last else MORE
         self._last = min(begin + self._batch, p.comp_ptr.size - 1)

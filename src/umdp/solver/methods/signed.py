@@ -20,7 +20,6 @@ from the one taken: choices that are much worse do no harm, however large their 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,33 +27,16 @@ from numpy.typing import NDArray
 
 from umdp.solver.kernels.rounding import EPS
 from umdp.solver.kernels.signed import difference, normal_rows
+from umdp.solver.kernels.structs import Players, RowSpace, StepRows, Steps
 
 if TYPE_CHECKING:
     from umdp.model import Rewards
     from umdp.solver.graph.arrays import Shape
 
-__all__ = ["Signed", "Steps", "backward"]
+__all__ = ["Signed", "backward"]
 
 Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
-
-
-@dataclass(frozen=True, eq=False)
-class Steps:
-    """What a step backwards changes.
-
-    Attributes
-    ----------
-    change : (S,) computed change of every value
-    error : (S,) by how much each may be off
-    choice : (S,) the choices taken
-    prob : (T,) nature's answer on the choices taken
-    """
-
-    change: Array
-    error: Array
-    choice: Array
-    prob: Array
 
 
 class Signed:
@@ -100,8 +82,19 @@ class Signed:
         self.weight = NOTHING if weight is None else weight
         widest = int(np.diff(shape.choice_ptr).max())
         starts = np.repeat(shape.choice_ptr[:-1], np.diff(shape.choice_ptr))
-        self._order = (np.arange(shape.transitions) - starts).astype(np.int32)
-        self._key, self._probe = np.empty(widest), np.empty(widest)
+        order = (np.arange(shape.transitions) - starts).astype(np.int32)
+        self._rows = StepRows(
+            shape.state_ptr,
+            shape.choice_ptr,
+            shape.successor,
+            self.low,
+            upper,
+            self.slack,
+            self.reward,
+            self.paid,
+            order,
+        )
+        self._space = RowSpace(np.empty(widest), NOTHING, np.empty(widest))
         self.every = np.ones(shape.states, dtype=np.bool_)
         self.usable = np.ones(shape.choices, dtype=np.bool_)
 
@@ -135,12 +128,10 @@ class Signed:
         weight: Array | None = None,
     ) -> Steps:
         """Work out what a step backwards changes of `x` (S,) in the active states by the usable choices."""
-        shape = self.shape
         difference(
-            shape.state_ptr, shape.choice_ptr, shape.successor, self.low, self.upper, self.slack, self.reward, self.size,
-            self.paid, self.discount, self._order, self._key, self._probe, self.every if active is None else active,
-            self.usable if usable is None else usable, self.weight if weight is None else weight, self.agent_max,
-            self.nature_max, x, into.change, into.error, into.choice, into.prob,
+            self._rows, self.size, self.discount, self._space, self.every if active is None else active,
+            self.usable if usable is None else usable, self.weight if weight is None else weight,
+            Players(self.agent_max, self.nature_max), x, into,
         )  # fmt: skip
         return into
 
