@@ -21,7 +21,15 @@ pytest.importorskip("matplotlib")
 JUDGED = [
     Judged("C10", "Chain does not recover.", False, "fails", "0 of 3", "It does <always> & at once."),
     Judged("C2", "LUI | PAC are equal.", False, "holds", "5 of 6", "By medians,\nsee there."),
-    Judged("C2", "LUI | PAC are equal.", True, "not judged", "none", 'Not judged: the experiment "basic" was not run.'),
+    Judged(
+        "C2",
+        "LUI | PAC are equal.",
+        True,
+        "not judged",
+        "none",
+        'Not judged: the experiment "basic" was not run.',
+        reason='The experiment "basic" was not run.',
+    ),
 ]
 
 

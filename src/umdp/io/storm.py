@@ -157,7 +157,7 @@ def _translated(path: Path, written: Program | None) -> Iterator[None]:
                 line, column = written.place(line, column)
             text = (f"column {column}: " if place[2] else "") + place[4]
         said = " ".join(text.replace("^", " ").split()).rstrip(".,")
-        hint = "; check the syntax, and that every name is declared" if "expecting" in said else ""
+        hint = "; check the syntax, and that every name is declared" if place and place[1] else ""
         raise FormatError(f"{said}{hint}", path=path, line=line) from None
 
 

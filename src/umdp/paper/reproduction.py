@@ -91,7 +91,7 @@ def reproduce(
     judged = [verdict for mode in _modes(ours) for verdict in judge(ours, mode)]
     if ours:
         (folder / "claims.json").write_text(
-            json.dumps([asdict(each) for each in judged], indent=1) + "\n", encoding="utf-8"
+            json.dumps([_as_written(each) for each in judged], indent=1) + "\n", encoding="utf-8"
         )
     report = _show(results, judged, folder, told)
     return Reproduction(folder, report, results, judged, done)
@@ -107,6 +107,11 @@ def collect(experiment: Experiment, archive: Archive) -> Results:
         experiment.name, experiment.title, experiment.published, experiment.trajectories, experiment.seeds, problems,
         outcomes, settings, experiment.own,
     )  # fmt: skip
+
+
+def _as_written(one: Judged) -> dict[str, object]:
+    """Return a claim as the file of claims has it; why it was not judged stands in the detail there."""
+    return {name: value for name, value in asdict(one).items() if name != "reason"}
 
 
 def _show(results: list[Results], judged: list[Judged], folder: Path, say: Say) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from io import BytesIO
 from itertools import pairwise
@@ -18,6 +18,7 @@ from umdp.statements.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 __all__ = ["ENDINGS", "legend", "new_figure", "place_legend", "save", "save_as"]
 
@@ -163,9 +164,24 @@ def _make_printable(figure: Figure) -> None:
     """Write out what is not printable in the texts of a figure, and let no name be taken for a formula."""
     from matplotlib.text import Text
 
+    formulas = set(_numbers_of_axes(figure))
     for text in figure.findobj(Text):
         assert isinstance(text, Text)
-        said = text.get_text()
-        if "$" in said and "mathdefault" not in said:  # the numbers of an axis are formulas
+        shown = text.get_text()
+        if "$" in shown and text not in formulas:
             text.set_parse_math(False)
-        text.set_text(printable(said))
+        text.set_text(printable(shown))
+
+
+def _numbers_of_axes(figure: Figure) -> Iterator[Text]:
+    """Yield the texts that matplotlib writes itself: numbers at the ticks of an axis, as formulas, and their common factor."""
+    from matplotlib.ticker import LogFormatter, ScalarFormatter
+
+    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
+        yield axis.get_offset_text()
+        for formatter, ticks in (
+            (axis.get_major_formatter(), axis.get_major_ticks()),
+            (axis.get_minor_formatter(), axis.get_minor_ticks()),
+        ):
+            if isinstance(formatter, LogFormatter | ScalarFormatter):
+                yield from (label for tick in ticks for label in (tick.label1, tick.label2))

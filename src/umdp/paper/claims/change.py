@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from umdp.paper.claims.measures import Evidence
 from umdp.paper.claims.reach import NEAR
-from umdp.paper.claims.verdict import Part, Ruling, Stand, count, number, percent, rule, series, weigh
+from umdp.paper.claims.verdict import Part, Ruling, Stand, count, number, percent, rule, series, unjudged, weigh
 from umdp.paper.results import Cell
 
 __all__ = ["BOUNDS", "not_without_randomisation", "only_lui_returns"]
@@ -221,4 +221,4 @@ def _nothing(evidence: Evidence, early: list[str]) -> Ruling:
         reason = f"in runs of {evidence.trajectories:,} trajectories every change comes before LUI has learned"
     else:
         reason = f"no change of these runs of {evidence.trajectories:,} trajectories comes in their first tenth"
-    return Ruling("not judged", "too short", f"Not judged: {reason}.", evidence.seeds)
+    return unjudged("too short", reason, evidence.seeds)

@@ -19,7 +19,7 @@ from umdp.paper.claims.prices import Price, price_table, prices
 from umdp.paper.claims.reach import about_equal, first_to_be_optimal, slowest
 from umdp.paper.claims.recovery import dips, only_map_suboptimal
 from umdp.paper.claims.strength import strength_hardly_matters
-from umdp.paper.claims.verdict import FEWEST, Judged, Ruling, Verdict
+from umdp.paper.claims.verdict import FEWEST, Judged, Ruling, Verdict, unjudged
 from umdp.paper.results import Results
 
 __all__ = ["CLAIMS", "Judged", "Price", "Verdict", "judge", "price_table", "prices"]
@@ -113,14 +113,13 @@ def judge(results: Sequence[Results], published: bool) -> list[Judged]:
     for key, claim in CLAIMS.items():
         runs = evidence.get(claim.experiment)
         if runs is not None and runs.seeds < FEWEST:
-            reason = f"Not judged: needs {FEWEST} seeds; there {'is' if runs.seeds == 1 else 'are'} {runs.seeds}."
-            finding = Ruling("not judged", "too few seeds", reason, runs.seeds)
+            reason = f"needs {FEWEST} seeds; there {'is' if runs.seeds == 1 else 'are'} {runs.seeds}"
+            finding = unjudged("too few seeds", reason, runs.seeds)
         elif runs is not None:
             finding = claim.measure(runs)
         else:
             mode = "as published" if published else "by definition"
-            reason = f'Not judged: the experiment "{claim.experiment}" was not run {mode}.'
-            finding = Ruling("not judged", "none", reason)
-        verdict, said, detail, seeds = finding
-        judged.append(Judged(key, claim.text, published, verdict, said, detail, claim.criterion, seeds))
+            finding = unjudged("none", f'the experiment "{claim.experiment}" was not run {mode}')
+        verdict, said, detail, seeds, reason = finding
+        judged.append(Judged(key, claim.text, published, verdict, said, detail, claim.criterion, seeds, reason))
     return judged

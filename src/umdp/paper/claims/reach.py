@@ -6,7 +6,7 @@ import numpy as np
 
 from umdp.paper.claims.curves import LOGARITHMIC, centred, first, gaps, interval
 from umdp.paper.claims.measures import EXACT, OPTIMAL, Evidence, Floats, Runs, logarithmic_grid
-from umdp.paper.claims.verdict import Part, Ruling, count, number, rule, weigh
+from umdp.paper.claims.verdict import Part, Ruling, count, number, rule, unjudged, weigh
 
 __all__ = [
     "ENVIRONMENTS", "LEARNERS", "LONG", "NEAR", "VISIBLE", "about_equal", "comparable", "first_to_be_optimal", "near", "slowest",
@@ -30,7 +30,7 @@ ALIKE, UNLIKE = 0.10, 0.20
 def too_short(evidence: Evidence) -> Ruling:
     """Return that runs are too short for their curves to be judged."""
     reason = f"curves are judged from {LONG:,} trajectories on; these runs have {evidence.trajectories:,}"
-    return Ruling("not judged", "too short", f"Not judged: {reason}.", evidence.seeds)
+    return unjudged("too short", reason, evidence.seeds)
 
 
 def near(environment: str, share: float = NEAR) -> float:

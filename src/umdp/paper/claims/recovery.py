@@ -9,7 +9,7 @@ import numpy as np
 from umdp.paper.claims.curves import for_good, gaps, interval
 from umdp.paper.claims.measures import OPTIMAL, Evidence, Floats, Runs, logarithmic_grid
 from umdp.paper.claims.reach import NEAR, near
-from umdp.paper.claims.verdict import Part, Ruling, Stand, number, power, rule, weigh
+from umdp.paper.claims.verdict import Part, Ruling, Stand, number, power, rule, unjudged, weigh
 
 __all__ = ["dips", "only_map_suboptimal"]
 
@@ -31,8 +31,7 @@ def dips(evidence: Evidence) -> Ruling:
     for LUI and PAC, and at least 10^5 / 5 for UCRL2, whose parts need runs of 5 * 10^5.
     """
     if evidence.trajectories < FACTOR * LEARNED:
-        reason = f"Not judged: needs runs of {FACTOR * LEARNED:,.0f} trajectories."
-        return Ruling("not judged", "too short", reason, evidence.seeds)
+        return unjudged("too short", f"needs runs of {FACTOR * LEARNED:,.0f} trajectories", evidence.seeds)
     points = logarithmic_grid(evidence.trajectories)
     parts = []
     for learner, where in (("LUI", EARLY), ("PAC", EARLY), ("UCRL2", MIDDLE)):
@@ -62,8 +61,7 @@ def only_map_suboptimal(evidence: Evidence) -> Ruling:
     """
     name = "betting-unfavourable"
     if evidence.trajectories < ALMOST / FACTOR:
-        reason = f"Not judged: needs runs of {ALMOST / FACTOR:,.0f} trajectories."
-        return Ruling("not judged", "too short", reason, evidence.seeds)
+        return unjudged("too short", f"needs runs of {ALMOST / FACTOR:,.0f} trajectories", evidence.seeds)
     points = logarithmic_grid(evidence.trajectories)
     others = {learner: evidence.of(name, learner) for learner in ("LUI", "PAC", "UCRL2")}
     below = {learner: interval(gaps(runs, points).max(1)) for learner, runs in others.items() if runs is not None}

@@ -7,7 +7,7 @@ import numpy as np
 from umdp.paper.claims.curves import centred, first, gaps, interval
 from umdp.paper.claims.measures import Evidence, logarithmic_grid
 from umdp.paper.claims.reach import LONG, NEAR, too_short, whole
-from umdp.paper.claims.verdict import Part, Ruling, count, number, percent, rule, series, weigh
+from umdp.paper.claims.verdict import Part, Ruling, count, number, percent, rule, series, unjudged, weigh
 
 __all__ = ["strength_hardly_matters"]
 
@@ -28,8 +28,7 @@ def strength_hardly_matters(evidence: Evidence) -> Ruling:
     if evidence.trajectories < LONG:
         return too_short(evidence)
     if len(found) < 2:
-        reason = "Not judged: less than two of the six strengths were run on grid."
-        return Ruling("not judged", "none", reason, evidence.seeds)
+        return unjudged("none", "less than two of the six strengths were run on grid", evidence.seeds)
     points = logarithmic_grid(evidence.trajectories)
     curves = np.array([gaps(each, points) for each in found.values()])
     apart = np.ptp(curves, axis=0)

@@ -10,7 +10,7 @@ import numpy as np
 
 __all__ = [
     "FEWEST", "Judged", "Part", "Ruling", "Stand", "Verdict", "conclude", "count", "number", "percent", "power", "rule", "series",
-    "weigh",
+    "unjudged", "weigh",
 ]  # fmt: skip
 
 Verdict = Literal["holds", "partly", "fails", "not judged"]
@@ -33,6 +33,7 @@ class Judged:
     detail : the number that decides each part with its interval, and what else there is to know
     criterion : what decides, in a sentence
     seeds : how many runs of each curve it rests on
+    reason : why there was nothing to judge by, which the detail says, too; or empty
     """
 
     key: str
@@ -43,15 +44,17 @@ class Judged:
     detail: str
     criterion: str = ""
     seeds: int = 0
+    reason: str = ""
 
 
 class Ruling(NamedTuple):
-    """What one claim comes to."""
+    """What one claim comes to; `reason` is why there was nothing to judge by, if so."""
 
     verdict: Verdict
     number: str
     detail: str
     seeds: int = 0
+    reason: str = ""
 
 
 class Part(NamedTuple):
@@ -60,6 +63,17 @@ class Part(NamedTuple):
     name: str
     stands: Stand
     said: str = ""
+
+
+def unjudged(number: str, reason: str, seeds: int = 0) -> Ruling:
+    """Return that there is nothing to judge by, in a few words and in a sentence.
+
+    Examples
+    --------
+    >>> unjudged("too short", "needs runs of 500 trajectories").detail
+    'Not judged: needs runs of 500 trajectories.'
+    """
+    return Ruling("not judged", number, f"Not judged: {reason}.", seeds, f"{reason[:1].upper()}{reason[1:]}.")
 
 
 def weigh(

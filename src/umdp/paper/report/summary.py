@@ -96,10 +96,7 @@ def basic_runs(results: Sequence[Results]) -> Results | None:
 
 def explained(one: Judged) -> tuple[str, str]:
     """Return number and detail, without saying again that there was nothing to judge."""
-    if one.verdict != "not judged":
-        return one.number, one.detail
-    reason = one.detail.removeprefix("Not judged: ")
-    return "", reason[:1].upper() + reason[1:]
+    return ("", one.reason or one.detail) if one.verdict == "not judged" else (one.number, one.detail)
 
 
 def _said(one: Judged) -> str:

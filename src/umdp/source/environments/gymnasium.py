@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -189,9 +190,13 @@ def make(env: Any, **options: Any) -> tuple[Any, str]:
     try:
         with warnings.catch_warnings(record=True) as warned, importing_here() if asked.module else nullcontext():
             warnings.simplefilter("always")
-            env = gymnasium.make(asked.id, disable_env_checker=True, **given)
+            registered, note = _registered(asked.id)
+            env = gymnasium.make(registered, disable_env_checker=True, **given)
         for each in warned:
-            _pass_on(each, asked.id)
+            said = " ".join(re.sub(r"\x1b\[\d*m|WARN: ", "", str(each.message)).split())
+            warnings.warn(said, each.category, stacklevel=3)
+        if note is not None:
+            warnings.warn(note, UserWarning, stacklevel=3)
         return env, asked.id
     except gymnasium.error.Error as error:
         said = " ".join(str(error).split())
@@ -212,16 +217,23 @@ def make(env: Any, **options: Any) -> tuple[Any, str]:
         ) from error
 
 
-def _pass_on(warning: warnings.WarningMessage, name: str) -> None:
-    """Say what Gymnasium warns of in a line without colours."""
-    said = " ".join(re.sub(r"\x1b\[\d*m|WARN: ", "", str(warning.message)).split())
-    latest = re.match(r"Using the latest versioned environment `([^`]+)`", said)
-    newer = re.match(r"The environment (\S+) is out of date\. You should consider upgrading to version `([^`]+)`", said)
-    if latest is not None:
-        said = f"gym:{name} names no version; {latest[1]} is taken"
-    elif newer is not None:
-        said = f"gym:{name} is out of date; there is {newer[2]}"
-    warnings.warn(said, warning.category if latest is None and newer is None else UserWarning, stacklevel=4)
+def _registered(name: str) -> tuple[Any, str | None]:
+    """Return what is registered by a name, and what there is to say of its version; the name, where nothing is."""
+    from gymnasium.envs.registration import find_highest_version, get_env_id, parse_env_id, registry
+
+    module, _, id = name.rpartition(":")
+    if module:
+        try:
+            importlib.import_module(module)
+        except ModuleNotFoundError:
+            return name, None  # Gymnasium says what is wrong
+    namespace, plain, version = parse_env_id(id)
+    latest = find_highest_version(namespace, plain)
+    if version is None and latest is not None:
+        taken = get_env_id(namespace, plain, latest)
+        return registry[taken], f"gym:{name} names no version; {taken} is taken"
+    newer = version is not None and latest is not None and latest > version
+    return registry.get(id, name), f"gym:{name} is out of date; there is v{latest}" if newer else None
 
 
 def environment_table(env: Any, state_of: Callable[[Any], Hashable] | None = None) -> tuple[Graph, bool] | None:
