@@ -12,10 +12,10 @@ import umdp
 from oracles.exact import _row_optimum
 from properties.bridge import PLAYERS, to_model
 from properties.generate import random_model
+from solver import reference
 from umdp import MDP, IntervalMDP, Policy, Rewards, Status, evaluate, solve
 from umdp.errors import ModelError, SpecError
-from umdp.solver.graph.arrays import Shape
-from umdp.solver.methods import reference
+from umdp.solver.graph.decided import Shape
 from umdp.solver.methods.discounted import bracket
 from umdp.solver.methods.signed import Signed
 

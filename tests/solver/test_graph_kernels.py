@@ -11,8 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from solver.random_arrays import Arrays, fractions, random_graph
-from umdp.solver.graph.arrays import Shape
-from umdp.solver.graph.decided import Edges
+from umdp.solver.graph.decided import Edges, Shape
 from umdp.solver.kernels.end_components import confined, end_components, sure_against_nature, trap
 from umdp.solver.kernels.graph import attractor, components, descends, reverse, stream, sure_reach
 

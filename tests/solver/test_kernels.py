@@ -1,4 +1,4 @@
-"""Compiled Bellman kernels against the plain versions in `umdp.solver.methods.reference`, and against rationals."""
+"""Compiled Bellman kernels against the plain versions in `solver.reference`, and against rationals."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solver import reference
 from solver.random_arrays import Row, fractions, random_graph, random_problem, row_space, rows, slack_of
 from thoroughness import examples
-from umdp.solver.graph.arrays import Shape
+from umdp.solver.graph.decided import Shape
 from umdp.solver.kernels import sweeps, two_part
 from umdp.solver.kernels.nature import respond
 from umdp.solver.kernels.rows import fill, sort_row
 from umdp.solver.kernels.structs import Players, SystemRows
-from umdp.solver.methods import reference
 from umdp.solver.methods.backward_induction import induct
 from umdp.solver.reduction.problem import Problem
 

@@ -22,8 +22,8 @@ from properties.test_endless import outside as outside_endless
 from umdp import MDP, IntervalMDP, Policy, Rewards, Solution, Spec, Status, evaluate, solve
 from umdp.errors import SpecError
 from umdp.solver import api
+from umdp.solver.request import Watch
 from umdp.solver.unfinished import policy_of
-from umdp.solver.watch import Watch
 
 MANY = 4000  # looks after which a solve of a small model is done
 

@@ -13,8 +13,8 @@ import pytest
 
 import umdp
 from umdp import MDP, IntervalMDP
+from umdp.solver.methods.resumption import renewed
 from umdp.solver.reduction.layout import lay_out
-from umdp.solver.reduction.renewal import renewed
 
 P, R = 'Pmax=? [ F "goal" ]', 'Rmin=? [ F "goal" ]'
 

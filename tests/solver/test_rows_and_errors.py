@@ -15,8 +15,7 @@ from properties.bridge import to_model
 from properties.generate import random_model
 from solver.random_arrays import fractions, row_space
 from umdp import Graph, IntervalMDP, Rewards, solve
-from umdp.solver.graph.arrays import Shape
-from umdp.solver.graph.decided import Edges, decide
+from umdp.solver.graph.decided import Edges, Shape, decide
 from umdp.solver.kernels import sweeps
 from umdp.solver.kernels.structs import Players
 from umdp.solver.methods import by_component as unbounded

@@ -27,7 +27,7 @@ from umdp import (
 from umdp.learn.learner import Learner
 from umdp.learn.tied import Tied
 from umdp.model.tying import Tying
-from umdp.solver.proof.learned import prove_learned
+from umdp.solver.proof.prove import prove_learned
 
 Content = dict[str, Any]
 LEARNED = (

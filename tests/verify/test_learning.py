@@ -13,7 +13,7 @@ import pytest
 
 from umdp import ClopperPearson, ConfidenceSequence, Graph, anytime, benchmark, solve
 from umdp.errors import FormatError
-from umdp.solver.proof.learned import prove_learned
+from umdp.solver.proof.prove import prove_learned
 from umdp.statements import Premise
 from umdp.verify import verify_content
 from umdp.verify.document import digest

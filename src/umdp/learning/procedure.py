@@ -27,10 +27,9 @@ from umdp.learning.stopping import Prospects, default_horizon
 from umdp.learning.validation import asked_of, check_numbers, check_spec, readings
 from umdp.learning.value_estimates import distance, value_estimates
 from umdp.model import IntervalMDP
-from umdp.solver import Bracket, Proposal, Solution, prepare, relevant
+from umdp.solver import Bracket, Solution, UncertifiedSolution, prepare, relevant
 from umdp.solver.graph.relevance import resting
-from umdp.solver.policy_values import PolicyValues
-from umdp.solver.prepared import keep_start
+from umdp.solver.prepared import PolicyValues, keep_start
 from umdp.source import Source
 from umdp.source.source import without_rest
 from umdp.spec import Spec
@@ -51,7 +50,7 @@ class _Solved:
     starts: dict[str, Array]
     model: IntervalMDP | None = None
     robust: Solution | None = None
-    optimistic: Proposal | None = None
+    optimistic: UncertifiedSolution | None = None
     weight: NDArray[np.float64] | None = None
     quota: Array | None = None
     ceiling: Bracket | None = None
@@ -243,9 +242,9 @@ class LearningRun:
         options = self.settings.options(self.state.starts, "robust")
         return self._pessimist.solve_model(model, cutoff=CUTOFF, **options)
 
-    def solve_optimistic(self, model: IntervalMDP) -> Proposal:
+    def solve_optimistic(self, model: IntervalMDP) -> UncertifiedSolution:
         """Find what is best in the best case, and its value; without a proof."""
-        return self._optimist.propose(model, **self.settings.options(self.state.starts, "optimistic"))
+        return self._optimist.solve_uncertified(model, **self.settings.options(self.state.starts, "optimistic"))
 
     def towards(self, optimistic: Array | None) -> Array | None:
         """Return the choices (S,) that exploration is told are best, given those of the model as it is now."""
@@ -270,7 +269,7 @@ class LearningRun:
             keep_start(solved.starts, "robust", solved.robust)
         return solved.robust
 
-    def _optimistic(self) -> Proposal | None:
+    def _optimistic(self) -> UncertifiedSolution | None:
         """Return what is best in the best case, where exploration asks for it and something is there to follow it."""
         solved = self._solved
         if solved.optimistic is None and self.explorer.optimistic and self.source.interactive:

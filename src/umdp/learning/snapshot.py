@@ -23,7 +23,7 @@ from umdp.statements.text import nouns
 
 if TYPE_CHECKING:
     from umdp.learn import Learner
-    from umdp.solver.policy_values import PolicyValues
+    from umdp.solver.prepared import PolicyValues
     from umdp.solver.proof.certificate import Certificate
 
 __all__ = ["Snapshot"]
@@ -183,7 +183,7 @@ class Snapshot:
         A promise by the model is proved by the model; one by evidence follows from counts, and these are taken on trust.
         """
         from umdp.learning.candidates.played_certificate import prove_played
-        from umdp.solver.proof.learned import prove_learned
+        from umdp.solver.proof.prove import prove_learned
 
         if self.promise is not None and self.promise.by == "evidence":
             return prove_played(self.promise, self.robust)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.explore.view import ValueEstimate, ValueEstimates
 from umdp.learning.state import LearningState, RunSettings
-from umdp.solver import Bracket, Proposal, Solution, propose
+from umdp.solver import Bracket, Solution, UncertifiedSolution, solve_uncertified
 from umdp.solver.objective import objective_of
 from umdp.solver.request import SolveOptions
 from umdp.spec import Direction
@@ -25,7 +25,7 @@ def value_estimates(
     settings: RunSettings,
     state: LearningState,
     robust: Callable[[], Solution],
-    optimistic: Callable[[], Proposal | None],
+    optimistic: Callable[[], UncertifiedSolution | None],
 ) -> ValueEstimates:
     """Return the worst and the best case of what a run knows; nothing is solved before it is asked for."""
     graph, reading, learner = settings.graph, settings.worst, state.learner
@@ -42,7 +42,9 @@ def value_estimates(
 
     def plan(probability: Array) -> Array:
         model = graph.with_probability(probability)
-        return _first(propose(model, reading, SolveOptions(settings.precision, settings.method)).policy.choice)
+        return _first(
+            solve_uncertified(model, reading, SolveOptions(settings.precision, settings.method)).policy.choice
+        )
 
     tying = getattr(learner, "tying", None)
     return ValueEstimates(

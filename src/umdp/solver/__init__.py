@@ -13,23 +13,22 @@ The rooms stand in the order in which a property passes through them:
 `task` is what is handed from room to room, and `api` leads through them.
 """
 
-from umdp.solver.api import evaluate, propose, solve
+from umdp.solver.api import evaluate, solve, solve_uncertified
 from umdp.solver.graph.relevance import Relevant, relevant
 from umdp.solver.prepared import Prepared, prepare
-from umdp.solver.proposal import Proposal
-from umdp.solver.result import Bracket, Solution, Statistics, Status
+from umdp.solver.result import Bracket, Solution, Statistics, Status, UncertifiedSolution
 
 __all__ = [
     "Bracket",
     "Prepared",
-    "Proposal",
     "Relevant",
     "Solution",
     "Statistics",
     "Status",
+    "UncertifiedSolution",
     "evaluate",
     "prepare",
-    "propose",
     "relevant",
     "solve",
+    "solve_uncertified",
 ]

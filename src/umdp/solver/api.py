@@ -13,23 +13,20 @@ from umdp.errors import ModelError, OutOfTime
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.bounded import bounded
 from umdp.solver.confirm.lift import confirm_lift
-from umdp.solver.filtered import filtered
 from umdp.solver.long_run import average
 from umdp.solver.methods.table import METHODS
-from umdp.solver.nested import settled
+from umdp.solver.nested import filtered, settled
 from umdp.solver.objective import players
-from umdp.solver.proposal import Proposal, as_good
-from umdp.solver.request import Request, SolveOptions, SolveStatistics, Start
-from umdp.solver.result import Solution
+from umdp.solver.request import Request, SolveOptions, SolveStatistics, Start, Watch
+from umdp.solver.result import Solution, UncertifiedSolution, as_good
 from umdp.solver.sums import discounted
 from umdp.solver.support import possible_transitions, with_transitions, without_transitions
 from umdp.solver.temporal import along, in_memory, lift, needs_automaton
 from umdp.solver.unbounded import unbounded
 from umdp.solver.unfinished import unanswered
-from umdp.solver.watch import Watch
 from umdp.spec import Spec
 
-__all__ = ["answer", "evaluate", "propose", "solve"]
+__all__ = ["answer", "evaluate", "solve", "solve_uncertified"]
 
 AIMS = {"reach": unbounded, "total": unbounded, "bounded": bounded, "discounted": discounted, "average": average}
 Progress = Callable[[str, float], None]
@@ -105,12 +102,14 @@ def answer(
     return AIMS[spec.aim](request)
 
 
-def propose(model: MDP | IntervalMDP, spec: Spec, options: SolveOptions, start: Start | None = None) -> Proposal:
+def solve_uncertified(
+    model: MDP | IntervalMDP, spec: Spec, options: SolveOptions, start: Start | None = None
+) -> UncertifiedSolution:
     """Return an optimal policy and its value without asking for a proof: exploration needs a direction, not a bracket."""
     options = replace(options, prove=False)
     solution = AIMS[spec.aim](Request(model, spec, *players(model, spec), options, start))
     tied = lambda: as_good(model, spec, solution.upper)  # noqa: E731
-    return Proposal(solution.policy, solution.value, tied, values=lambda: solution.upper)
+    return UncertifiedSolution(solution.policy, solution.value, tied, values=lambda: solution.upper)
 
 
 def evaluate(

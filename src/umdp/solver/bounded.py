@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP
-from umdp.solver.graph.arrays import Shape
+from umdp.solver.graph.decided import Shape
 from umdp.solver.request import Request, SolveOptions
 from umdp.solver.result import Bracket, Solution, Status, mdp_of
 from umdp.solver.sums import bounded_sum

@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 
 from umdp.model import IntervalMDP, Policy
 from umdp.solver.judge.width import plausible, plausible_end
-from umdp.solver.proposal import Proposal, as_good
 from umdp.solver.request import Request
-from umdp.solver.result import Bracket, Solution, mdp_of
+from umdp.solver.result import Bracket, Solution, UncertifiedSolution, as_good, mdp_of
 from umdp.solver.task import Values
 
 if TYPE_CHECKING:
     from umdp.model import MDP
+    from umdp.solver.cached_rows import CachedRows, Found
     from umdp.solver.judge import TwoPart
     from umdp.solver.judge.question import JudgedObjective
-    from umdp.solver.methods.repetition import Found, Repetition
 
 __all__ = ["CachedSystem"]
 
@@ -58,7 +57,7 @@ class CachedSystem:
     known : the equations, kept with the graph
     """
 
-    def __init__(self, known: Repetition) -> None:
+    def __init__(self, known: CachedRows) -> None:
         self.known, self._made = known, False
 
     def _make(self, request: Request) -> None:
@@ -186,7 +185,7 @@ class CachedSystem:
             lambda: Policy.trusted(model, found.choice), nature, found.x[: known.n],
         )  # fmt: skip
 
-    def propose(self, request: Request) -> Proposal | None:
+    def solve_uncertified(self, request: Request) -> UncertifiedSolution | None:
         """Return an optimal policy and its value, without a proof; None where elimination is not enough."""
         known, model, nature_max, kind = self.known, request.model, request.nature_max, request.spec.kind
         assert isinstance(model, IntervalMDP)
@@ -204,4 +203,6 @@ class CachedSystem:
 
         value = Bracket(*plausible_end(kind, *bounds)).value
         policy = Policy.trusted(model, found.choice)
-        return Proposal(policy, value, lambda: as_good(model, request.spec, upper()), found.x[: known.n], upper)
+        return UncertifiedSolution(
+            policy, value, lambda: as_good(model, request.spec, upper()), found.x[: known.n], upper
+        )

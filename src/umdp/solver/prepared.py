@@ -1,25 +1,31 @@
-"""`prepare`: a solver bound to a graph and a property, for bounds that come one after another."""
+"""`prepare`: a solver bound to a graph and a property, for bounds that come one after another.
+
+`PolicyValues` is the like for policies on a process that is known: equations are set up once, and nothing is proved.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from umdp.model import Graph, IntervalMDP, Policy
-from umdp.solver.api import answer, propose, solve
+from umdp.model import MDP, Graph, IntervalMDP, Policy
+from umdp.solver.api import answer, solve, solve_uncertified
 from umdp.solver.cached import CachedSystem
 from umdp.solver.objective import players
-from umdp.solver.proposal import Proposal
 from umdp.solver.reduction.analysis import analyse
 from umdp.solver.request import Request, SolveOptions, Start
-from umdp.solver.result import Solution
+from umdp.solver.result import Solution, UncertifiedSolution
 from umdp.solver.temporal import needs_automaton
-from umdp.solver.unbounded import cached_system
+from umdp.solver.unbounded import cached_system, task_of
 from umdp.spec import Spec
 
-__all__ = ["Prepared", "keep_start", "prepare"]
+if TYPE_CHECKING:
+    from umdp.solver.cached_rows import CachedRows
+
+__all__ = ["PolicyValues", "Prepared", "keep_start", "prepare"]
 
 Array = NDArray[Any]
 
@@ -87,7 +93,7 @@ class Prepared:
         found = None if system is None else system.solve(request, lambda: answer(model, self.spec, options))
         return answer(model, self.spec, options, begin) if found is None else found
 
-    def propose(
+    def solve_uncertified(
         self,
         model: IntervalMDP,
         *,
@@ -95,12 +101,12 @@ class Prepared:
         before: Array | None = None,
         precision: float,
         method: str,
-    ) -> Proposal:
+    ) -> UncertifiedSolution:
         """Return an optimal policy for a model with this graph, and its value, without a proof; `start` are choices (S,)."""
         options, begin = SolveOptions(precision, method, prove=False), Start(start, before)
         request, system = self._set_up(model, options, begin)
-        found = None if system is None else system.propose(request)
-        return propose(model, self.spec, options, begin) if found is None else found
+        found = None if system is None else system.solve_uncertified(request)
+        return solve_uncertified(model, self.spec, options, begin) if found is None else found
 
     def _set_up(self, model: IntervalMDP, options: SolveOptions, start: Start) -> tuple[Request, CachedSystem | None]:
         """Return the request, and the system kept with the graph; None where it is not enough, or not needed."""
@@ -113,7 +119,7 @@ class Prepared:
         return request, self._system
 
 
-def keep_start(starts: dict[str, Array], name: str, found: Solution | Proposal) -> None:
+def keep_start(starts: dict[str, Array], name: str, found: Solution | UncertifiedSolution) -> None:
     """Keep, under a name, what a later solve may start from: choices (S,) and values; what there is none of is dropped."""
     for each, array in ((name, found.policy.choice), (f"{name} values", found.unknowns)):
         starts.pop(each, None)
@@ -132,3 +138,60 @@ def prepare(graph: Graph, spec: Spec | str) -> Prepared:
         The property; on intervals it says what nature does, as in ``Pmaxmin``.
     """
     return Prepared(graph, spec)
+
+
+SMALL = 400  # states of a component up to which elimination is cheap
+
+
+class PolicyValues:
+    """Evaluates policies of one property on a process: to measure by, never to promise.
+
+    Examples
+    --------
+    >>> from umdp import MDP, Policy, Spec
+    >>> coin = MDP([0, 2, 3, 4], [0, 2, 4, 5, 6], [1, 2, 1, 2, 1, 2], [0.5, 0.5, 0.25, 0.75, 1, 1], labels={"heads": [1]})
+    >>> values = PolicyValues(Spec.parse('Pmaxmin=? [ F "heads" ]'))
+    >>> values.of(coin, Policy(coin, [1, 2, 3]))
+    0.25
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self._process: MDP | None = None
+        self._known: CachedRows | None = None
+        self._last: tuple[NDArray[np.int64], float] | None = None
+
+    def __reduce__(self) -> Any:
+        return PolicyValues, (self.spec,)
+
+    def of(self, process: MDP, policy: Policy) -> float | None:
+        """Return the value of a policy in the initial state of a process; None where that takes more than elimination."""
+        from umdp.solver.cached_kernels import evaluate_policy
+
+        if process is not self._process:
+            self._process, self._known, self._last = process, self._set_up(process), None
+        known, choice = self._known, policy.choice
+        if known is None or choice is None or choice.ndim != 1:
+            return None
+        if self._last is not None and not (self._last[0] != choice).any():
+            return self._last[1]
+        found = evaluate_policy(int(known.index[process.initial]), known.arrays(), choice)
+        if math.isnan(found):
+            return None
+        self._last = choice, found
+        return found
+
+    def _set_up(self, process: MDP) -> CachedRows | None:
+        """Return the equations of a process; None where the graph decides the value, or elimination is not enough."""
+        from umdp.solver.cached_rows import CachedRows
+
+        if self.spec.aim != "reach" or self.spec.filter is not None:
+            return None
+        about = analyse(process, self.spec)
+        task = task_of(about, self.spec, *players(process, self.spec))
+        if not about.kept or task.complement or not task.decided.maybe[process.initial]:
+            return None
+        known = CachedRows(task)
+        if not known.suits or known.largest > SMALL or known.index[process.initial] >= known.n:
+            return None
+        return known if known.renew(process.probability, process.probability) else None

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.graph.arrays import sealed
-from umdp.solver.graph.decided import Decided, Edges
+from umdp.solver.graph.decided import Decided, Edges, sealed
 
 if TYPE_CHECKING:
-    from umdp.solver.graph.arrays import Shape
+    from umdp.solver.graph.decided import Shape
     from umdp.solver.kernels.structs import ChoiceRows
     from umdp.solver.reduction.problem import Problem
 
@@ -29,7 +28,7 @@ Mask = NDArray[np.bool_]
 class Task:
     """One objective over given bounds: who pulls which way, what is decided, what is paid.
 
-    `complement` asks for one minus the probability, with the directions of that (complemented) value; `cuts` says
+    `complement` asks for one minus the probability, with the directions of that (complemented) value; `support_may_shrink` says
     whether nature may set some probability to 0; `memo` keeps what depends on the graph alone, for the next task.
     `total` asks for all that is ever earned, so that an end component without reward is no end.
     Rewards are those of the model up to a factor in ``[1 - reward_error, 1 + reward_error]``, bounds up to one in
@@ -47,7 +46,7 @@ class Task:
     goal: Mask
     left: Mask
     complement: bool = False
-    cuts: bool = True
+    support_may_shrink: bool = True
     memo: dict[Any, Any] | None = None
     reward_error: float = 0.0
     blur: float = 0.0

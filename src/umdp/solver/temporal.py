@@ -19,8 +19,7 @@ from umdp.automata.memory_policy import MemoryPolicy
 from umdp.automata.product import ACCEPTING, Product, Skeleton, carried, multiply
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP
-from umdp.solver.graph.arrays import Shape
-from umdp.solver.graph.decided import Edges
+from umdp.solver.graph.decided import Edges, Shape
 from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Reach, Spec, TemporalFormula, Until
 from umdp.spec.expression import Label, Unary
 from umdp.spec.temporal_formula import lasting

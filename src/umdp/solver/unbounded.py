@@ -17,16 +17,16 @@ from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.cached import CachedSystem
 from umdp.solver.confirm.reaching import confirm, confirm_above
-from umdp.solver.cuts import cut_rows, enclosed
 from umdp.solver.judge.width import plausible, plausible_end
 from umdp.solver.reduction.analysis import Analysis, analyse
 from umdp.solver.request import Request
 from umdp.solver.result import Bracket, Solution, Status, mdp_of
+from umdp.solver.shrinking_support import cut_rows, enclosed
 from umdp.solver.task import DraftBounds, Task, Values, has_free_zero
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
-    from umdp.solver.methods.repetition import Repetition
+    from umdp.solver.cached_rows import CachedRows
 
 __all__ = ["cached_system", "task_of", "unbounded"]
 
@@ -39,7 +39,7 @@ def task_of(about: Analysis, spec: Spec, agent_max: bool, nature_max: bool) -> T
     task = Task(
         about.edges, about.lower, about.upper, spec.kind, agent_max, nature_max,
         about.decided(spec.kind, agent_max != safety), about.reward, about.goal, about.left, safety, memo=about.memo,
-        reward_error=about.reward_error, cuts=False, total=about.total,
+        reward_error=about.reward_error, support_may_shrink=False, total=about.total,
     )  # fmt: skip
     if not task.joint and bool((np.diff(about.shape.state_ptr) == 1).all()):  # nature decides alone
         task = replace(task, agent_max=nature_max, decided=about.decided(spec.kind, nature_max != safety))
@@ -53,13 +53,13 @@ def cached_system(about: Analysis, request: Request) -> CachedSystem | None:
         return None
     key = ("system", *request.players)
     if key not in about.memo:
-        from umdp.solver.methods.repetition import Repetition
+        from umdp.solver.cached_rows import CachedRows
 
         task = task_of(about, spec, *request.players)
         shared = ("rows", task.agent_max, task.reach_max)  # whichever way nature pulls
         if shared not in about.memo:
-            about.memo[shared] = Repetition(task) if task.decided.maybe.any() else None
-        rows: Repetition | None = about.memo[shared]
+            about.memo[shared] = CachedRows(task) if task.decided.maybe.any() else None
+        rows: CachedRows | None = about.memo[shared]
         about.memo[key] = CachedSystem(rows) if rows is not None and rows.suits else None
     system: CachedSystem | None = about.memo[key]
     return system
@@ -125,12 +125,12 @@ def _draft(request: Request, about: Analysis, values: Values | None = None) -> S
     model, spec, options = request.model, request.spec, request.options
     resumed = None if values is None or about.total else resume(values, about, options)
     task = task_of(about, spec, *request.players) if resumed is None else resumed.task
-    cuts = resumed is None and has_free_zero(task)
-    task = replace(task, cuts=cuts)
+    shrinks = resumed is None and has_free_zero(task)
+    task = replace(task, support_may_shrink=shrinks)
     first = None
     if resumed is None and (choice := request.first_choices) is not None:
         first = np.concatenate([choice, about.shape.state_ptr[choice.size : -1]])
-    if cuts and not task.joint:
+    if shrinks and not task.joint:
         found = _by_strategies(request, task, first)
     else:
         found = _by_values(request, task, first, resumed)
@@ -141,7 +141,7 @@ def _draft(request: Request, about: Analysis, values: Values | None = None) -> S
 
     def nature() -> MDP:
         chosen = found.prob()
-        if cuts:  # where the graph decides, it does so because no listed transition is cut
+        if shrinks:  # where the graph decides, it does so because no listed transition is cut
             decided_rows = ~task.decided.maybe[shape.choice_state]
             chosen = np.where(np.repeat(decided_rows, np.diff(shape.choice_ptr)), spread(task), chosen)
         return mdp_of(model, chosen[: model.transitions])
@@ -173,12 +173,12 @@ def _by_values(request: Request, task: Task, first: Array | None, resumed: Value
     from umdp.solver.methods.nature import answer
     from umdp.solver.methods.strategy_iteration import solve_alone
 
-    spec, options, cuts = request.spec, request.options, task.cuts
+    spec, options, shrinks = request.spec, request.options, task.support_may_shrink
     initial, size = np.array([request.model.initial]), request.model.states
-    values, solved = resumed or (solve_alone if cuts else solve_task)(task, options, first), task
+    values, solved = resumed or (solve_alone if shrinks else solve_task)(task, options, first), task
     bracket, turn = _bracket(spec, *_one(values.between(initial))), False
     stopped = options.statistics.stopped
-    if spec.kind == "P" and not cuts and not stopped and bracket.relative_width > options.precision:
+    if spec.kind == "P" and not shrinks and not stopped and bracket.relative_width > options.precision:
         # Where a probability is close to 1 there is more room for differences in one minus it.
         turned = replace(
             task, complement=not task.complement, agent_max=not task.agent_max, nature_max=not task.nature_max
@@ -189,10 +189,10 @@ def _by_values(request: Request, task: Task, first: Array | None, resumed: Value
         if turn:
             bracket, values, solved = narrow, other, turned
     # The graph of one policy may decide more than the graph of all.
-    own = _own_bracket(request, bracket, values.choice) if cuts else bracket
+    own = _own_bracket(request, bracket, values.choice) if shrinks else bracket
     return _Found(
         bracket, own, lambda: one_minus(values.lower, values.upper) if turn else (values.lower, values.upper),
-        lambda: values.choice, lambda: answer(solved, values), None if cuts or turn else values,
+        lambda: values.choice, lambda: answer(solved, values), None if shrinks or turn else values,
         lambda: values.candidate(size),
     )  # fmt: skip
 

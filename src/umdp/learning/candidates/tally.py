@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import Graph, Policy
-from umdp.solver.graph.arrays import Shape
-from umdp.solver.graph.decided import Edges
+from umdp.solver.graph.decided import Edges, Shape
 from umdp.solver.objective import objective_of
 from umdp.source.observed_graph import STAY
 from umdp.source.simulator.simulator import Simulator

@@ -22,7 +22,7 @@ from umdp.learn import Learner
 from umdp.learn.dirichlet import Dirichlet
 from umdp.learning.procedure import LearningRun
 from umdp.model import IntervalMDP, Policy
-from umdp.solver import Proposal, Solution, evaluate, solve
+from umdp.solver import Solution, UncertifiedSolution, evaluate, solve
 from umdp.solver.objective import objective_of
 from umdp.spec import Direction
 
@@ -165,9 +165,9 @@ class Published(LearningRun):
         policy, _ = self._iterate(model, self.spec.deciding().agent is Direction.MIN)
         return evaluate(model, self.spec.robust(), policy)
 
-    def solve_optimistic(self, model: IntervalMDP) -> Proposal:
+    def solve_optimistic(self, model: IntervalMDP) -> UncertifiedSolution:
         """Find the policy by value iteration."""
-        return Proposal(*self._iterate(model, self.spec.deciding().agent is Direction.MAX))
+        return UncertifiedSolution(*self._iterate(model, self.spec.deciding().agent is Direction.MAX))
 
     def _iterate(self, model: IntervalMDP, nature_max: bool) -> tuple[Policy, float]:
         """Return the policy, and the value, that value iteration ends with."""

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Graph
-from umdp.solver.graph.arrays import Shape
-from umdp.solver.graph.decided import Edges, decide
+from umdp.solver.graph.decided import Edges, Shape, decide
 from umdp.solver.objective import Objective, objective_of
 from umdp.spec import Direction, Spec
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Graph, Policy
-from umdp.solver.graph.arrays import Shape
-from umdp.solver.graph.decided import Edges
+from umdp.solver.graph.decided import Edges, Shape
 from umdp.solver.objective import objective_of
 from umdp.spec import Direction, Spec
 

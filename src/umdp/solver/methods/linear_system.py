@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from umdp.solver.kernels import two_part
 from umdp.solver.kernels.chain import apply, bicgstab, is_proper
 from umdp.solver.methods.sparse_elimination import SparseElimination
-from umdp.solver.watch import Watch
+from umdp.solver.request import Watch
 
 if TYPE_CHECKING:
     from umdp.solver.kernels.structs import ChainRows

@@ -2,6 +2,8 @@
 
 Components are solved in order, successors first. One whose rows are the same, and whose exits have the same values and errors to
 the last bit, has the bounds it had: their proof is about nothing else.
+
+Equations are written anew where bounds have changed, and copied elsewhere.
 """
 
 from __future__ import annotations
@@ -13,19 +15,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.kernels.changes import carry, differing, next_stale
+from umdp.solver.kernels.equations import splice
 from umdp.solver.methods.by_component import solve_task
 from umdp.solver.methods.table import EXACT
-from umdp.solver.reduction.layout import lay_out
-from umdp.solver.reduction.renewal import renewed
+from umdp.solver.reduction.equations import build, quotient_of
+from umdp.solver.reduction.layout import lay_out, plan_of
+from umdp.solver.reduction.problem import Given, Problem
 from umdp.solver.task import has_free_zero
 
 if TYPE_CHECKING:
     from umdp.solver.reduction.analysis import Analysis
     from umdp.solver.reduction.problem import Problem
     from umdp.solver.request import SolveOptions
-    from umdp.solver.task import Values
+    from umdp.solver.task import Task, Values
 
-__all__ = ["Past", "resume"]
+__all__ = ["Past", "renewed", "resume"]
+
+
+def renewed(problem: Problem, task: Task, changed: Array) -> Problem | None:
+    """Return a problem with the rows of changed choices (C,) written anew; None where that would change which there are."""
+    plan, graph, n = plan_of(task), task.graph, problem.n
+    touched = np.zeros(n + 2, np.bool_)
+    touched[plan.index[graph.choice_state[changed]]] = True
+    unknowns = np.flatnonzero(touched[:n])
+    members = plan.order[touched[plan.index[plan.order]]]
+    quotient = quotient_of(plan.index, members, task.decided.usable, plan.stays, n)
+    part = build(task.rows, quotient, np.array([n]), problem.exits)
+    low = np.array(problem.lower)
+    high = low if problem.plain else np.array(problem.upper)
+    slack, reward = np.array(problem.slack), np.array(problem.reward)
+    if not splice(unknowns, part.rows, problem.rows._replace(lower=low, upper=high, slack=slack, reward=reward)):
+        return None
+    given = Given(graph.choice_ptr, graph.successor, task.lower, task.upper, task.reward, plan.stays)
+    order = np.array(problem.order)
+    return replace(problem, lower=low, upper=high, slack=slack, reward=reward, order=order, given=given)
+
 
 Array = NDArray[Any]
 SHARE = 0.25  # of the choices: where more have changed, all equations are written anew

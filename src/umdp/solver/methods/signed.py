@@ -31,7 +31,7 @@ from umdp.solver.kernels.structs import Players, RowSpace, StepRows, Steps
 
 if TYPE_CHECKING:
     from umdp.model import Rewards
-    from umdp.solver.graph.arrays import Shape
+    from umdp.solver.graph.decided import Shape
 
 __all__ = ["Signed", "backward"]
 

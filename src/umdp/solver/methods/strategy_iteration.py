@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.graph.arrays import Shape
-from umdp.solver.graph.decided import Decided, Edges, decide
+from umdp.solver.graph.decided import Decided, Edges, Shape, decide
 from umdp.solver.kernels.end_components import sure_against_nature, trap
 from umdp.solver.kernels.nature import respond
 from umdp.solver.methods.by_component import solve_task

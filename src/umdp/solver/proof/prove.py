@@ -1,21 +1,25 @@
-"""From a solution to its certificate: vectors, ranks and trap levels, each checked before it is written."""
+"""From a solution to its certificate: vectors, ranks and trap levels, each checked before it is written.
+
+That of what was learned has the counts and levels behind the bounds, too.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from umdp.errors import ModelError
 from umdp.solver.proof.average import average_bound
 from umdp.solver.proof.certificate import Certificate, skeleton
-from umdp.solver.proof.endless import discounted_bound
 from umdp.solver.proof.reaching import reaching_bounds
-from umdp.solver.proof.total import total_bounds
+from umdp.solver.proof.total import discounted_bound, total_bounds
 from umdp.spec import Spec
 from umdp.spec.nested import nested_in
-from umdp.statements import DiagnosticCode, Statement, say
+from umdp.statements import DiagnosticCode, Statement, codes_of, say
 from umdp.statements.checking import OF_CLAIM, OF_POLICY
 from umdp.verify.bounded import induct
 from umdp.verify.document import Bound, Model, digest, has_sign, make_model
@@ -29,7 +33,7 @@ from umdp.verify.verdict import possible, verify_content
 if TYPE_CHECKING:
     from umdp.solver.result import Solution
 
-__all__ = ["prove"]
+__all__ = ["prove", "prove_learned"]
 
 
 def prove(solution: Solution) -> Certificate:
@@ -157,3 +161,46 @@ def _weaken(content: dict[str, Any], model: Model, asked: Question, refused: Sta
     found = 1 - found if asked.complement else found
     claim[side] = written(_exact(double(found, up=side == "upper")))
     return say(DiagnosticCode.CLAIMED_LESS, side=side, bound=claim[side])
+
+
+LESS = 1 - 2.0**-50  # levels are written a little smaller, so that they add up to no more than the error rate
+ARRAYS = ("lower_hits", "lower_samples", "upper_hits", "upper_samples", "lower_levels", "upper_levels")
+BOX = ("own_lower", "own_upper", "prior_lower", "prior_upper", "box_lower", "box_upper", "outcome_function")
+EVENTS = ("event_ptr", "event_outcome", "own_lower", "own_upper")
+CLASSES = ("class_ptr", "transition_ptr", "transition_outcome")
+
+
+def prove_learned(
+    solution: Solution, ledger: Mapping[str, Any] | None, assumptions: tuple[str, ...] = ()
+) -> Certificate:
+    """Return a solution's certificate with a learner's ledger, which proves the level too."""
+    if ledger is None:
+        raise ModelError("nothing is promised of what was learned, so there is no level to prove")
+    kind = ledger.get("graph", "listed")
+    if kind not in ("listed", "tied", "events", "parametric"):
+        raise ModelError("certificates are for graphs that were given; this one was found in the data")
+    base = prove(solution)
+    content = dict(base.content)
+    learning: dict[str, Any] = {name: ledger[name] for name in ("method", "error_rate", "prior")}
+    for name in ARRAYS:
+        array = ledger[name] * LESS if name.endswith("levels") else ledger[name]
+        learning[name] = array.tolist()
+    if kind != "listed":
+        learning["graph"] = kind
+        learning |= {name: np.asarray(ledger[name]).tolist() for name in CLASSES}
+    if kind == "events":
+        learning |= {name: np.asarray(ledger[name]).tolist() for name in EVENTS}
+    if kind == "parametric":
+        learning |= {name: np.asarray(ledger[name]).tolist() for name in BOX}
+        learning |= {name: ledger[name] for name in ("parameters", "functions", "weights")}
+    learning["assumptions"] = list(map(str, assumptions))
+    learning["assumption_codes"] = [code.value for code in codes_of(assumptions)]
+    level = 1 - Fraction(float(ledger["error_rate"]))
+    shown = float(level)
+    content["learning"] = learning
+    content["claim"] = {**content["claim"], "level": shown if Fraction(shown) <= level else math.nextafter(shown, 0)}
+    content["digest"] = digest(content)
+    verdict = verify_content(content)
+    if not verdict.valid:
+        raise ModelError(f"what was learned cannot be proved: {verdict.reason}")
+    return Certificate(content, base.notes)

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Rewards
-from umdp.solver.graph.arrays import Shape
-from umdp.solver.graph.decided import Decided, Edges, decide, decide_total
+from umdp.solver.graph.decided import Decided, Edges, Shape, decide, decide_total
 from umdp.solver.objective import bounds_of, objective_of
 from umdp.spec import Spec
 

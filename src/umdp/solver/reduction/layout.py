@@ -77,7 +77,7 @@ class Plan:
 
 def plan_of(task: Task) -> Plan:
     """Return how the unknowns of a task stand for states; worked out once a graph unless nature may cut edges."""
-    if task.memo is None or task.cuts:
+    if task.memo is None or task.support_may_shrink:
         return _plan(task)
     key = ("plan", task.kind, task.agent_max, task.reach_max)
     if key not in task.memo:
@@ -119,20 +119,20 @@ def _plan(task: Task) -> Plan:
     component, order, count, cyclic = components(*edges, listed)
     if cyclic.any():
         order = _in_order(task, component, order, cyclic)
-    if graph.choices == graph.states and not task.cuts:
+    if graph.choices == graph.states and not task.support_may_shrink:
         lingers = False  # in a chain, what can stay for ever does, and is decided
     if lingers and cyclic.any():
         candidates = decided.usable & cyclic[graph.choice_state]
         if task.kind == "R":
             candidates &= task.reward <= 0.0
-        if candidates.any() and not task.cuts:
+        if candidates.any() and not task.support_may_shrink:
             # Only where some choice can stay for ever among the cyclic states can there be an end component.
             cyclic = ~task.edges.drawn(~cyclic, cyclic, every=True)
             candidates &= cyclic[graph.choice_state]
         if candidates.any():
             # Unless nature may cut edges, which the task says, end components are those of the graph: a plan that is kept with it
             # must not depend on the bounds that were there first.
-            even = None if task.cuts else np.ones(graph.transitions)
+            even = None if task.support_may_shrink else np.ones(graph.transitions)
             lower, upper = (task.lower, task.upper) if even is None else (even, even)
             inner, stays, blocks = end_components(
                 graph.state_ptr, graph.choice_ptr, graph.successor, lower, upper, cyclic, candidates

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import IntervalMDP, Rewards
-from umdp.solver.graph.arrays import Shape
+from umdp.solver.graph.decided import Shape
 
 __all__ = ["Stopping", "with_stops"]
 

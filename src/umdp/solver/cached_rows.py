@@ -1,6 +1,6 @@
-"""Solving the same small problem again and again, with other bounds: what the graph fixes is kept, and so is all work space.
+"""Cached rows: the equations of a small problem, laid out once, to be written and solved for one set of bounds after another.
 
-`Repetition` belongs to a graph and an objective. It does what `by_component` does for problems that elimination solves at once,
+`CachedRows` belongs to a graph and an objective. It does what `by_component` does for problems that elimination solves at once,
 and gives way to it wherever that is not enough.
 """
 
@@ -23,7 +23,7 @@ from umdp.solver.task import Task, Values
 if TYPE_CHECKING:
     from umdp.solver.request import SolveOptions
 
-__all__ = ["Repetition"]
+__all__ = ["CachedRows"]
 
 Array = NDArray[Any]
 NOWHERE = np.empty(0, np.int64)
@@ -46,7 +46,7 @@ class Found(NamedTuple):
     parts: tuple[Array, Array] | None
 
 
-class Repetition:
+class CachedRows:
     """The equations of one graph and objective, for bounds of which nature cuts no edge.
 
     Attributes
@@ -227,7 +227,7 @@ class Repetition:
 
     def values(self, found: Found, lower: Array, upper: Array, nature_max: bool) -> Values:
         """Return what was found as the values of the task with these bounds."""
-        task = replace(self.task, lower=lower, upper=upper, nature_max=nature_max, cuts=False)
+        task = replace(self.task, lower=lower, upper=upper, nature_max=nature_max, support_may_shrink=False)
         problem = lay_out(task).problem
         prob = found.prob[: problem.target.size]
         return Values(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from umdp.solver.graph.arrays import Shape
+    from umdp.solver.graph.decided import Shape
     from umdp.solver.reduction.problem import Problem
 
 __all__ = ["backward", "dual_optimum", "dual_value", "fill", "row_value", "sweep"]

@@ -14,8 +14,8 @@ from oracles.exact import Model
 from properties.bridge import PLAYERS, to_model
 from properties.test_endless import drawn
 from umdp import IntervalMDP, Rewards, Status, evaluate, solve
-from umdp.solver.cuts import cut_rows, harsher, milder
 from umdp.solver.result import Bracket, Solution
+from umdp.solver.shrinking_support import cut_rows, harsher, milder
 from umdp.solver.task import DraftBounds
 
 
