@@ -13,6 +13,7 @@ import pytest
 
 from properties.bridge import to_model
 from properties.generate import random_model
+from solver import reference
 from solver.random_arrays import fractions, row_space
 from umdp import Graph, IntervalMDP, Rewards, solve
 from umdp.solver.graph.decided import Edges, Shape, decide
@@ -20,7 +21,7 @@ from umdp.solver.kernels import sweeps
 from umdp.solver.kernels.structs import Players
 from umdp.solver.methods import by_component as unbounded
 from umdp.solver.methods import large_component as large
-from umdp.solver.methods import newton, reference
+from umdp.solver.methods import newton
 from umdp.solver.methods.component import Bounds, Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.workspace import Workspace
