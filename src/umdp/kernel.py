@@ -28,6 +28,7 @@ from typing import Any, TypeVar, overload
 import numba
 import numpy as np
 from numba.core import event
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.registry import CPUDispatcher
 
 __all__ = ["FLAGS", "cache_folder", "digest", "kernel", "on_compile"]
@@ -40,13 +41,12 @@ LARGE = 5_000
 """Numbers in an array, or times, beyond which nothing is interpreted."""
 COMPILED, LOADED = 2.0, 0.02
 """Seconds of interpreting a kernel that compiling it is worth, and loading it."""
-KEPT = 4
+KEPT = 8
 """How many states of a module stay in the cache, so that going back and forth between two versions does not recompile."""
 
 _VERSIONS = f"{sys.implementation.cache_tag} numba {numba.__version__} numpy {np.__version__}"
 _digests: dict[str, str] = {}
 _folders: dict[str, Path | None] = {}
-_lock = threading.Lock()
 
 
 @overload
@@ -78,17 +78,45 @@ def kernel(function: Any = None, /, *, allocates: bool = True, **flags: Any) -> 
 
 
 def _compiled(function: Any, flags: Mapping[str, Any]) -> Any:
-    folder = cache_folder(function)
-    if folder is None:
-        return _interpreted_first(numba.njit(**flags)(function))
-    # Numba asks for the folder when it decorates; it is set back, so that other packages keep their caches where they were.
-    config: Any = numba.config
-    with _lock:
-        before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
-        try:
-            return _interpreted_first(numba.njit(**flags, cache=True)(function))
-        finally:
-            config.CACHE_DIR = before
+    made: Any = numba.njit(**flags)(function)
+    compiles = isinstance(made, CPUDispatcher)  # not where numba is switched off
+    if compiles and cache_folder(function) is not None:
+        cache: Any = _KernelCache
+        made._cache = cache(function)
+    return _interpreted_first(made)
+
+
+class _Folder(_CacheLocator):
+    """Where the compiled code of a kernel is: the folder of its module, whose name stands for all that it is compiled from."""
+
+    def __init__(self, function: Any, folder: Path) -> None:
+        self.line, self.folder = function.__code__.co_firstlineno, folder
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(self.folder)
+
+    def get_source_stamp(self) -> str:
+        """Return what changes with the sources; not the time of a file, which is another one in every checkout."""
+        return self.folder.name
+
+    def get_disambiguator(self) -> str:
+        """Return what tells functions of one name in a module apart."""
+        return str(self.line)
+
+    @classmethod
+    def from_function(cls, function: Any, file: str) -> Any:
+        """Return the place of a function; None where there is none."""
+        folder = cache_folder(function)
+        return None if folder is None else cls(function, folder)
+
+
+class _KernelFiles(CompileResultCacheImpl):
+    _locator_classes = [_Folder]  # noqa: RUF012
+
+
+class _KernelCache(FunctionCache):
+    _impl_class = _KernelFiles
 
 
 class InterpretedKernel(CPUDispatcher):
@@ -103,21 +131,24 @@ class InterpretedKernel(CPUDispatcher):
             self.patience = LOADED if _is_on_disk(self) else COMPILED
         if self.spent > self.patience or any(map(_is_large, given)):
             object.__setattr__(self, "__class__", CPUDispatcher)
-            return self(*given)
-        begun, outermost = time.perf_counter(), not _interpreting.inside
-        _interpreting.inside = True
+        begun, outer = time.perf_counter(), _interpreting.called
+        _interpreting.called = 0.0
         try:
-            with np.errstate(all="ignore") if outermost else contextlib.nullcontext():
+            if type(self) is CPUDispatcher:
+                return self(*given)
+            with np.errstate(all="ignore") if outer is None else contextlib.nullcontext():
                 return self.py_func(*given)
         finally:
-            _interpreting.inside = not outermost
-            self.spent += time.perf_counter() - begun
+            took = time.perf_counter() - begun
+            if type(self) is InterpretedKernel:
+                self.spent += took - _interpreting.called
+            _interpreting.called = None if outer is None else outer + took
 
 
 class _Interpreting(threading.local):
-    """Whether a thread is in a kernel that is not compiled."""
+    """The seconds that a thread's interpreted kernel has spent in kernels it calls; None outside of all."""
 
-    inside = False
+    called: float | None = None
 
 
 _interpreting = _Interpreting()
