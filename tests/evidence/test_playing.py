@@ -264,8 +264,8 @@ def test_grid_is_promised_after_a_tenth_of_the_trajectories():
 
 
 def test_a_certificate_by_evidence_is_checked_and_a_changed_one_refused():
+    from umdp.verify.checker import verify_content
     from umdp.verify.document import digest
-    from umdp.verify.verdict import verify_content
 
     shown = last(run_of(seed=2), trajectories=1500)
     content = shown.certificate().content
@@ -299,7 +299,7 @@ def test_a_certificate_by_evidence_is_checked_and_a_changed_one_refused():
 
 
 def test_a_promise_by_the_model_is_certified_at_the_level_of_both():
-    from umdp.verify.verdict import verify_content
+    from umdp.verify.checker import verify_content
 
     shown = last(run_of(ConfidenceSequence(0.1), mdp=coin(0.6), spec=GOAL), trajectories=600)
     shown = replace(shown, evidence=replace(shown.evidence, bound=0.0))

@@ -27,9 +27,9 @@ from umdp.learn.homogeneity import misfits
 from umdp.learn.tied import Tied
 from umdp.model.tying import Tying
 from umdp.statements import Code
+from umdp.verify.checker import verify_content
 from umdp.verify.document import digest
 from umdp.verify.statistics import ruled_out
-from umdp.verify.verdict import verify_content
 
 Partition = list[int]  # the block of every outcome
 

@@ -25,7 +25,7 @@ from umdp.automata import MemoryPolicy
 from umdp.automata.automaton import Pair
 from umdp.automata.product import ACCEPTING, Product
 from umdp.solver import api, temporal
-from umdp.solver.confirm.lift import ConfirmedSides, examine_product
+from umdp.solver.confirm.products import ConfirmedSides, examine_product
 from umdp.solver.judge import ModelRows, refused
 from umdp.solver.judge.lift import RabinTable, is_accepted, is_missed
 from umdp.solver.judge.width import is_narrow

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from umdp.verify.numbers import double, number, written
+from umdp.verify.rationals import double, number, written
 
 __all__ = ["MODEL", "Change", "Content", "has_sign", "moved", "pessimist", "pick"]
 

@@ -15,7 +15,7 @@ from oracles.exact import Choice, Model, Objective, policy_value, value
 from umdp.errors import UmdpError
 from umdp.verify import verify_content
 from umdp.verify.document import digest
-from umdp.verify.numbers import number, written
+from umdp.verify.rationals import number, written
 
 KINDS = ("bound", "value", "policy", "rank", "trap", "property", "transition", "reward", "digest")
 

@@ -8,9 +8,9 @@ import pytest
 
 import umdp.verify.played as plays
 from umdp.verify import learning
-from umdp.verify.inductive import Arena
-from umdp.verify.numbers import vector
-from umdp.verify.rows import Row
+from umdp.verify.distributions import Row
+from umdp.verify.induction import Arena
+from umdp.verify.rationals import vector
 from verify import campaign
 from verify.originals import KINDS
 

@@ -19,7 +19,7 @@ from properties.generate import random_model
 from properties.test_endless import drawn
 from umdp import MDP, IntervalMDP, Policy, Rewards, SpecError, evaluate, solve
 from umdp.verify import verify_content
-from umdp.verify.numbers import number, written
+from umdp.verify.rationals import number, written
 from verify.tamper import _model, accepted, signed
 
 KINDS = ("claim", "value", "gain", "rank", "trap", "policy", "property", "transition", "reward")

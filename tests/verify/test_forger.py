@@ -14,8 +14,8 @@ import pytest
 from umdp.cli import run
 from umdp.errors import UmdpError
 from umdp.statements import Premise
-from umdp.verify import bounded, document, formulas, graph, statistics, verify, verify_content
-from umdp.verify.numbers import vector
+from umdp.verify import document, finite_horizon, formulas, qualitative, statistics, verify, verify_content
+from umdp.verify.rationals import vector
 from verify.forgeries import original
 from verify.forgery_rows import ROWS
 from verify.tamper import signed
@@ -89,8 +89,8 @@ def test_every_premise_is_in_the_documents() -> None:
         (document, "LARGEST", 100, "larger than"),
         (document, "TRANSITIONS", 3, "transitions are too many"),
         (document, "LABELLED", 2, "labels"),
-        (graph, "WORK", 5, "too many rounds"),
-        (bounded, "WORK", 5, "too many to check"),
+        (qualitative, "WORK", 5, "too many rounds"),
+        (finite_horizon, "WORK", 5, "too many to check"),
         (formulas, "ENTRIES", 5, "once they are expanded"),
         (statistics, "WORK", 10, "too many to check"),
     ],
@@ -99,7 +99,7 @@ def test_sizes_have_limits(
     where: Any, name: str, most: Any, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "large.json"
-    kind = {bounded: "bounded", statistics: "sequence"}.get(where, "reach")
+    kind = {finite_horizon: "bounded", statistics: "sequence"}.get(where, "reach")
     path.write_text(json.dumps(original(kind)))
     assert verify(path).valid
     monkeypatch.setattr(where, name, most)

@@ -13,7 +13,7 @@ from umdp.solver.proof.prove import _settle
 from umdp.statements import DiagnosticCode
 from umdp.verify import verify_content
 from umdp.verify.document import has_sign, make_model
-from umdp.verify.objective import objective
+from umdp.verify.property import objective
 
 # "go" reaches the goal 1 with 0.2 to 0.5, otherwise 2, for ever.
 MODEL = IntervalMDP(

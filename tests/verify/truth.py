@@ -10,7 +10,7 @@ from typing import Any
 
 from oracles.endless import Step, chain_average, chain_total, discounted, listed
 from oracles.exact import Choice, Model, Objective, exact, policy_value, value, vertices
-from umdp.verify.numbers import number
+from umdp.verify.rationals import number
 from verify.tamper import _model, _objective
 
 SMALL = (Fraction(1, 2**14), Fraction(1, 2**42), Fraction(1, 2**70))  # what an edge that nature would cut keeps

@@ -117,7 +117,7 @@ def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, S
     The product is of the graph alone. What is learned of a choice counts with every memory.
     """
     from umdp.automata.product_ties import product_ties
-    from umdp.solver.confirm.lift import check_lift
+    from umdp.solver.confirm.products import check_lift
     from umdp.solver.temporal import lift, probability_in
     from umdp.source.environments.environment import Environment
     from umdp.source.product_source import ProductSource

@@ -12,7 +12,7 @@ from umdp.automata.memory_policy import MemoryPolicy
 from umdp.errors import ModelError, OutOfTime
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.bounded import bounded
-from umdp.solver.confirm.lift import confirm_lift
+from umdp.solver.confirm.products import confirm_lift
 from umdp.solver.long_run import average
 from umdp.solver.methods.table import METHODS
 from umdp.solver.nested import filtered, settled

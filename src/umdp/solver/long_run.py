@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
-from umdp.solver.confirm.sums import confirm_average
+from umdp.solver.confirm.returns import confirm_average
 from umdp.solver.graph.decided import Shape
 from umdp.solver.judge.width import as_probabilities
 from umdp.solver.objective import Objective, bounds_of, players
-from umdp.solver.proof.average import Ends
+from umdp.solver.proof.certificate import Ends
 from umdp.solver.reduction.stopping import with_stops
 from umdp.solver.request import Request
 from umdp.solver.result import Bracket, Diagnostic, Solution, mdp_of

@@ -24,8 +24,7 @@ from umdp.statements.text import facts_html
 if TYPE_CHECKING:
     from umdp.automata.product import Product
     from umdp.model import IntervalMDP, Policy
-    from umdp.solver.proof.average import Ends
-    from umdp.solver.proof.certificate import Certificate
+    from umdp.solver.proof.certificate import Certificate, Ends
     from umdp.solver.task import DraftBounds, Values
     from umdp.spec import Spec
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, Policy
-from umdp.solver.confirm.sums import confirm_discounted
+from umdp.solver.confirm.returns import confirm_discounted
 from umdp.solver.graph.decided import Shape
 from umdp.solver.request import Request
 from umdp.solver.result import Bracket, Diagnostic, Solution, Status, mdp_of

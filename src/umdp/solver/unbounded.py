@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.cached import CachedSystem
-from umdp.solver.confirm.reaching import confirm, confirm_above
+from umdp.solver.confirm.drafts import confirm, confirm_above
 from umdp.solver.judge.width import plausible, plausible_end
 from umdp.solver.reduction.analysis import Analysis, analyse
 from umdp.solver.request import Request

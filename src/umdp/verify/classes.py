@@ -10,8 +10,8 @@ from typing import Any
 from umdp.errors import FormatError
 from umdp.statements import Refusal
 from umdp.verify.document import Model
-from umdp.verify.inductive import Refused
-from umdp.verify.numbers import is_double
+from umdp.verify.induction import Refused
+from umdp.verify.rationals import is_double
 
 __all__ = ["Bounds", "bounds_of", "check_possible", "event_bounds", "numbers_of", "outcome_bounds"]
 

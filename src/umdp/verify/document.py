@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError
 from umdp.spec import Spec
+from umdp.verify.distributions import Row, feasible, make_row
 from umdp.verify.formulas import check_formulas
-from umdp.verify.numbers import LARGEST as LARGEST_DOUBLE
-from umdp.verify.numbers import Number, is_double, number
 from umdp.verify.premise import plain
-from umdp.verify.rows import Row, feasible, make_row
+from umdp.verify.rationals import LARGEST as LARGEST_DOUBLE
+from umdp.verify.rationals import Number, is_double, number
 
 __all__ = [
     "Bound",

@@ -23,10 +23,10 @@ from umdp.statements import Premise, Refusal
 from umdp.verify.classes import Bounds, bounds_of, check_possible, event_bounds, outcome_bounds
 from umdp.verify.counts import one_sequence
 from umdp.verify.document import Document, Model
-from umdp.verify.inductive import Refused
-from umdp.verify.numbers import is_double
+from umdp.verify.induction import Refused
 from umdp.verify.parameters import check_parameters, prior_box
 from umdp.verify.premise import Assumption, assume, file_sentences
+from umdp.verify.rationals import is_double
 from umdp.verify.statistics import all_counts, lower_end, ruled_out
 from umdp.verify.work import Work
 

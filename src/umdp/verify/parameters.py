@@ -17,7 +17,7 @@ from umdp.parametric.ranges import range_of
 from umdp.statements import Refusal
 from umdp.verify.box import Limit, all_boxes, leaves_only, work_of
 from umdp.verify.classes import Bounds, check_possible, numbers_of
-from umdp.verify.inductive import Refused
+from umdp.verify.induction import Refused
 from umdp.verify.premise import plain
 from umdp.verify.work import Work
 

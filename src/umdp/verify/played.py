@@ -10,14 +10,14 @@ from typing import Any
 from umdp.errors import FormatError
 from umdp.spec import Direction, Spec
 from umdp.statements import Premise, Refusal, Statement
+from umdp.verify.checker import Verdict
 from umdp.verify.document import Model, digest, has_sign, make_model, shown, text_of
 from umdp.verify.formulas import check_formulas
-from umdp.verify.inductive import Refused
-from umdp.verify.numbers import is_double
-from umdp.verify.objective import objective
+from umdp.verify.induction import Refused
 from umdp.verify.premise import assume, file_sentences, plain
+from umdp.verify.property import objective
+from umdp.verify.rationals import is_double
 from umdp.verify.statistics import mixture_rules_out
-from umdp.verify.verdict import Verdict
 
 __all__ = ["judge_played"]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from umdp.errors import ModelError
 from umdp.solver.proof.certificate import Certificate, skeleton
+from umdp.verify.checker import verify_content
 from umdp.verify.document import digest
-from umdp.verify.verdict import verify_content
 
 if TYPE_CHECKING:
     from umdp.learning.candidates.guaranteed import Promised

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.verify.inductive import Arena
-from umdp.verify.numbers import Number, Vector
+from umdp.verify.induction import Arena
+from umdp.verify.rationals import Number, Vector
 
 __all__ = ["Elimination", "Iteration", "NotProved", "Side"]
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from umdp.model import IntervalMDP
 from umdp.model.reward_units import own_rewards
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
     from umdp.model import MDP
     from umdp.spec import Spec
 
-__all__ = ["Certificate", "model_part"]
+__all__ = ["Certificate", "Ends", "skeleton"]
+
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,27 @@ class Certificate:
     def write(self, path: str | Path) -> None:
         """Write the file."""
         Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """The end components of a model, as the solver of a long-run average knows them.
+
+    Attributes
+    ----------
+    x : (S,) values in the components, from which a step shows their gains
+    component : (S,) the number of each state's component, -1 outside
+    stays : (C,) the choices that stay in their state's component
+    settled : (S,) the states of components in which the policy stays
+    stop : solves for the price (S,) of stopping, not a number where one cannot; returns the `Solution` and, of its choices, those
+        of the model (-1 for stopping)
+    """
+
+    x: Array
+    component: Array
+    stays: Array
+    settled: Array
+    stop: Callable[[Array], tuple[Any, Array]]
 
 
 def skeleton(model: MDP | IntervalMDP, spec: Spec) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from operator import gt, lt
 
-from umdp.verify.inductive import Arena
-from umdp.verify.numbers import Number, Vector, vector
+from umdp.verify.induction import Arena
+from umdp.verify.rationals import Number, Vector, vector
 
 __all__ = ["Game", "Outcome"]
 

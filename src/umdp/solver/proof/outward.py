@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from umdp.solver.proof.approximate import Iteration, NotProved, Side
 from umdp.solver.proof.game import Game
 from umdp.verify.document import Bound
-from umdp.verify.inductive import Arena, Refused
-from umdp.verify.numbers import Number
+from umdp.verify.induction import Arena, Refused
+from umdp.verify.rationals import Number
 
 if TYPE_CHECKING:
     from umdp.solver.result import Solution

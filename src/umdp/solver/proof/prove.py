@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.errors import ModelError
-from umdp.solver.proof.average import average_bound
 from umdp.solver.proof.certificate import Certificate, skeleton
-from umdp.solver.proof.reaching import reaching_bounds
+from umdp.solver.proof.gain import average_bound
 from umdp.solver.proof.total import discounted_bound, total_bounds
+from umdp.solver.proof.vectors import reaching_bounds
 from umdp.spec import Spec
 from umdp.spec.nested import nested_in
 from umdp.statements import DiagnosticCode, Statement, codes_of, say
 from umdp.statements.checking import OF_CLAIM, OF_POLICY
-from umdp.verify.bounded import induct
+from umdp.verify.checker import possible, verify_content
 from umdp.verify.document import Bound, Model, digest, has_sign, make_model
-from umdp.verify.endless import OneStep
-from umdp.verify.graph import SearchGraph, decide
-from umdp.verify.inductive import Arena
-from umdp.verify.numbers import Number, double, number, written
-from umdp.verify.objective import Question, objective
-from umdp.verify.verdict import possible, verify_content
+from umdp.verify.finite_horizon import induct
+from umdp.verify.induction import Arena
+from umdp.verify.infinite_horizon import OneStep
+from umdp.verify.property import Question, objective
+from umdp.verify.qualitative import SearchGraph, decide
+from umdp.verify.rationals import Number, double, number, written
 
 if TYPE_CHECKING:
     from umdp.solver.result import Solution

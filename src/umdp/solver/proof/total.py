@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.proof.outward import move_outward
-from umdp.solver.proof.reaching import reaching_bounds
+from umdp.solver.proof.vectors import reaching_bounds
 from umdp.verify.document import Bound, Model
-from umdp.verify.endless import OneStep
-from umdp.verify.graph import ByGraph, SearchGraph, decide
-from umdp.verify.inductive import Arena, Refused
-from umdp.verify.numbers import Vector, vector
-from umdp.verify.objective import Question
-from umdp.verify.total import Placing, TotalArena
+from umdp.verify.induction import Arena, Refused
+from umdp.verify.infinite_horizon import OneStep, Placing, TotalArena
+from umdp.verify.property import Question
+from umdp.verify.qualitative import ByGraph, SearchGraph, decide
+from umdp.verify.rationals import Vector, vector
 
 if TYPE_CHECKING:
     from umdp.solver.result import Solution

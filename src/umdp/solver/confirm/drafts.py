@@ -314,7 +314,7 @@ def _with_bounds(
 def _in_integers(draft: Solution, request: Request) -> Solution | None:
     """Return the solution with bounds of as many digits as it takes; None where they are not found, or not close enough."""
     from umdp.model import Policy
-    from umdp.solver.confirm.digits import NARROWEST, rounded, solve_in_integers
+    from umdp.solver.confirm.integers import NARROWEST, rounded, solve_in_integers
     from umdp.solver.judge.question import case_of
     from umdp.solver.judge.width import plausible_end
 
@@ -347,7 +347,7 @@ def _in_integers(draft: Solution, request: Request) -> Solution | None:
 def _proved(draft: Solution, options: SolveOptions) -> Solution | None:
     """Return the solution with bounds proved in rationals, where the model is small and rounding leaves no room."""
     from umdp.solver.proof.prove import prove
-    from umdp.verify.numbers import double, number
+    from umdp.verify.rationals import double, number
 
     if draft.model.transitions > SMALL or options.is_late():
         return None

@@ -16,9 +16,9 @@ from typing import Any
 
 from umdp.statements import Refusal, say
 from umdp.verify.document import Bound, Model
-from umdp.verify.graph import ByGraph
-from umdp.verify.numbers import Vector, vector
-from umdp.verify.objective import Question
+from umdp.verify.property import Question
+from umdp.verify.qualitative import ByGraph
+from umdp.verify.rationals import Vector, vector
 
 __all__ = ["Arena", "Refused"]
 

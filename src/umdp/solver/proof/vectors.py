@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from umdp.solver.proof.game import Game
 from umdp.solver.proof.outward import move_outward
 from umdp.verify.document import Bound
-from umdp.verify.inductive import Arena, Refused
-from umdp.verify.numbers import Number, number, vector
-from umdp.verify.objective import Question
+from umdp.verify.induction import Arena, Refused
+from umdp.verify.property import Question
+from umdp.verify.rationals import Number, number, vector
 
 if TYPE_CHECKING:
     from umdp.solver.result import Solution

@@ -11,15 +11,14 @@ from typing import Any
 from umdp.errors import FormatError, SpecError
 from umdp.spec import Spec
 from umdp.statements import Refusal, Statement
-from umdp.verify.bounded import induct
 from umdp.verify.document import FORMAT, VERSION, Bound, Document, Model, load, parse
-from umdp.verify.endless import OneStep, check_average, check_discounted
-from umdp.verify.graph import ByGraph, SearchGraph, decide
-from umdp.verify.inductive import Arena, Refused
-from umdp.verify.numbers import Number, double
-from umdp.verify.objective import Question, objective
+from umdp.verify.finite_horizon import induct
+from umdp.verify.induction import Arena, Refused
+from umdp.verify.infinite_horizon import OneStep, TotalArena, check_average, check_discounted
 from umdp.verify.premise import Assumption, plain
-from umdp.verify.total import TotalArena
+from umdp.verify.property import Question, objective
+from umdp.verify.qualitative import ByGraph, SearchGraph, decide
+from umdp.verify.rationals import Number, double
 
 __all__ = ["Verdict", "judge", "possible", "prove_side", "verify", "verify_content"]
 

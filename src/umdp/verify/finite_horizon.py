@@ -7,7 +7,7 @@ from typing import Any
 
 from umdp.errors import FormatError
 from umdp.verify.document import Model
-from umdp.verify.objective import Question
+from umdp.verify.property import Question
 
 __all__ = ["induct"]
 

@@ -7,50 +7,24 @@ step, so that ``g(s) > P g`` strictly. Then a large multiple of g, added to the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.proof.certificate import skeleton
+from umdp.solver.proof.certificate import Ends, skeleton
 from umdp.solver.proof.outward import move_outward
 from umdp.verify.document import Bound, Model, make_model
-from umdp.verify.endless import OneStep
-from umdp.verify.graph import SearchGraph, decide
-from umdp.verify.inductive import Arena
-from umdp.verify.numbers import Vector, double, vector
-from umdp.verify.objective import objective
+from umdp.verify.induction import Arena
+from umdp.verify.infinite_horizon import OneStep
+from umdp.verify.property import objective
+from umdp.verify.qualitative import SearchGraph, decide
+from umdp.verify.rationals import Vector, double, vector
 
-if TYPE_CHECKING:
-    from umdp.solver.result import Solution
-
-__all__ = ["Ends", "average_bound"]
+__all__ = ["average_bound"]
 
 Array = NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Ends:
-    """The end components of a model, as the solver of a long-run average knows them.
-
-    Attributes
-    ----------
-    x : (S,) values in the components, from which a step shows their gains
-    component : (S,) the number of each state's component, -1 outside
-    stays : (C,) the choices that stay in their state's component
-    settled : (S,) the states of components in which the policy stays
-    stop : solves for the price (S,) of stopping, not a number where one cannot; returns the solution and, of its choices, those
-        of the model (-1 for stopping)
-    """
-
-    x: Array
-    component: Array
-    stays: Array
-    settled: Array
-    stop: Callable[[Array], tuple[Solution, Array]]
 
 
 def average_bound(step: OneStep, ends: Ends) -> Bound | None:
