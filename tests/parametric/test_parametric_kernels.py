@@ -1,4 +1,4 @@
-"""Compiled bounds and cuts against the plain versions in `umdp.parametric.box_reference`, and against rationals."""
+"""Compiled bounds and cuts against the plain versions in `parametric.box_reference`, and against rationals."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from parametric import box_reference
 from parametric.functions import boxes, functions, points
 from thoroughness import examples
 from umdp.errors import ModelError
-from umdp.parametric import box_kernels, box_reference
+from umdp.parametric import box_kernels
 from umdp.parametric.bernstein import coefficients
 from umdp.parametric.contraction import ROUNDS, Constraints
 from umdp.parametric.function import Function

@@ -1,5 +1,5 @@
 """Models whose probabilities are functions of parameters: functions, boxes, and what data leave of them.
 
 `polynomial` and `function` are exact. `bernstein` bounds them over boxes, `ranges` from outside; `contraction` cuts off what
-constraints exclude. `kernels` are compiled, in floats whose rounding is bounded; `reference` is the same in NumPy, for the tests.
+constraints exclude. `box_kernels` are compiled, in floats whose rounding is bounded.
 """

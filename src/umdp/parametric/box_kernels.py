@@ -1,4 +1,4 @@
-"""Compiled bounds on functions over boxes, and what constraints on them cut off; `reference` has them in NumPy.
+"""Compiled bounds on functions over boxes, and what constraints on them cut off.
 
 Functions are given as `FunctionTables`, and by their numbers. Every number is rounded; `error` bounds, relative to the sum of the
 absolute values of all that went into it, what that can have done.
@@ -12,12 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.parametric.box_reference import FEW, FEWER, MOST_BENT, PIECES, SLACK, SLICE, SLICES, TINY, WORTH
 from umdp.parametric.tabulated import UNIT, FunctionTables
 
 __all__ = ["bounds", "settle", "shave", "sides"]
 
 Array = NDArray[Any]
+
+TINY = 1e-290  # more than what is lost where numbers are too small for floats
+PIECES, FEW = 16, 4  # of an axis along which a function is bent, alone or among several
+MOST_BENT = 3  # axes along which boxes are split
+FEWER = 3  # rounds over all constraints, for a slice
+WORTH = 1 / 64  # of a width: what a round must cut off for another one to follow
+SLICE, SLICES = 1 / 8, 4  # the part of a width that is tried at each end, and how often
+SLACK = 2.0**-48  # more than rounding can do to where a line crosses zero
 
 
 @kernel

@@ -54,9 +54,6 @@ class Tabulated:
         for number, each in enumerate(parts):
             for exponents, coefficient in each.terms.items():
                 self.tables[(number, *exponents, 0)] = float(coefficient) * (self.sign or 1)
-        self.axes = [axis for axis, degree in enumerate(self.degrees) if degree]
-        bent = [axis for axis in self.axes if self.degrees[axis] > 1]
-        self.bent = bent if self.plain else self.axes
         # Each axis costs a conversion, with powers, binomials and two sums; twice what that can lose.
         self.error = UNIT * (16 + sum(4 * d + 8 for d in self.degrees if d))
 

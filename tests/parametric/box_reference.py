@@ -1,4 +1,4 @@
-"""The kernels of `kernels` once more in plain NumPy, a function at a time: what the tests compare the compiled ones with."""
+"""The compiled bounds and cuts of `box_kernels` once more in plain NumPy, a function at a time, to compare them with."""
 
 from __future__ import annotations
 
@@ -10,21 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.parametric.box_kernels import FEW, FEWER, MOST_BENT, PIECES, SLACK, SLICE, SLICES, TINY, WORTH
 from umdp.parametric.tabulated import UNIT, Tabulated
 
-__all__ = ["Sides", "bounds", "settle", "shave", "sides", "values"]
+__all__ = ["Sides", "bounds", "settle", "shave", "sides"]
 
 Floats = NDArray[np.float64]
 Box = tuple[Floats, Floats]
 Constraint = tuple[Tabulated, float, float]
-
-TINY = 1e-290  # more than what is lost where numbers are too small for floats
-PIECES, FEW = 16, 4  # of an axis along which a function is bent, alone or among several
-MOST_BENT = 3  # axes along which boxes are split
-FEWER = 3  # rounds over all constraints, for a slice
-WORTH = 1 / 64  # of a width: what a round must cut off for another one to follow
-SLICE, SLICES = 1 / 8, 4  # the part of a width that is tried at each end, and how often
-SLACK = 2.0**-48  # more than rounding can do to where a line crosses zero
 
 
 class Sides(NamedTuple):
@@ -35,10 +28,15 @@ class Sides(NamedTuple):
     slack: tuple[Floats, Floats]  # by how much less they may be
 
 
+def axes_of(table: Tabulated) -> list[int]:
+    """Return the parameters that a function depends on."""
+    return [axis for axis, degree in enumerate(table.degrees) if degree]
+
+
 def values(table: Tabulated, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the coefficients of numerator and denominator over a box, and by how much each may be wrong."""
     tables, sizes = table.tables, np.abs(table.tables)
-    for axis in table.axes:
+    for axis in axes_of(table):
         degree, low, high = table.degrees[axis], float(lower[axis]), float(upper[axis])
         signed = _conversion(degree, low, high)
         # The same with all signs positive bounds what rounding can have done.
@@ -67,13 +65,14 @@ def sides(table: Tabulated, lower: Floats, upper: Floats, least: float, most: fl
 def bounds(table: Tabulated, lower: Floats, upper: Floats) -> tuple[float, float] | None:
     """Return bounds on the function over a box, rounded outwards; None where the denominator may become 0."""
     low, high, tight = _bounds(table, lower, upper)
-    if not tight and table.bent:
-        pieces = PIECES if len(table.bent) == 1 else FEW
-        cuts = [np.linspace(lower[axis], upper[axis], pieces + 1) for axis in table.bent]
+    bent = [axis for axis in axes_of(table) if table.degrees[axis] > 1] if table.plain else axes_of(table)
+    if not tight and bent:
+        pieces = PIECES if len(bent) == 1 else FEW
+        cuts = [np.linspace(lower[axis], upper[axis], pieces + 1) for axis in bent]
         low, high = math.inf, -math.inf
-        for place in product(range(pieces), repeat=len(table.bent)) if len(table.bent) <= MOST_BENT else ():
+        for place in product(range(pieces), repeat=len(bent)) if len(bent) <= MOST_BENT else ():
             first, last = lower.copy(), upper.copy()
-            for axis, cut, i in zip(table.bent, cuts, place, strict=True):
+            for axis, cut, i in zip(bent, cuts, place, strict=True):
                 first[axis], last[axis] = cut[i], cut[i + 1]
             found = _bounds(table, first, last)
             low, high = min(low, found[0]), max(high, found[1])
@@ -139,7 +138,7 @@ def _cut(lower: Floats, upper: Floats, given: Constraint) -> bool:
             continue
         if (side < 0).all():
             return False
-        for axis in table.axes:
+        for axis in axes_of(table):
             low, high = before[0][axis], before[1][axis]
             if low == high:
                 continue
@@ -181,7 +180,7 @@ def _clip(rows: Floats) -> tuple[float, float]:
 def shave(box: Box, constraints: Sequence[Constraint]) -> Box | int:
     """Cut off slices at the ends of a box that hold no point, as far as a bounded number of tries goes."""
     lower, upper = box[0].copy(), box[1].copy()
-    for axis in sorted({i for table, _, _ in constraints for i in table.axes}):
+    for axis in sorted({i for table, _, _ in constraints for i in axes_of(table)}):
         for last in (False, True):
             for _ in range(SLICES):
                 low, high = lower[axis], upper[axis]
