@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
+from typing import Any
 
 
 class UmdpError(Exception):
@@ -81,39 +82,81 @@ class MissingExtra(UmdpError):
         super().__init__(f"{purpose} needs the extra \"{extra}\"; install it with: pip install 'umdp[{extra}]'")
 
 
-_KINDS = {
-    "str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "object": "a table", "array": "a list",
-    "null": "nothing",
+_WORDS: dict[type, str] = {
+    int: "a whole number", float: "a number", str: "text", bool: "true or false", list: "a list", dict: "a table",
+    type(None): "nothing",
 }  # fmt: skip
 
 
-def misfit(said: str) -> str:
-    """Return what a decoder says of data that do not fit, in plain words, the place first.
+def misfit(data: object, kind: Any, *, table: str = "a table") -> str:
+    """Return what keeps plain data from being of a type, in plain words, the place first.
 
     Examples
     --------
-    >>> misfit("Expected `str | null`, got `object` - at `$.initial`")
-    'initial: expected text, found a table'
-    >>> misfit("Object missing required field `label` - at `$.learners[0]`")
-    'learners, number 1: the key "label" is missing'
-    >>> misfit("JSON is malformed: invalid character (byte 0)")
-    'the JSON is malformed: invalid character (byte 0)'
+    >>> import msgspec
+    >>> Entry = msgspec.defstruct("Entry", [("label", str), ("seeds", int | None, None)])
+    >>> misfit([{"label": {}}], list[Entry])
+    'number 1, label: expected text, found a table'
+    >>> misfit({"learners": [{"seeds": 3}]}, dict[str, list[Entry]])
+    'number 1: the key "label" is missing'
     """
-    what, _, path = said.partition(" - at ")
-    place = re.sub(r"\[(\d+)\]", lambda at: f", number {int(at[1]) + 1}", path.strip("`").removeprefix("$").strip("."))
-    place = place.replace("[...]", "").replace(".", ", ").removeprefix(", ")
-    expected = re.fullmatch(r"Expected `([^`]*)`, got `([^`]*)`", what)
-    field = re.fullmatch(r"Object (missing required|contains unknown) field `([^`]*)`", what)
-    if expected is not None:
-        kinds = [_KINDS.get(kind, kind) for kind in expected[1].split(" | ") if kind != "null"]
-        wanted = kinds[0] if len(kinds) == 1 else f"{', '.join(kinds[:-1])} or {kinds[-1]}"
-        what = f"expected {wanted}, found {_KINDS.get(expected[2], expected[2])}"
-    elif field is not None:
-        what = f'the key "{field[2]}" is missing' if field[1].startswith("m") else f'there is no key "{field[2]}"'
-    elif what.startswith("Invalid enum value"):
-        what = f"there is no {what.removeprefix('Invalid enum value ')}"
-    elif what.startswith("JSON is malformed"):
-        what = f"the {what}"
-    else:
-        what = what[:1].lower() + what[1:]
-    return f"{place}: {what}" if place else what
+    from msgspec.inspect import type_info
+
+    found = next(_misfits(data, type_info(kind), (), {**_WORDS, dict: table}), ((), "something in it does not fit"))
+    return ": ".join(each for each in (", ".join(found[0]), found[1]) if each)
+
+
+def _misfits(
+    value: Any, info: Any, place: tuple[str, ...], words: dict[type, str]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the place and the text of everything in a value that does not fit a type, in the order of the value."""
+    from msgspec import inspect
+
+    options = info.types if isinstance(info, inspect.UnionType) else (info,)
+    fits = next((each for each in options if type(value) in _accepted(each)), None)
+    if isinstance(fits, inspect.ListType):
+        for number, each in enumerate(value, 1):
+            yield from _misfits(each, fits.item_type, (*place, f"number {number}"), words)
+    elif isinstance(fits, inspect.DictType):
+        for each in value.values():
+            yield from _misfits(each, fits.value_type, place, words)
+    elif isinstance(fits, inspect.StructType):
+        fields = {each.encode_name: each for each in fits.fields}
+        for name, each in value.items():
+            if name in fields:
+                yield from _misfits(each, fields[name].type, (*place, name), words)
+            elif fits.forbid_unknown_fields:
+                yield place, f'there is no key "{name}"'
+        missing = [name for name, each in fields.items() if each.required and name not in value]
+        yield from ((place, f'the key "{name}" is missing') for name in missing)
+    elif isinstance(fits, inspect.LiteralType) and value not in fits.values:
+        yield place, f"there is no {value!r}"
+    elif fits is None and not any(isinstance(each, inspect.AnyType) for each in options):
+        first = {_accepted(each)[0] for each in options}
+        *wanted, last = [word for each, word in words.items() if each in first and each is not type(None)]
+        expected = f"{', '.join(wanted)} or {last}" if wanted else last
+        yield place, f"expected {expected}, found {words.get(type(value), 'something else')}"
+
+
+def _accepted(info: Any) -> tuple[type, ...]:
+    """Return the types of plain values that a type may be given as, its own first; none for one that takes anything."""
+    from msgspec import inspect
+
+    plain: dict[type, tuple[type, ...]] = {
+        inspect.IntType: (int,), inspect.FloatType: (float, int), inspect.StrType: (str,), inspect.BoolType: (bool,),
+        inspect.ListType: (list,), inspect.DictType: (dict,), inspect.StructType: (dict,), inspect.LiteralType: (str,),
+        inspect.NoneType: (type(None),),
+    }  # fmt: skip
+    return plain.get(type(info), ())
+
+
+def in_a_sentence(error: Exception) -> str:
+    """Return what another library says is wrong, such that it can follow a colon.
+
+    Examples
+    --------
+    >>> in_a_sentence(ValueError("Number out of range")), in_a_sentence(ValueError("JSON is malformed"))
+    ('number out of range', 'the JSON is malformed')
+    """
+    said = str(error)
+    return f"the {said}" if said[:2].isupper() else said[:1].lower() + said[1:]

@@ -30,7 +30,7 @@ DEEP = 100_000
     [
         (b'{"state":"a","action":"on","next":"b","x":' + b"[" * DEEP + b"]" * DEEP + b"}", "nested too deeply"),
         (b'{"x":' * DEEP + b"1" + b"}" * DEEP, "nested too deeply"),
-        (b'{"state":' + b"[" * DEEP + b"]" * DEEP + b',"action":"on","next":"b"}', "found a list"),
+        (b'{"state":' + b"[" * DEEP + b"]" * DEEP + b',"action":"on","next":"b"}', "nested too deeply"),
         (b'{"state":' + b"9" * 5000 + b',"action":"on","next":"b"}', "integer value out of range"),
         (b'{"state":1e400,"action":"on","next":"b"}', "number out of range"),
         (b'{"state":NaN,"action":"on","next":"b"}', "the line is not a JSON object"),

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.errors import FormatError, misfit
+from umdp.errors import FormatError, in_a_sentence, misfit
 from umdp.io.files import load
 from umdp.model import Rewards
 
@@ -60,11 +60,14 @@ def read_specification(path: Path, states: int) -> Specification | None:
     data = load(path)
     try:
         known: Any = msgspec.json.decode(data)
-        if not isinstance(known, dict) or "property" not in known:
-            return None
-        file = msgspec.convert(known, _SpecificationFile)
     except msgspec.DecodeError as error:
-        raise FormatError(f"this is no specification: {misfit(str(error))}", path=path) from None
+        raise FormatError(f"this is no specification: {in_a_sentence(error)}", path=path) from None
+    if not isinstance(known, dict) or "property" not in known:
+        return None
+    try:
+        file = msgspec.convert(known, _SpecificationFile)
+    except msgspec.ValidationError:
+        raise FormatError(f"this is no specification: {misfit(known, _SpecificationFile)}", path=path) from None
     asked = file.property
     labels = {
         name: _members(name, given, states, path)

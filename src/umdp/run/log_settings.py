@@ -147,8 +147,8 @@ def read_description(path: str | Path) -> tuple[LogSettings, dict[str, str]]:
             plain[key] = str(path.parent / text) if "." in text else text
     try:
         return msgspec.convert(plain, LogSettings), more
-    except msgspec.ValidationError as error:
-        raise FormatError(f"the description does not fit: {misfit(str(error))}", path=path) from None
+    except msgspec.ValidationError:
+        raise FormatError(f"the description does not fit: {misfit(plain, LogSettings)}", path=path) from None
 
 
 def check_settings(settings: LogSettings, log: str | None) -> None:

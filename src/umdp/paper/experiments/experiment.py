@@ -162,11 +162,12 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def _parsed(cls, text: str, name: str, path: Path) -> Self:
         try:
-            given = msgspec.convert(tomllib.loads(text), _ExperimentFile)
+            plain = tomllib.loads(text)
+            given = msgspec.convert(plain, _ExperimentFile)
         except tomllib.TOMLDecodeError as error:
             raise FormatError(f"this is not TOML: {error}", path=path) from None
-        except msgspec.ValidationError as error:
-            raise FormatError(misfit(str(error)), path=path) from None
+        except msgspec.ValidationError:
+            raise FormatError(misfit(plain, _ExperimentFile), path=path) from None
         environments = [EnvironmentEntry(name=each) if isinstance(each, str) else each for each in given.environments]
         plugins, near = _plugins(environments, given.learners, path)
         experiment = cls(

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from umdp.errors import misfit
+from umdp.errors import in_a_sentence, misfit
 from umdp.source.logs.faults import Cause, Fault
 from umdp.source.logs.flags import flag
 from umdp.source.logs.line_stream import BLOCK, Feed
@@ -46,7 +46,7 @@ class JsonReader(LineReader):
     def _look_at(self, extra: Sequence[str]) -> None:
         cell = str | int
         self._extra = tuple(f"extra{n}" for n in range(len(extra)))
-        row: Any = msgspec.defstruct(
+        self._row: Any = msgspec.defstruct(
             "Row",
             [
                 ("state", cell),
@@ -61,7 +61,7 @@ class JsonReader(LineReader):
             rename=self._keys | dict(zip(self._extra, extra, strict=True)),
             gc=False,
         )
-        self._decoder = msgspec.json.Decoder(row)
+        self._decoder = msgspec.json.Decoder(self._row)
 
     def cells(self, raw: Any) -> dict[str, str]:
         """Return what a line says as far as it can be read."""
@@ -108,11 +108,24 @@ class JsonReader(LineReader):
                 malformed[number] = Fault("the line is not text in UTF-8", Cause.ENCODING)
             except RecursionError:
                 malformed[number] = Fault("the object is nested too deeply", Cause.JSON)
-            except msgspec.DecodeError as error:
-                malformed[number] = _reason(line, error)
+            except msgspec.DecodeError:
+                malformed[number] = self._fault(line)
             else:
                 index.append(number)
         return self._parsed(np.array(index, dtype=np.int64), rows, malformed)
+
+    def _fault(self, line: bytes) -> Fault:
+        """Return what is wrong with a line that is no row."""
+        try:
+            given = msgspec.json.decode(line)
+        except msgspec.DecodeError as error:
+            return Fault(f"the line is not a JSON object: {in_a_sentence(error)}", Cause.JSON)
+        except RecursionError:
+            return Fault("the object is nested too deeply", Cause.JSON)
+        said = misfit(given, self._row, table="an object")
+        if not isinstance(given, dict):
+            return Fault(f"the line is not a JSON object: {said}", Cause.JSON)
+        return Fault(f"the object does not fit: {said}", Cause.TYPE)
 
     def _parsed(self, index: Any, rows: list[Any], malformed: Mapping[int, Fault]) -> Parsed:
         flags = {"end": np.fromiter(map(_over, rows), np.bool_, len(rows))}
@@ -128,10 +141,3 @@ class JsonReader(LineReader):
         names = list(map(_trajectory, rows))
         self.names_trajectories = self.names_trajectories and None not in names
         return Parsed(index, map(_triple, rows), names, over, malformed, extra, final)
-
-
-def _reason(line: bytes, error: msgspec.DecodeError) -> Fault:
-    said = misfit(str(error)).replace("a table", "an object")
-    if not isinstance(error, msgspec.ValidationError) or not line.lstrip().startswith(b"{"):
-        return Fault(f"the line is not a JSON object: {said}", Cause.JSON)
-    return Fault(f"the object does not fit: {said}", Cause.TYPE)
