@@ -127,7 +127,8 @@ def test_the_folder_that_numba_was_told_is_used(package: Path, tmp_path: Path) -
 
 BOTH = """
 import numpy as np, umdp, umdp.kernel
-umdp.kernel.LARGE, umdp.kernel.COMPILED, umdp.kernel.LOADED = {large}, 1e9, 1e9
+umdp.kernel.LARGE = 10**9
+umdp.kernel.COMPILED = umdp.kernel.DELEGATED = umdp.kernel.LOADED = {patience}
 specs = (
     'Pmaxmin=? [ !"lost" U "goal" ]', 'Pminmax=? [ F "goal" ]', 'R{{"cost"}}minmax=? [ F "goal"|"lost" ]',
     'Pmaxmin=? [ F<=9 "goal" ]', 'R{{"cost"}}maxmin=? [ Cdiscount=0.9 ]', 'R{{"cost"}}maxmin=? [ S ]',
@@ -155,9 +156,9 @@ for each in umdp.anytime(arms.build(), arms.spec, umdp.LUI(), seed=3, trajectori
 def test_interpreted_and_compiled_kernels_give_the_same_digits() -> None:
     said = [
         subprocess.run(
-            [sys.executable, "-c", BOTH.format(large=large)], capture_output=True, text=True, check=True
+            [sys.executable, "-c", BOTH.format(patience=patience)], capture_output=True, text=True, check=True
         ).stdout
-        for large in ("10**9", "0")
+        for patience in ("1e9", "-1.0")
     ]
     assert said[0] == said[1]
     assert said[0].count("CERTIFIED") >= 20
@@ -188,6 +189,27 @@ def test_what_is_large_is_compiled_at_once() -> None:
     assert not counted.signatures
     assert counted(np.zeros(subject.LARGE + 1), 2) == 2 * subject.LARGE + 2
     assert len(counted.signatures) == 1
+
+
+def test_what_delegates_is_interpreted_however_large_and_charged_for_its_own_time_only() -> None:
+    @subject.kernel
+    def slow(x: np.ndarray) -> float:
+        total = 0.0
+        for each in x:
+            total += each
+        return total
+
+    @subject.kernel(delegates=True)
+    def leads(x: np.ndarray) -> float:
+        return slow(x)
+
+    slow.patience = 1e9
+    few = np.ones(subject.LARGE)
+    assert sum(leads(few) for _ in range(20)) == 20.0 * subject.LARGE
+    assert 0.0 < leads.spent < slow.spent
+    assert leads(np.ones(subject.LARGE + 1)) == subject.LARGE + 1
+    assert not leads.signatures
+    assert len(slow.signatures) == 1
 
 
 def test_numbers_that_overflow_are_no_warning() -> None:

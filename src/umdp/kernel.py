@@ -39,8 +39,8 @@ FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrappe
 """What all kernels have in common: other threads may run meanwhile, x / 0 is inf or nan, as in NumPy, and nobody calls from C."""
 LARGE = 5_000
 """Numbers in an array, or times, beyond which nothing is interpreted."""
-COMPILED, LOADED = 2.0, 0.02
-"""Seconds of interpreting a kernel that compiling it is worth, and loading it."""
+COMPILED, DELEGATED, LOADED = 1.0, 20.0, 0.02
+"""Seconds of interpreting a kernel that compiling it is worth; one that delegates; and loading it."""
 KEPT = 8
 """How many states of a module stay in the cache, so that going back and forth between two versions does not recompile."""
 
@@ -52,10 +52,10 @@ _folders: dict[str, Path | None] = {}
 @overload
 def kernel(function: F, /) -> F: ...
 @overload
-def kernel(*, allocates: bool = ..., **flags: Any) -> Callable[[F], F]: ...
+def kernel(*, allocates: bool = ..., delegates: bool = ..., **flags: Any) -> Callable[[F], F]: ...
 
 
-def kernel(function: Any = None, /, *, allocates: bool = True, **flags: Any) -> Any:
+def kernel(function: Any = None, /, *, allocates: bool = True, delegates: bool = False, **flags: Any) -> Any:
     """Compile a function on its first call, and keep the code on disk for later runs.
 
     Parameters
@@ -63,6 +63,8 @@ def kernel(function: Any = None, /, *, allocates: bool = True, **flags: Any) -> 
     allocates : whether it makes arrays, or is given some that others made in it. One that does not counts no references to
         the arrays that it is given, which often takes longer than what is computed; its callers hold them. Numba refuses to
         compile it where it makes an array itself; it must not call kernels that return new ones (`tests/test_kernel.py`).
+    delegates : whether it leaves what is done number by number to the kernels that it calls. Compiling it means compiling all of
+        them once more, so that it is interpreted for longer, however large its arrays are.
     flags : options of `numba.njit`, in place of or beside `FLAGS`
 
     Examples
@@ -74,16 +76,21 @@ def kernel(function: Any = None, /, *, allocates: bool = True, **flags: Any) -> 
     3.0
     """
     given = {**FLAGS, **flags, "_nrt": allocates}
-    return _compiled(function, given) if function is not None else lambda one: _compiled(one, given)
+    if function is None:
+        return lambda one: _compiled(one, given, delegates)
+    return _compiled(function, given, delegates)
 
 
-def _compiled(function: Any, flags: Mapping[str, Any]) -> Any:
+def _compiled(function: Any, flags: Mapping[str, Any], delegates: bool) -> Any:
     made: Any = numba.njit(**flags)(function)
     compiles = isinstance(made, CPUDispatcher)  # not where numba is switched off
     if compiles and cache_folder(function) is not None:
         cache: Any = _KernelCache
         made._cache = cache(function)
-    return _interpreted_first(made)
+    if compiles and COMPILED > 0.0:
+        made.__class__ = InterpretedKernel
+        made.delegates = delegates
+    return made
 
 
 class _Folder(_CacheLocator):
@@ -122,14 +129,15 @@ class _KernelCache(FunctionCache):
 class InterpretedKernel(CPUDispatcher):
     """A kernel that has not been worth compiling so far; once it is, it is an ordinary one of numba's."""
 
+    delegates: bool = False
     spent: float = 0.0
     patience: float | None = None
 
     def __call__(self, *given: Any) -> Any:
         """Run it, compiled from when that is due."""
         if self.patience is None:
-            self.patience = LOADED if _is_on_disk(self) else COMPILED
-        if self.spent > self.patience or any(map(_is_large, given)):
+            self.patience = LOADED if _is_on_disk(self) else DELEGATED if self.delegates else COMPILED
+        if self.spent > self.patience or (not self.delegates and any(map(_is_large, given))):
             object.__setattr__(self, "__class__", CPUDispatcher)
         begun, outer = time.perf_counter(), _interpreting.called
         _interpreting.called = 0.0
@@ -152,12 +160,6 @@ class _Interpreting(threading.local):
 
 
 _interpreting = _Interpreting()
-
-
-def _interpreted_first(made: Any) -> Any:
-    if isinstance(made, CPUDispatcher) and COMPILED > 0.0:
-        made.__class__ = InterpretedKernel
-    return made
 
 
 def _is_large(value: Any) -> bool:

@@ -151,7 +151,7 @@ class SolvedArrays(NamedTuple):
     ends: Array
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, delegates=True)
 def solve_judged(
     kept: CachedArrays,
     leaky: CachedArrays,

@@ -78,7 +78,7 @@ def is_open(choice_ptr: Array, undecided: Array, lower: Array, upper: Array) -> 
     return False
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, delegates=True)
 def renew(kept: CachedArrays, model: ChoiceRows) -> bool:
     """Write the rows of new bounds, unless `is_open` says that more is needed; return whether it does."""
     if is_open(model.choice_ptr, kept.undecided, model.lower, model.upper):
@@ -87,7 +87,7 @@ def renew(kept: CachedArrays, model: ChoiceRows) -> bool:
     return False
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, delegates=True)
 def write_rows(kept: CachedArrays, model: ChoiceRows) -> None:
     """Write the rows of new bounds."""
     rows, first, n = kept.rows, kept.quotient.member_ptr[0], kept.quotient.member_ptr.size - 1
@@ -95,7 +95,7 @@ def write_rows(kept: CachedArrays, model: ChoiceRows) -> None:
     rows.row_ptr[n], rows.entry_ptr[made] = made, used
 
 
-@kernel
+@kernel(delegates=True)
 def resolve(
     kept: CachedArrays,
     guess: Guess,

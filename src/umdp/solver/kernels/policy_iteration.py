@@ -47,7 +47,7 @@ COARSE = 1e-10  # noise from which it is not worth asking for more
 LOOSE = 1e-6  # relative width up to which a bracket is worth having, although a narrower one was asked for
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, delegates=True)
 def solve_small(
     first: int,
     stop: int,
@@ -112,7 +112,7 @@ def solve_small(
     return stop
 
 
-@kernel
+@kernel(delegates=True)
 def _start(
     begin: int,
     n: int,
@@ -147,7 +147,7 @@ def _start(
     return ref
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, delegates=True)
 def _settle(
     block: Block,
     rows: SystemRows,
@@ -305,7 +305,7 @@ def _take_first(
     return changed
 
 
-@kernel
+@kernel(delegates=True)
 def _prove(
     block: Block,
     rows: SystemRows,

@@ -47,7 +47,7 @@ class Widening(NamedTuple):
     looked: bool
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, delegates=True)
 def widen(
     block: Block,
     rows: SystemRows,
