@@ -14,6 +14,7 @@ from umdp import MDP, ModelError, benchmark, switch
 from umdp.source import Order
 from umdp.source.simulator import Simulator
 from umdp.source.simulator.trajectory_flow import adopt, expected, flow, split, unroll
+from umdp.source.simulator.trajectory_kernels import Process, Tally, Until
 
 STRICT = 1e-6  # the share of wrong alarms of one test
 # A fork with two choices, and what each may lead to: no state is visited twice.
@@ -113,8 +114,8 @@ def test_counts_have_the_joint_law_of_one_trajectory_after_another(
 def test_the_first_of_many_are_like_the_others_and_independent_of_them(name: str) -> None:
     mdp, asked = CASES[name][0], order(name, -1, 1)
     net = _unrolled(name)
-    passing, marks = np.empty((2, net[0].size), np.int64)
-    count, part = np.empty((2, net[2].size), np.int64)
+    passing, marks = np.empty((2, net.site.size), np.int64)
+    count, part = np.empty((2, net.to.size), np.int64)
     random = np.random.SeedSequence(3).generate_state(4, np.uint64)
     seen: Counter[Vector] = Counter()
     for _ in range(15_000):
@@ -122,8 +123,8 @@ def test_the_first_of_many_are_like_the_others_and_independent_of_them(name: str
         split(net, 1, random, passing, count, marks, part)
         vectors = np.zeros((2, mdp.transitions), np.int64)
         taken = np.zeros(mdp.choices, np.int64)
-        adopt(net, part, vectors[0], taken)
-        adopt(net, count - part, vectors[1], taken)
+        adopt(net, part, Tally(vectors[0], taken))
+        adopt(net, count - part, Tally(vectors[1], taken))
         seen[tuple(vectors.ravel().tolist())] += 1
     assert asked.quota.max() == -1
     one, pair = iterations(name, -1, 1), iterations(name, -1, 2)
@@ -132,17 +133,16 @@ def test_the_first_of_many_are_like_the_others_and_independent_of_them(name: str
 
 def _unrolled(name: str, most: int = 1000) -> Any:
     mdp, weight, halt, horizon = CASES[name]
-    return unroll(
-        mdp.state_ptr, mdp.choice_ptr, mdp.successor, mdp.probability, np.array(weight, float), mdp.initial, np.array(halt),
-        horizon, most,
-    )  # fmt: skip
+    process = Process(mdp.state_ptr, mdp.choice_ptr, mdp.successor, mdp.probability, mdp.probability, mdp.initial)
+    until = Until(np.array(halt), horizon, np.full(mdp.choices, -1))
+    return unroll(process, np.array(weight, float), until, most)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_expected_is_the_mean(name: str) -> None:
     mdp, net = CASES[name][0], _unrolled(name)
     visits = np.empty(mdp.choices)
-    length = expected(net, visits, np.empty(net[0].size))
+    length = expected(net, visits, np.empty(net.site.size))
     law = trajectories(name)
     mean = sum(np.array(counts) * share for counts, share in law.items())
     np.testing.assert_allclose(visits, np.add.reduceat(mean, mdp.choice_ptr[:-1]), rtol=1e-12)
@@ -150,11 +150,11 @@ def test_what_is_expected_is_the_mean(name: str) -> None:
 
 
 def test_a_chain_without_cycles_has_a_node_for_each_state() -> None:
-    assert _unrolled("fork")[0].size == 2
-    assert _unrolled("cut short")[0].size == 4  # where it ends is a cycle
-    assert _unrolled("loop")[0].size == 1 + 2 + 2
-    assert _unrolled("loop", most=10)[0].size == 0  # it does not fit
-    assert _unrolled("fork", most=3)[0].size == 0
+    assert _unrolled("fork").site.size == 2
+    assert _unrolled("cut short").site.size == 4  # where it ends is a cycle
+    assert _unrolled("loop").site.size == 1 + 2 + 2
+    assert _unrolled("loop", most=10).site.size == 0  # it does not fit
+    assert _unrolled("fork", most=3).site.size == 0
 
 
 # State 1 is rarely visited; what follows it and state 2 is as likely as not, more or less.

@@ -80,46 +80,48 @@ class MarkovTest:
     """
 
     def __init__(self, graph: Graph, level: float = LEVEL) -> None:
+        from umdp.source.markov_kernels import Choices
+
         self._graph, self._level = graph, level
         width = np.diff(graph.choice_ptr).astype(np.int64)
         codes = graph.action_codes
         first = graph.state_ptr[graph.choice_state]
-        self._fixed = (
+        self._choices = Choices(
             np.repeat(np.arange(graph.choices), width),
+            np.asarray(graph.successor, dtype=np.int64),
             np.asarray(graph.choice_state, dtype=np.int64),
             (np.arange(graph.choices) - first if codes is None else np.asarray(codes)).astype(np.int64),
-            np.asarray(graph.successor, dtype=np.int64),
             width,
-            0 if graph.transitions <= ROOM else WAIT,
-            STRENGTHS,
         )
         self.begin()
 
     def begin(self) -> None:
         """Start with no rows."""
+        from umdp.source.markov_kernels import Followed
+
         self.finding: MarkovFinding | None = None
         self.rows, self._next = 0, FIRST
         graph, pasts = self._graph, len(PastFeature)
         room = min(graph.transitions, ROOM)
         slots = min(graph.choices, room)
-        self._kept: dict[str, Array] = {
-            "visits": np.zeros(graph.choices, np.int64),
-            "slot_of": np.full(graph.choices, -1, np.int64),
-            "begin": np.zeros(slots, np.int64),
-            "rank_of": np.full(graph.transitions, -1, np.int64),
-            "owner": np.full(slots, -1, np.int64),
-            "ids": np.full((2, slots, BUCKETS), -2, np.int64),
-            "last": np.zeros(slots, np.int64),
-            "known": np.zeros((slots, 2), np.int64),
-            "total": np.zeros(room, np.int64),
-            "base": np.zeros(room, np.int64),
-            "member": np.full(room, -1, np.int64),
-            "counts": np.zeros((pasts, room, BUCKETS), np.int32),
-            "sums": np.zeros((pasts, slots, BUCKETS), np.int32),
-            "gains": np.zeros((pasts, slots, STRENGTHS.size)),
-            "now": np.array([0, -1, -1, 0, 0], np.int64),
-            "used": np.zeros(2, np.int64),
-        }
+        self._kept = Followed(
+            visits=np.zeros(graph.choices, np.int64),
+            slot_of=np.full(graph.choices, -1, np.int64),
+            begin=np.zeros(slots, np.int64),
+            rank_of=np.full(graph.transitions, -1, np.int64),
+            owner=np.full(slots, -1, np.int64),
+            ids=np.full((2, slots, BUCKETS), -2, np.int64),
+            last=np.zeros(slots, np.int64),
+            known=np.zeros((slots, 2), np.int64),
+            total=np.zeros(room, np.int64),
+            base=np.zeros(room, np.int64),
+            member=np.full(room, -1, np.int64),
+            counts=np.zeros((pasts, room, BUCKETS), np.int32),
+            sums=np.zeros((pasts, slots, BUCKETS), np.int32),
+            gains=np.zeros((pasts, slots, STRENGTHS.size)),
+            now=np.array([0, -1, -1, 0, 0], np.int64),
+            used=np.zeros(2, np.int64),
+        )
 
     def take(self, transition: Array, begins: Array) -> None:
         """Take in rows, in order.
@@ -134,9 +136,10 @@ class MarkovTest:
 
         transition = np.ascontiguousarray(transition, dtype=np.int64)
         begins, at = np.ascontiguousarray(begins, dtype=np.bool_), 0
+        wait = 0 if self._graph.transitions <= ROOM else WAIT
         while at < transition.size and self.finding is None:
             end = min(at + self._next - self.rows, transition.size)
-            forecast(transition[at:end], begins[at:end], *self._fixed, *self._kept.values())
+            forecast(transition[at:end], begins[at:end], self._choices, wait, STRENGTHS, self._kept)
             self.rows, at = self.rows + end - at, end
             if self.rows >= self._next:
                 self.look()
@@ -163,33 +166,33 @@ class MarkovTest:
     def _by_choice(self) -> Array:
         """Return the logarithm of the evidence by each past (6,) and choice that is followed, shape (6, M)."""
         kept = self._kept
-        slots, room = kept["used"].tolist()
-        begin = kept["begin"][:slots]
+        slots, room = kept.used.tolist()
+        begin = kept.begin[:slots]
         if not slots:
             return np.zeros((len(PastFeature), 0))
-        total = kept["total"][:room]
+        total = kept.total[:room]
         # Given that it is not new, the outcome of rank l is told from those of lower rank by a coin of its own.
         running = np.cumsum(total) - total
         sizes = np.diff(np.append(begin, room))
-        lower = running - np.repeat(running[begin], sizes) - kept["base"][:room]
+        lower = running - np.repeat(running[begin], sizes) - kept.base[:room]
         later = np.maximum(total - 1, 0)
         lower = np.where(total > 0, lower, 0)
         both = np.maximum(later + lower, 1)
         best = later * np.log(np.maximum(later, 1) / both) + lower * np.log(np.maximum(lower, 1) / both)
         largest = np.add.reduceat(best, begin)
-        gains = kept["gains"][:, :slots]
+        gains = kept.gains[:, :slots]
         return np.asarray(np.logaddexp.reduce(gains, axis=2) - np.log(STRENGTHS.size) - largest)
 
     def _said(self, past: PastFeature, evidence: float) -> Statement:
         kept, graph = self._kept, self._graph
         slot = int(np.argmax(self._by_choice()[past]))
-        choice, first = int(kept["owner"][slot]), int(kept["begin"][slot])
-        seen = slice(first, first + int(kept["known"][slot, 0]))
-        counts = kept["counts"][past, seen].astype(np.float64)
+        choice, first = int(kept.owner[slot]), int(kept.begin[slot])
+        seen = slice(first, first + int(kept.known[slot, 0]))
+        counts = kept.counts[past, seen].astype(np.float64)
         shares, rows = counts.sum(axis=1, keepdims=True) / counts.sum(), counts.sum(axis=0)
         surprise = np.where(rows > 0, np.abs(counts - shares * rows) / np.sqrt(np.maximum(shares * rows, 1e-9)), 0.0)
         outcome, bucket = np.unravel_index(int(np.argmax(surprise)), surprise.shape)
-        target = graph.state_name(int(graph.successor[kept["member"][first + int(outcome)]]))
+        target = graph.state_name(int(graph.successor[kept.member[first + int(outcome)]]))
         inside, within = int(counts[outcome, bucket]), int(rows[bucket])
         outside, without = int(counts[outcome].sum()) - inside, int(rows.sum()) - within
         return say(
@@ -208,18 +211,18 @@ class MarkovTest:
         """Return the past that rows of a bucket have."""
         kept, graph, late = self._kept, self._graph, bucket == BUCKETS - 1
         if past in (PastFeature.STATE, PastFeature.ACTION):
-            value = int(kept["ids"][past, slot, bucket])
+            value = int(kept.ids[past, slot, bucket])
             if late or value == -2:
                 return PastCase()
             if value == -1:
                 return PastCase(began=True)
             if past is PastFeature.STATE:
                 return PastCase(graph.state_name(value))
-            return PastCase(graph.action_name(int(np.flatnonzero(self._fixed[2] == value)[0])))
+            return PastCase(graph.action_name(int(np.flatnonzero(self._choices.action_of == value)[0])))
         if past is PastFeature.PARITY:
             return PastCase(least=bucket)
         if past is PastFeature.OUTCOME:
-            return PastCase(None if late else graph.state_name(int(graph.successor[kept["member"][first + bucket]])))
+            return PastCase(None if late else graph.state_name(int(graph.successor[kept.member[first + bucket]])))
         return PastCase(least=(2**bucket) // 2, most=None if late else 2**bucket - 1)
 
     # -- going on --------------------------------------------------------------------------------------------
@@ -229,14 +232,14 @@ class MarkovTest:
         if self.finding is not None:
             return {"markov_rows": [self.rows], "markov_finding": [int(self.finding.past), str(self.finding.said)]}
         kept = self._kept
-        slots, places = kept["used"].tolist()
+        slots, places = kept.used.tolist()
         used = {"ids": slots, "counts": places, "sums": slots, "gains": slots}
         return {
             "markov_rows": [self.rows, self._next],
-            **{f"markov_{name}": kept[name].copy() for name in ("visits", "now", "used")},
-            **{f"markov_{name}": kept[name][:slots].copy() for name in ("begin", "owner", "last", "known")},
-            **{f"markov_{name}": kept[name][:places].copy() for name in ("total", "base", "member")},
-            **{f"markov_{name}": kept[name][:, :size].copy() for name, size in used.items()},
+            **{f"markov_{name}": getattr(kept, name).copy() for name in ("visits", "now", "used")},
+            **{f"markov_{name}": getattr(kept, name)[:slots].copy() for name in ("begin", "owner", "last", "known")},
+            **{f"markov_{name}": getattr(kept, name)[:places].copy() for name in ("total", "base", "member")},
+            **{f"markov_{name}": getattr(kept, name)[:, :size].copy() for name, size in used.items()},
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -250,7 +253,7 @@ class MarkovTest:
             self.finding = MarkovFinding(PastFeature(int(past)), Statement(str(text), Code.PAST_MATTERS))
             return
         self._next, kept = int(state["markov_rows"][1]), self._kept
-        for name, array in kept.items():
+        for name, array in kept._asdict().items():
             if f"markov_{name}" in state:
                 given = np.asarray(state[f"markov_{name}"])
                 if given.ndim != array.ndim or any(
@@ -259,33 +262,33 @@ class MarkovTest:
                     raise FormatError(UNFIT)
                 array[tuple(slice(0, size) for size in given.shape)] = given
         self._check()
-        slots = int(kept["used"][0])
-        kept["slot_of"][kept["owner"][:slots]] = np.arange(slots)
-        for first, seen in zip(kept["begin"][:slots].tolist(), kept["known"][:slots, 0].tolist(), strict=True):
-            kept["rank_of"][kept["member"][first : first + seen]] = np.arange(seen)
+        slots = int(kept.used[0])
+        kept.slot_of[kept.owner[:slots]] = np.arange(slots)
+        for first, seen in zip(kept.begin[:slots].tolist(), kept.known[:slots, 0].tolist(), strict=True):
+            kept.rank_of[kept.member[first : first + seen]] = np.arange(seen)
 
     def _check(self) -> None:
         """Raise `FormatError` unless what was restored fits the graph: the kernel trusts what it is given."""
-        kept, graph, width = self._kept, self._graph, self._fixed[4]
-        slots, places = kept["used"].tolist()
-        owner = kept["owner"]
+        kept, graph, width = self._kept, self._graph, self._choices.width
+        slots, places = kept.used.tolist()
+        owner = kept.owner
         fits = (
             0 <= slots <= owner.size
-            and 0 <= places <= kept["total"].size
+            and 0 <= places <= kept.total.size
             and bool(((owner[:slots] >= 0) & (owner[:slots] < graph.choices)).all())
             and np.unique(owner[:slots]).size == slots
         )
         if fits:
-            sizes, seen = width[owner[:slots]], kept["known"][:slots, 0]
+            sizes, seen = width[owner[:slots]], kept.known[:slots, 0]
             ends = np.cumsum(sizes)
-            member = kept["member"][:places]
+            member = kept.member[:places]
             fits = (
-                np.array_equal(kept["begin"][:slots], ends - sizes)
+                np.array_equal(kept.begin[:slots], ends - sizes)
                 and places == int(sizes.sum())
                 and bool(((seen >= 0) & (seen <= sizes)).all())
-                and bool(((kept["last"][:slots] >= 0) & (kept["last"][:slots] < np.maximum(seen, 1))).all())
+                and bool(((kept.last[:slots] >= 0) & (kept.last[:slots] < np.maximum(seen, 1))).all())
                 and bool((np.count_nonzero(member >= 0) == seen.sum()) and (member < graph.transitions).all())
-                and bool((kept["ids"] < max(graph.states, graph.choices)).all())
+                and bool((kept.ids < max(graph.states, graph.choices)).all())
             )
         if not fits:
             raise FormatError(UNFIT)

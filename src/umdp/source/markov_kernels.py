@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 
-__all__ = ["forecast"]
+__all__ = ["Choices", "Followed", "forecast"]
 
 Array = NDArray[Any]
 
 NOBODY, STATE, ACTION, STEP, STAY = 0, 1, 2, 3, 4  # places in `now`: what is remembered between rows
 
 
-@kernel
+@kernel(allocates=False)
 def _numbered(ids: Array, value: int) -> int:
     """Return the bucket of a value: buckets are given away in order of appearance, and the last is for all that come late."""
     for bucket in range(ids.size - 1):
@@ -28,7 +28,7 @@ def _numbered(ids: Array, value: int) -> int:
     return ids.size - 1
 
 
-@kernel
+@kernel(allocates=False)
 def _doublings(number: int, buckets: int) -> int:
     """Return how often a number can be halved, as a bucket."""
     bucket = 0
@@ -38,57 +38,103 @@ def _doublings(number: int, buckets: int) -> int:
     return bucket
 
 
+class Choices(NamedTuple):
+    """The graph: of every transition (T,) its choice and successor, of every choice (C,) its state, action and outcomes."""
+
+    choice_of: Array
+    successor: Array
+    state_of: Array
+    action_of: Array
+    width: Array
+
+
+class Followed(NamedTuple):
+    """What is remembered of choices that are followed: M of them with R outcomes, in B buckets of P pasts, J strengths.
+
+    visits, slot_of : (C,) visits, and the slot of choices that are followed, otherwise -1
+    begin, owner, last : (M,) of every slot its first place among outcomes, its choice, and the rank of its last outcome
+    rank_of : (T,) the rank of every outcome by order of appearance, otherwise -1
+    ids : (2, M, B) states and actions before, by bucket
+    known : (M, 2) outcomes seen of every slot, and rows
+    total, base, member : (R,) of every outcome seen, in order of appearance: how often, how many rows came before its first, and
+        its transition
+    counts, sums : (P, R, B), (P, M, B) how often outcomes, and any outcome, came in each bucket of each past
+    gains : (P, M, J) the logarithms of what forecasts gave to outcomes, added up
+    now : (5,) the state, the action, the steps and the steps without change before the next row
+    used : (2,) slots and places given away
+    """
+
+    visits: Array
+    slot_of: Array
+    begin: Array
+    rank_of: Array
+    owner: Array
+    ids: Array
+    last: Array
+    known: Array
+    total: Array
+    base: Array
+    member: Array
+    counts: Array
+    sums: Array
+    gains: Array
+    now: Array
+    used: Array
+
+
+@kernel(allocates=False)
+def _slot(choice: int, width: int, wait: int, kept: Followed) -> int:
+    """Return the slot of a choice that is visited, -1 without; it gets one from the visit `wait` on, if there is room."""
+    kept.visits[choice] += 1
+    slot, used = int(kept.slot_of[choice]), kept.used
+    room = used[0] < kept.owner.size and used[1] + width <= kept.total.size
+    if slot < 0 and kept.visits[choice] > wait and room:
+        slot = int(used[0])
+        kept.slot_of[choice], kept.begin[slot], kept.owner[slot] = slot, used[1], choice
+        used[0] += 1
+        used[1] += width
+    return slot
+
+
+@kernel(allocates=False)
+def _score(slot: int, t: int, strengths: Array, z: Array, kept: Followed) -> None:
+    """Add up what forecasts gave to an outcome, by the bucket `z` (P,) of each past, and count it."""
+    first, seen, rows = kept.begin[slot], kept.known[slot, 0], kept.known[slot, 1]
+    counts, sums, gains = kept.counts, kept.sums, kept.gains
+    rank = kept.rank_of[t]
+    if rank < 0:  # an outcome never seen before says nothing here: nobody knew that it was there
+        rank = seen
+        kept.rank_of[t] = rank
+        kept.base[first + rank] = rows
+        kept.member[first + rank] = t
+        kept.known[slot, 0] += 1
+    elif seen > 1:
+        share = (kept.total[first + rank] - 0.5) / (rows - 0.5 * seen)
+        for k in range(z.size):
+            own, all_rows = counts[k, first + rank, z[k]], sums[k, slot, z[k]]
+            for j in range(strengths.size):
+                gains[k, slot, j] += np.log((own + strengths[j] * share) / (all_rows + strengths[j]))
+    kept.total[first + rank] += 1
+    kept.known[slot, 1] += 1
+    kept.last[slot] = rank
+    for k in range(z.size):
+        counts[k, first + rank, z[k]] += 1
+        sums[k, slot, z[k]] += 1
+
+
 @kernel
-def forecast(
-    transition: Array,
-    begins: Array,
-    choice_of: Array,
-    state_of: Array,
-    action_of: Array,
-    successor: Array,
-    width: Array,
-    wait: int,
-    strengths: Array,
-    visits: Array,
-    slot_of: Array,
-    begin: Array,
-    rank_of: Array,
-    owner: Array,
-    ids: Array,
-    last: Array,
-    known: Array,
-    total: Array,
-    base: Array,
-    member: Array,
-    counts: Array,
-    sums: Array,
-    gains: Array,
-    now: Array,
-    used: Array,
-) -> None:
+def forecast(transition: Array, begins: Array, choices: Choices, wait: int, strengths: Array, kept: Followed) -> None:
     """Take in rows, and add up the logarithms of what forecasts gave to their outcomes.
 
     Parameters
     ----------
     transition, begins : (n,) the transition of each row (-1: none), and whether a trajectory begins with it
-    choice_of, successor : (T,) of every transition; state_of, action_of, width : (C,) of every choice its state, a number for its
-        action, and how many outcomes are listed
     wait : a choice is followed from this visit on
     strengths : (J,) how many rows of a bucket weigh as much as all rows of the choice
-    visits, slot_of : (C,) visits, and the slot of choices that are followed, otherwise -1
-    begin, owner, last : (M,) of every slot its first place among outcomes, its choice, and the rank of its last outcome
-    known : (M, 2) outcomes seen of every slot, and rows
-    rank_of : (T,) the rank of every outcome by order of appearance, otherwise -1
-    ids : (2, M, B) states and actions before, by bucket
-    total, base, member : (R,) of every outcome seen, in order of appearance: how often, how many rows came before its first, and
-        its transition
-    counts, sums : (P, R, B), (P, M, B) how often outcomes, and any outcome, came in each bucket of each past
-    gains : (P, M, J) what is added up
-    now : (5,) the state, the action, the steps and the steps without change before the next row
-    used : (2,) slots and places given away
+    kept : changed
     """
-    pasts, _, buckets = sums.shape
-    z = np.empty(pasts, np.int64)
+    now, buckets = kept.now, kept.sums.shape[2]
+    z = np.empty(kept.sums.shape[0], np.int64)
     for i in range(transition.size):
         if begins[i]:
             now[STATE] = now[ACTION] = -1
@@ -99,47 +145,16 @@ def forecast(
             now[STEP] += 1
             now[STAY] = 0
             continue
-        c = choice_of[t]
-        visits[c] += 1
-        slot = slot_of[c]
-        if slot < 0 and visits[c] > wait and used[0] < owner.size and used[1] + width[c] <= total.size:
-            slot = used[0]
-            slot_of[c] = slot
-            begin[slot] = used[1]
-            owner[slot] = c
-            used[0] += 1
-            used[1] += width[c]
+        c = choices.choice_of[t]
+        slot = _slot(c, choices.width[c], wait, kept)
         if slot >= 0:
-            first = begin[slot]
-            seen, rows = known[slot, 0], known[slot, 1]
-            z[0] = _numbered(ids[0, slot], now[STATE])
-            z[1] = _numbered(ids[1, slot], now[ACTION])
+            z[0] = _numbered(kept.ids[0, slot], now[STATE])
+            z[1] = _numbered(kept.ids[1, slot], now[ACTION])
             z[2] = _doublings(now[STEP], buckets)
             z[3] = now[STEP] & 1
             z[4] = _doublings(now[STAY], buckets)
-            z[5] = min(last[slot], buckets - 1)
-            rank = rank_of[t]
-            if rank < 0:  # an outcome never seen before says nothing here: nobody knew that it was there
-                rank = seen
-                rank_of[t] = rank
-                base[first + rank] = rows
-                member[first + rank] = t
-                known[slot, 0] += 1
-            elif seen > 1:
-                share = (total[first + rank] - 0.5) / (rows - 0.5 * seen)
-                for k in range(pasts):
-                    own, all_rows = counts[k, first + rank, z[k]], sums[k, slot, z[k]]
-                    for j in range(strengths.size):
-                        gains[k, slot, j] += np.log((own + strengths[j] * share) / (all_rows + strengths[j]))
-            total[first + rank] += 1
-            known[slot, 1] += 1
-            last[slot] = rank
-            for k in range(pasts):
-                counts[k, first + rank, z[k]] += 1
-                sums[k, slot, z[k]] += 1
-        if successor[t] == state_of[c]:
-            now[STAY] += 1
-        else:
-            now[STAY] = 0
-        now[STATE], now[ACTION] = state_of[c], action_of[c]
+            z[5] = min(kept.last[slot], buckets - 1)
+            _score(slot, t, strengths, z, kept)
+        now[STAY] = now[STAY] + 1 if choices.successor[t] == choices.state_of[c] else 0
+        now[STATE], now[ACTION] = choices.state_of[c], choices.action_of[c]
         now[STEP] += 1

@@ -114,21 +114,20 @@ class DataTests:
         self._pass(np.array([-1]), np.array([True]), np.zeros(0, np.uint64))
 
     def _pass(self, transition: Array, begins: Array, names: Array) -> None:
-        from umdp.source.logs.fingerprint_kernels import fingerprints
+        from umdp.source.logs.fingerprint_kernels import Counts, Going, Stretches, fingerprints
 
         most = 2 * transition.size
-        prints, sizes, unlikely = np.empty(most, np.uint64), np.empty(most, np.int64), np.empty(most)
-        named = np.empty(most, np.uint64)
-        found = fingerprints(
-            np.ascontiguousarray(transition, dtype=np.int64), np.ascontiguousarray(begins), names, self._lookup.choice_of,
-            self._counts[0], self._counts[1], self._choices, self._words, self._numbers, self._surprise, prints, sizes,
-            unlikely, named,
-        )  # fmt: skip
+        out = Stretches(np.empty(most, np.uint64), np.empty(most, np.int64), np.empty(most), np.empty(most, np.uint64))
+        counted = Counts(self._lookup.choice_of, self._counts[0], self._counts[1], self._choices)
+        transition, begins = np.ascontiguousarray(transition, dtype=np.int64), np.ascontiguousarray(begins)
+        going = Going(self._words, self._numbers, self._surprise)
+        found = fingerprints(transition, begins, names, counted, going, out)
+        prints, sizes, unlikely, named = (each[:found] for each in out)
         self._stretches += found
         if names.size or self.names:
-            self.names.take(named[:found], prints[:found], unlikely[:found])
+            self.names.take(named, prints, unlikely)
         enough = 2 * np.log(max(self._stretches, 2)) - np.log(LEVEL / 3)
-        chosen = np.flatnonzero((unlikely[:found] > enough) & (prints[:found] <= self._limit))
+        chosen = np.flatnonzero((unlikely > enough) & (prints <= self._limit))
         if not chosen.size:
             return
         fresh, index, times = np.unique(prints[chosen], return_index=True, return_counts=True)

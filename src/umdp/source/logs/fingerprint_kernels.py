@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 
-__all__ = ["OFTEN", "WINDOW", "fingerprints"]
+__all__ = ["OFTEN", "WINDOW", "Counts", "Going", "Stretches", "fingerprints"]
 
 Array = NDArray[Any]
 
@@ -27,35 +27,51 @@ def _mixed(x: Any) -> Any:
     return x ^ (x >> np.uint64(31))
 
 
+class Counts(NamedTuple):
+    """Of each transition its choice, and how often it was seen before and since the last look (T,); and of each choice (C,)."""
+
+    choice_of: Array
+    first: Array
+    second: Array
+    choices: Array
+
+
+class Going(NamedTuple):
+    """The trajectory and the piece that go on, and the last rows: `words` (20,), `numbers` (4,), `surprise` (2,)."""
+
+    words: Array
+    numbers: Array
+    surprise: Array
+
+
+class Stretches(NamedTuple):
+    """Room for stretches of rows, (2n,) each.
+
+    Fingerprint, number of rows, the negative logarithm of a bound on the probability of the outcomes; and for trajectories the
+    number of the name, otherwise 0.
+    """
+
+    prints: Array
+    sizes: Array
+    unlikely: Array
+    named: Array
+
+
 @kernel
-def fingerprints(
-    transition: Array,
-    begins: Array,
-    names: Array,
-    choice_of: Array,
-    first: Array,
-    second: Array,
-    choices: Array,
-    words: Array,
-    numbers: Array,
-    surprise: Array,
-    prints: Array,
-    sizes: Array,
-    unlikely: Array,
-    named: Array,
-) -> int:
+def fingerprints(transition: Array, begins: Array, names: Array, counted: Counts, going: Going, out: Stretches) -> int:
     """Count rows, and return how many stretches of rows were completed by them.
 
     Parameters
     ----------
     transition, begins : (n,) the transition of each row (-1: none), and whether a trajectory begins with it
     names : a number for the name of each trajectory that begins, in order; none, or 0 for those without a name
-    first, second : (T,) counts before and since the last look; the second is added to
-    choices : (C,) counts of choices; added to
-    words, numbers, surprise : (20,), (4,), (2,) the trajectory and the piece that go on, and the last rows; changed
-    prints, sizes, unlikely, named : (2n,) of every stretch that was completed: its fingerprint, its rows, the negative logarithm
-        of a bound on the probability of its outcomes, and for trajectories the number of its name, otherwise 0
+    counted : `second` and `choices` are added to
+    going : changed
+    out : written
     """
+    choice_of, first, second, choices = counted
+    words, numbers, surprise = going
+    prints, sizes, unlikely, named = out
     golden, one = np.uint64(0x9E3779B97F4A7C15), np.uint64(1)
     found, begun = 0, 0
     for i in range(transition.size):

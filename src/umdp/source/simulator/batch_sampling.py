@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.source.simulator.trajectory_flow import adopt, cost, expected, flow, narrow, reached, room, unroll
-from umdp.source.simulator.trajectory_kernels import simulate
+from umdp.source.simulator.trajectory_flow import Net, adopt, cost, expected, flow, narrow, reached, room, unroll
+from umdp.source.simulator.trajectory_kernels import Behaviour, Process, Tally, Until, simulate
 
 __all__ = ["AUTO", "COUNTS", "sample"]
 
@@ -26,29 +26,12 @@ OVER = 1
 
 @kernel
 def sample(
-    how: int,
-    state_ptr: Array,
-    choice_ptr: Array,
-    successor: Array,
-    edges: Array,
-    probability: Array,
-    initial: int,
-    weight: Array,
-    only: Array,
-    share: Array,
-    halt: Array,
-    horizon: int,
-    quota: Array,
-    trajectories: int,
-    patience: int,
-    random: Array,
-    course: Array,
-    counts: Array,
-    taken: Array,
-) -> tuple[int, int, bool]:
+    how: int, process: Process, behaviour: Behaviour, until: Until, trajectories: int, patience: int, random: Array,
+    course: Array, tally: Tally,
+) -> tuple[int, int, bool]:  # fmt: skip
     """Draw trajectories until `trajectories`, a quota or `patience` is reached; return (how many, steps, whether a quota was).
 
-    What is drawn has the law of `simulate`, with the same arguments and `probability` (T,) and `weight` (C,) as they are.
+    What is drawn has the law of `simulate`.
     `course` (5,) remembers trajectories and steps since a quota was reached, steps up to the one before, the steps before
     which unrolling is not tried again, and whether flows are over: there is less and less room, and what does not
     pay for some does not for fewer. What is done next depends on that and the order alone, so that to stop after `patience`
@@ -56,42 +39,42 @@ def sample(
     """
     drawn, steps, stepped, full = 0, 0, 0, False
     empty, nothing = np.empty(0, np.int64), np.empty(0)
-    net = (empty, empty, empty, empty, empty, empty, nothing, nothing, nothing)
-    visits, mass, length = np.empty(taken.size), nothing, 0.0
-    passing, count = np.empty(0, np.int64), np.empty(0, np.int64)
+    net = Net(empty, empty, empty, empty, empty, empty, nothing, nothing, nothing)
+    visits, mass, length = np.empty(tally.taken.size), nothing, 0.0
+    passing, count = empty, empty
     while drawn < trajectories and not full and stepped < patience:
         seen = max(course[1], course[2])
         asked = how == COUNTS or (course[4] != OVER and seen >= max(course[3], 1))
-        if asked and net[0].size == 0 and course[3] < NEVER:
+        if asked and net.site.size == 0 and course[3] < NEVER:
             most = MOST if how == COUNTS else min(seen // BUILT, MOST)
-            net = unroll(state_ptr, choice_ptr, successor, probability, weight, initial, halt, horizon, most)
-            if net[0].size > 0:
-                mass = np.empty(net[0].size)
+            net = unroll(process, behaviour.weight, until, most)
+            if net.site.size > 0:
+                mass = np.empty(net.site.size)
                 length = expected(net, visits, mass)
-                passing, count = np.empty(net[0].size, np.int64), np.empty(net[2].size, np.int64)
+                passing, count = np.empty(net.site.size, np.int64), np.empty(net.to.size, np.int64)
             else:
                 course[3] = 2 * seen if most < MOST else NEVER
-        if net[0].size > 0 and course[4] != OVER:
-            space = room(visits, quota, taken)
+        flows, some = False, 0
+        if net.site.size > 0 and course[4] != OVER:
+            space = room(visits, until.quota, tally.taken)
             some = min(space, trajectories - drawn)
-            if how == COUNTS or some * length >= PAYS * cost(net, mass, some):
-                flow(net, some, random, passing, count)
-                if reached(net, count, quota, taken):
-                    some, walked = narrow(net, length, random, passing, count, quota, counts, taken)
-                    full = True
-                else:
-                    walked = adopt(net, count, counts, taken)
-                drawn, steps, stepped = drawn + some, steps + walked, stepped + count.size
-                course[0], course[1] = course[0] + some, course[1] + walked
-                continue
-            if some == space:
+            flows = how == COUNTS or some * length >= PAYS * cost(net, mass, some)
+            if some == space and not flows:
                 course[4] = OVER
-        known = course[4] == OVER or net[0].size > 0  # that steps are cheaper for all that is left of the order
-        some = min(trajectories - drawn, max(PIECE // horizon, 1), NEVER if known else max(course[0], FIRST))
-        some, walked, full = simulate(
-            state_ptr, choice_ptr, successor, edges, initial, only, share, halt, horizon, quota, some, random, counts, taken
-        )  # fmt: skip
-        drawn, steps, stepped = drawn + some, steps + walked, stepped + walked
+        if flows:
+            flow(net, some, random, passing, count)
+            if reached(net, count, until.quota, tally.taken):
+                some, walked = narrow(net, length, random, passing, count, until.quota, tally)
+                full = True
+            else:
+                walked = adopt(net, count, tally)
+            stepped += count.size
+        else:
+            known = course[4] == OVER or net.site.size > 0  # that steps are cheaper for all that is left of the order
+            some = min(trajectories - drawn, max(PIECE // until.horizon, 1), NEVER if known else max(course[0], FIRST))
+            some, walked, full = simulate(process, behaviour, until, some, random, tally)
+            stepped += walked
+        drawn, steps = drawn + some, steps + walked
         course[0], course[1] = course[0] + some, course[1] + walked
     if full:
         course[0], course[1], course[2], course[4] = 0, 0, course[1], 0

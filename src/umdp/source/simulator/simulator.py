@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from umdp.errors import ModelError
 from umdp.model import MDP
 from umdp.source.source import Batch, Knowledge, Order, Source
 from umdp.spec.names import listed, suggestion
+
+if TYPE_CHECKING:
+    from umdp.source.simulator.trajectory_kernels import Process
 
 __all__ = ["SAMPLING", "Simulator", "check_sampling", "switch"]
 
@@ -79,7 +82,7 @@ class Simulator(Source):
         self.graph = mdp.graph
         self.stages = (mdp,) if later is None else (mdp, later)
         self.after = after
-        self._edges: list[Array | None] = [None] * len(self.stages)
+        self._processes: list[Process | None] = [None] * len(self.stages)
         self._random: Array = np.zeros(4, dtype=np.uint64)
         self._done = self._steps = 0
         self.sampling, self.whole = sampling, sampling != "steps"
@@ -108,71 +111,51 @@ class Simulator(Source):
 
     def collect(self, order: Order) -> Batch:
         """Draw trajectories until the order is met; as counts, until it is or a piece of it that depends on nothing else."""
-        from umdp.source.simulator.trajectory_kernels import follow, simulate
+        from umdp.source.simulator.trajectory_kernels import Tally, Until
 
-        if order.weight.ndim == 2:
-            return self._collect_by_step(order)
-        graph = self.graph
-        counts = np.zeros(graph.transitions, dtype=np.int64)
-        taken = np.zeros(graph.choices, dtype=np.int64)
-        share, only = np.empty(graph.choices), np.empty(graph.states, dtype=np.int64)
-        follow(graph.state_ptr, order.weight, share, only)
+        graph, until = self.graph, Until(order.halt, order.horizon, order.quota)
+        tally = Tally(np.zeros(graph.transitions, dtype=np.int64), np.zeros(graph.choices, dtype=np.int64))
+        draw, behaviour = self._drawing(order.weight)
         drawn = steps = 0
         full = False
         while drawn < order.trajectories and not full:
             most = min(order.trajectories - drawn, self.until - self._done)
-            if self.whole:
-                some, walked, full = self._sample(order, share, only, most, counts, taken)
-            else:
-                some, walked, full = simulate(
-                    graph.state_ptr, graph.choice_ptr, graph.successor, self.edges(self.stage), graph.initial, only, share,
-                    order.halt, order.horizon, order.quota, most, self._random, counts, taken,
-                )  # fmt: skip
+            some, walked, full = draw(self._process(), behaviour, until, most, self._random, tally)
             drawn, steps, self._done = drawn + some, steps + walked, self._done + some
-            if self.whole and steps >= PATIENCE:
+            if self.whole and steps >= PATIENCE and order.weight.ndim == 1:
                 break  # somebody may want to look at the clock
         self._steps += steps
-        return Batch(counts, drawn, steps)
+        return Batch(tally.counts, drawn, steps)
 
-    def _collect_by_step(self, order: Order) -> Batch:
-        """Draw trajectories of a policy that depends on the step, one after another."""
-        from umdp.source.simulator.by_step import simulate_by_step
+    def _drawing(self, weight: Array) -> tuple[Callable[..., tuple[int, int, bool]], Any]:
+        """Return the kernel that draws, and how it is told to choose."""
+        from umdp.source.simulator.trajectory_kernels import Behaviour, follow, simulate, simulate_by_step
 
-        graph, weight = self.graph, np.ascontiguousarray(order.weight, dtype=np.float64)
-        counts, taken = np.zeros(graph.transitions, dtype=np.int64), np.zeros(graph.choices, dtype=np.int64)
-        drawn, steps, full = 0, 0, False
-        while drawn < order.trajectories and not full:
-            most = min(order.trajectories - drawn, self.until - self._done)
-            some, walked, full = simulate_by_step(
-                graph.state_ptr, graph.choice_ptr, graph.successor, self.edges(self.stage), graph.initial, weight, order.halt,
-                order.horizon, order.quota, most, self._random, counts, taken,
-            )  # fmt: skip
-            drawn, steps, self._done = drawn + some, steps + walked, self._done + some
-        self._steps += steps
-        return Batch(counts, drawn, steps)
+        if weight.ndim == 2:
+            return simulate_by_step, np.ascontiguousarray(weight, dtype=np.float64)
+        behaviour = Behaviour(weight, np.empty(self.graph.choices), np.empty(self.graph.states, dtype=np.int64))
+        follow(self.graph.state_ptr, *behaviour)
+        return self._sample if self.whole else simulate, behaviour
 
-    def _sample(
-        self, order: Order, share: Array, only: Array, most: int, counts: Array, taken: Array
-    ) -> tuple[int, int, bool]:
+    def _sample(self, process: Any, behaviour: Any, until: Any, most: int, random: Array, tally: Any) -> Any:
         """Draw up to `most` trajectories as counts, or where that is cheaper."""
         from umdp.source.simulator.batch_sampling import sample  # who goes step by step does not wait for it
 
-        graph, stage = self.graph, self.stage
-        return sample(
-            SAMPLING.index(self.sampling), graph.state_ptr, graph.choice_ptr, graph.successor, self.edges(stage),
-            self.stages[stage].probability, graph.initial, order.weight, only, share, order.halt, order.horizon, order.quota,
-            most, PATIENCE, self._random, self._course, counts, taken,
-        )  # fmt: skip
+        how = SAMPLING.index(self.sampling)
+        return sample(how, process, behaviour, until, most, PATIENCE, random, self._course, tally)
 
-    def edges(self, stage: int = 0) -> Array:
-        """Return the cumulative probabilities of every choice's outcomes, shape (T,)."""
-        from umdp.source.simulator.trajectory_kernels import cumulative
+    def _process(self) -> Process:
+        """Return what the next trajectory is drawn from."""
+        from umdp.source.simulator.trajectory_kernels import Process, cumulative
 
-        edges = self._edges[stage]
-        if edges is None:
-            edges = self._edges[stage] = np.empty(self.graph.transitions)
-            cumulative(self.graph.choice_ptr, self.stages[stage].probability, edges)
-        return edges
+        stage, graph = self.stage, self.graph
+        found = self._processes[stage]
+        if found is None:
+            probability, edges = self.stages[stage].probability, np.empty(graph.transitions)
+            cumulative(graph.choice_ptr, probability, edges)
+            found = Process(graph.state_ptr, graph.choice_ptr, graph.successor, probability, edges, graph.initial)
+            self._processes[stage] = found
+        return found
 
     def knowledge(self) -> Knowledge:
         """Return how much was drawn, and whether the process changes on the way."""

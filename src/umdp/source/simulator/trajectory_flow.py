@@ -22,63 +22,91 @@ end the walk finds it (`narrow`).
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.source.simulator.draws import binomial, hypergeometric, uniform
+from umdp.source.simulator.trajectory_kernels import Process, Tally, Until
 
 __all__ = ["Net", "adopt", "cost", "expected", "flow", "narrow", "reached", "room", "split", "unroll", "walk"]
 
 Array = NDArray[Any]
-Net = tuple[Any, ...]
-"""A chain without cycles: of each node its site and its first entry, of each entry the node it leads to (-1: the end); of each
-site its first slot, and of each slot its transition, its choice, its probability given that none before is taken, the rest of
-that, and the probability of all up to it. Entries of a node are the slots of its site, in order."""
 WALKED = 16  # steps per entry up to which a walk is cheaper than another split
-SINGLE, MANY = (
-    2.5,
-    15.0,
-)  # what one trajectory at a node takes, drawn for itself, and what a binomial number takes, in steps
+SINGLE, MANY = 2.5, 15.0  # what one trajectory at a node takes, drawn for itself, and a binomial number, in steps
 LARGEST = 2**40  # trajectories of one flow
 
 
+class Sites(NamedTuple):
+    """The Markov chain of a policy: of each site, in the order in which they were found, the first slot of its way on.
+
+    Of each slot: its transition and its choice, its probability given that none before it in the site is taken, the rest of that,
+    the probability of all up to it, and the site it leads to, -1 where the trajectory ends.
+    """
+
+    first: Array
+    edge: Array
+    choice: Array
+    take: Array
+    rest: Array
+    below: Array
+    onward: Array
+
+
+class Net(NamedTuple):
+    """A chain without cycles, for sites that are numbered along it or stand for several nodes.
+
+    Of each node its site and its first entry; of each entry the node it leads to, -1 for the end. Entries of a node are the
+    slots of its site, in order; for the other arrays see `Sites`.
+    """
+
+    site: Array
+    begin: Array
+    to: Array
+    first: Array
+    edge: Array
+    choice: Array
+    take: Array
+    rest: Array
+    below: Array
+
+
 @kernel
-def unroll(
-    state_ptr: Array,
-    choice_ptr: Array,
-    successor: Array,
-    probability: Array,
-    weight: Array,
-    initial: int,
-    halt: Array,
-    horizon: int,
-    most: int,
-) -> Net:
+def unroll(process: Process, weight: Array, until: Until, most: int) -> Net:
     """Return the chain of a policy, unrolled; with no nodes where it has more than `most` entries or nothing to do.
 
-    `weight` (C,) are probabilities of choices within their states. Trajectories end in states of `halt` or after `horizon` steps.
+    `weight` (C,) are probabilities of choices within their states.
     """
-    states, limit = halt.size, min(most, successor.size)
+    sites = _sites(process, weight, until, most)
+    order, depth = _along(sites)
+    found = sites.first.size - 1
+    if found > 0 and order.size == found and depth < until.horizon:
+        return _by_site(sites, order)
+    return _by_step(sites, until.horizon, min(most, sites.edge.size * until.horizon))
+
+
+@kernel
+def _sites(process: Process, weight: Array, until: Until, most: int) -> Sites:
+    """Return the chain of a policy, as far as it can come before it ends; no sites where there are more than `most` slots."""
+    state_ptr, choice_ptr, successor = process.state_ptr, process.choice_ptr, process.successor
+    halt, initial, states, limit = until.halt, process.initial, until.halt.size, min(most, process.successor.size)
     index, order = np.full(states, -1, np.int64), np.empty(states, np.int64)
     first, edge, choice = np.zeros(states + 1, np.int64), np.empty(limit, np.int64), np.empty(limit, np.int64)
     take, rest, below, onward = np.empty(limit), np.empty(limit), np.empty(limit), np.empty(limit, np.int64)
-    found, slots, fits = 0, 0, True
-    if not halt[initial] and horizon > 0:
+    found, slots, i = 0, 0, 0
+    if not halt[initial] and until.horizon > 0:
         order[0], index[initial], found = initial, 0, 1
-    i = 0
-    while i < found and fits:
+    while i < found:
         s = order[i]
         for c in range(state_ptr[s], state_ptr[s + 1]):
             for t in range(choice_ptr[c], choice_ptr[c + 1]):
-                share = weight[c] * probability[t]
+                share = weight[c] * process.probability[t]
                 if share <= 0.0:
                     continue
                 if slots == limit:
-                    fits = False
-                    break
+                    return Sites(first[:1], edge[:0], choice[:0], take[:0], rest[:0], below[:0], onward[:0])
                 ahead = successor[t]
                 if not halt[ahead] and index[ahead] < 0:
                     index[ahead], order[found] = found, ahead
@@ -95,21 +123,25 @@ def unroll(
             later = total
         for j in range(first[i - 1], slots):
             below[j] = 1.0 - below[j] / later if j < slots - 1 else 2.0  # above any number drawn
-    if not fits:
-        found = 0
+    return Sites(
+        first[: found + 1], edge[:slots], choice[:slots], take[:slots], rest[:slots], below[:slots], onward[:slots]
+    )
 
-    # States in an order in which all that lead to one come before it, and the longest way to each.
-    degree, depth, place = np.zeros(found, np.int64), np.zeros(found, np.int64), np.full(found, -1, np.int64)
-    queue, sorted_, deepest = np.empty(found, np.int64), 0, 0
-    for j in range(slots if fits else 0):
+
+@kernel
+def _along(sites: Sites) -> tuple[Array, int]:
+    """Return sites in an order in which all that lead to one come before it, up to the first cycle; and the longest way."""
+    first, onward = sites.first, sites.onward
+    found = first.size - 1
+    degree, depth, queue = np.zeros(found, np.int64), np.zeros(found, np.int64), np.empty(found, np.int64)
+    ready, deepest, i = 0, 0, 0
+    for j in range(onward.size):
         if onward[j] >= 0:
             degree[onward[j]] += 1
     if found > 0 and degree[0] == 0:
-        queue[0], sorted_ = 0, 1
-    i = 0
-    while i < sorted_:
+        queue[0], ready = 0, 1
+    while i < ready:
         s = queue[i]
-        place[s] = i
         deepest = max(deepest, depth[s])
         for j in range(first[s], first[s + 1]):
             ahead = onward[j]
@@ -117,33 +149,44 @@ def unroll(
                 depth[ahead] = max(depth[ahead], depth[s] + 1)
                 degree[ahead] -= 1
                 if degree[ahead] == 0:
-                    queue[sorted_] = ahead
-                    sorted_ += 1
+                    queue[ready] = ahead
+                    ready += 1
         i += 1
+    return queue[:ready], deepest
 
-    if found > 0 and sorted_ == found and deepest < horizon:
-        begin, to = np.empty(found, np.int64), np.empty(slots, np.int64)
-        entries = 0
-        for v in range(found):
-            begin[v] = entries
-            for j in range(first[queue[v]], first[queue[v] + 1]):
-                to[entries] = -1 if onward[j] < 0 else place[onward[j]]
-                entries += 1
-        return (
-            queue, begin, to, first[: found + 1], edge[:slots], choice[:slots], take[:slots], rest[:slots], below[:slots]
-        )  # fmt: skip
 
-    most = min(most, slots * horizon)
+@kernel
+def _by_site(sites: Sites, order: Array) -> Net:
+    """Return a chain without cycles, with a node for each site, in an order along it."""
+    first, onward = sites.first, sites.onward
+    begin, to, place = np.empty(order.size, np.int64), np.empty(onward.size, np.int64), np.empty(order.size, np.int64)
+    entries = 0
+    for v in range(order.size):
+        place[order[v]] = v
+    for v in range(order.size):
+        begin[v] = entries
+        for j in range(first[order[v]], first[order[v] + 1]):
+            to[entries] = -1 if onward[j] < 0 else place[onward[j]]
+            entries += 1
+    return Net(order, begin, to, first, sites.edge, sites.choice, sites.take, sites.rest, sites.below)
+
+
+@kernel
+def _by_step(sites: Sites, horizon: int, most: int) -> Net:
+    """Return a chain with a node for each site and step at which it can be visited; no nodes where there are too many entries."""
+    first, onward, found = sites.first, sites.onward, sites.first.size - 1
     site, begin, to = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64), np.empty(most, np.int64)
-    stamp = np.full(found, -1, np.int64)
-    nodes, entries, start = min(found, 1), 0, 0
+    stamp, place = np.full(found, -1, np.int64), np.empty(found, np.int64)
+    nodes, entries, start, step = min(found, 1), 0, 0, 0
     site[0] = 0
-    for step in range(horizon):
+    while start < nodes and step < horizon:
         end = nodes
         for v in range(start, end):
             s = site[v]
             if entries + first[s + 1] - first[s] > most:
-                return site[:0], begin[:0], to[:0], first[:1], edge[:0], choice[:0], take[:0], rest[:0], below[:0]
+                return Net(
+                    site[:0], begin[:0], to[:0], first, sites.edge, sites.choice, sites.take, sites.rest, sites.below
+                )
             begin[v] = entries
             for j in range(first[s], first[s + 1]):
                 ahead = -1 if step + 1 == horizon else onward[j]
@@ -154,19 +197,16 @@ def unroll(
                     ahead = place[ahead]
                 to[entries] = ahead
                 entries += 1
-        start = end
-        if start == nodes:
-            break
-    return (
-        site[:nodes], begin[:nodes], to[:entries], first[: found + 1], edge[:slots], choice[:slots], take[:slots],
-        rest[:slots], below[:slots],
-    )  # fmt: skip
+        start, step = end, step + 1
+    return Net(
+        site[:nodes], begin[:nodes], to[:entries], first, sites.edge, sites.choice, sites.take, sites.rest, sites.below
+    )
 
 
 @kernel(allocates=False)
 def expected(net: Net, visits: Array, mass: Array) -> float:
     """Write how often a trajectory is expected to take each choice (C,) and visit each node (V,); return its expected length."""
-    site, begin, to, first, choice, take, rest = net[0], net[1], net[2], net[3], net[5], net[6], net[7]
+    site, begin, to, first, choice, take, rest = net.site, net.begin, net.to, net.first, net.choice, net.take, net.rest
     length = 0.0
     visits[:] = 0.0
     mass[:] = 0.0
@@ -198,8 +238,8 @@ def room(visits: Array, quota: Array, taken: Array) -> int:
 @kernel(allocates=False)
 def cost(net: Net, mass: Array, trajectories: int) -> float:
     """Return how many steps of single trajectories take about as long as a flow; `mass` (V,) are visits expected of each."""
-    site, first = net[0], net[3]
-    total = 0.25 * net[2].size
+    site, first = net.site, net.first
+    total = 0.25 * net.to.size
     for v in range(site.size):
         total += min(SINGLE * trajectories * mass[v], MANY * (first[site[v] + 1] - first[site[v]] - 1) + 1)
     return float(total)
@@ -208,7 +248,7 @@ def cost(net: Net, mass: Array, trajectories: int) -> float:
 @kernel(allocates=False)
 def flow(net: Net, trajectories: int, random: Array, passing: Array, count: Array) -> None:
     """Draw how many of so many trajectories visit every node, `passing` (V,), and take every entry, `count` (E,)."""
-    site, begin, to, first, take, rest, below = net[0], net[1], net[2], net[3], net[6], net[7], net[8]
+    site, begin, to, first, take, rest, below = net.site, net.begin, net.to, net.first, net.take, net.rest, net.below
     passing[:] = 0
     count[:] = 0
     passing[0] = trajectories
@@ -240,7 +280,7 @@ def flow(net: Net, trajectories: int, random: Array, passing: Array, count: Arra
 @kernel(allocates=False)
 def split(net: Net, marked: int, random: Array, passing: Array, count: Array, marks: Array, part: Array) -> None:
     """Draw how many of the first `marked` of the trajectories counted visit every node, `marks`, and take every entry, `part`."""
-    site, begin, to, first = net[0], net[1], net[2], net[3]
+    site, begin, to, first = net.site, net.begin, net.to, net.first
     marks[:] = 0
     part[:] = 0
     marks[0] = marked
@@ -260,7 +300,7 @@ def split(net: Net, marked: int, random: Array, passing: Array, count: Array, ma
 @kernel
 def reached(net: Net, count: Array, quota: Array, taken: Array) -> bool:
     """Whether some choice will have been taken as often as its quota says, after what is counted."""
-    site, begin, first, choice = net[0], net[1], net[3], net[5]
+    site, begin, first, choice = net.site, net.begin, net.first, net.choice
     more = np.zeros(quota.size, np.int64)
     for v in range(site.size):
         shift = begin[v] - first[site[v]]
@@ -274,9 +314,10 @@ def reached(net: Net, count: Array, quota: Array, taken: Array) -> bool:
 
 
 @kernel(allocates=False)
-def adopt(net: Net, count: Array, counts: Array, taken: Array) -> int:
-    """Add what was counted to `counts` (T,) and `taken` (C,); return the number of steps."""
-    site, begin, first, edge, choice = net[0], net[1], net[3], net[4], net[5]
+def adopt(net: Net, count: Array, tally: Tally) -> int:
+    """Add what was counted to a tally; return the number of steps."""
+    counts, taken = tally.counts, tally.taken
+    site, begin, first, edge, choice = net.site, net.begin, net.first, net.edge, net.choice
     steps = 0
     for v in range(site.size):
         shift = begin[v] - first[site[v]]
@@ -289,11 +330,10 @@ def adopt(net: Net, count: Array, counts: Array, taken: Array) -> int:
 
 
 @kernel(allocates=False)
-def walk(
-    net: Net, random: Array, passing: Array, count: Array, quota: Array, counts: Array, taken: Array
-) -> tuple[int, int]:
+def walk(net: Net, random: Array, passing: Array, count: Array, quota: Array, tally: Tally) -> tuple[int, int]:
     """Take trajectories from those counted until one reaches a quota; return how many, and their steps."""
-    site, begin, to, first, edge, choice = net[0], net[1], net[2], net[3], net[4], net[5]
+    counts, taken = tally.counts, tally.taken
+    site, begin, to, first, edge, choice = net.site, net.begin, net.to, net.first, net.edge, net.choice
     drawn, steps, full = 0, 0, False
     while passing[0] > 0 and not full:
         v = 0
@@ -317,7 +357,7 @@ def walk(
 
 @kernel
 def narrow(
-    net: Net, length: float, random: Array, passing: Array, count: Array, quota: Array, counts: Array, taken: Array
+    net: Net, length: float, random: Array, passing: Array, count: Array, quota: Array, tally: Tally
 ) -> tuple[int, int]:
     """Count the trajectories up to the one that reaches a quota, of those that do together; return how many, and their steps."""
     marks, part = np.empty_like(passing), np.empty_like(count)
@@ -325,12 +365,12 @@ def narrow(
     while passing[0] > 1 and passing[0] * length > WALKED * count.size:
         half = passing[0] // 2
         split(net, half, random, passing, count, marks, part)
-        if reached(net, part, quota, taken):
+        if reached(net, part, quota, tally.taken):
             passing, marks, count, part = marks, passing, part, count
         else:
-            steps += adopt(net, part, counts, taken)
+            steps += adopt(net, part, tally)
             drawn += half
             passing -= marks
             count -= part
-    some, walked = walk(net, random, passing, count, quota, counts, taken)
+    some, walked = walk(net, random, passing, count, quota, tally)
     return drawn + some, steps + walked

@@ -2,17 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.source.simulator.draws import uniform
 
-__all__ = ["cumulative", "follow", "simulate"]
+__all__ = ["Behaviour", "Process", "Tally", "Until", "cumulative", "follow", "simulate", "simulate_by_step"]
 
 Array = NDArray[Any]
 NARROW = 4  # successors of a choice that are compared without a branch
+
+
+class Process(NamedTuple):
+    """What is drawn from: a graph, the probabilities (T,), and their sums within each choice, the last above 1 (T,)."""
+
+    state_ptr: Array
+    choice_ptr: Array
+    successor: Array
+    probability: Array
+    edges: Array
+    initial: int
+
+
+class Behaviour(NamedTuple):
+    """How choices are made: their probabilities within their states (C,), and what `follow` makes of them.
+
+    These are their sums, the last above 1 (C,), and the choice that a state takes for sure, -1 where it draws one (S,).
+    """
+
+    weight: Array
+    share: Array
+    only: Array
+
+
+class Until(NamedTuple):
+    """When a trajectory ends, in states (S,) or after so many steps; and how often choices are taken at most (C,)."""
+
+    halt: Array
+    horizon: int
+    quota: Array
+
+
+class Tally(NamedTuple):
+    """How often transitions (T,) were seen and choices (C,) taken; added to."""
+
+    counts: Array
+    taken: Array
 
 
 @kernel(allocates=False)
@@ -51,33 +89,36 @@ def follow(state_ptr: Array, weight: Array, share: Array, only: Array) -> None:
 
 
 @kernel(allocates=False)
-def _simulate_any(
-    state_ptr: Array,
-    choice_ptr: Array,
-    successor: Array,
-    edges: Array,
-    initial: int,
-    only: Array,
-    share: Array,
-    halt: Array,
-    horizon: int,
-    quota: Array,
-    trajectories: int,
-    random: Array,
-    counts: Array,
-    taken: Array,
+def simulate(
+    process: Process, behaviour: Behaviour, until: Until, trajectories: int, random: Array, tally: Tally
 ) -> tuple[int, int, bool]:
     """Draw trajectories until `trajectories` or a quota is reached; return (how many, steps, whether a quota was).
 
-    A trajectory ends in a state of `halt` or after `horizon` steps. `edges` (T,) and `share` (C,) are cumulative
-    probabilities within choices and states, the last above 1. `random` is the state of the generator; `counts` (T,) and `taken`
-    (C,) are added to.
+    `random` (4,) is the state of the generator, which stays in registers here.
     """
+    choice_ptr, only = process.choice_ptr, behaviour.only
+    narrow = trajectories * until.horizon > 4 * only.size
+    for s in range(only.size):
+        narrow = narrow and only[s] >= 0 and choice_ptr[only[s] + 1] - choice_ptr[only[s]] <= NARROW
+    if narrow:
+        return _simulate_narrow(process, only, until, trajectories, random, tally)
+    return _simulate_any(process, behaviour, until, trajectories, random, tally)
+
+
+@kernel(allocates=False)
+def _simulate_any(
+    process: Process, behaviour: Behaviour, until: Until, trajectories: int, random: Array, tally: Tally
+) -> tuple[int, int, bool]:
+    """Do what `simulate` does, whatever the process and the behaviour are."""
+    state_ptr, choice_ptr, successor, edges = process.state_ptr, process.choice_ptr, process.successor, process.edges
+    share, only = behaviour.share, behaviour.only
+    halt, horizon, quota = until.halt, until.horizon, until.quota
+    counts, taken = tally.counts, tally.taken
     a, b, c, d = random[0], random[1], random[2], random[3]
     eleven = np.uint64(11)
     drawn, steps, full = 0, 0, False
     while drawn < trajectories and not full:
-        s = initial
+        s = process.initial
         length = 0
         while length < horizon and not halt[s]:
             choice = only[s]
@@ -115,23 +156,15 @@ def _simulate_any(
 
 @kernel
 def _simulate_narrow(
-    choice_ptr: Array,
-    successor: Array,
-    edges: Array,
-    initial: int,
-    only: Array,
-    halt: Array,
-    horizon: int,
-    quota: Array,
-    trajectories: int,
-    random: Array,
-    counts: Array,
-    taken: Array,
+    process: Process, only: Array, until: Until, trajectories: int, random: Array, tally: Tally
 ) -> tuple[int, int, bool]:
-    """Do what `_simulate_any` does where every state has one choice to take, of at most `NARROW` successors.
+    """Do what `simulate` does where every state has one choice to take, of at most `NARROW` successors.
 
     Which of them comes next is a sum of comparisons, without a branch that nobody can predict: half the time a step takes.
     """
+    choice_ptr, successor, edges = process.choice_ptr, process.successor, process.edges
+    halt, horizon, quota = until.halt, until.horizon, until.quota
+    counts, taken = tally.counts, tally.taken
     states = only.size
     edge, to = np.empty(NARROW * states), np.empty(NARROW * states, np.int64)
     hits, visits, goal = np.zeros(NARROW * states, np.int64), np.empty(states, np.int64), np.empty(states, np.int64)
@@ -147,7 +180,7 @@ def _simulate_narrow(
                 to[NARROW * s + k] = -1 if halt[successor[t]] else successor[t]
     a, b, c, d = random[0], random[1], random[2], random[3]
     drawn, steps, full = 0, 0, False
-    start = -1 if halt[initial] else initial
+    start = -1 if halt[process.initial] else process.initial
     while drawn < trajectories and not full:
         s, length = start, 0
         while s >= 0 and length < horizon:
@@ -181,36 +214,39 @@ def _simulate_narrow(
 
 
 @kernel(allocates=False)
-def simulate(
-    state_ptr: Array,
-    choice_ptr: Array,
-    successor: Array,
-    edges: Array,
-    initial: int,
-    only: Array,
-    share: Array,
-    halt: Array,
-    horizon: int,
-    quota: Array,
-    trajectories: int,
-    random: Array,
-    counts: Array,
-    taken: Array,
+def simulate_by_step(
+    process: Process, weight: Array, until: Until, trajectories: int, random: Array, tally: Tally
 ) -> tuple[int, int, bool]:
-    """Draw trajectories until `trajectories` or a quota is reached; return (how many, steps, whether a quota was).
+    """Do what `simulate` does with a policy that depends on the step.
 
-    A trajectory ends in a state of `halt` or after `horizon` steps. `edges` (T,) and `share` (C,) are cumulative
-    probabilities within choices and states, the last above 1. `random` is the state of the generator; `counts` (T,) and `taken`
-    (C,) are added to.
+    `weight` (K, C) is the probability of every choice within its state at each of the first steps; the last row is for all that
+    follow. Two numbers are drawn for every step.
     """
-    narrow = trajectories * horizon > 4 * only.size
-    for s in range(only.size):
-        narrow = narrow and only[s] >= 0 and choice_ptr[only[s] + 1] - choice_ptr[only[s]] <= NARROW
-    if narrow:
-        return _simulate_narrow(
-            choice_ptr, successor, edges, initial, only, halt, horizon, quota, trajectories, random, counts, taken
-        )
-    return _simulate_any(
-        state_ptr, choice_ptr, successor, edges, initial, only, share, halt, horizon, quota, trajectories, random, counts,
-        taken,
-    )  # fmt: skip
+    state_ptr, choice_ptr, successor, edges = process.state_ptr, process.choice_ptr, process.successor, process.edges
+    halt, horizon, quota = until.halt, until.horizon, until.quota
+    counts, taken = tally.counts, tally.taken
+    drawn, steps, full = 0, 0, False
+    while drawn < trajectories and not full:
+        s, length = process.initial, 0
+        while length < horizon and not halt[s]:
+            row = weight[min(length, weight.shape[0] - 1)]
+            choice, last = state_ptr[s], state_ptr[s + 1] - 1
+            while last > choice and row[last] <= 0.0:  # rounding must not lead to a choice that is not taken
+                last -= 1
+            u = uniform(random) - row[choice]
+            while u >= 0.0 and choice < last:
+                choice += 1
+                u -= row[choice]
+            u = uniform(random)
+            i = choice_ptr[choice]
+            while u >= edges[i]:
+                i += 1
+            counts[i] += 1
+            taken[choice] += 1
+            if taken[choice] == quota[choice]:
+                full = True
+            s = successor[i]
+            length += 1
+        steps += length
+        drawn += 1
+    return drawn, steps, full
