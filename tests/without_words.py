@@ -9,17 +9,17 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from umdp.statements import sentence
+from umdp.statements import text
 
 __all__: list[str] = []
 
-original = sentence.worded
+original = text.worded
 
 
-def _wordless(given: sentence.Sentence, data: Mapping[str, Any]) -> str:
+def _wordless(given: text.Sentence, data: Mapping[str, Any]) -> str:
     original(given, data)  # the data fit the sentence all the same
     return "x"
 
 
 if "WORDLESS" in os.environ:  # whoever looks for doctests imports this, too
-    sentence.worded = _wordless
+    text.worded = _wordless

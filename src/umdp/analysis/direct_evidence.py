@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from umdp.analysis.episode_account import Account, Played, account_of
 from umdp.analysis.simulation import fitted, play_some, playable, with_memory
-from umdp.automata.labelled_automaton import needs_automaton
 from umdp.errors import ModelError
 from umdp.learning.candidates.scheduler import ALIKE
 from umdp.learning.validation import check_numbers
 from umdp.model import MDP, Policy
 from umdp.source.random_streams import EpisodeSeeds, RandomStream
 from umdp.spec import Instantaneous, Spec, Threshold
+from umdp.spec.spec import needs_automaton
 from umdp.statements.guarantee import Guarantee
 from umdp.statements.text import nouns
 

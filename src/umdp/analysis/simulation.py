@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from umdp.analysis.episode_account import Account, Played, account_of
 from umdp.analysis.on_model import play_model
 from umdp.automata import MemoryPolicy
-from umdp.automata.labelled_automaton import needs_automaton
 from umdp.automata.product import product_of
 from umdp.errors import ModelError
 from umdp.learning.stopping import default_horizon
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.source import Source
 from umdp.spec import Spec
+from umdp.spec.spec import needs_automaton
 from umdp.statements.text import nouns, were
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 from umdp.automata.automaton import Automaton, Pair
-from umdp.automata.labelled_automaton import needs_automaton
 from umdp.automata.memory_policy import MemoryPolicy, Player
 from umdp.automata.product import Product
 
-__all__ = ["Automaton", "MemoryPolicy", "Pair", "Player", "Product", "needs_automaton"]
+__all__ = ["Automaton", "MemoryPolicy", "Pair", "Player", "Product"]

@@ -20,9 +20,8 @@ from umdp.spec.temporal_formula import AutomatonFile, Temporal, TemporalFormula,
 
 if TYPE_CHECKING:
     from umdp.automata.automaton import Automaton
-    from umdp.spec import Spec
 
-__all__ = ["Reading", "needs_automaton", "read_formula"]
+__all__ = ["Reading", "read_formula"]
 
 MOST_ATOMS = 62
 MOST_BITS = 10  # conditions on states, where all letters they can spell are looked at
@@ -75,11 +74,6 @@ class Reading:
         code = self.code.copy()
         code[rest] = automaton.letters.size - 1
         return replace(self, automaton=automaton, atoms=(*self.atoms, Label(REST)), code=code, rest=rest)
-
-
-def needs_automaton(spec: Spec) -> bool:
-    """Whether a property is answered in the product with an automaton."""
-    return isinstance(spec.formula, TemporalFormula | AutomatonFile)
 
 
 def read_formula(

@@ -290,7 +290,8 @@ def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None)
     from umdp.model import MDP
     from umdp.solver.nested import outermost
     from umdp.solver.objective import objective_of, players
-    from umdp.solver.temporal import check_temporal, needs_automaton
+    from umdp.solver.temporal import check_temporal
+    from umdp.spec.spec import needs_automaton
 
     spec = outermost(spec, lambda inner: validate(model, inner))
     players(model, spec, policy_given=policy is not None and (spec.nature is not None or isinstance(model, MDP)))

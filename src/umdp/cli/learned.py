@@ -61,9 +61,9 @@ class Origin:
         It does not where the graph decides something in the agent's favour that need not have been seen, or where what the graph
         does not list may cost anything.
         """
-        from umdp.automata.labelled_automaton import needs_automaton
         from umdp.learning.validation import is_costly
         from umdp.solver import relevant
+        from umdp.spec.spec import needs_automaton
         from umdp.statements import Code
 
         worst = spec.agent is not None and spec.nature is spec.agent.flipped and spec.filter is None

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from umdp.automata.labelled_automaton import needs_automaton
 from umdp.explore import Explorer, as_explorer
 from umdp.learn import Learner, as_learner
 from umdp.learn.parametric_learner import Parametric
@@ -25,6 +24,7 @@ from umdp.model.tying import Outcome, Tie, Tying
 from umdp.parametric.model import ParametricMDP
 from umdp.source import Source, as_source
 from umdp.spec import Direction, Spec, Threshold
+from umdp.spec.spec import needs_automaton
 
 __all__ = ["anytime", "remembering"]
 

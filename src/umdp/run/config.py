@@ -10,7 +10,6 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
-from umdp.automata.labelled_automaton import needs_automaton
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError, UnknownLabel
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
@@ -32,6 +31,7 @@ from umdp.run.unknown import check_unknown, process_of, program_of
 from umdp.source import Source
 from umdp.source.simulator.simulator import check_sampling
 from umdp.spec import Spec
+from umdp.spec.spec import needs_automaton
 from umdp.statements import DiagnosticCode, Statement, say
 
 __all__ = ["Config"]

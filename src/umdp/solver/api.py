@@ -21,10 +21,11 @@ from umdp.solver.request import Request, SolveOptions, SolveStatistics, Start, W
 from umdp.solver.result import Solution, UncertifiedSolution, as_good
 from umdp.solver.sums import discounted
 from umdp.solver.support import possible_transitions, with_transitions, without_transitions
-from umdp.solver.temporal import along, in_memory, lift, needs_automaton
+from umdp.solver.temporal import along, in_memory, lift
 from umdp.solver.unbounded import unbounded
 from umdp.solver.unfinished import unanswered
 from umdp.spec import Spec
+from umdp.spec.spec import needs_automaton
 
 __all__ = ["answer", "evaluate", "solve", "solve_uncertified"]
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.automata.labelled_automaton import needs_automaton
 from umdp.solver.judge.width import status_of
 from umdp.solver.result import Bracket, Solution, Status
 from umdp.spec import TRUE, Spec
 from umdp.spec.expression import Expression
 from umdp.spec.nested import Known, Nested, mapped, nested_in
+from umdp.spec.spec import needs_automaton
 
 if TYPE_CHECKING:
     from umdp.model import Graph

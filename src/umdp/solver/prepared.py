@@ -18,9 +18,9 @@ from umdp.solver.objective import players
 from umdp.solver.reduction.analysis import analyse
 from umdp.solver.request import Request, SolveOptions, Start
 from umdp.solver.result import Solution, UncertifiedSolution
-from umdp.solver.temporal import needs_automaton
 from umdp.solver.unbounded import cached_system, task_of
 from umdp.spec import Spec
+from umdp.spec.spec import needs_automaton
 
 if TYPE_CHECKING:
     from umdp.solver.cached_rows import CachedRows

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.automata.labelled_automaton import needs_automaton, read_formula
+from umdp.automata.labelled_automaton import read_formula
 from umdp.automata.memory_policy import MemoryPolicy
 from umdp.automata.product import ACCEPTING, Product, Skeleton, carried, multiply
 from umdp.errors import ModelError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from umdp.solver.result import Solution
 
 __all__ = [
-    "accepting", "along", "check_temporal", "in_memory", "lift", "needs_automaton", "on_model", "probability_in", "recalled",
+    "accepting", "along", "check_temporal", "in_memory", "lift", "on_model", "probability_in", "recalled",
     "taken_choices",
 ]  # fmt: skip
 

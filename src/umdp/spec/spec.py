@@ -15,7 +15,7 @@ from umdp.spec.formula import PathFormula, Rewarding, aim, marked, steps
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed, suggestion
 from umdp.spec.rewarded import Instantaneous, LongRun
-from umdp.spec.temporal_formula import TemporalFormula
+from umdp.spec.temporal_formula import AutomatonFile, TemporalFormula
 
 _RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
 _UNNAMED = ("", "default")
@@ -322,3 +322,8 @@ nature choosing the least favourable probabilities'
             return text
         states = "" if self.filter.states == TRUE else f", {self.filter.states}"
         return f"filter({self.filter.operator}, {text}{states})"
+
+
+def needs_automaton(spec: Spec) -> bool:
+    """Whether a property is answered in the product with an automaton."""
+    return isinstance(spec.formula, TemporalFormula | AutomatonFile)

@@ -1,7 +1,7 @@
 """Statements: what is assumed, what takes a promise away, why a certificate is refused, what there is to know about data.
 
 Each is a member of an enumeration with its data. What decides looks at the member, the `code`; the sentence that people read is
-made here, and nowhere else (`sentence.worded`).
+made here, and nowhere else (`text.worded`).
 """
 
 from umdp.statements.checking import Premise, Refusal

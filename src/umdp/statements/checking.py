@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from umdp.statements.sentence import Sentence
+from umdp.statements.text import Sentence
 
 __all__ = ["OF_CLAIM", "OF_POLICY", "PREMISES", "REFUSALS", "Premise", "Refusal"]
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import StrEnum
 
-from umdp.statements.sentence import Sentence
-from umdp.statements.text import nouns, were
+from umdp.statements.text import Sentence, nouns, were
 
 __all__ = ["DIAGNOSTICS", "SHIFTS", "DiagnosticCode", "Unlisted"]
 

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from umdp.statements.sentence import Sentence
-from umdp.statements.text import nouns, were
+from umdp.statements.text import Sentence, nouns, were
 
 __all__ = ["PROVISOS", "Cause", "Code", "PastCase", "PastFeature"]
 

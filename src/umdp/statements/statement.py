@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from umdp.statements import sentence
+from umdp.statements import text as texts
 from umdp.statements.checking import PREMISES, REFUSALS, Premise, Refusal
 from umdp.statements.diagnostics import DIAGNOSTICS, DiagnosticCode
 from umdp.statements.provisos import PROVISOS, Code
 
 __all__ = ["SENTENCES", "Statement", "codes_of", "say", "stated", "with_codes"]
 
-SENTENCES: Mapping[type[StrEnum], Mapping[Any, sentence.Sentence]] = {
+SENTENCES: Mapping[type[StrEnum], Mapping[Any, texts.Sentence]] = {
     Code: PROVISOS,
     DiagnosticCode: DIAGNOSTICS,
     Premise: PREMISES,
@@ -86,7 +86,7 @@ class Statement(str):
 
 def say(code: StrEnum, **data: Any) -> Statement:
     """Return the statement for a code and its data."""
-    return Statement(sentence.worded(SENTENCES[type(code)][code], data), code, data)
+    return Statement(texts.worded(SENTENCES[type(code)][code], data), code, data)
 
 
 def stated(given: str, code: str | None = None) -> Statement:

@@ -1,12 +1,13 @@
-"""Text as it may be shown: names in models and logs are whatever somebody wrote, and must not control what shows them."""
+"""Sentences with their data, and text as it may be shown: names are whatever somebody wrote, and control nothing."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from typing import Any
 
-__all__ = ["as_markdown", "as_markup", "facts_html", "nouns", "one_line", "printable", "were"]
+__all__ = ["Sentence", "as_markdown", "as_markup", "facts_html", "nouns", "one_line", "printable", "were", "worded"]
 
 # Control characters but the end of a line (Cc), characters that are not seen and change what is (Cf: directions, joiners, tags),
 # separators of lines and paragraphs (Zl, Zp), halves of pairs (Cs) and what is no character at all.
@@ -111,3 +112,19 @@ def nouns(count: float, noun: str) -> str:
 def were(count: float) -> str:
     """Return the verb behind a number."""
     return "was" if count == 1 else "were"
+
+
+Sentence = str | Callable[..., str]
+
+
+def worded(sentence: Sentence, data: Mapping[str, Any]) -> str:
+    """Return a sentence with its data: the one place where the words of a statement are made.
+
+    Nothing that decides may look at what it returns; `tests/test_sentences.py` replaces it by one that returns "x".
+
+    Examples
+    --------
+    >>> worded("{rows:,} rows", {"rows": 1200})
+    '1,200 rows'
+    """
+    return sentence(**data) if callable(sentence) else sentence.format(**data)
