@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import umdp
-from umdp.learning.returns import units_of
+from umdp.learning.validation import units_of
 from umdp.run import Config
 from umdp.source import Environment
 from umdp.spec import Spec

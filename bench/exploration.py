@@ -16,9 +16,8 @@ from umdp import ConfidenceSequence
 from umdp.benchmark import BENCHMARKS, Benchmark
 from umdp.explore import EXPLORERS, Explorer
 from umdp.learn.tied import Tied
-from umdp.learning.loop import proceed
+from umdp.learning.loop import StoppingCriteria, proceed
 from umdp.learning.procedure import LearningRun
-from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator
 
 NAMES = [name for name in BENCHMARKS if name != "chain-switched"]

@@ -11,9 +11,9 @@ import time
 from umdp import LUI, ConfidenceSequence, Learner, explain
 from umdp.benchmark import BENCHMARKS
 from umdp.learn.tied import Tied
-from umdp.learning.loop import proceed
+from umdp.learning.loop import StoppingCriteria, proceed
 from umdp.learning.procedure import LearningRun
-from umdp.learning.stopping import StoppingCriteria, threshold
+from umdp.learning.validation import threshold
 from umdp.source.simulator import Simulator
 
 CASES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (

@@ -27,9 +27,8 @@ from umdp import LUI, Learner
 from umdp.analysis.run_coverage import Judge
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learning.candidates import DirectEvidence
-from umdp.learning.loop import proceed
+from umdp.learning.loop import StoppingCriteria, proceed
 from umdp.learning.procedure import LearningRun
-from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator
 
 __all__ = ["WAYS", "Way", "measure", "table"]

@@ -8,9 +8,8 @@ import pytest
 
 from umdp import LUI, ConfidenceSequence, Learner, benchmark
 from umdp.explore import Optimism
-from umdp.learning.loop import proceed
+from umdp.learning.loop import StoppingCriteria, proceed
 from umdp.learning.procedure import SMALL, LearningRun
-from umdp.learning.stopping import StoppingCriteria
 from umdp.run.codec import pack, unpack
 from umdp.source.simulator import Simulator
 

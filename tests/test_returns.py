@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from umdp import LUI, MDP, ConfidenceSequence, SpecError, anytime, solve
-from umdp.learning.returns import refuse_shifted, return_of, units_of
+from umdp.learning.validation import refuse_shifted, return_of, units_of
 from umdp.model import Units
 from umdp.model.reward_units import in_units, reward_structures
 from umdp.run import Config

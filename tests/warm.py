@@ -5,9 +5,8 @@ from __future__ import annotations
 import umdp
 import umdp.kernel
 from umdp.benchmark import BENCHMARKS
-from umdp.learning.loop import proceed
+from umdp.learning.loop import StoppingCriteria, proceed
 from umdp.learning.procedure import LearningRun
-from umdp.learning.stopping import StoppingCriteria
 from umdp.source.simulator import Simulator
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from umdp.learning.candidates.mean_bound import JEFFREYS, informed, lower_end
+from umdp.learning.candidates.candidate import JEFFREYS, informed, lower_end
 from umdp.verify.statistics import mixture_rules_out, ruled_out
 
 

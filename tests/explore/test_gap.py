@@ -16,9 +16,8 @@ from umdp.explore import Explorer, Gap, Optimism, Posterior, Uniform, View
 from umdp.explore.gap import estimate, expected_visits
 from umdp.explore.policies import best, even
 from umdp.learn.tied import Tied
-from umdp.learning.loop import proceed
+from umdp.learning.loop import StoppingCriteria, proceed
 from umdp.learning.procedure import LearningRun
-from umdp.learning.stopping import StoppingCriteria
 from umdp.learning.value_estimates import distance
 from umdp.run.codec import pack, unpack
 from umdp.solver import Bracket

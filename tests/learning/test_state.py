@@ -5,9 +5,8 @@ from __future__ import annotations
 from umdp import LUI, ConfidenceSequence, DirectEvidence
 from umdp.benchmark import BENCHMARKS
 from umdp.explore import Optimism
-from umdp.learning.loop import proceed
+from umdp.learning.loop import StoppingCriteria, proceed
 from umdp.learning.procedure import LearningRun
-from umdp.learning.stopping import StoppingCriteria
 from umdp.run.codec import pack, unpack
 from umdp.source.simulator import Simulator
 

@@ -102,8 +102,7 @@ def test_exploration_is_one_update_late() -> None:
     )  # fmt: skip
     run = build(trial)
     assert run.horizon == 101
-    from umdp.learning.loop import explore
-    from umdp.learning.stopping import StoppingCriteria
+    from umdp.learning.loop import StoppingCriteria, explore
 
     headings = []
     for _ in range(6):
@@ -121,8 +120,7 @@ def test_counters_restart_at_a_change() -> None:
         t for t in Experiment.load("change").cut(seeds=1, trajectories=400).as_published().trials()
         if (t.cell.environment, t.cell.learner, t.cell.after) == ("chain", "LUI", 100)
     )  # fmt: skip
-    from umdp.learning.loop import explore
-    from umdp.learning.stopping import StoppingCriteria
+    from umdp.learning.loop import StoppingCriteria, explore
 
     run = build(trial)
     limits = StoppingCriteria(trajectories=400)

@@ -162,7 +162,7 @@ def certify_fitted(
 ) -> Promise:
     """Return what playing a policy for the graph of a process proves; see `certify`."""
     from umdp.learn import ConfidenceSequence
-    from umdp.learning.stopping import threshold
+    from umdp.learning.validation import threshold
 
     check_numbers(seed=seed, horizon=horizon)
     if asked.aim not in ("reach", "bounded") or isinstance(asked.formula, Instantaneous):

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.learning.returns import units_of
+from umdp.learning.validation import units_of
 from umdp.model import Graph, Units
 from umdp.solver.objective import objective_of
 from umdp.spec import Direction, Instantaneous, Spec

@@ -18,8 +18,7 @@ from umdp.errors import FormatError, ModelError, UmdpError
 from umdp.learn import Learner
 from umdp.learning.candidates.evaluation_settings import divide
 from umdp.learning.snapshot import Snapshot
-from umdp.learning.stopping import threshold
-from umdp.learning.validation import check_until, readings
+from umdp.learning.validation import check_until, readings, threshold
 from umdp.model import IntervalMDP
 from umdp.run import OpenedRun, Store, format_of, open_run
 from umdp.run.trust import foreign
@@ -165,13 +164,14 @@ def _said(promise: Any) -> str | None:
 def _played(run: OpenedRun) -> tuple[float, tuple[float, ...]] | None:
     """Return what bounds from playing policies may spend, and the level of each policy; None without evidence."""
     config = run.config
-    if config.evidence is None or foreign(config):
+    evidence = config.build_evidence()
+    if evidence is None or foreign(config):
         return None
-    budget = divide(config.build_learner(), config.build_evidence())[1]
+    budget = divide(config.build_learner(), evidence)[1]
     with Store.open(run.path) as store:
         state = store.state() or {}
     found = (state.get("evidence") or {}).get("candidates", ())
-    return None if budget is None else (budget.rate, tuple(float(each["level"]) for each in found))
+    return budget.rate, tuple(float(each["level"]) for each in found)
 
 
 def _learner(run: OpenedRun, reading: Spec) -> Learner | None:
@@ -185,10 +185,11 @@ def _learner(run: OpenedRun, reading: Spec) -> Learner | None:
         return None
     kept = dict(state["learner"])
     matters = relevant(run.graph, reading).choices
-    made = None
+    made, evidence = None, config.build_evidence()
     for settled in (False, True) if config.tie is None else ():
         try:
-            fresh = divide(config.build_learner(), config.build_evidence())[0]
+            learner = config.build_learner()
+            fresh = learner if evidence is None else divide(learner, evidence)[0]
             made = fresh.bind(run.graph, matters, settled=settled).restore(kept)
             break
         except UmdpError:

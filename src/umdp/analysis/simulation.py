@@ -15,7 +15,7 @@ from umdp.analysis.on_model import play_model
 from umdp.automata import MemoryPolicy
 from umdp.automata.product import product_of
 from umdp.errors import ModelError
-from umdp.learning.stopping import default_horizon
+from umdp.learning.validation import default_horizon
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.source import Source
 from umdp.spec import Spec

@@ -28,8 +28,7 @@ class Certify:
         """Play the policy and print what is promised of it; 0, or 1 where --until was not reached."""
         from umdp.analysis.direct_evidence import certify_fitted
         from umdp.cli.live import plain
-        from umdp.learning.stopping import threshold
-        from umdp.learning.validation import check_budgets, check_until
+        from umdp.learning.validation import check_budgets, check_until, threshold
 
         check_budgets(prefix="--", trajectories=self.trajectories, seconds=self.seconds)
         given = self.played

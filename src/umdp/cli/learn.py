@@ -195,7 +195,7 @@ def _learn(
     """Go through a run, keep and show its snapshots, and say what it is kept in; return the exit status."""
     from umdp.cli.live import display
     from umdp.learning.loop import proceed
-    from umdp.learning.run_diagnostics import diagnostics_of
+    from umdp.learning.snapshot import diagnostics_of
     from umdp.run.writer import RunWriter
 
     writer = None if store is None else RunWriter(store)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from umdp.cli.chart import Point, chart, remaining
 from umdp.cli.terminal import as_text, console, say
 from umdp.learn.learner import in_lines
-from umdp.learning.run_diagnostics import diagnostics_of, parameters_in_words
+from umdp.learning.snapshot import diagnostics_of, parameters_in_words
 from umdp.statements import with_codes
 from umdp.statements.text import nouns
 

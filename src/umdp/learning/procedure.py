@@ -20,11 +20,9 @@ from umdp.learn import Learner
 from umdp.learning.candidates import DirectEvidence
 from umdp.learning.candidates.evaluation_settings import divide
 from umdp.learning.candidates.scheduler import CandidateScheduler
-from umdp.learning.returns import refuse_shifted
 from umdp.learning.snapshot import Snapshot
 from umdp.learning.state import LearningState, RunSettings, checkpoint, restored
-from umdp.learning.stopping import Prospects, default_horizon
-from umdp.learning.validation import asked_of, check_numbers, check_spec, readings
+from umdp.learning.validation import asked_of, check_numbers, check_spec, default_horizon, readings, refuse_shifted
 from umdp.learning.value_estimates import distance, value_estimates
 from umdp.model import IntervalMDP
 from umdp.solver import Bracket, Solution, UncertifiedSolution, prepare, relevant
@@ -85,7 +83,7 @@ class LearningRun:
         self.spec = self.spec.counted(self.source.graph)
         refuse_shifted(self.source.graph, self.spec)
         check_numbers(seed=self.seed, horizon=self.horizon, precision=self.precision, per_solve=self.per_solve)
-        learner, budget = divide(self.learner, self.evidence)
+        learner, budget = (self.learner, None) if self.evidence is None else divide(self.learner, self.evidence)
         asked = asked_of(self.source.graph, self.spec)
         if ON_OBSERVED[asked].against or not learner.discovers:
             self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
@@ -185,12 +183,6 @@ class LearningRun:
             options = self.settings.options(self.state.starts, "optimistic")
             solved.ceiling = self._optimist.solve_model(self._model(), cutoff=CUTOFF, **options).bracket
         return distance(snapshot.promised, solved.ceiling)
-
-    def prospects(self, snapshot: Snapshot) -> Prospects:
-        """Return what may still come of this run, for whoever decides whether it ends here."""
-        return Prospects(
-            self.settings.decided, self.state.ended, self.source, self.can_learn, lambda: self.gap(snapshot)
-        )
 
     # -- step 2: where to look -------------------------------------------------------------------------------
 

@@ -1,20 +1,26 @@
-"""What may be asked of a run: a property that learning can answer, thresholds it can reach, numbers in their range."""
+"""What may be asked of a run: a property that learning can answer, thresholds it can reach, numbers in their range.
+
+And how its answer reads: as a return, in the units of the process, whose rewards may have any sign.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
 from umdp.errors import ModelError
-from umdp.model import REST, Graph
+from umdp.model import REST, Graph, Units
+from umdp.model.reward_units import TERMINATED, in_units
 from umdp.solver.objective import objective_of
-from umdp.spec import Direction, Spec, Threshold
+from umdp.spec import Cumulative, Direction, Spec, Threshold
 from umdp.spec.nested import nested_in
 from umdp.statements.conditions import ON_OBSERVED, Asked
 
 __all__ = [
-    "LARGEST", "asked_of", "check_budgets", "check_gap", "check_numbers", "check_spec", "check_until", "is_costly", "readings",
+    "LARGEST", "asked_of", "check_budgets", "check_gap", "check_numbers", "check_spec", "check_until", "default_horizon",
+    "is_costly", "readings", "refuse_shifted", "return_of", "threshold", "units_of",
 ]  # fmt: skip
 
 LARGEST = 2**63 - 1  # what 64 bits hold: numbers end up in arrays
@@ -44,6 +50,62 @@ def check_spec(spec: Spec) -> None:
         )
     if spec.threshold is not None and _wrong_way(spec, spec.threshold):
         raise spec.error(_one_sided(spec, str(spec.threshold)), f"write {_turned(spec, spec.threshold)}, or =?")
+
+
+def refuse_shifted(graph: Graph, spec: Spec) -> None:
+    """Raise `SpecError` where rewards were shifted in every step, and the sum does not go over a number of them."""
+    if spec.kind != "R" or spec.aim not in ("reach", "total") or not graph.rewards:
+        return
+    name = spec.resolve_reward(list(graph.rewards))
+    units = graph.rewards[name].units
+    if units is not None and units.every:
+        raise spec.error(
+            f'"{name}" cannot be summed until a state is reached (its rewards have both signs, and {units.every:g} is '
+            "added to every step)",
+            f'ask for R{{"{name}"}}max=? [ Cdiscount=0.95 ] or for a number of steps, [ C<=100 ], or give rewards of one sign '
+            "with reward_of",
+        )
+
+
+def units_of(graph: Graph, spec: Spec) -> Units | None:
+    """Return how the value of a property reads as a return; None for a probability, or where it does not.
+
+    Where rewards were shifted at the end of episodes, the sum must go until an end. Where they were shifted in every step, it
+    must go over a number of steps.
+    """
+    if spec.kind != "R":
+        return None
+    units = graph.rewards[spec.resolve_reward(list(graph.rewards))].units
+    if units is None:
+        return Units()
+    if spec.aim in ("discounted", "average"):  # rewards are taken as the process pays them
+        return Units(sign=units.sign)
+    bounded = isinstance(spec.formula, Cumulative)
+    if units.every and not bounded:
+        return None
+    if units.once:
+        if bounded or TERMINATED not in graph.labels:
+            return None
+        goal = spec.formula.reachability().goal.evaluate(graph)
+        if (goal & ~graph.labels[TERMINATED]).any():
+            return None
+    return units
+
+
+def return_of(graph: Graph, spec: Spec, lower: float, upper: float) -> tuple[float, float] | None:
+    """Return the bounds on a value as bounds on the return; None where the value is the return, or is none.
+
+    Examples
+    --------
+    >>> from umdp.model import Rewards
+    >>> paid = Rewards(transition=[1, 0, 0]).with_units(Units(sign=-1, once=20.0))
+    >>> graph = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1], labels={"terminated": [1]}, rewards={"cost": paid})
+    >>> return_of(graph, Spec.parse('Rmin=? [ F "terminated" ]'), 12.0, 13.0)
+    (7.0, 8.0)
+    >>> return_of(graph, Spec.parse("Rmin=? [ C<=9 ]"), 5.0, 5.0)  # the end may not be reached by then
+    """
+    units = units_of(graph, spec)
+    return None if units is None or units == Units() else in_units(units, lower, upper, spec.steps(graph))
 
 
 def is_costly(graph: Graph, spec: Spec) -> bool:
@@ -85,6 +147,26 @@ def readings(spec: Spec, graph: Graph) -> tuple[Spec, Spec]:
     What a graph does not list is the worst that can happen, and the best to hope for.
     """
     return (spec, spec) if graph.rest is None else (spec.pessimistic(REST), spec.hopeful(REST))
+
+
+def threshold(text: str) -> Threshold:
+    """Return the threshold a text such as ``>=0.3`` stands for.
+
+    Examples
+    --------
+    >>> threshold(">= 0.3")
+    Threshold(operator='>=', value=0.3)
+    """
+    match = re.fullmatch(r"\s*(<=|>=|<|>)\s*(\S+)\s*", text)
+    try:
+        if match is None:
+            raise ValueError
+        value = float(match[2])
+        if not math.isfinite(value):
+            raise ValueError
+        return Threshold(match[1], value)  # type: ignore[arg-type]
+    except ValueError:
+        raise ModelError(f"{text!r} is not a threshold; write one such as >=0.3 or <=20") from None
 
 
 def check_until(spec: Spec, until: Threshold, name: str = "until", graph: Graph | None = None) -> None:
@@ -208,3 +290,8 @@ def _within(name: str, given: Any, least: int, kind: str, *, whole: bool, strict
         raise ModelError(f"{name} must be {kind}, not {given}")
     if whole and given > LARGEST:
         raise ModelError(f"{name} is more than 64 bits hold; give at most {LARGEST}")
+
+
+def default_horizon(states: int) -> int:
+    """Return how long trajectories may be where nobody says: some times as long as a walk through all states."""
+    return min(max(10 * states, 100), 10_000)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError, UmdpError
 from umdp.learning.snapshot import Snapshot
-from umdp.learning.stopping import threshold
+from umdp.learning.validation import threshold
 from umdp.model import MDP, Graph, IntervalMDP, Policy
 from umdp.model.sketch import Marks, marks_of
 from umdp.run import OpenedRun, open_run

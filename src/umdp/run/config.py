@@ -16,11 +16,11 @@ from umdp.learn import Learner, as_learner
 from umdp.learn.parametric_learner import Parametric
 from umdp.learn.settings import make_learner, settings_of
 from umdp.learn.tied import Tied
-from umdp.learning.api import remembering
+from umdp.learning.anytime_learning import remembering
 from umdp.learning.candidates import DirectEvidence
+from umdp.learning.loop import StoppingCriteria
 from umdp.learning.procedure import LearningRun
-from umdp.learning.stopping import StoppingCriteria, threshold
-from umdp.learning.validation import check_budgets, check_gap, check_numbers, check_spec, check_until
+from umdp.learning.validation import check_budgets, check_gap, check_numbers, check_spec, check_until, threshold
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.run.fingerprint import graph_digest
 from umdp.run.log_settings import LogSettings, check_settings

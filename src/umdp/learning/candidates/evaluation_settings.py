@@ -88,8 +88,8 @@ class Budget:
     level: float
 
 
-def divide(learner: Learner, evidence: DirectEvidence | None) -> tuple[Learner, Budget | None]:
-    """Return the learner with what is left to it of the error rate, and what evidence has of it; None without.
+def divide(learner: Learner, evidence: DirectEvidence) -> tuple[Learner, Budget]:
+    """Return the learner with what is left to it of the error rate, and what evidence has of it.
 
     Examples
     --------
@@ -100,8 +100,6 @@ def divide(learner: Learner, evidence: DirectEvidence | None) -> tuple[Learner, 
     >>> divide(LUI(), DirectEvidence(error_rate=0.05))[1].level
     0.95
     """
-    if evidence is None:
-        return learner, None
     claim = learner.claim
     if not claim.holds or claim.level is None:
         rate = ERROR_RATE if evidence.error_rate is None else evidence.error_rate

@@ -10,10 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from umdp.errors import ModelError
-from umdp.learning.candidates.candidate import Candidate, same
+from umdp.learning.candidates.candidate import Candidate, informed, same
 from umdp.learning.candidates.evaluation_settings import Budget
 from umdp.learning.candidates.guaranteed import Promised
-from umdp.learning.candidates.mean_bound import informed
 from umdp.learning.candidates.point_estimate import PointEstimate
 from umdp.learning.candidates.tally import Role, Tally
 from umdp.model import Policy

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.learning.loop import proceed
+from umdp.learning.loop import StoppingCriteria, proceed
 from umdp.learning.procedure import LearningRun
 from umdp.learning.snapshot import Snapshot
-from umdp.learning.stopping import StoppingCriteria
 from umdp.model import MDP
 from umdp.paper.results import COLUMNS, WHOLE, Cell, LearningProblem, TrialResult
 from umdp.run import Config

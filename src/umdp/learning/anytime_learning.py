@@ -14,11 +14,10 @@ from umdp.learn import Learner, as_learner
 from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied, as_tied
 from umdp.learning.candidates import DirectEvidence, as_evidence
-from umdp.learning.loop import proceed
+from umdp.learning.loop import StoppingCriteria, proceed
 from umdp.learning.procedure import LearningRun
 from umdp.learning.snapshot import Snapshot
-from umdp.learning.stopping import StoppingCriteria, threshold
-from umdp.learning.validation import check_budgets, check_gap, check_until
+from umdp.learning.validation import check_budgets, check_gap, check_until, threshold
 from umdp.model import MDP
 from umdp.model.tying import Outcome, Tie, Tying
 from umdp.parametric.model import ParametricMDP
