@@ -82,59 +82,16 @@ class Followed(NamedTuple):
     used: Array
 
 
-@kernel(allocates=False)
-def _slot(choice: int, width: int, wait: int, kept: Followed) -> int:
-    """Return the slot of a choice that is visited, -1 without; it gets one from the visit `wait` on, if there is room."""
-    kept.visits[choice] += 1
-    slot, used = int(kept.slot_of[choice]), kept.used
-    room = used[0] < kept.owner.size and used[1] + width <= kept.total.size
-    if slot < 0 and kept.visits[choice] > wait and room:
-        slot = int(used[0])
-        kept.slot_of[choice], kept.begin[slot], kept.owner[slot] = slot, used[1], choice
-        used[0] += 1
-        used[1] += width
-    return slot
-
-
-@kernel(allocates=False)
-def _score(slot: int, t: int, strengths: Array, z: Array, kept: Followed) -> None:
-    """Add up what forecasts gave to an outcome, by the bucket `z` (P,) of each past, and count it."""
-    first, seen, rows = kept.begin[slot], kept.known[slot, 0], kept.known[slot, 1]
-    counts, sums, gains = kept.counts, kept.sums, kept.gains
-    rank = kept.rank_of[t]
-    if rank < 0:  # an outcome never seen before says nothing here: nobody knew that it was there
-        rank = seen
-        kept.rank_of[t] = rank
-        kept.base[first + rank] = rows
-        kept.member[first + rank] = t
-        kept.known[slot, 0] += 1
-    elif seen > 1:
-        share = (kept.total[first + rank] - 0.5) / (rows - 0.5 * seen)
-        for k in range(z.size):
-            own, all_rows = counts[k, first + rank, z[k]], sums[k, slot, z[k]]
-            for j in range(strengths.size):
-                gains[k, slot, j] += np.log((own + strengths[j] * share) / (all_rows + strengths[j]))
-    kept.total[first + rank] += 1
-    kept.known[slot, 1] += 1
-    kept.last[slot] = rank
-    for k in range(z.size):
-        counts[k, first + rank, z[k]] += 1
-        sums[k, slot, z[k]] += 1
-
-
 @kernel
 def forecast(transition: Array, begins: Array, choices: Choices, wait: int, strengths: Array, kept: Followed) -> None:
     """Take in rows, and add up the logarithms of what forecasts gave to their outcomes.
 
-    Parameters
-    ----------
-    transition, begins : (n,) the transition of each row (-1: none), and whether a trajectory begins with it
-    wait : a choice is followed from this visit on
-    strengths : (J,) how many rows of a bucket weigh as much as all rows of the choice
-    kept : changed
+    Of each row (n,) the transition (-1: none), and whether a trajectory begins with it. A choice is followed from the visit `wait`
+    on. `strengths` (J,) are how many rows of a bucket weigh as much as all rows of the choice.
     """
-    now, buckets = kept.now, kept.sums.shape[2]
-    z = np.empty(kept.sums.shape[0], np.int64)
+    now, used, known, total, counts, sums = kept.now, kept.used, kept.known, kept.total, kept.counts, kept.sums
+    pasts, _, buckets = sums.shape
+    z = np.empty(pasts, np.int64)
     for i in range(transition.size):
         if begins[i]:
             now[STATE] = now[ACTION] = -1
@@ -146,15 +103,35 @@ def forecast(transition: Array, begins: Array, choices: Choices, wait: int, stre
             now[STAY] = 0
             continue
         c = choices.choice_of[t]
-        slot = _slot(c, choices.width[c], wait, kept)
+        kept.visits[c] += 1
+        slot, width = kept.slot_of[c], choices.width[c]
+        if slot < 0 and kept.visits[c] > wait and used[0] < kept.owner.size and used[1] + width <= total.size:
+            slot = used[0]
+            kept.slot_of[c], kept.begin[slot], kept.owner[slot] = slot, used[1], c
+            used[0] += 1
+            used[1] += width
         if slot >= 0:
-            z[0] = _numbered(kept.ids[0, slot], now[STATE])
-            z[1] = _numbered(kept.ids[1, slot], now[ACTION])
-            z[2] = _doublings(now[STEP], buckets)
-            z[3] = now[STEP] & 1
-            z[4] = _doublings(now[STAY], buckets)
+            first, seen, rows = kept.begin[slot], known[slot, 0], known[slot, 1]
+            z[0], z[1] = _numbered(kept.ids[0, slot], now[STATE]), _numbered(kept.ids[1, slot], now[ACTION])
+            z[2], z[3], z[4] = _doublings(now[STEP], buckets), now[STEP] & 1, _doublings(now[STAY], buckets)
             z[5] = min(kept.last[slot], buckets - 1)
-            _score(slot, t, strengths, z, kept)
+            rank = kept.rank_of[t]
+            if rank < 0:  # an outcome never seen before says nothing here: nobody knew that it was there
+                rank = kept.rank_of[t] = seen
+                kept.base[first + rank], kept.member[first + rank] = rows, t
+                known[slot, 0] += 1
+            elif seen > 1:
+                share = (total[first + rank] - 0.5) / (rows - 0.5 * seen)
+                for k in range(pasts):
+                    own, all_rows = counts[k, first + rank, z[k]], sums[k, slot, z[k]]
+                    for j in range(strengths.size):
+                        kept.gains[k, slot, j] += np.log((own + strengths[j] * share) / (all_rows + strengths[j]))
+            total[first + rank] += 1
+            known[slot, 1] += 1
+            kept.last[slot] = rank
+            for k in range(pasts):
+                counts[k, first + rank, z[k]] += 1
+                sums[k, slot, z[k]] += 1
         now[STAY] = now[STAY] + 1 if choices.successor[t] == choices.state_of[c] else 0
         now[STATE], now[ACTION] = choices.state_of[c], choices.action_of[c]
         now[STEP] += 1
