@@ -25,6 +25,7 @@ from umdp.learn.binomial import Binomial
 from umdp.learn.event_bounds import implied
 from umdp.learn.homogeneity import misfits
 from umdp.learn.tied import Tied
+from umdp.model.events import Events
 from umdp.model.tying import Tying
 from umdp.statements import Code
 from umdp.verify.checker import verify_content
@@ -78,7 +79,7 @@ def test_every_event_has_the_samples_of_all_choices_that_tell_it_apart(
 ) -> None:
     """Against sets of names: which events there are, and what is counted for each."""
     tying = divided(some)
-    events, graph = tying.events, tying.graph
+    events, graph = Events.of(tying), tying.graph
     whole = frozenset(f"o{i}" for i in range(len(some[0])))
     rows = [blocks(tying, c) for c in range(len(some))]
     expected = {frozenset((block, whole - block)) for row in rows for block in row if block != whole}
@@ -107,7 +108,7 @@ def test_every_event_has_the_samples_of_all_choices_that_tell_it_apart(
 def test_what_follows_from_true_bounds_is_true(some: list[Partition], weights: list[int], data: st.DataObject) -> None:
     """Any distribution within the bounds of all events is within those of all outcomes and transitions; in exact arithmetic."""
     tying = divided(some)
-    events, size = tying.events, len(some[0])
+    events, size = Events.of(tying), len(some[0])
     truth = [Fraction(w, sum(weights[:size])) for w in weights[:size]]
     lower, upper = np.zeros(2 * events.size), np.ones(2 * events.size)
     unit = st.integers(0, 8)
@@ -135,7 +136,7 @@ def test_what_follows_from_true_bounds_is_true(some: list[Partition], weights: l
 def test_whatever_the_bounds_some_distribution_is_left(some: list[Partition], data: st.DataObject) -> None:
     """Bounds that contradict each other are said to; every choice has a distribution within what is left."""
     tying = divided(some)
-    events = tying.events
+    events = Events.of(tying)
     ends = np.sort(
         np.array([data.draw(st.tuples(st.integers(0, 8), st.integers(0, 8))) for _ in range(2 * events.size)]) / 8
     )
@@ -151,7 +152,7 @@ def test_whatever_the_bounds_some_distribution_is_left(some: list[Partition], da
 def test_by_hand() -> None:
     """Of four outcomes a, b, c, d one choice sees all, one sees a or b; this event is known better than its parts."""
     tying = divided([[0, 1, 2, 3], [0, 0, 1, 2]])
-    events = tying.events
+    events = Events.of(tying)
     assert events.sets()[:5] == [("o0",), ("o1",), ("o2",), ("o3",), ("o0", "o1")]
     lower, upper = np.zeros(2 * events.size), np.ones(2 * events.size)
     for e, (low, high) in enumerate([(0.1, 0.4), (0.1, 0.4), (0.1, 0.3), (0.2, 0.5), (0.4, 0.5)]):

@@ -18,7 +18,7 @@ from umdp.io.files import Model, certain, load, sentence, store
 from umdp.io.intervalmdp_spec import read_specification
 from umdp.io.padding import padded_choices, padded_rows
 from umdp.model import IntervalMDP, Rewards
-from umdp.model.graph import Graph
+from umdp.model.process import Graph
 
 __all__ = ["read_netcdf", "write_netcdf"]
 

@@ -57,7 +57,7 @@ def implied(events: Events, lower: Floats, upper: Floats) -> Implied:
     ...     if state != "2":
     ...         moved = {"-1": "back", "0": "stays", "1": "ahead"}[str(int(successor) - int(state))]
     ...         return "step", ["back", "stays"] if state == successor == "0" else moved
-    >>> events = Tying.of(graph, step).events
+    >>> events = Events.of(Tying.of(graph, step))
     >>> low, high = np.array([0.1, 0.4, 0.1, 0.4, 0.45, 0.45]), np.array([0.6, 0.9, 0.6, 0.9, 0.55, 0.55])
     >>> found = implied(events, low, high)
     >>> [each.round(6).tolist() for each in found.transitions]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.learn.binomial import ULP
 from umdp.learn.two_samples import contradiction
+from umdp.model.events import Events
 from umdp.model.tying import Tying
 
 __all__ = ["compared", "misfits"]
@@ -30,7 +31,7 @@ def compared(tying: Tying, matters: Mask | None = None) -> Mask:
     >>> int(compared(tie_grid(grid)).sum()), grid.transitions
     (1376, 1450)
     """
-    events, sizes = tying.events, np.diff(tying.graph.choice_ptr)
+    events, sizes = Events.of(tying), np.diff(tying.graph.choice_ptr)
     found = np.repeat(np.ones(sizes.size, np.bool_) if matters is None else matters, sizes)
     told = np.bincount(events.seen_event, minlength=events.size)
     several = events.entry >= 0
@@ -50,7 +51,7 @@ def misfits(
     r"""Return the choices (C,) that contradict that they have the distribution of the others of their class.
 
     Each transition of a choice is compared with the pooled counts of all *other* choices of its class that tell its event apart
-    (`Tying.events`): how often the choice took the transition, and how often the others had one of the outcomes that lead along
+    (`Events`): how often the choice took the transition, and how often the others had one of the outcomes that lead along
     it. So choices that merge outcomes, as at a wall, are tested by the sums that they show. The test is
     `two_samples.contradiction`, at the same level for all transitions that are `compared`, which together have `false_alarms`.
 
@@ -88,7 +89,8 @@ def misfits(
         return found
     sizes = np.diff(tying.graph.choice_ptr)
     choice = np.repeat(np.arange(sizes.size), sizes)[chosen]
-    pooled, entry = tying.events.pool(counts), tying.events.entry[chosen]
+    events = Events.of(tying)
+    pooled, entry = events.pool(counts), events.entry[chosen]
     own, taken = counts[chosen], np.add.reduceat(counts, tying.graph.choice_ptr[:-1])[choice]
     others, samples = pooled[entry] - own, pooled[entry] + pooled[entry ^ 1] - taken
     level = false_alarms / chosen.size * (1 - ULP) * np.broadcast_to(share, tying.classes)[tying.choice_class[choice]]

@@ -127,7 +127,7 @@ class Tied(Learner):
         fresh.graph = graph.graph
         given = np.ones(graph.choices, np.bool_) if matters is None else np.asarray(matters, dtype=np.bool_)
         fresh.matters = given
-        fresh.events = self.tying.events if self.by_event else None
+        fresh.events = Events.of(self.tying) if self.by_event else None
         if fresh.events is None:
             fresh.inner = self.inner.bind(self.tying.class_graph, fresh.classes_that_matter(), settled=settled)
         else:

@@ -12,7 +12,8 @@ from typing import Any
 
 from umdp.errors import ModelError
 from umdp.model import REST, Graph, Units
-from umdp.model.reward_units import TERMINATED, in_units
+from umdp.model.reward_units import in_units
+from umdp.model.rewards import TERMINATED
 from umdp.solver.objective import objective_of
 from umdp.spec import Cumulative, Direction, Spec, Threshold
 from umdp.spec.nested import nested_in

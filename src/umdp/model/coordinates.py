@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from umdp.model.graph import Graph
+    from umdp.model.process import Graph
 
 __all__ = ["ARROWS", "NOWHERE", "Places", "directions", "places"]
 
@@ -66,7 +66,7 @@ def places(graph: Graph) -> Places | None:
 
     Examples
     --------
-    >>> from umdp.model.graph import Graph
+    >>> from umdp.model.process import Graph
     >>> graph = Graph([0, 1, 2], [0, 1, 2], [1, 1], state_names=["(0,0)", "(1,0)"])
     >>> found = places(graph)
     >>> found.column, found.row, found.axes

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.model.graph import Graph
+from umdp.model.process import Graph
 from umdp.model.structure import held, owner
-
-if TYPE_CHECKING:
-    from umdp.model.tying import Tying
+from umdp.model.tying import Tying
 
 __all__ = ["Events", "canonical", "tells"]
 
@@ -45,13 +42,12 @@ class Events:
     --------
     A step goes ahead, stays or goes back; at the wall, state 0, one cannot tell whether it stayed or went back.
 
-    >>> from umdp.model.tying import Tying
     >>> graph = Graph([0, 1, 2, 3], [0, 2, 5, 6], [0, 1, 0, 1, 2, 2])
     >>> def step(state, action, successor):
     ...     if state != "2":
     ...         moved = {"-1": "back", "0": "stays", "1": "ahead"}[str(int(successor) - int(state))]
     ...         return "step", ["back", "stays"] if state == successor == "0" else moved
-    >>> events = Tying.of(graph, step).events
+    >>> events = Events.of(Tying.of(graph, step))
     >>> events.sets()  # "back or stays" is what is left without "ahead"
     [('back',), ('stays',), ('ahead',)]
     >>> events.pool(np.array([6, 4, 2, 3, 5, 0])).tolist()  # "ahead" is seen at the wall, too
@@ -70,7 +66,14 @@ class Events:
 
     @classmethod
     def of(cls, tying: Tying) -> Events:
-        """Return the events of classes."""
+        """Return the events of classes, which are worked out once."""
+        known: Events | None = tying.__dict__.get("_events")
+        if known is None:
+            known = tying.__dict__["_events"] = cls._worked_out(tying)
+        return known
+
+    @classmethod
+    def _worked_out(cls, tying: Tying) -> Events:
         graph = tying.graph
         sizes = np.diff(tying.outcome_ptr)
         merges = np.bincount(tying.choice_class, ~tying.feeds, tying.classes) > 0

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from umdp.errors import ModelError
-from umdp.model.reward_units import TERMINATED, reward_structures
+from umdp.model.reward_units import reward_structures
+from umdp.model.rewards import TERMINATED
 from umdp.statements import Statement
 
 __all__ = ["read_table"]

@@ -3,19 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from umdp.errors import ModelError, UmdpError, UnhashableState
-from umdp.model.reward_units import TERMINATED
-
-if TYPE_CHECKING:
-    from umdp.model.graph import Graph
+from umdp.model.rewards import TERMINATED
 
 __all__ = ["Interface", "brief", "freeze"]
+
+
+class NamedStates(Protocol):
+    """States and choices that have names."""
+
+    @property
+    def states(self) -> int:
+        """The number of states."""
+
+    @property
+    def choices(self) -> int:
+        """The number of choices."""
+
+    @property
+    def labels(self) -> Mapping[str, NDArray[np.bool_]]:
+        """Sets of states (S,)."""
+
+    @property
+    def state_names(self) -> Sequence[str] | None:
+        """The names that states were given."""
+
+    def action_name(self, choice: int) -> str:
+        """Return the name of a choice."""
+
+    def find_state(self, name: str) -> int:
+        """Return the number of the state of a name, -1 where there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +72,17 @@ class Interface:
     paid: Callable[[float], float] | None = None
 
     @staticmethod
-    def by_name(graph: Graph) -> Interface:
+    def by_name(graph: NamedStates) -> Interface:
         """Return the interface of a graph of which nothing else is known: names, and numbers where they are names."""
         names = [graph.action_name(c) for c in range(graph.choices)]
         return Interface(tuple(int(name) if name.isdigit() else name for name in names))
 
-    def state(self, graph: Graph, observation: Any) -> int:
+    def state(self, graph: NamedStates, observation: Any) -> int:
         """Return the state an observation stands for, -1 where it is none of the graph's."""
         key = freeze(observation, self.state_of, "observations")
         return self.number.get(key, -1) if self.number is not None else _by_name(graph, key)
 
-    def last(self, graph: Graph, observation: Any, reward: float) -> int:
+    def last(self, graph: NamedStates, observation: Any, reward: float) -> int:
         """Return the state in which an episode ended, -1 where it is none of the graph's."""
         key = freeze(observation, self.state_of, "observations")
         if self.number is not None and self.ended is not None:
@@ -66,15 +90,15 @@ class Interface:
         kind = "goal" if reward > 0 else "fail"
         ends = graph.labels.get(TERMINATED)
         for name in (f"{key} {kind} {reward:g}", f"{key} {kind}", str(key)):
-            found = graph._state_index.get(name, -1)
+            found = graph.find_state(name)
             if found >= 0 and (ends is None or ends[found]):
                 return found
         return -1
 
 
-def _by_name(graph: Graph, key: Hashable) -> int:
-    found = graph._state_index.get(str(key).strip())
-    if found is not None:
+def _by_name(graph: NamedStates, key: Hashable) -> int:
+    found = graph.find_state(str(key).strip())
+    if found >= 0:
         return found
     named = graph.state_names is not None and any(name.isdigit() for name in graph.state_names)
     whole = isinstance(key, int) and not isinstance(key, bool)

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.model.graph import Graph
 from umdp.model.interface import Interface, brief
-from umdp.model.interval import IntervalMDP
-from umdp.model.mdp import MDP
+from umdp.model.process import MDP, Graph, IntervalMDP
 from umdp.model.rewards import Rewards
 from umdp.model.structure import frozen, held, owned, owner, row_sums
 from umdp.statements.text import nouns

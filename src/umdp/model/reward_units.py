@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.model.rewards import Rewards, Units
+from umdp.model.process import Graph
+from umdp.model.rewards import TERMINATED, Rewards, Units
 from umdp.statements import DiagnosticCode, Statement, say
 
-if TYPE_CHECKING:
-    from umdp.model.graph import Graph
-
-__all__ = ["TERMINATED", "Structures", "in_units", "own_rewards", "reward_structures"]
-
-TERMINATED = "terminated"  # the label of the states in which episodes end
+__all__ = ["Structures", "in_units", "own_rewards", "reward_structures"]
 
 
 class Structures(NamedTuple):

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from umdp.errors import ModelError
 from umdp.model.structure import frozen, owned
 
-__all__ = ["Rewards", "Units"]
+__all__ = ["TERMINATED", "Rewards", "Units"]
+
+TERMINATED = "terminated"  # the label of the states in which episodes end
 
 
 @dataclass(frozen=True)

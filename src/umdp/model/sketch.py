@@ -12,8 +12,8 @@ from umdp.model.coordinates import ARROWS, Places, directions, places
 from umdp.statements.text import one_line
 
 if TYPE_CHECKING:
-    from umdp.model.graph import Graph
     from umdp.model.policy import Policy
+    from umdp.model.process import Graph
 
 __all__ = ["BAD", "GOOD", "Marks", "marks_of", "sketch", "taken"]
 

@@ -1,21 +1,26 @@
-"""Compressed sparse rows: checks and clean-up of the arrays behind a model, vectorised over transitions."""
+"""The arrays behind a model, which nobody can change: checked, cleaned up, merged; vectorised over transitions."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from umdp.errors import ModelError
+from umdp.errors import InfeasibleChoice, ModelError
 
-__all__ = ["Compaction", "compact", "frozen", "held", "owned", "owner", "pointer", "row_sums"]
+__all__ = [
+    "ROUNDING", "Compaction", "CompressedRows", "at_most_one", "check_bounds", "check_probability", "check_rows", "coded",
+    "compact", "frozen", "held", "members_of", "owned", "owner", "pointer", "row_sums",
+]  # fmt: skip
 
 Ints = NDArray[np.int64]
+ROUNDING = 1e-9  # how far the sum of a choice may miss 1
 MANY, SOME = 2**20, 2**12  # transitions from which compiled code is worth loading, and worth calling once it is loaded
 LARGE = 2**16  # bytes from which an array is not copied for nothing
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -134,6 +139,153 @@ def row_sums(ptr: Ints, values: NDArray[np.float64]) -> NDArray[np.float64]:
     return sums
 
 
+def check_rows(
+    state_ptr: ArrayLike, choice_ptr: ArrayLike, successor: ArrayLike
+) -> tuple[Ints, Ints, NDArray[np.int32]]:
+    """Return the rows of a model as arrays that nobody can change; every state has a choice, every choice a successor."""
+    targets = np.asarray(successor)
+    if targets.ndim != 1 or (targets.size and targets.dtype.kind not in "iu"):
+        raise ModelError("successor must be a one-dimensional integer array")
+    own = owned(targets) if targets.dtype == np.int32 else held(targets.astype(np.int32))
+    choices = pointer(choice_ptr, "choice_ptr", targets.size)
+    owners = pointer(state_ptr, "state_ptr", choices.size - 1)
+    states = owners.size - 1
+    if states == 0:
+        raise ModelError("a model needs at least one state")
+    if states > np.iinfo(np.int32).max:
+        raise ModelError(f"{states} states are too many; at most {np.iinfo(np.int32).max} are supported")
+    empty = np.flatnonzero(owners[1:] == owners[:-1])
+    if empty.size:
+        raise ModelError(
+            f"state {empty[0]} has no choices ({empty.size} such states); give each a choice that stays there"
+        )
+    empty = np.flatnonzero(choices[1:] == choices[:-1])
+    if empty.size:
+        raise ModelError(f"choice {empty[0]} has no transitions; a choice needs at least one successor")
+    if targets.size and not 0 <= targets.min() <= targets.max() < states:
+        outside = np.flatnonzero((targets < 0) | (targets >= states))
+        raise ModelError(
+            f"transition {outside[0]} leads to state {targets[outside[0]]}; states are numbered 0 to {states - 1}"
+        )
+    return owners, choices, own
+
+
+def members_of(name: str, given: ArrayLike, states: int) -> NDArray[np.bool_]:
+    """Return the states of a label, given as a boolean array or as a list, as a boolean array (S,)."""
+    array = np.asarray(given)
+    if array.dtype == np.bool_:
+        if array.shape != (states,):
+            raise ModelError(f'label "{name}" has shape {array.shape}, but there are {states} states')
+        return owned(array)
+    members = np.zeros(states, dtype=np.bool_)
+    if array.size:
+        if array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= states:
+            raise ModelError(f'label "{name}" must be a boolean array or list states from 0 to {states - 1}')
+        members[array] = True
+    return held(members)
+
+
+def coded(given: Any, choices: int) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Return action names, or codes (C,) and the names they stand for, as codes and names."""
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], np.ndarray):
+        codes, names = owned(given[0]), tuple(map(str, given[1]))
+    else:
+        index: dict[str, int] = {}
+        codes = np.array([index.setdefault(str(name), len(index)) for name in given], dtype=np.int32)
+        names = tuple(index)
+    if codes.shape != (choices,):
+        raise ModelError(f"{codes.size} action names were given for {choices} choices")
+    if choices and (codes.min() < 0 or codes.max() >= len(names)):
+        raise ModelError(f"action codes must lie between 0 and {len(names) - 1}")
+    return held(codes.astype(np.int32, copy=False)), names
+
+
+Names = Callable[[int], tuple[str, str, str]]
+"""What the state, the action and the successor of a transition are called."""
+
+
+def check_probability(choice_ptr: Ints, p: NDArray[np.float64], names: Names) -> None:
+    """Raise `ModelError` unless probabilities (T,) are between 0 and 1 and those of every choice sum to 1, up to rounding."""
+    if p.shape != (choice_ptr[-1],):
+        raise ModelError(f"probability has shape {p.shape}, but there are {choice_ptr[-1]} transitions")
+    if not (p.min(initial=0.0) >= 0 and p.max(initial=0.0) <= 1 + ROUNDING):  # nor where one is not a number
+        bad = int(np.flatnonzero(~((p >= 0) & (p <= 1 + ROUNDING)))[0])
+        state, action, _ = names(bad)
+        raise ModelError(f"state {state}, action {action}: {p[bad]} is not a probability")
+    sums = row_sums(choice_ptr, p)
+    off = np.flatnonzero(np.abs(sums - 1) > ROUNDING)
+    if off.size:
+        state, action, _ = names(int(choice_ptr[off[0]]))
+        raise ModelError(f"state {state}, action {action}: probabilities sum to {sums[off[0]]:.12g}, not to 1")
+
+
+def check_bounds(choice_ptr: Ints, lower: NDArray[np.float64], upper: NDArray[np.float64], names: Names) -> None:
+    """Raise `ModelError` unless bounds (T,) are intervals of probabilities that a distribution fits in every choice."""
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if bound.shape != (choice_ptr[-1],):
+            raise ModelError(f"{name} has shape {bound.shape}, but there are {choice_ptr[-1]} transitions")
+    right = lower >= 0
+    right &= lower <= upper
+    right &= upper <= 1 + ROUNDING
+    if not right.all():
+        bad = int(np.flatnonzero(~right)[0])
+        state, action, successor = names(bad)
+        raise ModelError(
+            f"state {state}, action {action}, successor {successor}: [{lower[bad]}, {upper[bad]}] is not an "
+            "interval of probabilities; bounds must satisfy 0 <= lower <= upper <= 1"
+        )
+    del right
+    low, high = row_sums(choice_ptr, lower), row_sums(choice_ptr, upper)
+    off = np.flatnonzero((low > 1 + ROUNDING) | (high < 1 - ROUNDING))
+    if off.size:
+        state, action, _ = names(int(choice_ptr[off[0]]))
+        sums = {"lower_sum": float(low[off[0]]), "upper_sum": float(high[off[0]])}
+        raise InfeasibleChoice(state=state, action=action, **sums)
+
+
+def at_most_one(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities of which some may be above 1 by rounding, such that nobody can change them."""
+    return held(values if values.max(initial=0.0) <= 1 else np.minimum(values, 1.0))
+
+
+class CompressedRows:
+    """States own choices, and choices own transitions: how many of each there are, and which owns which."""
+
+    state_ptr: Ints
+    choice_ptr: Ints
+    successor: NDArray[np.int32]
+
+    @property
+    def states(self) -> int:
+        """The number of states."""
+        return self.state_ptr.size - 1
+
+    @property
+    def choices(self) -> int:
+        """The number of choices (state-action pairs)."""
+        return self.choice_ptr.size - 1
+
+    @property
+    def transitions(self) -> int:
+        """The number of transitions."""
+        return self.successor.size
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether every state has exactly one choice."""
+        return self.choices == self.states
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """The number of successors of every choice, shape (C,)."""
+        return held(np.diff(self.choice_ptr))
+
+    @cached_property
+    def choice_state(self) -> Ints:
+        """The state each choice belongs to, shape (C,)."""
+        return held(owner(self.state_ptr))
+
+
 @dataclass(frozen=True)
 class Compaction:
     """How transitions were dropped and merged.
@@ -181,7 +333,7 @@ def compact(
             return None
         del rising
     if not distinct and successor.size >= (SOME if "umdp.kernel" in sys.modules else MANY):
-        from umdp.model.merging import merge, repeats
+        from umdp.model.row_kernels import merge, repeats
 
         if keep is None and not repeats(choice_ptr, successor, states):
             return None

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.model.events import Events
-from umdp.model.graph import REST, Graph
+from umdp.model.process import REST, Graph
 from umdp.model.structure import frozen, held, owned, owner
 
 __all__ = ["Outcome", "StateName", "Tie", "Tying"]
@@ -49,7 +48,7 @@ class Tying:
 
     Every choice belongs to one class; those that are not tied have one of their own, and their transitions are its outcomes.
     Where several outcomes lead to the same successor, as at a wall, nobody can tell which of them it was: such choices feed
-    what they tell apart, the `events`, and no more. A class in which no choice tells all outcomes apart is divided into
+    what they tell apart, the `Events`, and no more. A class in which no choice tells all outcomes apart is divided into
     classes of choices that tell the same ones apart.
 
     Attributes
@@ -188,11 +187,6 @@ class Tying:
     def fed(self) -> NDArray[np.bool_]:
         """Transitions of choices that feed their class, (T,)."""
         return held(np.repeat(self.feeds, np.diff(self.graph.choice_ptr)))
-
-    @cached_property
-    def events(self) -> Events:
-        """The sets of outcomes that choices see as one transition, and who tells each of them apart."""
-        return Events.of(self)
 
     @cached_property
     def sizes(self) -> Ints:

@@ -228,12 +228,8 @@ class ParametricMDP:
 
     def _place(self, function: int) -> str:
         transition = int(np.flatnonzero(self.function_of == function)[0])
-        choice = int(np.searchsorted(self.graph.choice_ptr, transition, side="right")) - 1
-        state, target = int(self.graph.choice_state[choice]), int(self.graph.successor[transition])
-        return (
-            f"state {self.graph.state_name(state)}, action {self.graph.action_name(choice)}, successor "
-            f"{self.graph.state_name(target)}"
-        )
+        state, action, successor = self.graph.names_of(transition)
+        return f"state {state}, action {action}, successor {successor}"
 
     def _values(self, point: Sequence[Fraction]) -> str:
         return ", ".join(f"{name} = {float(value):g}" for name, value in zip(self.names, point, strict=True))
