@@ -18,9 +18,8 @@ from umdp import Spec
 from umdp.solver.kernels.structs import Players, RowSpace
 from umdp.solver.kernels.sweeps import sweep
 from umdp.solver.objective import players
-from umdp.solver.reduction.analysis import analyse
 from umdp.solver.reduction.layout import lay_out
-from umdp.solver.unbounded import task_of
+from umdp.solver.task import analyse, task_of
 
 SHOWN = ("layered", "random", "grid", "wide", "brp")
 
@@ -30,7 +29,7 @@ def measure(family: str, size: int, kind: str) -> tuple[int, float, float]:
     model = build(FAMILIES[family], size, kind)
     asked = (FAMILIES[family].plain if kind == "plain" else FAMILIES[family].interval)[0]
     spec = Spec.parse(asked)
-    task = task_of(analyse(model, spec), spec, *players(model, spec))
+    task = task_of(analyse(model, spec), spec.kind, *players(model, spec))
     p = lay_out(task).problem
     arrays = (p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order)
     read = sum(array.nbytes for i, array in enumerate(arrays) if not (i == 4 and p.plain))

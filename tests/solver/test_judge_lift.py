@@ -24,7 +24,7 @@ from umdp import LUI, MDP, IntervalMDP, ModelError, Policy, Rewards, anytime, ev
 from umdp.automata import MemoryPolicy
 from umdp.automata.automaton import Pair
 from umdp.automata.product import ACCEPTING, Product
-from umdp.solver import api, temporal
+from umdp.solver import answer, temporal
 from umdp.solver.confirm.products import ConfirmedSides, examine_product
 from umdp.solver.judge import ModelRows, refused
 from umdp.solver.judge.lift import RabinTable, is_accepted, is_missed
@@ -222,7 +222,7 @@ def test_what_is_not_confirmed_is_not_certified(monkeypatch: pytest.MonkeyPatch)
         return changed_bound("lower", 0.0)(temporal.lift(*given, **more))
 
     before = refused()
-    monkeypatch.setattr(api, "lift", wrong)
+    monkeypatch.setattr(answer, "lift", wrong)
     found = solve(halls(), 'Pmaxmin=? [ (F "a") & (F "b") ]')
     assert (found.bracket.lower, found.bracket.upper) == (0.0, 1.0)
     assert (found.status, found.diagnostics) == (Status.IMPRECISE, (Diagnostic.UNCONFIRMED,))

@@ -21,9 +21,9 @@ from properties.test_endless import drawn
 from properties.test_endless import outside as outside_endless
 from umdp import MDP, IntervalMDP, Policy, Rewards, Solution, Spec, Status, evaluate, solve
 from umdp.errors import SpecError
-from umdp.solver import api
+from umdp.solver import answer
+from umdp.solver.finite_horizon import policy_of
 from umdp.solver.request import Watch
-from umdp.solver.unfinished import policy_of
 
 MANY = 4000  # looks after which a solve of a small model is done
 
@@ -41,7 +41,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Watch]]:
         made.append(Watch(deadline, made.looks))
         return made[-1]
 
-    monkeypatch.setattr(api, "Watch", watch)
+    monkeypatch.setattr(answer, "Watch", watch)
     yield made
     made.clear()
 

@@ -17,9 +17,9 @@ from umdp.benchmark import BENCHMARKS
 from umdp.errors import InfeasibleChoice, ModelError
 from umdp.learn import LEARNERS
 from umdp.solver.objective import players
-from umdp.solver.reduction.analysis import analyse
 from umdp.solver.request import Request, SolveOptions
-from umdp.solver.unbounded import cached_system
+from umdp.solver.system import cached_system
+from umdp.solver.task import analyse
 
 COIN = Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], labels={"goal": [1]})
 

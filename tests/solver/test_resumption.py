@@ -330,17 +330,16 @@ def test_rows_written_anew_are_those_of_a_new_problem(interval: bool) -> None:
     def dressed(mdp: MDP) -> MDP | IntervalMDP:
         return mdp.with_intervals(0.05, floor=1e-3) if interval else mdp
 
-    def task_of(model: MDP | IntervalMDP) -> object:
+    def task(model: MDP | IntervalMDP) -> object:
         from umdp.solver.objective import players
-        from umdp.solver.reduction.analysis import analyse
-        from umdp.solver.unbounded import task_of
+        from umdp.solver.task import analyse, task_of
 
         spec = umdp.Spec.parse(question)
-        return task_of(analyse(model, spec), spec, *players(model, spec))
+        return task_of(analyse(model, spec), spec.kind, *players(model, spec))
 
-    old = task_of(dressed(truth))
+    old = task(dressed(truth))
     other = changed(truth, rng, 0.03)
-    new = task_of(dressed(other))
+    new = task(dressed(other))
     rows = np.logical_or.reduceat(truth.probability != other.probability, truth.choice_ptr[:-1])
     before = lay_out(old).problem  # type: ignore[arg-type]
     patched = renewed(before, replace(old, lower=new.lower, upper=new.upper), rows)  # type: ignore

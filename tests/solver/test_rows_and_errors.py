@@ -25,11 +25,10 @@ from umdp.solver.methods import newton
 from umdp.solver.methods.component import Bounds, Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.workspace import Workspace
-from umdp.solver.reduction.analysis import Analysis
 from umdp.solver.reduction.layout import lay_out
 from umdp.solver.reduction.problem import Problem
 from umdp.solver.request import SolveOptions
-from umdp.solver.task import Task
+from umdp.solver.task import Analysis, Task
 
 PLAYERS = ("maxmax", "maxmin", "minmax", "minmin")
 

@@ -15,7 +15,7 @@ from properties.bridge import PLAYERS, to_model
 from properties.test_endless import drawn
 from umdp import IntervalMDP, Rewards, Status, evaluate, solve
 from umdp.solver.result import Bracket, Solution
-from umdp.solver.shrinking_support import cut_rows, harsher, milder
+from umdp.solver.support import cut_rows, harsher, milder
 from umdp.solver.task import DraftBounds
 
 

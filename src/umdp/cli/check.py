@@ -288,7 +288,7 @@ class Check:
 def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None) -> None:
     """Raise `UmdpError` if a property does not fit the model, or the policy to evaluate does not fit the property."""
     from umdp.model import MDP
-    from umdp.solver.nested import outermost
+    from umdp.solver.answer import outermost
     from umdp.solver.objective import objective_of, players
     from umdp.solver.temporal import check_temporal
     from umdp.spec.spec import needs_automaton

@@ -26,7 +26,7 @@ from umdp.learning.validation import asked_of, check_numbers, check_spec, defaul
 from umdp.learning.value_estimates import distance, value_estimates
 from umdp.model import IntervalMDP
 from umdp.solver import Bracket, Solution, UncertifiedSolution, prepare, relevant
-from umdp.solver.graph.relevance import resting
+from umdp.solver.graph.decided import resting
 from umdp.solver.prepared import PolicyValues, keep_start
 from umdp.source import Source
 from umdp.source.source import without_rest

@@ -10,11 +10,11 @@ The rooms stand in the order in which a property passes through them:
 - `kernels` are all compiled functions that these rooms drive, with every rounding error (`kernels.rounding`).
 - `result` is what comes out, and `proof` makes a certificate of it for a stranger to check with `umdp.verify`.
 
-`task` is what is handed from room to room, and `api` leads through them.
+`task` is what is handed from room to room, and `answer` leads through them.
 """
 
-from umdp.solver.api import evaluate, solve, solve_uncertified
-from umdp.solver.graph.relevance import Relevant, relevant
+from umdp.solver.answer import evaluate, solve, solve_uncertified
+from umdp.solver.graph.decided import Relevant, relevant
 from umdp.solver.prepared import Prepared, prepare
 from umdp.solver.result import Bracket, Solution, Statistics, Status, UncertifiedSolution
 

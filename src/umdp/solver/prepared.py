@@ -12,18 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.model import MDP, Graph, IntervalMDP, Policy
-from umdp.solver.api import answer, solve, solve_uncertified
-from umdp.solver.cached import CachedSystem
+from umdp.solver.answer import answer, solve, solve_uncertified
 from umdp.solver.objective import players
-from umdp.solver.reduction.analysis import analyse
 from umdp.solver.request import Request, SolveOptions, Start
 from umdp.solver.result import Solution, UncertifiedSolution
-from umdp.solver.unbounded import cached_system, task_of
+from umdp.solver.task import analyse, task_of
 from umdp.spec import Spec
 from umdp.spec.spec import needs_automaton
 
 if TYPE_CHECKING:
-    from umdp.solver.cached_rows import CachedRows
+    from umdp.solver.system import CachedSystem
 
 __all__ = ["PolicyValues", "Prepared", "keep_start", "prepare"]
 
@@ -114,6 +112,8 @@ class Prepared:
             self._players = players(model, self.spec)
         request = Request(model, self.spec, *self._players, options, start)
         if not self._looked:
+            from umdp.solver.system import cached_system
+
             self._looked = True
             self._system = cached_system(analyse(model, self.spec), request)
         return request, self._system
@@ -158,7 +158,7 @@ class PolicyValues:
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self._process: MDP | None = None
-        self._known: CachedRows | None = None
+        self._known: CachedSystem | None = None
         self._last: tuple[NDArray[np.int64], float] | None = None
 
     def __reduce__(self) -> Any:
@@ -166,7 +166,7 @@ class PolicyValues:
 
     def of(self, process: MDP, policy: Policy) -> float | None:
         """Return the value of a policy in the initial state of a process; None where that takes more than elimination."""
-        from umdp.solver.cached_kernels import evaluate_policy
+        from umdp.solver.system_kernels import evaluate_policy
 
         if process is not self._process:
             self._process, self._known, self._last = process, self._set_up(process), None
@@ -175,23 +175,23 @@ class PolicyValues:
             return None
         if self._last is not None and not (self._last[0] != choice).any():
             return self._last[1]
-        found = evaluate_policy(int(known.index[process.initial]), known.arrays(), choice)
+        found = evaluate_policy(int(known.index[process.initial]), known.arrays, choice)
         if math.isnan(found):
             return None
         self._last = choice, found
         return found
 
-    def _set_up(self, process: MDP) -> CachedRows | None:
+    def _set_up(self, process: MDP) -> CachedSystem | None:
         """Return the equations of a process; None where the graph decides the value, or elimination is not enough."""
-        from umdp.solver.cached_rows import CachedRows
+        from umdp.solver.system import CachedSystem
 
         if self.spec.aim != "reach" or self.spec.filter is not None:
             return None
         about = analyse(process, self.spec)
-        task = task_of(about, self.spec, *players(process, self.spec))
+        task = task_of(about, self.spec.kind, *players(process, self.spec))
         if not about.kept or task.complement or not task.decided.maybe[process.initial]:
             return None
-        known = CachedRows(task)
+        known = CachedSystem(task)
         if not known.suits or known.largest > SMALL or known.index[process.initial] >= known.n:
             return None
         return known if known.renew(process.probability, process.probability) else None

@@ -1,23 +1,39 @@
-"""The support of a model: a transition that no distribution within the bounds can use is not there.
+"""The support of a model: transitions that no distribution can use, and those that nature may cut.
 
-Where the lower bounds of the other successors sum to 1, nothing is left for it, whatever its upper bound says. The intervals rule
-over the graph here; where they leave a transition any room, the graph rules over the intervals: it has positive probability.
+Where the lower bounds of the other successors sum to 1, nothing is left for a transition, whatever its upper bound says: it is
+not there. The intervals rule over the graph here. Where they leave a transition any room, the graph rules over the intervals:
+it has positive probability.
+
+Where it matters which sets of states can be kept for ever, two models enclose the value of one whose transitions may be cut.
+*Harsher*: a choice of which nature may cut a transition leads to a state of its own, which earns the worst there is for ever (the
+best, where nature is on that side). *Milder*: nature must leave every listed transition some probability, a little more than its
+lower bound. Neither has anything to cut, so that both are solved. The value lies between them, and the policy of the side that
+the agent wants keeps its bound.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
-from umdp.solver.result import Solution, mdp_of
+from umdp.solver.result import Bracket, Solution, Status, mdp_of
 
-__all__ = ["possible_transitions", "with_transitions", "without_transitions"]
+if TYPE_CHECKING:
+    from umdp.solver.request import Request
 
+__all__ = [
+    "cut_rows", "enclosed", "harsher", "milder", "possible_transitions", "with_transitions", "without_transitions",
+]  # fmt: skip
+
+Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 CLOSE = 1e-6  # a sum this close to 1 is looked at without rounding
+PART = 1e-4  # of what nature may give away, that it must
 
 
 def possible_transitions(model: IntervalMDP) -> Mask | None:
@@ -71,4 +87,98 @@ def with_transitions(solution: Solution, model: IntervalMDP, used: Mask) -> Solu
         return solution
     return replace(
         solution, model=model, _policy=policy, _nature=nature, unknowns=None, values=None, ends=None,
+    )  # fmt: skip
+
+
+def cut_rows(model: IntervalMDP) -> NDArray[np.bool_]:
+    """Return the choices (C,) of which nature may set the probability of a transition to 0."""
+    row = np.repeat(np.arange(model.choices), np.diff(model.choice_ptr))
+    high = np.add.reduceat(model.upper, model.choice_ptr[:-1])
+    cut = (model.lower <= 0) & (high[row] - model.upper >= 1 - 1e-9)
+    return np.asarray(np.bincount(row[cut], minlength=model.choices) > 0)
+
+
+def harsher(model: IntervalMDP, rewards: Rewards, forever: float, name: str) -> tuple[IntervalMDP, Rewards]:
+    """Return a model whose last state earns `forever` in every step; choices that nature may cut lead there.
+
+    Its rewards, known by `name`, come with it.
+    """
+    cut = cut_rows(model)
+    sizes = np.diff(model.choice_ptr)
+    lengths = np.append(np.where(cut, 1, sizes), 1)
+    choice_ptr = np.concatenate([[0], np.cumsum(lengths)])
+    kept = np.repeat(~cut, sizes)
+    whole = np.repeat(np.append(~cut, False), lengths)
+    successor = np.full(int(choice_ptr[-1]), model.states, dtype=np.int32)
+    lower, upper = np.ones(successor.size), np.ones(successor.size)
+    successor[whole], lower[whole], upper[whole] = model.successor[kept], model.lower[kept], model.upper[kept]
+    paid = None
+    if rewards.transition is not None:
+        paid = np.zeros(successor.size)
+        paid[whole] = rewards.transition[kept]
+    state = np.append(np.zeros(model.states) if rewards.state is None else rewards.state, forever)
+    choice = None if rewards.choice is None else np.append(np.where(cut, 0.0, rewards.choice), 0.0)
+    earned = Rewards(state, choice, paid)
+    return IntervalMDP(
+        np.append(model.state_ptr, model.choices + 1), choice_ptr, successor, lower, upper, initial=model.initial,
+        rewards={name: earned},
+    ), earned  # fmt: skip
+
+
+def milder(model: IntervalMDP, rewards: Rewards, name: str) -> IntervalMDP:
+    """Return the model in which nature must leave every transition of a choice some probability."""
+    sizes = np.diff(model.choice_ptr)
+    room = np.add.reduceat(model.upper - model.lower, model.choice_ptr[:-1])
+    slack = np.maximum(1.0 - np.add.reduceat(model.lower, model.choice_ptr[:-1]), 0.0)
+    share = np.divide(slack, room, out=np.zeros_like(room), where=room > 0)
+    lower = model.lower + PART * np.repeat(np.minimum(share, 1.0), sizes) * (model.upper - model.lower)
+    least = np.nextafter(0.0, 1.0)  # what a bound next to 0 leaves is rounded to nothing
+    lower = np.minimum(np.maximum(lower, least), model.upper)
+    return IntervalMDP(
+        model.state_ptr, model.choice_ptr, model.successor, lower, model.upper, initial=model.initial,
+        rewards={name: rewards},
+    )  # fmt: skip
+
+
+def enclosed(
+    request: Request,
+    rewards: Rewards,
+    forever: float,
+    answer: Callable[[IntervalMDP, Rewards], Solution],
+    worst: Solution | None = None,
+) -> Solution:
+    """Return what two models without cuts prove of one with them.
+
+    Parameters
+    ----------
+    rewards : what is paid
+    forever : what a step earns in the state that stands for what nature may do, for ever
+    answer : solves a model without cuts, with rewards of its own
+    worst : in place of the harsher model's, a solution whose bound on nature's side holds
+    """
+    from umdp.solver.judge.width import consistent
+
+    model, spec, options = request.model, request.spec, request.options
+    assert isinstance(model, IntervalMDP)
+    name = "paid" if spec.kind != "R" else spec.resolve_reward(list(model.rewards))
+    worst, mild = (
+        worst or answer(*harsher(model, rewards, forever, name)),
+        answer(milder(model, rewards, name), rewards),
+    )
+    size, initial = model.states, model.initial
+    below, above = (mild, worst) if request.nature_max else (worst, mild)
+    own = below if request.agent_max else above
+
+    def bounds() -> tuple[Array, Array]:
+        return consistent(below.lower[:size], above.upper[:size])
+
+    def policy() -> Policy:
+        assert own.policy.choice is not None
+        return Policy(model, own.policy.choice[:size])
+
+    low, high = bounds()
+    bracket = Bracket(float(low[initial]), float(high[initial]))
+    return Solution(
+        model, spec, bracket, bracket, options.status(bracket, Status.OPEN_ENDS), options.spent(), bounds, policy,
+        lambda: mdp_of(model, mild.nature.probability),
     )  # fmt: skip

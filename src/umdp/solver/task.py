@@ -1,9 +1,9 @@
-"""Tasks: one objective over given bounds, and the values that come of it."""
+"""Tasks: a property of a model, lowered to one objective over given bounds; and the values that come of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,17 +11,158 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.graph.decided import Decided, Edges, sealed
+from umdp.model import MDP, IntervalMDP, Rewards
+from umdp.solver.graph.decided import Decided, Edges, Shape, decide, decide_total, sealed
+from umdp.solver.objective import bounds_of, objective_of
+from umdp.spec import Spec
 
 if TYPE_CHECKING:
-    from umdp.solver.graph.decided import Shape
     from umdp.solver.kernels.structs import ChoiceRows
     from umdp.solver.reduction.problem import Problem
 
-__all__ = ["DraftBounds", "Task", "Values", "has_free_zero"]
+__all__ = ["Analysis", "DraftBounds", "Gated", "Task", "Values", "analyse", "gate", "has_free_zero", "task_of"]
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
+NOTHING: Array = np.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Gated:
+    """A model whose rewards are all on choices: those on transitions moved to extra states in between.
+
+    Rewards are the model's up to a factor in ``[1 - error, 1 + error]``.
+    """
+
+    shape: Shape
+    lower: Array
+    upper: Array
+    reward: Array
+    error: float = 0.0
+
+
+def gate(model: MDP | IntervalMDP, rewards: Rewards) -> Gated:
+    """Move all rewards to choices.
+
+    On a row without freedom, or with the same reward on all transitions, the expectation is known. Elsewhere a
+    transition with a reward leads through a state of its own, so that the reward takes part in nature's choice. So does one
+    whose share of an expectation might underflow. Adding up is rounded once a sum, an expectation as a row is.
+    """
+    from umdp.solver.kernels.rounding import EPS, compose, row_error
+
+    lower, upper = bounds_of(model)
+    shape = Shape.of(model)
+    reward, error = np.zeros(shape.choices), 0.0
+    if rewards.state is not None:
+        reward += rewards.state[shape.choice_state]
+    if rewards.choice is not None:
+        error = EPS if reward.any() and rewards.choice.any() else 0.0
+        with np.errstate(over="ignore"):
+            reward += rewards.choice
+    paid = rewards.transition
+    if paid is None or not paid.any():
+        return Gated(shape, lower, upper, reward, error)
+    starts, sizes = shape.choice_ptr[:-1], np.diff(shape.choice_ptr)
+    row = np.repeat(np.arange(shape.choices), sizes)
+    with np.errstate(under="ignore"):
+        earned = lower * paid
+    faint = (lower > 0) & (paid > 0) & (earned < 1e-290)
+    fixed = np.logical_and.reduceat((lower >= upper) & ~faint, starts)
+    same = np.minimum.reduceat(paid, starts) == np.maximum.reduceat(paid, starts)
+    sums = np.add.reduceat(lower, starts)
+    expected = np.add.reduceat(earned, starts) / np.where(sums > 0, sums, 1)
+    with np.errstate(over="ignore"):
+        reward += np.where(same, paid[starts], np.where(fixed, expected, 0))
+    error = float(compose(error, row_error(int(sizes[fixed & ~same].max(initial=1)))))
+    gated = np.flatnonzero(~(fixed | same)[row] & (paid > 0))
+    if gated.size == 0:
+        return Gated(shape, lower, upper, reward, error)
+    pairs, which = np.unique(
+        np.stack([shape.successor[gated].astype(np.float64), paid[gated]], axis=1), axis=0, return_inverse=True
+    )
+    successor = shape.successor.copy()
+    successor[gated] = shape.states + which.ravel()
+    gates = np.arange(1, len(pairs) + 1)
+    return Gated(
+        Shape(
+            np.concatenate([shape.state_ptr, shape.choices + gates]),
+            np.concatenate([shape.choice_ptr, shape.transitions + gates]),
+            np.concatenate([successor, pairs[:, 0].astype(np.int32)]),
+        ),
+        np.concatenate([lower, np.ones(len(pairs))]),
+        np.concatenate([upper, np.ones(len(pairs))]),
+        np.concatenate([reward, pairs[:, 1]]),
+        error,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """An objective on a graph with bounds: goal, reward, edges. `memo` has what the graph alone decides, `kept` for the next."""
+
+    shape: Shape
+    edges: Edges
+    lower: Array
+    upper: Array
+    reward: Array
+    goal: Array
+    left: Array
+    memo: dict[Any, Any]
+    safety: bool = False
+    reward_error: float = 0.0
+    kept: bool = False
+    total: bool = False
+
+    def decided(self, kind: str, reach_max: bool) -> Decided:
+        """Return what the graph decides when the goal is to be reached more (or less) often."""
+        key = ("decided", kind, reach_max)
+        if key not in self.memo:
+            self.memo[key] = (
+                decide_total(self.edges, self.reward, reach_max)
+                if self.total
+                else decide(self.edges, kind, reach_max, self.goal, self.left)
+            )
+        decided: Decided = self.memo[key]
+        return decided
+
+
+def analyse(model: MDP | IntervalMDP, spec: Spec, *, fresh: bool = False) -> Analysis:
+    """Return what is asked of a model; models that share a graph, as learned ones do, share what it decides unless `fresh`."""
+    graph = None if fresh else model.__dict__.get("graph")
+    shared = graph.__dict__.setdefault("_analyses", {}) if graph is not None else {}
+    key = (spec.kind, spec.formula, spec.reward)
+    lower, upper = bounds_of(model)
+    if key in shared:
+        known: Analysis = shared[key]
+        return replace(known, lower=lower, upper=upper)
+    objective = objective_of(model, spec)
+    goal, left = objective.goal, objective.through
+    shape, reward, error = Shape.of(model), NOTHING, 0.0
+    keep = True
+    if objective.rewards is not None:
+        gated = gate(model, objective.rewards)
+        paid = objective.rewards.transition
+        keep = paid is None or not paid.any()  # which transitions need a state of their own depends on the bounds
+        shape, lower, upper, reward, error = gated.shape, gated.lower, gated.upper, gated.reward, gated.error
+        extra = shape.states - model.states
+        goal = np.concatenate([goal, np.zeros(extra, dtype=np.bool_)])
+        left = np.concatenate([left, np.ones(extra, dtype=np.bool_)])
+    found = Analysis(
+        shape,
+        Edges(shape),
+        lower,
+        upper,
+        reward,
+        goal,
+        left,
+        {},
+        objective.safety,
+        error,
+        total=objective.aim == "total",
+    )
+    if keep and not found.total:
+        found = shared[key] = replace(found, kept=True)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +214,13 @@ class Task:
         return ChoiceRows(graph.state_ptr, graph.choice_ptr, graph.successor, self.lower, self.upper, self.reward)
 
     @property
+    def exits(self) -> tuple[float, float]:
+        """The values of what the graph decides: at the goal, and where it is never reached."""
+        if self.kind == "R":
+            return 0.0, 0.0
+        return (0.0, 1.0) if self.complement else (1.0, 0.0)
+
+    @property
     def reach_max(self) -> bool:
         """Whether the agent wants the goal reached more often (or later, where reaching it is what is paid for)."""
         return self.agent_max != self.complement
@@ -81,6 +229,19 @@ class Task:
     def joint(self) -> bool:
         """Whether agent and nature pull the same way."""
         return self.agent_max == self.nature_max
+
+
+def task_of(about: Analysis, kind: str, agent_max: bool, nature_max: bool) -> Task:
+    """Return what is asked of a model that was analysed, with nature taken not to cut edges."""
+    safety = about.safety
+    task = Task(
+        about.edges, about.lower, about.upper, kind, agent_max, nature_max,
+        about.decided(kind, agent_max != safety), about.reward, about.goal, about.left, safety, memo=about.memo,
+        reward_error=about.reward_error, support_may_shrink=False, total=about.total,
+    )  # fmt: skip
+    if not task.joint and bool((np.diff(about.shape.state_ptr) == 1).all()):  # nature decides alone
+        task = replace(task, agent_max=nature_max, decided=about.decided(kind, nature_max != safety))
+    return replace(task, goal=task.decided.one) if about.total else task
 
 
 class DraftBounds(NamedTuple):

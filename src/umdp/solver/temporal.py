@@ -18,19 +18,19 @@ from umdp.automata.labelled_automaton import read_formula
 from umdp.automata.memory_policy import MemoryPolicy
 from umdp.automata.product import ACCEPTING, Product, Skeleton, carried, multiply
 from umdp.errors import ModelError
-from umdp.model import MDP, IntervalMDP
+from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.graph.decided import Edges, Shape
+from umdp.solver.result import Bracket, Solution, mdp_of
 from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Reach, Spec, TemporalFormula, Until
 from umdp.spec.expression import Label, Unary
 from umdp.spec.temporal_formula import lasting
 
 if TYPE_CHECKING:
-    from umdp.model import Policy
-    from umdp.solver.result import Solution
+    from umdp.solver.request import Request
 
 __all__ = [
     "accepting", "along", "check_temporal", "in_memory", "lift", "on_model", "probability_in", "recalled",
-    "taken_choices",
+    "taken_choices", "unanswered",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -207,6 +207,26 @@ def in_memory(solution: Solution, product: Product) -> Solution:
         return MemoryPolicy(product.model, np.where(product.stay >= 0, product.stay, choice), product=product)
 
     return replace(solution, _policy=policy, product=product)
+
+
+def unanswered(request: Request) -> Solution:
+    """Return what is known where time was up before the product was there: nothing, of any policy and any nature."""
+    from umdp.solver.kernels.nature import respond
+
+    model, (lower, upper) = request.model, request.bounds
+    low, high = np.zeros(model.states), np.full(model.states, 1.0 if request.spec.kind == "P" else np.inf)
+    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
+    first = np.array(model.state_ptr[:-1])
+
+    def nature() -> MDP:
+        prob, none = np.empty(model.transitions), np.empty(0)
+        respond(model.choice_ptr, model.successor, lower, upper, low, none, True, prob)
+        return mdp_of(model, prob)
+
+    return Solution(
+        model, request.spec, bracket, bracket, request.options.status(bracket), request.options.spent(), lambda: (low, high),
+        lambda: Policy(model, first), nature,
+    )  # fmt: skip
 
 
 def along(policy: MemoryPolicy, model: MDP | IntervalMDP, spec: Spec, nature_max: bool) -> Product:

@@ -1,68 +1,31 @@
 """Reachability, expected rewards and totals without a step bound: one road from a request to what the judge confirms.
 
 The graph is analysed, the system built, or taken from where it is kept with the graph and renewed, solved and judged. A small
-system does that in one call (`cached`). What is left is solved component after component, and shown to the judge as a draft.
+system does that in one call (`system`). What is left is solved component after component, and shown to the judge as a draft.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.cached import CachedSystem
 from umdp.solver.confirm.drafts import confirm, confirm_above
 from umdp.solver.judge.width import plausible, plausible_end
-from umdp.solver.reduction.analysis import Analysis, analyse
 from umdp.solver.request import Request
 from umdp.solver.result import Bracket, Solution, Status, mdp_of
-from umdp.solver.shrinking_support import cut_rows, enclosed
-from umdp.solver.task import DraftBounds, Task, Values, has_free_zero
+from umdp.solver.support import cut_rows, enclosed
+from umdp.solver.task import Analysis, DraftBounds, Task, Values, analyse, has_free_zero, task_of
 from umdp.spec import Spec
 
-if TYPE_CHECKING:
-    from umdp.solver.cached_rows import CachedRows
-
-__all__ = ["cached_system", "task_of", "unbounded"]
+__all__ = ["unbounded"]
 
 Array = NDArray[Any]
-
-
-def task_of(about: Analysis, spec: Spec, agent_max: bool, nature_max: bool) -> Task:
-    """Return what is asked of a model that was analysed, with nature taken not to cut edges."""
-    safety = about.safety
-    task = Task(
-        about.edges, about.lower, about.upper, spec.kind, agent_max, nature_max,
-        about.decided(spec.kind, agent_max != safety), about.reward, about.goal, about.left, safety, memo=about.memo,
-        reward_error=about.reward_error, support_may_shrink=False, total=about.total,
-    )  # fmt: skip
-    if not task.joint and bool((np.diff(about.shape.state_ptr) == 1).all()):  # nature decides alone
-        task = replace(task, agent_max=nature_max, decided=about.decided(spec.kind, nature_max != safety))
-    return replace(task, goal=task.decided.one) if about.total else task
-
-
-def cached_system(about: Analysis, request: Request) -> CachedSystem | None:
-    """Return the system kept with the graph; None where the graph decides everything, or elimination alone is no way."""
-    model, spec = request.model, request.spec
-    if not about.kept or not isinstance(model, IntervalMDP):
-        return None
-    key = ("system", *request.players)
-    if key not in about.memo:
-        from umdp.solver.cached_rows import CachedRows
-
-        task = task_of(about, spec, *request.players)
-        shared = ("rows", task.agent_max, task.reach_max)  # whichever way nature pulls
-        if shared not in about.memo:
-            about.memo[shared] = CachedRows(task) if task.decided.maybe.any() else None
-        rows: CachedRows | None = about.memo[shared]
-        about.memo[key] = CachedSystem(rows) if rows is not None and rows.suits else None
-    system: CachedSystem | None = about.memo[key]
-    return system
 
 
 def unbounded(request: Request, *, cutting: bool = False) -> Solution:
@@ -77,9 +40,11 @@ def unbounded(request: Request, *, cutting: bool = False) -> Solution:
     if about.total and not cutting and isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
         return _enclosed_total(request, model)
     values = request.start.values if isinstance(request.start, Solution) and request.start.spec == spec else None
-    system = cached_system(about, request) if options.prove and values is None else None
-    if system is not None:
-        found = system.solve(request, lambda: _draft(request, about))
+    if options.prove and values is None and about.kept:
+        from umdp.solver.system import cached_system
+
+        system = cached_system(about, request)
+        found = None if system is None else system.solve(request, lambda: _draft(request, about))
         if found is not None:
             return found
     draft = _draft(request, about, values)
@@ -119,12 +84,12 @@ class _Found:
 
 def _draft(request: Request, about: Analysis, values: Values | None = None) -> Solution:
     """Return what the solver finds, from values of before where these are given."""
+    from umdp.solver.methods.by_component import resume
     from umdp.solver.methods.nature import spread
-    from umdp.solver.methods.resumption import resume
 
     model, spec, options = request.model, request.spec, request.options
     resumed = None if values is None or about.total else resume(values, about, options)
-    task = task_of(about, spec, *request.players) if resumed is None else resumed.task
+    task = task_of(about, spec.kind, *request.players) if resumed is None else resumed.task
     shrinks = resumed is None and has_free_zero(task)
     task = replace(task, support_may_shrink=shrinks)
     first = None

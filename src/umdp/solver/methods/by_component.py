@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.solver.kernels.changes import differing
 from umdp.solver.kernels.rounding import EPS, LEAST, MOST, compose, ends, floor, repeated
+from umdp.solver.methods.resumption import Past, renewed
 from umdp.solver.methods.table import EXACT, METHODS, TINY
+from umdp.solver.methods.workspace import Workspace
+from umdp.solver.reduction.layout import lay_out
 from umdp.solver.request import SolveOptions
-from umdp.solver.task import Task, Values
+from umdp.solver.task import Analysis, Task, Values, has_free_zero
 
 if TYPE_CHECKING:
-    from umdp.solver.methods.resumption import Past
-    from umdp.solver.methods.workspace import Workspace
     from umdp.solver.reduction.problem import Problem
 
-__all__ = ["solve_task"]
+__all__ = ["resume", "solve_task"]
 
+SHARE = 0.25  # of the choices: where more have changed, all equations are written anew
 LARGE = 20_000  # states from which threads, progress and time limits matter within a component
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -31,8 +35,6 @@ def solve_task(task: Task, options: SolveOptions, start: Array | None = None, pa
     That is so unless nature may cut edges while pulling against the agent, which `game` reduces to this. `start` are choices (S,)
     to start from, `past` what was found for other bounds, of which what still holds is kept.
     """
-    from umdp.solver.reduction.layout import lay_out
-
     graph, decided = task.graph, task.decided
     maybe = decided.maybe
     options.statistics.count(int(np.count_nonzero(maybe)), 0, 0)
@@ -41,8 +43,7 @@ def solve_task(task: Task, options: SolveOptions, start: Array | None = None, pa
         return np.where(decided.via >= 0, decided.via, graph.state_ptr[:-1])
 
     if not maybe.any():
-        exits = np.array([(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)][0 if task.kind == "R" else 1 if task.complement else 2])
-        return Values(task, exits, np.zeros(2), np.where(decided.one, 0, 1), by_graph)
+        return Values(task, np.array(task.exits), np.zeros(2), np.where(decided.one, 0, 1), by_graph)
     layout = lay_out(task, None if past is None else past.problem, options.threads)
     # For a minimal reward, policies that never arrive look cheap at first; one that arrives is known already.
     careful = start is not None or (task.kind == "R" and not task.agent_max)
@@ -63,8 +64,6 @@ def solve_problem(
     problem: Problem, task: Task, options: SolveOptions, start: Array | None, past: Past | None = None
 ) -> Workspace:
     """Solve component after component; the workspace then has values, relative errors, rows and nature's probabilities."""
-    from umdp.solver.methods.workspace import Workspace
-
     workspace = Workspace(problem, task, options, start, past)
     sizes = workspace.sizes
     options.statistics.count(0, sizes.size, int(sizes.max(initial=0)))
@@ -179,3 +178,49 @@ def _solve_exactly(workspace: Workspace, component: int) -> None:
         workspace.least[s] = ends(float(workspace.x[s]), error)[0]
         if exact:
             workspace.exact[s] = value
+
+
+def resume(before: Values, about: Analysis, options: SolveOptions) -> Values | None:
+    """Return the values for the bounds and rewards of an analysis, starting from those found before; None if that does not do.
+
+    It does where graph and goal are those of before, the same choices are free of charge (end components in which one can stay
+    for nothing are one unknown), nature still cuts no edge, and what was found is as precise as is asked for now.
+    """
+    old, problem = before.task, before.problem
+    same = (
+        problem is not None
+        and not (before.exact or before.least)
+        and bool((before.error <= options.precision / 2).all())
+        and (about.lower is about.upper) == (old.lower is old.upper)
+        and about.reward_error == old.reward_error
+        and _equal(about.shape.state_ptr, old.graph.state_ptr)
+        and _equal(about.shape.choice_ptr, old.graph.choice_ptr)
+        and _equal(about.shape.successor, old.graph.successor)
+        and _equal(about.goal, old.goal)
+        and _equal(about.left, old.left)
+        and np.array_equal(about.reward > 0.0, old.reward > 0.0)
+    )
+    if problem is None or not same or problem.n <= EXACT:
+        return None
+    task = replace(old, lower=about.lower, upper=about.upper, reward=about.reward)
+    changed = differing(task.graph.choice_ptr, task.lower, task.upper, task.reward, old.lower, old.upper, old.reward)
+    count = int(np.count_nonzero(changed))
+    if count == 0:
+        options.statistics.count(problem.n, problem.comp_ptr.size - 1, int(np.diff(problem.comp_ptr).max(initial=0)))
+        return replace(before, task=task)
+    if has_free_zero(task):
+        return None
+    fresh: Problem | None = None
+    if count <= SHARE * changed.size:
+        fresh = renewed(problem, task, changed)
+    if (
+        fresh is None
+    ):  # sums of bounds that are exact merge entries, others do not: rows may have become longer, or shorter
+        rows = lay_out(task, threads=options.threads).problem
+        if np.array_equal(rows.row_ptr, problem.row_ptr) and np.array_equal(rows.origin, problem.origin):
+            fresh = rows
+    return None if fresh is None else solve_task(task, options, past=Past(before, fresh, changed))
+
+
+def _equal(one: Array, other: Array) -> bool:
+    return one is other or np.array_equal(one, other)

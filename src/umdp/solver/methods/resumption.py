@@ -14,22 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.changes import carry, differing, next_stale
+from umdp.solver.kernels.changes import carry, next_stale
 from umdp.solver.kernels.equations import splice
-from umdp.solver.methods.by_component import solve_task
-from umdp.solver.methods.table import EXACT
 from umdp.solver.reduction.equations import build, quotient_of
-from umdp.solver.reduction.layout import lay_out, plan_of
+from umdp.solver.reduction.layout import plan_of
 from umdp.solver.reduction.problem import Given, Problem
-from umdp.solver.task import has_free_zero
 
 if TYPE_CHECKING:
-    from umdp.solver.reduction.analysis import Analysis
     from umdp.solver.reduction.problem import Problem
-    from umdp.solver.request import SolveOptions
     from umdp.solver.task import Task, Values
 
-__all__ = ["Past", "renewed", "resume"]
+__all__ = ["Past", "renewed"]
 
 
 def renewed(problem: Problem, task: Task, changed: Array) -> Problem | None:
@@ -52,7 +47,6 @@ def renewed(problem: Problem, task: Task, changed: Array) -> Problem | None:
 
 
 Array = NDArray[Any]
-SHARE = 0.25  # of the choices: where more have changed, all equations are written anew
 MORE = 64  # components to solve at once, for a start
 
 
@@ -94,49 +88,3 @@ class Past:
         ):  # what is slow is solved alone, or not at all
             self._last = begin + 1 + int(np.argmax(self.slow[begin + 1 : self._last]))
         return begin, self._last
-
-
-def resume(before: Values, about: Analysis, options: SolveOptions) -> Values | None:
-    """Return the values for the bounds and rewards of an analysis, starting from those found before; None if that does not do.
-
-    It does where graph and goal are those of before, the same choices are free of charge (end components in which one can stay
-    for nothing are one unknown), nature still cuts no edge, and what was found is as precise as is asked for now.
-    """
-    old, problem = before.task, before.problem
-    same = (
-        problem is not None
-        and not (before.exact or before.least)
-        and bool((before.error <= options.precision / 2).all())
-        and (about.lower is about.upper) == (old.lower is old.upper)
-        and about.reward_error == old.reward_error
-        and _equal(about.shape.state_ptr, old.graph.state_ptr)
-        and _equal(about.shape.choice_ptr, old.graph.choice_ptr)
-        and _equal(about.shape.successor, old.graph.successor)
-        and _equal(about.goal, old.goal)
-        and _equal(about.left, old.left)
-        and np.array_equal(about.reward > 0.0, old.reward > 0.0)
-    )
-    if problem is None or not same or problem.n <= EXACT:
-        return None
-    task = replace(old, lower=about.lower, upper=about.upper, reward=about.reward)
-    changed = differing(task.graph.choice_ptr, task.lower, task.upper, task.reward, old.lower, old.upper, old.reward)
-    count = int(np.count_nonzero(changed))
-    if count == 0:
-        options.statistics.count(problem.n, problem.comp_ptr.size - 1, int(np.diff(problem.comp_ptr).max(initial=0)))
-        return replace(before, task=task)
-    if has_free_zero(task):
-        return None
-    fresh: Problem | None = None
-    if count <= SHARE * changed.size:
-        fresh = renewed(problem, task, changed)
-    if (
-        fresh is None
-    ):  # sums of bounds that are exact merge entries, others do not: rows may have become longer, or shorter
-        rows = lay_out(task, threads=options.threads).problem
-        if np.array_equal(rows.row_ptr, problem.row_ptr) and np.array_equal(rows.origin, problem.origin):
-            fresh = rows
-    return None if fresh is None else solve_task(task, options, past=Past(before, fresh, changed))
-
-
-def _equal(one: Array, other: Array) -> bool:
-    return one is other or np.array_equal(one, other)

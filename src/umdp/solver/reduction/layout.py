@@ -91,9 +91,8 @@ def lay_out(task: Task, problem: Problem | None = None, threads: int = 1) -> Lay
     plan = plan_of(task)
     if problem is not None:
         return Layout(task, problem, plan.block, plan.stays)
-    exits = (0.0, 0.0) if task.kind == "R" else ((0.0, 1.0) if task.complement else (1.0, 0.0))
     quotient = quotient_of(plan.index, plan.order, task.decided.usable, plan.stays)
-    problem = build(task.rows, quotient, plan.comp_size, exits, threads)
+    problem = build(task.rows, quotient, plan.comp_size, task.exits, threads)
     return Layout(task, problem, plan.block, plan.stays)
 
 

@@ -19,24 +19,164 @@ from umdp.solver.confirm.witness import assemble
 from umdp.solver.judge.graph import JudgedQuestion
 from umdp.solver.judge.inductive import examine
 from umdp.solver.judge.rows import ModelRows, TwoPart, ends_of
-from umdp.solver.kernels.cached_system import CachedArrays, Guess, renew, resolve, write_rows
 from umdp.solver.kernels.elimination import evaluate
 from umdp.solver.kernels.end_components import confined
+from umdp.solver.kernels.equations import Span, compress, find_rows
+from umdp.solver.kernels.policy_iteration import solve_small
 from umdp.solver.kernels.rounding import FAINT
-from umdp.solver.kernels.structs import Block, ChoiceRows, Players, SystemRows, chain_of, eliminated
+from umdp.solver.kernels.structs import (
+    Block,
+    ChoiceRows,
+    EliminationOptions,
+    EliminationSpace,
+    Players,
+    Quotient,
+    SystemRows,
+    Unknowns,
+    chain_of,
+    eliminated,
+)
 
 __all__ = [
     "JUDGED",
+    "JUDGED_LEAKING",
+    "OPEN",
     "SOLVED",
+    "CachedArrays",
+    "Guess",
     "SolveRequest",
     "SolvedArrays",
     "evaluate_policy",
     "held_back",
+    "renew",
     "renew_leaking",
+    "resolve",
     "solve_judged",
 ]
 
+Array = NDArray[Any]
+Arrays = tuple[Any, ...]
 LEAK = 1e-30  # far less than rounding, and far more than the smallest number
+OPEN, SOLVED, JUDGED, JUDGED_LEAKING = 0, 1, 2, 3
+
+
+class CachedArrays(NamedTuple):
+    """The arrays of a cached system.
+
+    Attributes
+    ----------
+    undecided : (C,) choices of which the graph does not decide everything
+    by_graph : (S,) choices to take where it does
+    choice_state : (C,) the state of every choice
+    quotient : the unknowns; all are states, none an end component
+    reward : (C,) what a step earns, or empty
+    exits : (2,) values of the exits
+    lost : what never reaches the goal earns
+    rows, origin : the system, and (rows,) the choice that each row stands for
+    space : work space of its elimination
+    """
+
+    undecided: Array
+    by_graph: Array
+    choice_state: Array
+    quotient: Quotient
+    reward: Array
+    exits: Array
+    lost: float
+    rows: SystemRows
+    origin: Array
+    space: EliminationSpace
+
+
+class Guess(NamedTuple):
+    """What a solve starts from, which changes nothing but last digits: choices (S,) and values (n,), either may be empty."""
+
+    choice: Array
+    values: Array
+
+
+@kernel(allocates=False)
+def is_open(choice_ptr: Array, undecided: Array, lower: Array, upper: Array) -> bool:
+    """Whether nature may cut an edge of an undecided choice (C,), or a bound is so small that a division costs it digits."""
+    for c in range(choice_ptr.size - 1):
+        if not undecided[c]:
+            continue
+        most = 0.0
+        for t in range(choice_ptr[c], choice_ptr[c + 1]):
+            if 0.0 < lower[t] < 2.0 * FAINT or 0.0 < upper[t] < 2.0 * FAINT:
+                return True
+            most += upper[t]
+        for t in range(choice_ptr[c], choice_ptr[c + 1]):
+            if lower[t] <= 0.0 and most - upper[t] >= 1.0 - 1e-9:
+                return True
+    return False
+
+
+@kernel(allocates=False, delegates=True)
+def renew(kept: CachedArrays, model: ChoiceRows) -> bool:
+    """Write the rows of new bounds, unless `is_open` says that more is needed; return whether it does."""
+    if is_open(model.choice_ptr, kept.undecided, model.lower, model.upper):
+        return True
+    write_rows(kept, model)
+    return False
+
+
+@kernel(allocates=False, delegates=True)
+def write_rows(kept: CachedArrays, model: ChoiceRows) -> None:
+    """Write the rows of new bounds."""
+    rows, first, n = kept.rows, kept.quotient.member_ptr[0], kept.quotient.member_ptr.size - 1
+    made, used = compress(Span(first, n, first, first), kept.quotient, model, rows, kept.origin, kept.lost)
+    rows.row_ptr[n], rows.entry_ptr[made] = made, used
+
+
+@kernel(delegates=True)
+def resolve(
+    kept: CachedArrays,
+    guess: Guess,
+    players: Players,
+    most: float,
+    wanted: float,
+    found: Array,
+    taken: Array,
+    counts: Array,
+) -> bool:
+    """Solve all components by elimination; return whether that gave what is `wanted`, and relative errors of at most `most`.
+
+    `found` receives values, relative errors (n + 2 each) and nature's answer, `taken` the rows of unknowns (n) and the choices
+    of states (S).
+    """
+    rows, origin, choice_state, start, before = kept.rows, kept.origin, kept.choice_state, guess.choice, guess.values
+    n = kept.quotient.member_ptr.size - 1
+    x, rel, prob = found[: n + 2], found[n + 2 : 2 * n + 4], found[2 * n + 4 :]
+    row, choice = taken[:n], taken[n:]
+    for s in range(choice.size):
+        choice[s] = kept.by_graph[s]
+    for q in range(n):
+        x[q] = before[q] if before.size > 0 else 0.0
+        rel[q] = 0.0
+        row[q] = rows.row_ptr[q]
+    if start.size > 0:
+        find_rows(rows.row_ptr, origin, choice_state, start, row)
+    for k in range(2):
+        x[n + k], rel[n + k] = kept.exits[k], 0.0
+    for t in range(rows.entry_ptr[rows.row_ptr[n]]):
+        prob[t] = rows.lower[t]
+    first, stop, subnormal = (
+        rows.comp_ptr[0],
+        rows.comp_ptr.size - 1,
+        n < 0,
+    )  # literals would have it compiled once more
+    options = EliminationOptions(start.size > 0, before.size > 0, subnormal, wanted)
+    unknowns, never = Unknowns(x, rel, row, prob), np.zeros(2, np.int64)
+    largest = kept.space.matrix.shape[0]
+    solved = solve_small(first, stop, largest, rows, unknowns, players, options, kept.space, counts, never)
+    if solved < stop:
+        return False
+    for q in range(n):
+        if not rel[q] <= most:
+            return False
+        choice[choice_state[origin[row[q]]]] = origin[row[q]]
+    return True
 
 
 @kernel
@@ -113,11 +253,6 @@ def renew_leaking(kept: CachedArrays, model: ModelRows, leaky: SystemRows) -> bo
     return True
 
 
-Array = NDArray[Any]
-Arrays = tuple[Any, ...]
-OPEN, SOLVED, JUDGED, JUDGED_LEAKING = 0, 1, 2, 3
-
-
 class SolveRequest(NamedTuple):
     """What is wanted: who maximises, the relative width of brackets, the state whose bounds are shown; whether rows may leak."""
 
@@ -164,7 +299,7 @@ def solve_judged(
 ) -> int:
     """Renew the rows for the bounds of a model, solve by elimination, and ask the judge: JUDGED, SOLVED or OPEN.
 
-    Where nature may cut transitions, rows leak if they may (see `leaking`), which are those of `leaky`: JUDGED_LEAKING or OPEN.
+    Where nature may cut transitions, rows leak if they may (see above), which are those of `leaky`: JUDGED_LEAKING or OPEN.
     `states` has the unknown of every state, the infinite ones, the levels of traps, and whether values are those of not reaching.
     """
     system, leaking = kept, False

@@ -1,34 +1,47 @@
-"""`solve` and `evaluate`: from a model and a property to a certified answer."""
+"""`solve` and `evaluate`: from a model and a property to a certified answer.
+
+Properties inside properties are answered first, and refused only where a bracket does not decide them; a filter asks for the
+smallest, the largest, the average value over many states.
+"""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from umdp.automata.memory_policy import MemoryPolicy
 from umdp.errors import ModelError, OutOfTime
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.bounded import bounded
 from umdp.solver.confirm.products import confirm_lift
-from umdp.solver.long_run import average
+from umdp.solver.finite_horizon import bounded
+from umdp.solver.infinite_horizon import average, discounted
+from umdp.solver.judge.width import status_of
 from umdp.solver.methods.table import METHODS
-from umdp.solver.nested import filtered, settled
 from umdp.solver.objective import players
 from umdp.solver.request import Request, SolveOptions, SolveStatistics, Start, Watch
-from umdp.solver.result import Solution, UncertifiedSolution, as_good
-from umdp.solver.sums import discounted
+from umdp.solver.result import Bracket, Solution, Status, UncertifiedSolution, as_good
 from umdp.solver.support import possible_transitions, with_transitions, without_transitions
-from umdp.solver.temporal import along, in_memory, lift
+from umdp.solver.temporal import along, in_memory, lift, unanswered
 from umdp.solver.unbounded import unbounded
-from umdp.solver.unfinished import unanswered
-from umdp.spec import Spec
+from umdp.spec import TRUE, Spec
+from umdp.spec.expression import Expression
+from umdp.spec.nested import Known, Nested, mapped, nested_in
 from umdp.spec.spec import needs_automaton
 
-__all__ = ["answer", "evaluate", "solve", "solve_uncertified"]
+if TYPE_CHECKING:
+    from umdp.model import Graph
 
+__all__ = ["answer", "evaluate", "filtered", "outermost", "settled", "solve", "solve_uncertified"]
+
+Array = NDArray[Any]
+M = TypeVar("M", bound="Graph")
+PRECISE = 1e-12  # the width to try where the one asked for does not decide a property inside another
 AIMS = {"reach": unbounded, "total": unbounded, "bounded": bounded, "discounted": discounted, "average": average}
 Progress = Callable[[str, float], None]
 
@@ -230,3 +243,120 @@ def _check_filter(spec: Spec) -> None:
             "filters of formulas with several temporal operators are not supported",
             "the value is that of the initial state; write the property alone",
         )
+
+
+def settled(model: M, spec: Spec, solve: Callable[[M, Spec, float], Solution], precision: float) -> Spec:
+    """Return a property in which those inside are replaced by the states in which they hold, and the threshold is a number.
+
+    Parameters
+    ----------
+    solve : callable
+        Returns the solution of a property on the model, to a precision.
+    """
+    spec = spec.counted(model)
+    if next(nested_in((spec.formula, spec.filter)), None) is None:
+        return spec
+
+    def known(part: Expression) -> Expression:
+        return Known.of(part, _members(model, part, solve, precision)) if isinstance(part, Nested) else part
+
+    return replace(spec, formula=mapped(spec.formula, known), filter=mapped(spec.filter, known))
+
+
+def _members(
+    model: M, nested: Nested, solve: Callable[[M, Spec, float], Solution], precision: float
+) -> NDArray[np.bool_]:
+    """Return the states (S,) in which a property holds, or raise `SpecError` where a bracket has its threshold inside."""
+    threshold = nested.spec.counted(model).threshold
+    assert threshold is not None
+    if needs_automaton(nested.spec):
+        raise nested.error(
+            "a formula with several temporal operators is not answered inside another property",
+            "ask it alone, or label the states in which it holds",
+        )
+    for width in dict.fromkeys((precision, min(precision, PRECISE))):
+        solution = solve(model, nested.spec, width)
+        found = [threshold.holds(*bounds) for bounds in zip(solution.lower, solution.upper, strict=True)]
+        if None not in found:
+            return np.array(found, dtype=np.bool_)
+        if solution.status is Status.STOPPED:
+            break
+    state = found.index(None)
+    bracket = solution.at(state)
+    stopped = solution.status is Status.STOPPED
+    raise nested.error(
+        f"whether {nested.spec} holds in state {model.state_name(state)} is not decided: its value there lies between "
+        f"{bracket.lower!r} and {bracket.upper!r}",
+        "time was up: give it more" if stopped else f"move the threshold away from {threshold.value:.12g}",
+    )
+
+
+def outermost(spec: Spec, check: Callable[[Spec], Any]) -> Spec:
+    """Return a property as it is with nothing inside, having checked all that is inside."""
+    for inner in nested_in((spec.formula, spec.filter)):
+        check(inner.spec)
+
+    def anything(part: Expression) -> Expression:
+        return TRUE if isinstance(part, Nested) else part
+
+    return replace(spec, formula=mapped(spec.formula, anything), filter=mapped(spec.filter, anything))
+
+
+def filtered(solution: Solution, spec: Spec, precision: float) -> Solution:
+    """Return the answer to a property with a filter, given that to the property without."""
+    wanted = spec.filter
+    assert wanted is not None
+    otherwise = Status.STOPPED if solution.status is Status.STOPPED else Status.IMPRECISE
+    states = np.flatnonzero(wanted.states.evaluate(solution.model))
+    if states.size == 0:
+        raise spec.error(f"no state satisfies {wanted.states}, so that the filter has nothing to look at")
+    if wanted.operator == "state" and states.size != 1:
+        raise spec.error(f"{states.size} states satisfy {wanted.states}", "the filter state needs one; write first")
+    low, high = solution.lower[states], solution.upper[states]
+    shown = states[:0]
+    match wanted.operator:
+        case "min":
+            bracket = Bracket(float(low.min()), float(high.min()))
+        case "max":
+            bracket = Bracket(float(low.max()), float(high.max()))
+        case "argmin":
+            bracket, shown = Bracket(float(low.min()), float(high.min())), states[low <= high.min()]
+        case "argmax":
+            bracket, shown = Bracket(float(low.max()), float(high.max())), states[high >= low.max()]
+        case "range":
+            bracket = Bracket(float(low.min()), float(high.max()))
+        case "avg" | "sum":
+            share = states.size if wanted.operator == "avg" else 1
+            bracket = Bracket(_mean(low, share, -math.inf), _mean(high, share, math.inf))
+        case "count" | "forall" | "exists":
+            bracket, shown = _counted(spec, low, high, states)
+        case operator:
+            first = states[:1] if operator in ("first", "state") else states
+            bracket = solution.at(int(first[0])) if first.size == 1 else Bracket(float(low.min()), float(high.max()))
+            shown = first
+    status = solution.status
+    if wanted.operator in ("min", "max", "avg", "sum", "argmin", "argmax"):
+        status = status_of(bracket.lower, bracket.upper, precision, otherwise)
+    return replace(solution, spec=spec, bracket=bracket, policy_bracket=bracket, status=status, shown=shown)
+
+
+def _mean(values: Array, share: int, way: float) -> float:
+    """Return a sum divided by a number, rounded outwards; `fsum` rounds once."""
+    if not np.isfinite(values).all():
+        return float(values.sum() / share)
+    return math.nextafter(math.nextafter(math.fsum(values) / share, way), way)
+
+
+def _counted(spec: Spec, low: Array, high: Array, states: Array) -> tuple[Bracket, Array]:
+    """Return how many states satisfy a threshold, or 1 and 0 for yes and no, and which do for sure."""
+    assert spec.threshold is not None
+    assert spec.filter is not None
+    holds = [spec.threshold.holds(float(a), float(b)) for a, b in zip(low, high, strict=True)]
+    sure, maybe = sum(each is True for each in holds), sum(each is not False for each in holds)
+    if spec.filter.operator == "forall":
+        least, most = int(sure == len(holds)), int(maybe == len(holds))
+    elif spec.filter.operator == "exists":
+        least, most = int(sure > 0), int(maybe > 0)
+    else:
+        least, most = sure, maybe
+    return Bracket(float(least), float(most)), states[[each is True for each in holds]]

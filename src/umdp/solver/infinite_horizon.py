@@ -1,9 +1,9 @@
-"""Solutions of long-run averages: gains of end components, and which of them to reach."""
+"""Infinite horizons: discounted sums, and long-run averages, which are gains of end components and which of them to reach."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,21 +11,63 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
-from umdp.solver.confirm.returns import confirm_average
+from umdp.solver.confirm.returns import confirm_average, confirm_discounted
 from umdp.solver.graph.decided import Shape
 from umdp.solver.judge.width import as_probabilities
 from umdp.solver.objective import Objective, bounds_of, players
 from umdp.solver.proof.certificate import Ends
-from umdp.solver.reduction.stopping import with_stops
 from umdp.solver.request import Request
 from umdp.solver.result import Bracket, Diagnostic, Solution, mdp_of
-from umdp.solver.shrinking_support import cut_rows, enclosed
+from umdp.solver.support import cut_rows, enclosed
 from umdp.solver.unbounded import unbounded
 from umdp.spec import Spec
 
-__all__ = ["average", "of_policy", "spread_answer"]
+__all__ = ["average", "discounted", "of_policy", "spread_answer", "with_stops"]
 
 Array = NDArray[Any]
+
+
+def discounted(request: Request) -> Solution:
+    """Return the solution of a discounted sum; of a given policy where there is one."""
+    from umdp.solver.methods.discounted import solve_discounted
+    from umdp.solver.methods.signed import Signed
+
+    model, asked, policy, options = request.model, request.objective, request.policy, request.options
+    lower, upper = request.bounds
+    shape, nature_max = Shape.of(model), request.nature_max
+    signed = Signed(
+        shape, lower, upper, asked.rewards, agent_max=request.agent_max, nature_max=nature_max, discount=asked.discount,
+        weight=None if policy is None else weights_of(policy),
+    )  # fmt: skip
+    options.statistics.count(shape.states, 1, shape.states)
+    found = solve_discounted(signed, options, model.initial, request.first_choices, fixed=policy is not None)
+    low, high = found.lower, found.upper
+    if asked.off > 0.0:  # a reward that is off in every step
+        room = asked.off / (1.0 - asked.discount) * (1.0 + 2.0**-40)
+        low, high = np.nextafter(low - room, -np.inf), np.nextafter(high + room, np.inf)
+    taken = policy or Policy(model, found.steps.choice)
+    low, high, sure = confirm_discounted(request, taken, (low, high))
+    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
+
+    def nature() -> MDP:
+        from umdp.solver.kernels.nature import respond
+
+        prob = np.empty(shape.transitions)
+        respond(shape.choice_ptr, shape.successor, lower, upper, asked.discount * found.x, asked.paid, nature_max, prob)
+        return mdp_of(model, prob)
+
+    return Solution(
+        model, request.spec, bracket, bracket, options.status(bracket, unit=signed.largest_reward), options.spent(),
+        lambda: (low, high), lambda: taken, nature, diagnostics=() if sure else (Diagnostic.UNCONFIRMED,),
+    )  # fmt: skip
+
+
+def weights_of(policy: Policy) -> Array:
+    """Return the weights (C,) of a policy that does not depend on the step."""
+    weight = policy.weights()
+    if weight.ndim > 1:
+        raise ModelError("a step-dependent policy can be evaluated for step-bounded properties only")
+    return weight
 
 
 def average(request: Request) -> Solution:
@@ -178,3 +220,46 @@ def _reach(request: Request, model: IntervalMDP, spec: Spec) -> Solution:
 def _of(values: Array, component: Array) -> Array:
     """Return the value of each state's component; of the last one where a state is in none."""
     return values[component]
+
+
+@dataclass(frozen=True, eq=False)
+class Stopping:
+    """A model with one more choice wherever one may stop, and a last state that is reached by it.
+
+    Attributes
+    ----------
+    model : the model; the last state carries the label "stopped", and stopping has the price "price"
+    origin : (C',) the choice of the given model that each choice is, -1 for those that stop
+    """
+
+    model: IntervalMDP
+    origin: Array
+
+
+def with_stops(shape: Shape, lower: Array, upper: Array, initial: int, price: Array) -> Stopping:
+    """Return a model in which stopping in a state costs `price` (S,), not a number where one cannot."""
+    here = ~np.isnan(price)
+    sizes = np.diff(shape.state_ptr)
+    origin = np.full(int(sizes.sum() + here.sum()) + 1, -1, dtype=np.int64)
+    state_ptr = np.concatenate([[0], np.cumsum(sizes + here), [0]])
+    state_ptr[-1] = state_ptr[-2] + 1
+    origin[np.arange(shape.choices) + np.repeat(state_ptr[:-2] - shape.state_ptr[:-1], sizes)] = np.arange(
+        shape.choices
+    )
+    own = origin >= 0
+    lengths = np.ones(origin.size, dtype=np.int64)
+    lengths[own] = np.diff(shape.choice_ptr)
+    choice_ptr = np.concatenate([[0], np.cumsum(lengths)])
+    entries = np.repeat(own, lengths)
+    successor = np.full(int(choice_ptr[-1]), shape.states, dtype=np.int32)
+    low, high = np.ones(successor.size), np.ones(successor.size)
+    successor[entries], low[entries], high[entries] = shape.successor, lower, upper
+    cost = np.zeros(origin.size)
+    cost[state_ptr[1:-1][here] - 1] = price[here]
+    label = np.zeros(shape.states + 1, dtype=np.bool_)
+    label[-1] = True
+    model = IntervalMDP(
+        state_ptr, choice_ptr, successor, low, high, initial=initial, labels={"stopped": label},
+        rewards={"price": Rewards(choice=cost)},
+    )  # fmt: skip
+    return Stopping(model, origin)

@@ -1,0 +1,372 @@
+"""Cached systems: equations kept with a graph, renewed for the next bounds, solved by elimination and judged in one call.
+
+A system of a model that is solved once is the same object. Rows and work space are laid out once; nothing of them is believed:
+the judge looks at the model as given, and what it has confirmed are the bounds of all states that a solution shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.model import MDP, IntervalMDP, Policy
+from umdp.solver.confirm.witness import trap_levels
+from umdp.solver.judge.question import JudgedObjective, answer_of, case_of
+from umdp.solver.judge.rows import ModelRows, TwoPart
+from umdp.solver.judge.width import plausible, plausible_end
+from umdp.solver.kernels.rounding import ends
+from umdp.solver.kernels.structs import ChoiceRows, EliminationSpace, Players, Quotient, SystemRows
+from umdp.solver.methods.table import METHODS
+from umdp.solver.reduction.layout import lay_out, plan_of
+from umdp.solver.request import Request, SolveOptions
+from umdp.solver.result import Bracket, Solution, UncertifiedSolution, as_good, mdp_of
+from umdp.solver.system_kernels import (
+    JUDGED_LEAKING,
+    OPEN,
+    SOLVED,
+    CachedArrays,
+    Guess,
+    SolvedArrays,
+    SolveRequest,
+    renew,
+    resolve,
+    solve_judged,
+)
+from umdp.solver.task import Analysis, Task, Values, task_of
+
+__all__ = ["CachedSystem", "cached_system"]
+
+Array = NDArray[Any]
+NOWHERE, NOTHING = np.empty(0, np.int64), np.empty(0)
+FAINT = 1e-290  # values that it takes a closer look to tell from 0
+MOST = 1000, 128  # unknowns, and those of a component: what is solved without looking at the clock
+
+
+def cached_system(about: Analysis, request: Request) -> CachedSystem | None:
+    """Return the system kept with the graph; None where the graph decides everything, or elimination alone is no way."""
+    if not about.kept or not isinstance(request.model, IntervalMDP):
+        return None
+    key = ("system", *request.players)
+    if key not in about.memo:
+        task = task_of(about, request.spec.kind, *request.players)
+        shared = ("rows", task.agent_max, task.reach_max)  # whichever way nature pulls
+        if shared not in about.memo:
+            system = CachedSystem(task) if task.decided.maybe.any() else None
+            about.memo[shared] = system if system is not None and system.suits else None
+        about.memo[key] = about.memo[shared]
+    found: CachedSystem | None = about.memo[key]
+    return found
+
+
+class Found(NamedTuple):
+    """What elimination found: values and relative errors (n+2,), rows (n,), nature's answer, and a choice per state (S,).
+
+    `parts` are the bounds in two parts, as in `Workspace`; None without a proof.
+    """
+
+    x: Array
+    rel: Array
+    row: Array
+    prob: Array
+    choice: Array
+    iterations: int
+    parts: tuple[Array, Array] | None
+
+
+class JudgedVectors(NamedTuple):
+    """What the judge has confirmed, of which question: bounds (S,) from below and above, each the sum of two numbers.
+
+    `leaking` says that they were found with rows that leak, so that nature's answer is not among what was found. `ends` are the
+    bounds of the initial state, rounded outwards.
+    """
+
+    case: JudgedObjective
+    low: TwoPart
+    high: TwoPart
+    leaking: bool
+    ends: tuple[float, float]
+
+
+class PosedQuestion(NamedTuple):
+    """What the judge is asked of a graph and a property, and of which states: unknowns, infinite values, levels of traps.
+
+    Where `leaks`, rows may leak: what nature can hold back by cutting transitions is worth nothing.
+    """
+
+    case: JudgedObjective
+    states: tuple[Array, Array, Array, bool]
+    leaks: bool
+
+
+class CachedSystem:
+    """The equations of one graph and objective, for bounds that come one after another.
+
+    Attributes
+    ----------
+    task : the objective; its bounds are those of the first solve
+    index : (S,) the unknown or exit of every state
+    suits : whether no end component had to become one unknown, and something is unknown at all
+    lock : held by whoever works with the rows and the work space, of which there is one for all solves on a graph
+    """
+
+    def __init__(self, task: Task) -> None:
+        plan = plan_of(task)
+        self.task, self.index = task, plan.index
+        self.n = plan.order.size
+        self.sizes = plan.comp_size
+        self.largest = int(plan.comp_size.max(initial=1))
+        self.suits = bool((plan.block < 0).all()) and self.n > 0
+        self.lock = Lock()
+        self._plan = plan
+        self._posed: dict[tuple[bool, bool], PosedQuestion] = {}
+        self._written: tuple[Array, Array, bool] | None = None  # the bounds that rows have, and whether they are open
+
+    def fits(self, options: SolveOptions) -> bool:
+        """Whether elimination alone is what the method would try first on every component."""
+        method = METHODS[options.method]
+        unknowns, size = min(method.sweeps_above, MOST[0]), min(method.unswept, MOST[1])
+        return self.suits and self.n <= unknowns and self.largest <= size
+
+    def solve(self, request: Request, otherwise: Callable[[], Solution]) -> Solution | None:
+        """Return the solution that the judge confirms; None where elimination is not enough, or the judge not convinced.
+
+        `otherwise` solves without this system, for what it does not know.
+        """
+        options = request.options
+        if not self.fits(options) or not self.lock.acquire(blocking=False):
+            return None  # somebody else is at it, in another thread
+        try:
+            solved = self._judged(request)
+        finally:
+            self.lock.release()
+        if solved is None:
+            return None
+        found, judged = solved
+        bounds, least = self._bracket(found, request.model.initial), judged.ends
+        if bounds is None or (0.0 < bounds[1] < FAINT if judged.leaking else bounds[0] < FAINT):
+            return None
+        # What lies further out than what was confirmed is confirmed, too; it has the digits that others have seen.
+        bracket = Bracket(*plausible_end(request.spec.kind, min(bounds[0], least[0]), max(bounds[1], least[1])))
+        if not options.status(bracket).is_precise:
+            return None
+        options.statistics.iterations += found.iterations
+        options.statistics.count(self.n, self.sizes.size, self.largest)
+        return self._solution(request, found, judged, bracket, otherwise)
+
+    def solve_uncertified(self, request: Request) -> UncertifiedSolution | None:
+        """Return an optimal policy and its value, without a proof; None where elimination is not enough."""
+        model, kind = request.model, request.spec.kind
+        if not self.fits(request.options) or not self.lock.acquire(blocking=False):
+            return None
+        try:
+            found = self._proposed(request)
+        finally:
+            self.lock.release()
+        bounds = None if found is None else self._bracket(found, model.initial)
+        if found is None or bounds is None:
+            return None
+
+        def upper() -> Array:
+            return plausible(kind, *self._values(found, request).between(slice(None)))[1]
+
+        value = Bracket(*plausible_end(kind, *bounds)).value
+        policy = Policy.trusted(model, found.choice)
+        return UncertifiedSolution(
+            policy, value, lambda: as_good(model, request.spec, upper()), found.x[: self.n], upper
+        )
+
+    def renew(self, lower: Array, upper: Array) -> bool:
+        """Write the rows of new bounds; return whether they can be solved by elimination, nature cutting no edge."""
+        self._written = None
+        graph = self.task.graph
+        rows = ChoiceRows(graph.state_ptr, graph.choice_ptr, graph.successor, lower, upper, self.task.reward)
+        is_open = renew(self.arrays, rows)
+        self._remember(lower, upper, is_open=is_open)
+        return not is_open
+
+    @cached_property
+    def arrays(self) -> CachedArrays:
+        """Rows and work space, set up once: they are large where components are, and nobody needs them there."""
+        task, plan, n = self.task, self._plan, self.n
+        graph, decided = task.graph, task.decided
+        widths = np.diff(graph.choice_ptr)
+        undecided = decided.usable & decided.maybe[graph.choice_state]
+        entries = max(int(widths[undecided].sum()), n)
+        rows = max(int(np.count_nonzero(undecided)), n)
+        by_graph = np.where(decided.via >= 0, decided.via, graph.state_ptr[:-1])
+        lost = np.inf if task.kind == "R" else 0.0  # what never reaches the goal earns that
+        comp_ptr = np.concatenate([[0], np.cumsum(plan.comp_size)]).astype(np.int64)
+        system = SystemRows(
+            comp_ptr, np.empty(n + 1, np.int64), np.empty(rows + 1, np.int64), np.empty(entries, np.int32),
+            np.empty(entries), np.empty(entries), np.empty(rows), np.empty(rows), np.empty(entries, np.int32),
+        )  # fmt: skip
+        size, widest = self.largest, int(widths.max(initial=1))
+        space = EliminationSpace(
+            np.empty((size, size)), np.empty((11, size)), np.empty((3, widest)), np.zeros(n + 2), np.ones(rows, np.bool_),
+            np.zeros(rows), np.zeros(rows), np.zeros((3, n + 2)), np.zeros((3, n + 2)), np.zeros(n, np.int64),
+            np.empty(entries),
+        )  # fmt: skip
+        quotient = Quotient(np.arange(n + 1), plan.order, plan.index, decided.usable, plan.stays)
+        return CachedArrays(
+            undecided, by_graph, graph.choice_state, quotient, task.reward, np.array(task.exits), lost, system,
+            np.empty(rows, np.int32), space,
+        )  # fmt: skip
+
+    @cached_property
+    def _leaking_arrays(self) -> CachedArrays:
+        """The same with room for one more entry in every row; the pointers of rows, slack and rewards are shared."""
+        rows, space = self.arrays.rows, self.arrays.space
+        entries = rows.target.size + rows.slack.size
+        rows = rows._replace(
+            entry_ptr=np.empty_like(rows.entry_ptr), target=np.empty(entries, rows.target.dtype), lower=np.empty(entries),
+            upper=np.empty(entries), order=np.empty(entries, rows.order.dtype),
+        )  # fmt: skip
+        room = EliminationSpace(*(each.copy() for each in space))
+        widest = space.row.shape[1] + 1
+        return self.arrays._replace(
+            rows=rows, space=room._replace(row=np.empty((3, widest)), other_prob=np.empty(entries))
+        )
+
+    def _pose(self, request: Request) -> PosedQuestion:
+        """Return what the judge is asked, worked out once: all models have the graph of the first."""
+        if request.players in self._posed:
+            return self._posed[request.players]
+        task, model = self.task, request.model
+        case = case_of(model, request.objective, *request.players, complement=task.complement)
+        rows, asked = case.rows, case.asked
+        trap = np.full(model.states, -1, np.int64)
+        if asked.reward and bool(task.decided.infinite.any()):
+            via = task.decided.via
+            taken = np.where(via >= 0, via, model.state_ptr[:-1]).astype(np.int64)  # what the policy takes there
+            trap = trap_levels(rows, asked, taken, asked.all_below, asked.nature_max)
+        leaks = task.kind == "P" and not task.complement and task.agent_max and not request.nature_max
+        if leaks:
+            trap = trap_levels(rows, asked, np.array(model.state_ptr[:-1]), asked.all_above, False)
+        states = np.array(self.index), np.array(task.decided.infinite), trap, task.complement
+        self._posed[request.players] = PosedQuestion(case, states, leaks)
+        return self._posed[request.players]
+
+    def _judged(self, request: Request) -> tuple[Found, JudgedVectors] | None:
+        """Solve and ask the judge; return what was found and what was confirmed of it, None unless all of it was."""
+        model, n = request.model, self.n
+        assert isinstance(model, IntervalMDP)
+        posed = self._pose(request)
+        arrays, case = self.arrays, posed.case
+        leaking_arrays = self._leaking_arrays if posed.leaks else arrays
+        vectors, passed = np.empty((4, model.states)), np.empty((2, model.states), np.bool_)
+        low, high = TwoPart(vectors[0], vectors[1]), TwoPart(vectors[2], vectors[3])
+        values, taken = np.empty(2 * n + 4 + leaking_arrays.rows.target.size), np.empty(n + model.states, np.int64)
+        out = SolvedArrays(values, taken, low, high, passed[0], passed[1], np.zeros(2, np.int64), np.empty(2))
+        rows = ModelRows(*case.rows[:3], model.lower, model.upper, *case.rows[5:])
+        want = SolveRequest(
+            self.task.agent_max, request.nature_max, request.options.precision, model.initial, posed.leaks
+        )
+        self._written = None
+        how = solve_judged(arrays, leaking_arrays, rows, case.asked, posed.states, self._guess(request), want, out)
+        if how == OPEN:
+            return None
+        leaking = how == JUDGED_LEAKING
+        self._remember(model.lower, model.upper, is_open=leaking)
+        if how == SOLVED:
+            return None
+        found = self._found(values, taken, int(out.counts[0]), proved=not leaking)
+        return found, JudgedVectors(case, low, high, leaking, (float(out.ends[0]), float(out.ends[1])))
+
+    def _proposed(self, request: Request) -> Found | None:
+        """Solve without a proof; None where elimination leaves something open, or nature may cut edges."""
+        model, n = request.model, self.n
+        assert isinstance(model, IntervalMDP)
+        known = self._written
+        if known is not None and known[0] is model.lower and known[1] is model.upper:
+            is_open = known[2]
+        else:
+            is_open = not self.renew(model.lower, model.upper)
+        if is_open:
+            return None
+        values, taken = np.empty(2 * n + 4 + self.arrays.rows.target.size), np.empty(n + model.states, np.int64)
+        counts, players = np.zeros(2, np.int64), Players(self.task.agent_max, request.nature_max)
+        if not resolve(self.arrays, self._guess(request), players, np.inf, np.inf, values, taken, counts):
+            return None
+        return self._found(values, taken, int(counts[0]), proved=False)
+
+    def _guess(self, request: Request) -> Guess:
+        """Return what to start from."""
+        start, before = request.first_choices, request.first_unknowns
+        if start is None and self.task.kind == "R" and not self.task.agent_max:
+            start = (
+                self.arrays.by_graph
+            )  # policies that never arrive look cheap at first; one that arrives is known already
+        choice = NOWHERE if start is None else np.array(start)
+        return Guess(choice, NOTHING if before is None or before.size != self.n else before)
+
+    def _found(self, values: Array, taken: Array, iterations: int, *, proved: bool) -> Found:
+        """Return what `resolve` has just written, with a copy of the bounds that stand in the work space."""
+        n, parts = self.n, None
+        if proved:
+            parts = self.arrays.space.low.copy(), self.arrays.space.high.copy()
+            parts[0][1:, n:] = parts[1][1:, n:] = np.nan
+        return Found(
+            values[: n + 2], values[n + 2 : 2 * n + 4], taken[:n], values[2 * n + 4 :], taken[n:], iterations, parts
+        )
+
+    def _remember(self, lower: Array, upper: Array, *, is_open: bool) -> None:
+        """Take note that the rows are those of these bounds, if nobody can change them: the other player may ask for them."""
+        frozen = not (lower.flags.writeable or upper.flags.writeable)
+        self._written = (lower, upper, is_open) if frozen else None
+
+    def _bracket(self, found: Found, state: int) -> tuple[float, float] | None:
+        """Return the bounds of a state as `Values.between` would, None where that takes a look at the graph."""
+        task, unknown = self.task, self.index[state]
+        if task.decided.infinite[state]:
+            return np.inf, np.inf
+        x, rel, error = float(found.x[unknown]), float(found.rel[unknown]), task.reward_error
+        if unknown >= self.n:
+            return x, x
+        if error > 0.0:
+            rel = (rel + error + rel * error) * (1.0 + 2.0**-50)
+        low, high = ends(x, rel)
+        return None if task.kind == "R" and 0 < high < 1e-300 else (low, high)
+
+    def _values(self, found: Found, request: Request) -> Values:
+        """Return what was found as the values of the task with the bounds of a request."""
+        lower, upper = request.bounds
+        task = replace(self.task, lower=lower, upper=upper, nature_max=request.nature_max, support_may_shrink=False)
+        problem = lay_out(task).problem
+        prob = found.prob[: problem.target.size]
+        return Values(
+            task, found.x, found.rel, self.index, lambda: found.choice, problem, found.row, prob, parts=found.parts
+        )
+
+    def _solution(
+        self, request: Request, found: Found, judged: JudgedVectors, bracket: Bracket, otherwise: Callable[[], Solution]
+    ) -> Solution:
+        """Return the solution whose bounds are those that were confirmed."""
+        model, spec, options = request.model, request.spec, request.options
+
+        def bounds() -> tuple[Array, Array]:
+            low, high = answer_of(judged.case, judged.low, judged.high)
+            if judged.leaking:
+                start = model.initial
+                low[start], high[start] = min(low[start], bracket.lower), max(high[start], bracket.upper)
+                return low, high
+            own = plausible(spec.kind, *self._values(found, request).between(slice(None)))
+            return np.fmin(own[0], low), np.fmax(own[1], high)
+
+        def nature() -> MDP:
+            from umdp.solver.methods.nature import answer
+
+            if judged.leaking:
+                return otherwise().nature
+            values = self._values(found, request)
+            return mdp_of(model, answer(values.task, values))
+
+        return Solution(
+            model, spec, bracket, bracket, options.status(bracket), options.spent(), bounds,
+            lambda: Policy.trusted(model, found.choice), nature, found.x[: self.n],
+        )  # fmt: skip
