@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,8 +87,8 @@ class Followed(NamedTuple):
 def forecast(transition: Array, begins: Array, choices: Choices, wait: int, strengths: Array, kept: Followed) -> None:
     """Take in rows, and add up the logarithms of what forecasts gave to their outcomes.
 
-    Of each row (n,) the transition (-1: none), and whether a trajectory begins with it. A choice is followed from the visit `wait`
-    on. `strengths` (J,) are how many rows of a bucket weigh as much as all rows of the choice.
+    Of each row (n,) the transition (-1: none), and whether a trajectory begins with it. A choice is followed from the visit
+    `wait` on. `strengths` (J,) are how many rows of a bucket weigh as much as all rows of the choice.
     """
     now, used, known, total, counts, sums = kept.now, kept.used, kept.known, kept.total, kept.counts, kept.sums
     pasts, _, buckets = sums.shape
@@ -125,7 +126,7 @@ def forecast(transition: Array, begins: Array, choices: Choices, wait: int, stre
                 for k in range(pasts):
                     own, all_rows = counts[k, first + rank, z[k]], sums[k, slot, z[k]]
                     for j in range(strengths.size):
-                        kept.gains[k, slot, j] += np.log((own + strengths[j] * share) / (all_rows + strengths[j]))
+                        kept.gains[k, slot, j] += math.log((own + strengths[j] * share) / (all_rows + strengths[j]))
             total[first + rank] += 1
             known[slot, 1] += 1
             kept.last[slot] = rank

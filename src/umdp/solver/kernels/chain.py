@@ -44,6 +44,15 @@ def substitute(begin: int, end: int, chain: ChainRows, v: Array, out: Array) -> 
         out[s - begin] = total / (1.0 - stay) if stay < 1.0 else total
 
 
+@kernel(allocates=False)
+def _dot(a: Array, b: Array) -> float:
+    """Sum a * b from the first entry to the last; NumPy's own order of additions would not be that of compiled code."""
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
 @kernel
 def bicgstab(
     begin: int,
@@ -62,7 +71,7 @@ def bicgstab(
     n = end - begin
     v = np.zeros(n)
     r = load / scale
-    whole = np.sqrt((r * r).sum())
+    whole = np.sqrt(_dot(r, r))
     goal = tolerance * whole
     best, best_size, stalled = v.copy(), whole, 0
     shadow = r.copy()
@@ -70,7 +79,7 @@ def bicgstab(
     helped, second, product = np.empty(n), np.empty(n), np.empty(n)
     rho = alpha = omega = 1.0
     for _ in range(rounds):
-        before, rho = rho, (shadow * r).sum()
+        before, rho = rho, _dot(shadow, r)
         if rho == 0.0 or omega == 0.0 or is_up(watch):
             break
         beta = (rho / before) * (alpha / omega)
@@ -79,25 +88,25 @@ def bicgstab(
         apply(begin, end, chain, helped, image)
         image /= scale
         helped /= scale
-        bottom = (shadow * image).sum()
+        bottom = _dot(shadow, image)
         if bottom == 0.0:
             break
         alpha = rho / bottom
         r = r - alpha * image
         v += alpha * helped
-        if np.sqrt((r * r).sum()) <= goal:
+        if np.sqrt(_dot(r, r)) <= goal:
             return v * scale, tolerance
         substitute(begin, end, chain, r * scale, second)
         apply(begin, end, chain, second, product)
         product /= scale
         second /= scale
-        bottom = (product * product).sum()
+        bottom = _dot(product, product)
         if bottom == 0.0:
             break
-        omega = (product * r).sum() / bottom
+        omega = _dot(product, r) / bottom
         v += omega * second
         r = r - omega * product
-        size = np.sqrt((r * r).sum())
+        size = np.sqrt(_dot(r, r))
         if size <= goal:
             return v * scale, tolerance
         if size < 0.9 * best_size:

@@ -7,6 +7,7 @@ are worked out in place: a call per row would cost more than the row.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -299,5 +300,5 @@ def assess(pace: Array, change: float, switched: int, states: int) -> int:
     if done > PATIENCE + spare:
         return GIVE_UP
     # Strategies that keep switching need sweeps; values that creep towards those of one strategy need a linear solver.
-    creeps = np.log(change / goal) > (1.0 - lately) * (REMAINING + spare)
+    creeps = math.log(change / goal) > (1.0 - lately) * (REMAINING + spare)
     return GIVE_UP if creeps and done > 12 and switched <= 1e-3 * states else GO_ON

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,7 +86,7 @@ def fingerprints(transition: Array, begins: Array, names: Array, counted: Counts
             seen = first[t] + second[t]
             bound = (seen + 3.0 * np.sqrt(seen) + 3.0) / choices[c]
             if bound < 1.0:
-                rare = -np.log(bound)
+                rare = -math.log(bound)
         for kind in range(2):
             starts = begins[i] if kind == 0 else numbers[3] != 0
             size = numbers[kind]
