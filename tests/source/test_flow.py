@@ -14,7 +14,7 @@ from umdp import MDP, ModelError, benchmark, switch
 from umdp.source import Order
 from umdp.source.simulator import Simulator
 from umdp.source.simulator.trajectory_flow import adopt, expected, flow, split, unroll
-from umdp.source.simulator.trajectory_kernels import Process, Tally, Until
+from umdp.source.simulator.trajectory_kernels import Process, TrajectoryEnd, TransitionCounts
 
 STRICT = 1e-6  # the share of wrong alarms of one test
 # A fork with two choices, and what each may lead to: no state is visited twice.
@@ -123,8 +123,8 @@ def test_the_first_of_many_are_like_the_others_and_independent_of_them(name: str
         split(net, 1, random, passing, count, marks, part)
         vectors = np.zeros((2, mdp.transitions), np.int64)
         taken = np.zeros(mdp.choices, np.int64)
-        adopt(net, part, Tally(vectors[0], taken))
-        adopt(net, count - part, Tally(vectors[1], taken))
+        adopt(net, part, TransitionCounts(vectors[0], taken))
+        adopt(net, count - part, TransitionCounts(vectors[1], taken))
         seen[tuple(vectors.ravel().tolist())] += 1
     assert asked.quota.max() == -1
     one, pair = iterations(name, -1, 1), iterations(name, -1, 2)
@@ -134,7 +134,7 @@ def test_the_first_of_many_are_like_the_others_and_independent_of_them(name: str
 def _unrolled(name: str, most: int = 1000) -> Any:
     mdp, weight, halt, horizon = CASES[name]
     process = Process(mdp.state_ptr, mdp.choice_ptr, mdp.successor, mdp.probability, mdp.probability, mdp.initial)
-    until = Until(np.array(halt), horizon, np.full(mdp.choices, -1))
+    until = TrajectoryEnd(np.array(halt), horizon, np.full(mdp.choices, -1))
     return unroll(process, np.array(weight, float), until, most)
 
 

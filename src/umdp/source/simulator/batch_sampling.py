@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.source.simulator.trajectory_flow import Net, adopt, cost, expected, flow, narrow, reached, room, unroll
-from umdp.source.simulator.trajectory_kernels import Behaviour, Process, Tally, Until, simulate
+from umdp.source.simulator.trajectory_kernels import Behaviour, Process, TrajectoryEnd, TransitionCounts, simulate
 
 __all__ = ["AUTO", "COUNTS", "sample"]
 
@@ -26,8 +26,8 @@ OVER = 1
 
 @kernel
 def sample(
-    how: int, process: Process, behaviour: Behaviour, until: Until, trajectories: int, patience: int, random: Array,
-    course: Array, tally: Tally,
+    how: int, process: Process, behaviour: Behaviour, until: TrajectoryEnd, trajectories: int, patience: int, random: Array,
+    course: Array, tally: TransitionCounts,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Draw trajectories until `trajectories`, a quota or `patience` is reached; return (how many, steps, whether a quota was).
 

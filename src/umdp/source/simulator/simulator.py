@@ -111,10 +111,10 @@ class Simulator(Source):
 
     def collect(self, order: Order) -> Batch:
         """Draw trajectories until the order is met; as counts, until it is or a piece of it that depends on nothing else."""
-        from umdp.source.simulator.trajectory_kernels import Tally, Until
+        from umdp.source.simulator.trajectory_kernels import TrajectoryEnd, TransitionCounts
 
-        graph, until = self.graph, Until(order.halt, order.horizon, order.quota)
-        tally = Tally(np.zeros(graph.transitions, dtype=np.int64), np.zeros(graph.choices, dtype=np.int64))
+        graph, until = self.graph, TrajectoryEnd(order.halt, order.horizon, order.quota)
+        tally = TransitionCounts(np.zeros(graph.transitions, dtype=np.int64), np.zeros(graph.choices, dtype=np.int64))
         draw, behaviour = self._drawing(order.weight)
         drawn = steps = 0
         full = False

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.source.simulator.draws import binomial, hypergeometric, uniform
-from umdp.source.simulator.trajectory_kernels import Process, Tally, Until
+from umdp.source.simulator.trajectory_kernels import Process, TrajectoryEnd, TransitionCounts
 
 __all__ = ["Net", "adopt", "cost", "expected", "flow", "narrow", "reached", "room", "split", "unroll", "walk"]
 
@@ -74,7 +74,7 @@ class Net(NamedTuple):
 
 
 @kernel
-def unroll(process: Process, weight: Array, until: Until, most: int) -> Net:
+def unroll(process: Process, weight: Array, until: TrajectoryEnd, most: int) -> Net:
     """Return the chain of a policy, unrolled; with no nodes where it has more than `most` entries or nothing to do.
 
     `weight` (C,) are probabilities of choices within their states.
@@ -88,7 +88,7 @@ def unroll(process: Process, weight: Array, until: Until, most: int) -> Net:
 
 
 @kernel
-def _sites(process: Process, weight: Array, until: Until, most: int) -> Sites:
+def _sites(process: Process, weight: Array, until: TrajectoryEnd, most: int) -> Sites:
     """Return the chain of a policy, as far as it can come before it ends; no sites where there are more than `most` slots."""
     state_ptr, choice_ptr, successor = process.state_ptr, process.choice_ptr, process.successor
     halt, initial, states, limit = until.halt, process.initial, until.halt.size, min(most, process.successor.size)
@@ -314,7 +314,7 @@ def reached(net: Net, count: Array, quota: Array, taken: Array) -> bool:
 
 
 @kernel(allocates=False)
-def adopt(net: Net, count: Array, tally: Tally) -> int:
+def adopt(net: Net, count: Array, tally: TransitionCounts) -> int:
     """Add what was counted to a tally; return the number of steps."""
     counts, taken = tally.counts, tally.taken
     site, begin, first, edge, choice = net.site, net.begin, net.first, net.edge, net.choice
@@ -330,7 +330,9 @@ def adopt(net: Net, count: Array, tally: Tally) -> int:
 
 
 @kernel(allocates=False)
-def walk(net: Net, random: Array, passing: Array, count: Array, quota: Array, tally: Tally) -> tuple[int, int]:
+def walk(
+    net: Net, random: Array, passing: Array, count: Array, quota: Array, tally: TransitionCounts
+) -> tuple[int, int]:
     """Take trajectories from those counted until one reaches a quota; return how many, and their steps."""
     counts, taken = tally.counts, tally.taken
     site, begin, to, first, edge, choice = net.site, net.begin, net.to, net.first, net.edge, net.choice
@@ -357,7 +359,7 @@ def walk(net: Net, random: Array, passing: Array, count: Array, quota: Array, ta
 
 @kernel
 def narrow(
-    net: Net, length: float, random: Array, passing: Array, count: Array, quota: Array, tally: Tally
+    net: Net, length: float, random: Array, passing: Array, count: Array, quota: Array, tally: TransitionCounts
 ) -> tuple[int, int]:
     """Count the trajectories up to the one that reaches a quota, of those that do together; return how many, and their steps."""
     marks, part = np.empty_like(passing), np.empty_like(count)

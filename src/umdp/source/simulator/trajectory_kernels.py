@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.source.simulator.draws import uniform
 
-__all__ = ["Behaviour", "Process", "Tally", "Until", "cumulative", "follow", "simulate", "simulate_by_step"]
+__all__ = [
+    "Behaviour",
+    "Process",
+    "TrajectoryEnd",
+    "TransitionCounts",
+    "cumulative",
+    "follow",
+    "simulate",
+    "simulate_by_step",
+]
 
 Array = NDArray[Any]
 NARROW = 4  # successors of a choice that are compared without a branch
@@ -38,7 +47,7 @@ class Behaviour(NamedTuple):
     only: Array
 
 
-class Until(NamedTuple):
+class TrajectoryEnd(NamedTuple):
     """When a trajectory ends, in states (S,) or after so many steps; and how often choices are taken at most (C,)."""
 
     halt: Array
@@ -46,7 +55,7 @@ class Until(NamedTuple):
     quota: Array
 
 
-class Tally(NamedTuple):
+class TransitionCounts(NamedTuple):
     """How often transitions (T,) were seen and choices (C,) taken; added to."""
 
     counts: Array
@@ -90,7 +99,12 @@ def follow(state_ptr: Array, weight: Array, share: Array, only: Array) -> None:
 
 @kernel(allocates=False)
 def simulate(
-    process: Process, behaviour: Behaviour, until: Until, trajectories: int, random: Array, tally: Tally
+    process: Process,
+    behaviour: Behaviour,
+    until: TrajectoryEnd,
+    trajectories: int,
+    random: Array,
+    tally: TransitionCounts,
 ) -> tuple[int, int, bool]:
     """Draw trajectories until `trajectories` or a quota is reached; return (how many, steps, whether a quota was).
 
@@ -107,7 +121,12 @@ def simulate(
 
 @kernel(allocates=False)
 def _simulate_any(
-    process: Process, behaviour: Behaviour, until: Until, trajectories: int, random: Array, tally: Tally
+    process: Process,
+    behaviour: Behaviour,
+    until: TrajectoryEnd,
+    trajectories: int,
+    random: Array,
+    tally: TransitionCounts,
 ) -> tuple[int, int, bool]:
     """Do what `simulate` does, whatever the process and the behaviour are."""
     state_ptr, choice_ptr, successor, edges = process.state_ptr, process.choice_ptr, process.successor, process.edges
@@ -156,7 +175,7 @@ def _simulate_any(
 
 @kernel
 def _simulate_narrow(
-    process: Process, only: Array, until: Until, trajectories: int, random: Array, tally: Tally
+    process: Process, only: Array, until: TrajectoryEnd, trajectories: int, random: Array, tally: TransitionCounts
 ) -> tuple[int, int, bool]:
     """Do what `simulate` does where every state has one choice to take, of at most `NARROW` successors.
 
@@ -215,7 +234,7 @@ def _simulate_narrow(
 
 @kernel(allocates=False)
 def simulate_by_step(
-    process: Process, weight: Array, until: Until, trajectories: int, random: Array, tally: Tally
+    process: Process, weight: Array, until: TrajectoryEnd, trajectories: int, random: Array, tally: TransitionCounts
 ) -> tuple[int, int, bool]:
     """Do what `simulate` does with a policy that depends on the step.
 
