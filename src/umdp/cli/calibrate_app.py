@@ -145,7 +145,7 @@ def _with_rate(learner: str, chosen: dict[str, Any], confidence: Decimal | None)
     """Return the settings of a learner, with the error rate that a confidence stands for, if it has one."""
     from umdp.errors import ModelError
     from umdp.learn.settings import settings_of
-    from umdp.run.plugin import is_plugin, plugin
+    from umdp.source.resolve import is_plugin, plugin
 
     if confidence is None:
         return chosen

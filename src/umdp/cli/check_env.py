@@ -28,15 +28,14 @@ class CheckEnv:
         from umdp.learning.validation import check_budgets, check_numbers
         from umdp.model import MDP
         from umdp.run import Config
-        from umdp.run.plugin import is_plugin
         from umdp.source import Environment, check_environment
-        from umdp.source.environments.naming import PREFIX, is_environment
+        from umdp.source.resolve import GYM, resolve
 
         check_budgets(steps=self.steps, seconds=self.seconds, prefix="--")
         check_numbers(seed=self.seed, prefix="--")
         name = self.environment
-        if not is_environment(name) and not is_plugin(name):
-            name = PREFIX + name
+        if not resolve(name).played:
+            name = GYM + name
         made = Config(model=name, parameters=self.parameters).environment()
         how: dict[str, Any] = {"steps": self.steps, "seed": self.seed, "seconds": self.seconds}
         if not isinstance(made, MDP):

@@ -38,8 +38,7 @@ def checked_model(name: str, constants: str = "", parameters: dict[str, Any] | N
     A file comes before a benchmark of the same name.
     """
     from umdp.io.files import SUFFIXES
-    from umdp.run.plugin import is_plugin
-    from umdp.source.environments.naming import is_environment
+    from umdp.source.resolve import resolve
 
     known = Path(name).is_file()
     if known and not name.endswith(SUFFIXES):
@@ -49,7 +48,7 @@ def checked_model(name: str, constants: str = "", parameters: dict[str, Any] | N
         if found is not None:
             _refuse(name, "a run", constants, parameters)
             return Checked(*found)
-    if not known and (is_environment(name) or is_plugin(name) or _is_benchmark(name)):
+    if not known and ((what := resolve(name)).called or what.played):
         _refuse(name, "not a program", constants)
         return _made(name, parameters or {})
     _refuse(name, "a file", "", parameters)
@@ -61,12 +60,6 @@ def checked_model(name: str, constants: str = "", parameters: dict[str, Any] | N
         if Path(name).exists() or Path(name).suffix in SUFFIXES:
             raise
         raise FormatError(f"{error}; MODEL is a file with one of {', '.join(SUFFIXES)}, {_others()}") from None
-
-
-def _is_benchmark(name: str) -> bool:
-    from umdp.benchmark import BENCHMARKS
-
-    return name in BENCHMARKS
 
 
 def _others() -> str:
@@ -86,10 +79,10 @@ def _made(name: str, parameters: dict[str, Any]) -> Checked:
     """Return what a benchmark, an environment or a function makes, if it is a model or carries one."""
     from umdp.model import MDP, IntervalMDP
     from umdp.run import Config
-    from umdp.source.environments.naming import is_environment
+    from umdp.source.resolve import resolve
 
     config = Config(model=name, parameters=parameters)
-    made = config.environment() if is_environment(name) else config.made()
+    made = resolve(name).make(parameters)
     if isinstance(made, MDP | IntervalMDP):
         return Checked(made)
     try:

@@ -271,7 +271,7 @@ def _save(
 
 def _said(failure: Exception, config: Config) -> UmdpError:
     """Return what failed in one message."""
-    from umdp.run.plugin import where
+    from umdp.source.resolve import where
 
     if isinstance(failure, UmdpError):
         return failure

@@ -123,9 +123,9 @@ def log_options(
 ) -> LogOptions:
     """Return how a log is to be read, from what was typed and from the file that describes it."""
     from umdp.run.log_settings import LogSettings, beside, read_description
-    from umdp.run.recorded import is_log_name
     from umdp.run.trust import require_description
     from umdp.source.logs.extra_columns import split
+    from umdp.source.resolve import resolve
 
     terminal = given["terminal"]
     typed = LogSettings(
@@ -139,7 +139,7 @@ def log_options(
         aside=given["aside"],
         graph=given["graph"],
     )
-    name = log if log is not None else model if is_log_name(model) else None
+    name = log if log is not None else model if resolve(model).recorded else None
     found = described if described is not None else None if name is None else beside(name)
     more: dict[str, str] = {}
     if found is not None:
@@ -148,7 +148,7 @@ def log_options(
             settings = settings.with_graph(None)
         require_description(typed, settings, Path(found), trusted=trust)
         known = model if log is not None else typed.graph or settings.graph
-        if known is not None and not is_log_name(known):
+        if known is not None and not resolve(known).recorded:
             settings = settings.unlabelled()  # a model has labels and rewards of its own
         typed = typed.over(settings)
         if described is None and not quiet:

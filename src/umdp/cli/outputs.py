@@ -75,8 +75,8 @@ def files_read(config: Config) -> Iterator[str | Path]:
 def files_behind(name: str) -> Iterator[str | Path]:
     """Yield the files that are read for a model or a log of this name; none where the name is not one of files."""
     from umdp.io.explicit_read import companions
-    from umdp.run.plugin import is_plugin, plugin_file
     from umdp.source.logs.opening import files_of
+    from umdp.source.resolve import is_plugin, plugin_file
 
     if name == STANDARD_INPUT:
         yield name

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PlayedPolicy", "Simulate"]
 
-LOGS = (".csv", ".jsonl", ".parquet", ".gz")
-
 
 @dataclass(frozen=True)
 class Simulate:
@@ -203,7 +201,11 @@ class Simulate:
 
     def _is_home(self, origin: str, parameters: dict[str, Any]) -> bool:
         """Whether MODEL is where a policy was learned."""
-        return self.model is not None and _meant(self.model, self.parameters) == _meant(origin, parameters)
+        from umdp.source.resolve import resolve
+
+        if self.model is None:
+            return False
+        return resolve(self.model).identity(self.parameters) == resolve(origin).identity(parameters)
 
     def _config(self, model: str, constants: str = "") -> Config:
         from umdp.run import Config
@@ -212,14 +214,13 @@ class Simulate:
 
     def _process(self, config: Config, *, recorded: bool = False) -> Any:
         """Return the environment or model to play in; one that draws itself as text, where that is wanted and can be."""
-        from umdp.run.plugin import is_plugin
-        from umdp.source.environments.naming import is_environment
+        from umdp.source.resolve import resolve
 
-        if recorded or config.model.endswith(LOGS):
+        if recorded or resolve(config.model).recorded:
             raise ModelError(
                 f"what was recorded cannot be played again; say where to play: umdp {self.command} {self.policy} MODEL"
             )
-        if not is_environment(config.model) and not is_plugin(config.model):
+        if not resolve(config.model).played:
             return config.simulated()
         env = config.environment()
         if not self.render or "ansi" not in _modes(env) or getattr(env, "render_mode", None) == "ansi":
@@ -236,16 +237,6 @@ class Simulate:
 def _show_frame(text: str) -> None:
     """Print what an environment draws, without its colours."""
     say(*re.sub(r"\x1b\[[0-9;]*m", "", text).split("\n"))
-
-
-def _meant(model: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return what a model's name and its arguments mean, however they were typed."""
-    from umdp.source.environments.naming import is_environment, named
-
-    if is_environment(model):
-        asked = named(model)
-        return asked.id, {**asked.options, **parameters}
-    return str(Path(model).resolve() if Path(model).exists() else model), parameters
 
 
 def _shown(model: str, parameters: dict[str, Any]) -> str:

@@ -93,13 +93,13 @@ def unused(config: Config, given: Set[str]) -> None:
 
 
 def _check_switch(config: Config, given: Set[str]) -> None:
-    from umdp.source.environments.naming import is_environment
+    from umdp.source.resolve import resolve
 
     if "after" in given and "switch" not in given:
         raise ModelError("--after says when the process changes; say with --switch MODEL into what, or leave it out")
     if "switch" in given and "after" not in given:
         raise ModelError("--switch needs --after N: after how many trajectories the process changes")
-    if "switch" in given and (is_environment(config.model) or is_environment(str(config.switch))):
+    if "switch" in given and any(resolve(str(name)).always_played for name in (config.model, config.switch)):
         raise ModelError("--switch is for models that are simulated, and an environment cannot be; leave it out")
     if "after" in given and config.after < 1:
         raise ModelError(f"--after must be a whole number, more than 0, not {config.after}")

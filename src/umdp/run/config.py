@@ -24,11 +24,11 @@ from umdp.learning.validation import check_budgets, check_gap, check_numbers, ch
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.run.fingerprint import graph_digest
 from umdp.run.log_settings import LogSettings, check_settings
-from umdp.run.plugin import check_file, is_plugin, plugin, plugin_file, read_plugin, where
-from umdp.run.recorded import is_log_name, recorded
+from umdp.run.recorded import recorded
 from umdp.run.tying import check_tie, tying_of
 from umdp.run.unknown import check_unknown, process_of, program_of
 from umdp.source import Source
+from umdp.source.resolve import FileName, check_file, is_plugin, plugin, plugin_file, read_plugin, resolve, where
 from umdp.source.simulator.simulator import check_sampling
 from umdp.spec import Spec
 from umdp.spec.spec import needs_automaton
@@ -148,10 +148,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def wording(self) -> str:
         """Return the property, a benchmark's own where none is given."""
-        from umdp.benchmark import BENCHMARKS
-
-        if self.question is None and self.model in BENCHMARKS:
-            return str(BENCHMARKS[self.model].spec)
+        if self.question is None and (bench := resolve(self.model).benchmark) is not None:
+            return str(bench.spec)
         return self.question or ""
 
     @property
@@ -245,12 +243,11 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
         An environment without a table is explored for as many steps as it was (`explored`), or for so long; `tell` is told.
         """
-        from umdp.benchmark import BENCHMARKS, load
+        from umdp.benchmark import load
 
         asked = None if self.question is None else Spec.parse(self.question)
         horizon = self.horizon
-        if self.model in BENCHMARKS:
-            bench = BENCHMARKS[self.model]
+        if (bench := resolve(self.model).benchmark) is not None:
             asked = asked or bench.spec
             horizon = bench.horizon if horizon is None else horizon
         if asked is None:
@@ -268,10 +265,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def _origin(self, exploring: Mapping[str, Any]) -> Source:
         from umdp.source import Gymnasium
-        from umdp.source.environments.naming import is_environment
         from umdp.source.simulator import Simulator
 
-        if self.read_from is None and not is_environment(self.model):
+        what = resolve(self.model)
+        if self.read_from is None and not what.always_played:
             check_file(self.model)
         check_settings(self.data, self.read_from)
         if self.read_from is not None:
@@ -279,7 +276,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         if self.follow:
             raise ModelError("--follow waits for more of a log; give one with --log")
         made: Any = None
-        if is_environment(self.model) or is_plugin(self.model):
+        if what.played:
             made = self.environment()
             if self.sampling != "steps" and not isinstance(made, MDP):
                 raise ModelError(f"--sampling is for models that are simulated, and {self.model} is none; leave it out")
@@ -294,7 +291,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def read_from(self) -> str | None:
         """The log or stream to learn from; None without."""
-        return self.log if self.log is not None else self.model if is_log_name(self.model) else None
+        return self.log if self.log is not None else self.model if resolve(self.model).recorded else None
 
     @property
     def shows_graph(self) -> bool:
@@ -303,7 +300,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def known(self, name: str) -> Graph:
         """Return what somebody knows of a process: the graph of a model, or of a list of what can happen."""
-        if is_log_name(name):
+        if resolve(name).recorded:
             from umdp.source.logs.log import allowed_graph
 
             return allowed_graph(name, self.data.columns, **self.data.wanted)
@@ -321,14 +318,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def environment(self) -> Any:
         """Return the environment that `model` names; or an `MDP` or a `Source`, where a function makes one."""
-        from umdp.source.environments.gymnasium import make
-        from umdp.source.environments.naming import is_environment
-
-        if is_environment(self.model):
-            return make(self.model, **self.parameters)[0]
-        if not is_plugin(self.model):
+        if not (what := resolve(self.model)).played:
             raise ModelError(f"{self.model} is no environment; write gym:ID, MODULE:ID or FILE.py:NAME")
-        made = self._called(self.model)
+        made = what.make(self.parameters, self.plugins)
         if isinstance(made, MDP | Source) or (hasattr(made, "reset") and hasattr(made, "step")):
             return made
         graph = LOGGED if isinstance(made, Graph) else ""
@@ -346,9 +338,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def _any(self, name: str) -> MDP | IntervalMDP:
         """Return a model by name: a benchmark, or a file."""
-        from umdp.benchmark import BENCHMARKS, load
-
-        if name in BENCHMARKS or is_plugin(name):
+        what = resolve(name)
+        if what.called:
             made = self._made(name)
             assert isinstance(made, MDP)
             return made
@@ -356,11 +347,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             raise ModelError(f"{name} takes no parameters; only benchmarks and functions do")
         if self.unknown and name == self.model:
             return process_of(self)
-        if Path(name).suffix or Path(name).exists():
-            from umdp.io import read
-
-            return read(name, constants=self.constants)
-        return load(name).build()
+        return FileName(name).read(self.constants)
 
     def _made(self, name: str, kind: type[Graph] = MDP) -> Graph:
         """Return a model that a function makes: a benchmark's or a user's."""
@@ -373,14 +360,4 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def _called(self, name: str) -> Any:
         """Return what a function or class makes."""
-        from umdp.benchmark import BENCHMARKS
-
-        make = BENCHMARKS[name].build if name in BENCHMARKS else plugin(name, self.plugins)
-        try:
-            return make(**self.parameters)
-        except TypeError as error:
-            raise ModelError(f"{name} cannot be called with {self.parameters}: {where(error)}") from error
-        except UmdpError as error:
-            raise ModelError(f"{name}: {error}") from error
-        except Exception as error:
-            raise ModelError(f"{name} fails: {where(error)}") from error
+        return resolve(name).make(self.parameters, self.plugins)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umdp.errors import ModelError
-from umdp.run.plugin import is_plugin
 from umdp.source import Source
+from umdp.source.resolve import resolve
 
 if TYPE_CHECKING:
     from umdp.run.config import Config
 
-__all__ = ["is_log_name", "recorded"]
+__all__ = ["recorded"]
 
 
 def recorded(config: Config, log: str) -> Source:
@@ -24,16 +24,8 @@ def recorded(config: Config, log: str) -> Source:
             f"with --log the graph is that of MODEL, {config.model}; leave out --graph, or give the log as MODEL"
         )
     name = config.model if config.log is not None else data.graph
-    wanted = {} if name is not None and is_log_name(name) else data.wanted
+    wanted = {} if name is not None and resolve(name).recorded else data.wanted
     return open_log(
         log, None if name is None else config.known(name), follow=config.follow, on_error=config.on_error,
         columns=data.columns, rejected=data.aside, **wanted,
     )  # fmt: skip
-
-
-def is_log_name(name: str) -> bool:
-    """Whether a model's name is that of a log, and of nothing else."""
-    from umdp.benchmark import BENCHMARKS
-    from umdp.source.logs.opening import is_log
-
-    return name not in BENCHMARKS and not is_plugin(name) and not name.startswith("gym:") and is_log(name)

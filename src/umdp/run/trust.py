@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umdp.errors import UmdpError
-from umdp.run.plugin import is_plugin, plugin_file
-from umdp.source.environments import naming
+from umdp.source.resolve import is_plugin, plugin_file, resolve
 
 if TYPE_CHECKING:
     from umdp.run.config import Config
@@ -53,10 +52,9 @@ def foreign(config: Config, holder: str = "run") -> list[str]:
         ]
         said.append(f"{_code(file, config.plugins.get(file), holder)}, for {' and '.join(named)}")
     for name in (config.model, config.switch or ""):
-        if naming.is_environment(name) and (module := naming.named(name).module) is not None:
-            said.append(
-                f"the module {module} is imported, for the environment {naming.named(name).id.partition(':')[2]}"
-            )
+        if (module := resolve(name).module) is not None:
+            id = resolve(name).identity({})[0]
+            said.append(f"the module {module} is imported, for the environment {id.partition(':')[2]}")
     return said
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.model.tying import Tying
-from umdp.run.plugin import is_plugin, plugin
+from umdp.source.resolve import is_plugin, plugin, resolve
 
 if TYPE_CHECKING:
     from umdp.run.config import Config
@@ -28,17 +28,15 @@ def check_tie(config: Config) -> None:
     ...
     umdp.errors.ModelError: --tie declared: bandit declares no ties: no two of its choices are known to be alike; leave it out
     """
-    from umdp.benchmark import BENCHMARKS
-
     tie, model = config.tie, config.model
     if tie is None or is_plugin(tie):
         return
     if tie != DECLARED:
         _columns(config)
         return
-    if model not in BENCHMARKS:
+    if (bench := resolve(model).benchmark) is None:
         raise ModelError(f"--tie {tie}: {model} is no benchmark, so nothing is declared; write --tie FILE.py:NAME")
-    if BENCHMARKS[model].tie is None:
+    if bench.tie is None:
         raise ModelError(
             f"--tie {tie}: {model} declares no ties: no two of its choices are known to be alike; leave it out"
         )
@@ -46,11 +44,9 @@ def check_tie(config: Config) -> None:
 
 def _columns(config: Config) -> tuple[str, tuple[str, str]]:
     """Return the table whose columns are named, and their names."""
-    from umdp.run.recorded import is_log_name
-
     table = config.model if config.log is not None else config.data.graph
     parts = [part.strip() for part in str(config.tie).split(",")]
-    if table is None or not is_log_name(table) or len(parts) != 2 or not all(parts):
+    if table is None or not resolve(table).recorded or len(parts) != 2 or not all(parts):
         raise ModelError(
             f"--tie {config.tie}: write FILE.py:NAME, a function of (state, action, successor) that returns a class and an "
             f"outcome; CLASS,OUTCOME, two columns of the table of what can happen (--graph FILE.csv); or {DECLARED}, for what a "
@@ -61,15 +57,14 @@ def _columns(config: Config) -> tuple[str, tuple[str, str]]:
 
 def tying_of(config: Config, graph: Graph) -> Tying:
     """Return the classes of a graph that a run names."""
-    from umdp.benchmark import BENCHMARKS
-
     check_tie(config)
     tie = config.tie
     assert tie is not None
     if tie == DECLARED:
-        made = BENCHMARKS[config.model].tie
-        assert made is not None
-        return made(graph)
+        bench = resolve(config.model).benchmark
+        assert bench is not None
+        assert bench.tie is not None
+        return bench.tie(graph)
     if not is_plugin(tie):
         from umdp.source.logs.table_ties import tie_of_table
 

@@ -15,7 +15,7 @@ from umdp.errors import FormatError, misfit
 from umdp.paper.experiments.trial import Trial
 from umdp.paper.results import Cell
 from umdp.run import Config
-from umdp.run.plugin import is_plugin, plugin_file
+from umdp.source.resolve import is_plugin, plugin_file, resolve
 from umdp.spec.names import listed, suggestion
 
 __all__ = ["EXPERIMENTS", "EnvironmentEntry", "Experiment", "LearnerEntry"]
@@ -326,7 +326,7 @@ def _plugins(
             raise FormatError(f"the file {file} cannot be read ({error})", path=path) from None
 
     def beside(name: str | None) -> str | None:
-        if name is None or is_plugin(name) or name.startswith("gym:") or not Path(name).suffix:
+        if name is None or not Path(name).suffix or resolve(name).played:
             return name
         return str(path.parent / name)
 

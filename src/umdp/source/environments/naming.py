@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,11 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from umdp.errors import ModelError
+from umdp.source.resolve import GYM
 
-__all__ = ["PREFIX", "Named", "argument", "importing_here", "is_environment", "named"]
+__all__ = ["Named", "argument", "importing_here", "named"]
 
-PREFIX = "gym:"
-MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[\w./-]+")  # module:ID
 WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 
 
@@ -25,20 +23,6 @@ class Named(NamedTuple):
     id: str
     module: str | None
     options: dict[str, Any]
-
-
-def is_environment(text: str) -> bool:
-    """Whether a text names an environment: it starts with ``gym:``, or is ``MODULE:ID``.
-
-    Examples
-    --------
-    >>> [is_environment(text) for text in ("gym:Taxi-v4", "mine:Maze-v0,size=3", "mine.py:maze", "model.drn")]
-    [True, True, False, False]
-    """
-    if text.startswith(PREFIX):
-        return True
-    first = text.partition(",")[0]
-    return MODULE.fullmatch(first) is not None and not first.partition(":")[0].endswith(".py")
 
 
 def named(text: str) -> Named:
@@ -51,7 +35,7 @@ def named(text: str) -> Named:
     >>> named('gym:mine:Maze-v0,walls=[1,2]')
     Named(id='mine:Maze-v0', module='mine', options={'walls': [1, 2]})
     """
-    first, *rest = _split(text.removeprefix(PREFIX))
+    first, *rest = _split(text.removeprefix(GYM))
     if not first:
         raise ModelError(f"{text}: write the id of an environment behind gym:, such as gym:FrozenLake-v1")
     options: dict[str, Any] = {}

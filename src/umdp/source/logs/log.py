@@ -12,10 +12,11 @@ from umdp.model import Graph
 from umdp.source.logs.counting import RowCounter
 from umdp.source.logs.extra_columns import RewardOf
 from umdp.source.logs.log_graph import Shown, Wanted, show
-from umdp.source.logs.opening import STANDARD_INPUT, files_of, open_reader
+from umdp.source.logs.opening import files_of, open_reader
 from umdp.source.logs.recorded_data import Recorded
 from umdp.source.logs.rejected import OnError
 from umdp.source.observed_graph import LabelOf
+from umdp.source.resolve import STANDARD_INPUT
 from umdp.statements import DiagnosticCode, Unlisted, say
 
 __all__ = ["Log", "allowed_graph", "graph_of_log", "open_log"]

@@ -11,27 +11,13 @@ from typing import Any
 from umdp.errors import FormatError
 from umdp.source.logs.line_stream import Feed, FileFeed, GzipFeed
 from umdp.source.logs.reader import LineReader, Reader
+from umdp.source.resolve import MINARI
 
-__all__ = ["ENDINGS", "MINARI", "OBJECTS", "STANDARD_INPUT", "files_of", "is_log", "line_reader", "open_reader"]
+__all__ = ["ENDINGS", "OBJECTS", "files_of", "line_reader", "open_reader"]
 
 TABLES, OBJECTS, PARQUET = (".csv", ".tsv"), (".jsonl", ".ndjson"), ".parquet"
 ENDINGS = (*TABLES, *OBJECTS, *(f"{ending}.gz" for ending in (*TABLES, *OBJECTS)), PARQUET)
-MINARI = "minari:"
-STANDARD_INPUT = "-"
 WILD = "*?["
-
-
-def is_log(name: str) -> bool:
-    """Whether a name is that of a log: by its ending, a folder, a pattern of files, ``-`` or ``minari:NAME``.
-
-    Examples
-    --------
-    >>> is_log("machine.csv.gz"), is_log("logs/*.jsonl"), is_log("-"), is_log("grid"), is_log("model.tra")
-    (True, True, True, False, False)
-    """
-    if name == STANDARD_INPUT or name.startswith(MINARI) or name.lower().endswith(ENDINGS):
-        return True
-    return os.path.isdir(name)
 
 
 def files_of(name: str) -> list[Path] | None:

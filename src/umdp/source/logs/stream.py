@@ -15,10 +15,11 @@ from umdp.source.logs.counting import RowCounter
 from umdp.source.logs.format_detection import SniffingReader
 from umdp.source.logs.json_reader import JsonReader
 from umdp.source.logs.line_stream import BLOCK, Feed, FileFeed, PipeFeed
-from umdp.source.logs.opening import OBJECTS, STANDARD_INPUT
+from umdp.source.logs.opening import OBJECTS
 from umdp.source.logs.reader import Reader
 from umdp.source.logs.recorded_data import Recorded
 from umdp.source.logs.rejected import OnError
+from umdp.source.resolve import STANDARD_INPUT
 from umdp.statements import DiagnosticCode, say
 
 __all__ = ["Stream"]

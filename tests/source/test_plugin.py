@@ -6,7 +6,7 @@ import pytest
 
 from umdp.errors import FormatError, ModelError
 from umdp.run import Config
-from umdp.run.plugin import plugin
+from umdp.source.resolve import plugin
 
 LEARNER = """
 from umdp import LUI
