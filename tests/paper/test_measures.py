@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper.made import NEVER, PROBLEMS, Row, outcome
-from umdp.paper.claims.curves import interval, resampled
+from umdp.paper.claims.mean_curves import interval, resampled
 from umdp.paper.claims.measures import Runs, good, logarithmic_grid, significance, step
 from umdp.paper.claims.verdict import Stand, conclude
 from umdp.paper.results import Cell

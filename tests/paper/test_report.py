@@ -9,8 +9,8 @@ import pytest
 
 from umdp.paper.claims.claims import Judged, judge
 from umdp.paper.report.figures import Drawing, figures
-from umdp.paper.report.report import write_report
-from umdp.paper.report.settings import toml
+from umdp.paper.report.html_report import write_report
+from umdp.paper.report.page import toml
 from umdp.paper.report.summary import markdown_table, summary
 from umdp.paper.results import Results
 

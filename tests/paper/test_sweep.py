@@ -18,7 +18,7 @@ from umdp.errors import FormatError, ModelError
 from umdp.paper.experiments.archive import Archive
 from umdp.paper.experiments.experiment import Experiment
 from umdp.paper.experiments.sweep import cluster, processes, sweep
-from umdp.paper.report.table import write_table
+from umdp.paper.report.results_table import write_table
 from umdp.paper.reproduction import collect
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from umdp.statements.guarantee import Guarantee
 from umdp.statements.text import nouns
 
-__all__ = ["LEVEL", "QUANTITIES", "WHEN", "Calibration", "Frequency"]
+__all__ = ["LEVEL", "QUANTITIES", "WHEN", "Calibration", "Frequency", "clopper_pearson"]
 
 Quantity = Literal["interval", "model", "policy", "optimum"]
 When = Literal["then", "always"]
@@ -238,14 +238,8 @@ class Frequency:
     @classmethod
     def of(cls, held: NDArray[np.bool_]) -> Frequency:
         """Return how often something held, (N,) one per run; the interval is Clopper and Pearson's, which is exact."""
-        from scipy.special import betaincinv
-
-        runs, hits, tail = held.size, int(np.count_nonzero(held)), (1 - LEVEL) / 2
-        if not runs:
-            return cls(math.nan, 0.0, 1.0, 0)
-        lower = 0.0 if hits == 0 else float(betaincinv(hits, runs - hits + 1, tail))
-        upper = 1.0 if hits == runs else float(betaincinv(hits + 1, runs - hits, 1 - tail))
-        return cls(hits / runs, lower, upper, runs)
+        runs, hits = held.size, int(np.count_nonzero(held))
+        return cls(hits / runs, *clopper_pearson(hits, runs), runs) if runs else cls(math.nan, 0.0, 1.0, 0)
 
     @classmethod
     def mean(cls, shares: NDArray[Any]) -> Frequency:
@@ -269,6 +263,23 @@ class Frequency:
         # A share that is not 1 must not look like it, and neither end may promise more than it has.
         low, high = math.floor(1000 * self.lower) / 10, math.ceil(1000 * self.upper) / 10
         return f"{percent(self.share)} ({low:.3g} .. {high:.3g})"
+
+
+def clopper_pearson(hits: int, tries: int) -> tuple[float, float]:
+    """Return the exact 95 % interval of a probability.
+
+    Examples
+    --------
+    >>> lower, upper = clopper_pearson(0, 100)
+    >>> lower, round(upper, 4)
+    (0.0, 0.0362)
+    """
+    from scipy.special import betaincinv
+
+    tail = (1 - LEVEL) / 2
+    lower = 0.0 if hits == 0 else float(betaincinv(hits, tries - hits + 1, tail))
+    upper = 1.0 if hits == tries else float(betaincinv(hits + 1, tries - hits, 1 - tail))
+    return lower, upper
 
 
 def percent(share: float) -> str:

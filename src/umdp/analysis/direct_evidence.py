@@ -20,7 +20,7 @@ from umdp.source.random_streams import EpisodeSeeds, RandomStream
 from umdp.spec import Instantaneous, Spec, Threshold
 from umdp.spec.spec import needs_automaton
 from umdp.statements.guarantee import Guarantee
-from umdp.statements.text import nouns
+from umdp.statements.text import nouns, safe_bound
 
 if TYPE_CHECKING:
     from umdp.io.decisions import Fitted
@@ -72,8 +72,7 @@ class Promise:
 
     def lines(self) -> list[str]:
         """Return what was shown in lines."""
-        scale = 10**4
-        safe = (math.floor if self.at_least else math.ceil)(self.bound * scale) / scale
+        safe = safe_bound(self.bound, 4, at_least=self.at_least)
         said = [f"promised  {'at least' if self.at_least else 'at most'} {safe:.4f}, {self.guarantee}"]
         played = (
             f"{self.episodes:,} {nouns(self.episodes, 'episode')} of {self.steps / max(self.episodes, 1):.1f} steps"
@@ -144,14 +143,16 @@ def certify(
     if needs_automaton(asked):
         policy, process, asked = with_memory(policy, process, asked)
     return certify_fitted(
-        fitted(policy, process), process, asked, error_rate, episodes, until, seconds, most, seed, horizon
-    )
+        fitted(policy, process), process, asked, error_rate=error_rate, episodes=episodes, until=until, seconds=seconds,
+        most=most, seed=seed, horizon=horizon,
+    )  # fmt: skip
 
 
 def certify_fitted(
     found: Fitted,
     process: Any,
     asked: Spec,
+    *,
     error_rate: float,
     episodes: int,
     until: Threshold | str | None,

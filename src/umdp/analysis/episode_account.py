@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.learning.candidates.tally import paid
 from umdp.learning.validation import units_of
 from umdp.model import Graph, Units
 from umdp.solver.objective import objective_of
@@ -182,16 +183,6 @@ def account_of(graph: Graph, spec: Spec) -> Account:
     (array([False,  True]), array([ True,  True]), array([False,  True]))
     """
     objective, asked = objective_of(graph, spec), spec.formula.reachability()
-    paid: Array | None = None
-    if objective.rewards is not None:
-        choice = np.repeat(np.arange(graph.choices), np.diff(graph.choice_ptr))
-        rewards, paid = objective.rewards, np.zeros(graph.transitions)
-        if rewards.state is not None:
-            paid = paid + rewards.state[graph.choice_state[choice]]
-        if rewards.choice is not None:
-            paid = paid + rewards.choice[choice]
-        if rewards.transition is not None:
-            paid = paid + rewards.transition
     return Account(
         objective.steps,
         objective.goal,
@@ -199,7 +190,7 @@ def account_of(graph: Graph, spec: Spec) -> Account:
         asked.safety,
         asked.exact,
         spec.deciding().agent is not Direction.MIN,
-        paid,
+        None if objective.rewards is None else paid(graph, spec),
         units_of(graph, spec),
         objective.wait,
         ~objective.through,

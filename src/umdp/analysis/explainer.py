@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,11 @@ from umdp.run.trust import foreign
 from umdp.solver import Solution, relevant
 from umdp.spec import Spec, Threshold
 from umdp.statements.guarantee import Guarantee
+from umdp.statements.text import safe_bound
 
 __all__ = ["explain", "ledger"]
 
-SCALE = 10**4  # digits shown
+DIGITS = 4  # shown of a bound
 Given = IntervalMDP | Snapshot | OpenedRun | str | Path
 
 
@@ -157,8 +157,8 @@ def _said(promise: Any) -> str | None:
     """Return what is promised by playing a policy, rounded to the safe side, where that is the answer of a run."""
     if not isinstance(promise, dict) or promise.get("by") != "evidence":
         return None
-    safe = math.floor if promise["side"] == "at least" else math.ceil
-    return f"{promise['side']} {safe(promise['bound'] * SCALE) / SCALE:.6g} {promise['text']}"
+    safe = safe_bound(promise["bound"], DIGITS, at_least=promise["side"] == "at least")
+    return f"{promise['side']} {safe:.6g} {promise['text']}"
 
 
 def _played(run: OpenedRun) -> tuple[float, tuple[float, ...]] | None:

@@ -29,6 +29,7 @@ def play_environment(
     episodes: int,
     seed: int,
     longest: int,
+    *,
     watch: Callable[[str], None] | None = None,
     unknown: NDArray[np.bool_] | None = None,
     starts: Sequence[int] | None = None,
@@ -141,17 +142,25 @@ class _Player:
                 watch(_shown(self.protocol.env, f"{made}: {action} -> {last.observation}, reward {last.reward:g}"))
         self.steps += made
         self.strange = strange
+        terminated = last is not None and last.terminated
         if account.aim == "average":  # what has ended earns nothing for the rest of the time
-            assert account.paid is not None
-            sign = account.units.sign if self.raw and account.units is not None else 1
-            return sign * earned / max(longest if last is not None and last.terminated else made, 1)
-        if account.final is not None:
-            return float(account.final[place]) if place >= 0 else 0.0
+            return self._average(earned, longest if terminated else made)
         if account.paid is not None:
             return earned
+        return self._outcome(place, np.inf if terminated and not decided else at)
+
+    def _average(self, earned: float, steps: int) -> float:
+        """Return what a step earned, in the units of the process."""
+        units = self.account.units
+        return (units.sign if self.raw and units is not None else 1) * earned / max(steps, 1)
+
+    def _outcome(self, place: int, step: float) -> float:
+        """Return what an episode of a probability, or of what counts at one time only, is worth that has come to a place."""
+        account = self.account
+        if account.final is not None:
+            return float(account.final[place]) if place >= 0 else 0.0
         # Where the policy has nothing to say, anything may happen: it counts as the worst.
-        after = np.inf if last is not None and last.terminated and not decided else at
-        return float(not account.maximises) if strange else float(account.holds(place, after))
+        return float(not account.maximises) if self.strange else float(account.holds(place, step))
 
     def _next(self, graph: Graph, observation: Any, _: float) -> int:
         return self.interface.state(graph, observation)

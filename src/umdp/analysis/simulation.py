@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.analysis.coverage import LEVEL, clopper_pearson
 from umdp.analysis.episode_account import Account, Played, account_of
 from umdp.analysis.on_model import play_model
 from umdp.automata import MemoryPolicy
@@ -20,7 +21,7 @@ from umdp.model import MDP, IntervalMDP, Policy
 from umdp.source import Source
 from umdp.spec import Spec
 from umdp.spec.spec import needs_automaton
-from umdp.statements.text import nouns, were
+from umdp.statements.text import nouns, safe_bound, were
 
 if TYPE_CHECKING:
     from umdp.io.decisions import Fitted
@@ -222,10 +223,11 @@ def play_some(
         return play_model(policy, process, account, episodes, seed, longest, watch)
     from umdp.analysis.in_environment import play_environment
 
-    return play_environment(policy, process, account, episodes, seed, longest, watch, found.unknown, starts)
+    return play_environment(
+        policy, process, account, episodes, seed, longest, watch=watch, unknown=found.unknown, starts=starts
+    )
 
 
-LEVEL = 0.95
 ROUNDING = 2.0**-52  # relative error of an addition, and more than that
 
 
@@ -317,29 +319,10 @@ class Simulation:
         """Return the bound that was promised, rounded to the side on which less is promised."""
         if self.promised is None or not math.isfinite(self.promised):
             return f"{self.promised}"
-        scale = 10**digits
-        near = (math.floor if self.at_least else math.ceil)(self.promised * scale)
-        return f"{near / scale:.{digits}f}"
+        return f"{safe_bound(self.promised, digits, at_least=self.at_least):.{digits}f}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
-
-
-def clopper_pearson(hits: int, tries: int) -> tuple[float, float]:
-    """Return the exact 95 % interval of a probability.
-
-    Examples
-    --------
-    >>> lower, upper = clopper_pearson(0, 100)
-    >>> lower, round(upper, 4)
-    (0.0, 0.0362)
-    """
-    from scipy.special import betaincinv
-
-    tail = (1 - LEVEL) / 2
-    lower = 0.0 if hits == 0 else float(betaincinv(hits, tries - hits + 1, tail))
-    upper = 1.0 if hits == tries else float(betaincinv(hits + 1, tries - hits, 1 - tail))
-    return lower, upper
 
 
 def student(values: NDArray[np.float64], beyond: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:

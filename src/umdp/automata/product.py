@@ -55,24 +55,20 @@ def multiply(model: MDP | IntervalMDP, reading: Reading) -> Skeleton:
     A state of the model with a state of the automaton goes where the model goes, with the same bounds, and reads the letter of
     where it arrives. A jump of the automaton is a choice of one transition, to the same state of the model.
     """
-    from umdp.automata.product_kernels import explore, fill
+    from umdp.automata.product_kernels import Machine, Moves, explore, fill
 
     automaton, code = reading.automaton, reading.code
     jump_ptr = np.concatenate([[0], np.cumsum([len(each) for each in automaton.jumps])]).astype(np.int64)
     jump_to = np.array([jump for each in automaton.jumps for jump in each], dtype=np.int32)
-    sink = automaton.sinks
     memory = int(automaton.step[automaton.initial, code[model.initial]])
     every = automaton.states * model.states
     dense = np.zeros(every if every <= DENSE else 0, dtype=np.int32)
-    state, memories, successor = explore(
-        model.state_ptr, model.choice_ptr, model.successor, code, automaton.step, jump_ptr, jump_to, sink,
-        model.initial, memory, dense,
-    )  # fmt: skip
+    moves = Moves(model.state_ptr, model.choice_ptr, model.successor, code)
+    machine = Machine(automaton.step, jump_ptr, jump_to, automaton.sinks)
+    state, memories, successor = explore(moves, machine, model.initial, memory, dense)
     plain = isinstance(model, MDP)
     lower, upper = (model.probability, np.empty(0)) if isinstance(model, MDP) else (model.lower, model.upper)
-    state_ptr, choice_ptr, origin, low, high = fill(
-        model.state_ptr, model.choice_ptr, lower, upper, jump_ptr, sink, state, memories, successor.size
-    )
+    state_ptr, choice_ptr, origin, low, high = fill(moves, machine, lower, upper, state, memories, successor.size)
     return Skeleton(
         model, reading, state, memories, origin, state_ptr, choice_ptr, successor, low, low if plain else high
     )

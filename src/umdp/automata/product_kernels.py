@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 
-__all__ = ["explore", "fill"]
+__all__ = ["Machine", "Moves", "explore", "fill"]
 
 Array = NDArray[Any]
 MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Moves(NamedTuple):
+    """Where a model goes, as in a `Graph`, and the letter (S,) that its automaton reads in each state."""
+
+    state_ptr: Array
+    choice_ptr: Array
+    successor: Array
+    letter: Array
+
+
+class Machine(NamedTuple):
+    """An automaton: its step (Q, letters), its jumps, those of a state between two of `jump_ptr`, and its sinks (Q,)."""
+
+    step: Array
+    jump_ptr: Array
+    jump_to: Array
+    sink: Array
 
 
 @kernel
@@ -34,47 +52,41 @@ def _grown(array: Array, size: int) -> Array:
 
 
 @kernel
-def explore(
-    state_ptr: Array,
-    choice_ptr: Array,
-    successor: Array,
-    code: Array,
-    step: Array,
-    jump_ptr: Array,
-    jump_to: Array,
-    sink: Array,
-    initial: int,
-    memory: int,
-    dense: Array,
-) -> tuple[Array, Array, Array]:
+def _rehashed(states: Array, memories: Array, size: int, room: int) -> tuple[Array, Array]:
+    """Return an open table with so much room, of states of the product by their keys: (keys, places)."""
+    keys, place = np.full(room, -1, np.int64), np.zeros(room, np.int32)
+    for k in range(states.size):
+        key = memories[k] * np.int64(size) + states[k]
+        slot = _slot(keys, key)
+        keys[slot], place[slot] = key, k + 1
+    return keys, place
+
+
+@kernel
+def explore(moves: Moves, machine: Machine, initial: int, memory: int, dense: Array) -> tuple[Array, Array, Array]:
     """Return (state, memory, successors) of what can be reached: breadth first, choices in order, then jumps.
 
     `dense` is a table of zeros with a place for every state of the product, or empty, where that would take too much memory.
 
     A state whose memory is a sink has one transition, to itself. `memory` is the automaton's state after the letter of `initial`.
     """
-    size, direct = state_ptr.size - 1, dense.size > 0
+    size, direct = moves.state_ptr.size - 1, dense.size > 0
     states = np.empty(1024, np.int32)
     memories = np.empty(1024, np.int32)
     ahead = np.empty(4096, np.int32)
-    keys = np.full(4096, -1, np.int64)
-    place = dense if direct else np.zeros(4096, np.int32)  # one more than the number of a state, 0 where there is none
     states[0], memories[0] = initial, memory
+    keys, place = _rehashed(states[:1], memories[:1], size, 4096)
+    if direct:
+        place = dense  # one more than the number of a state, 0 where there is none
+        place[memory * size + initial] = 1
     found, used, i = 1, 0, 0
-    start = memory * size + initial
-    first = start if direct else _slot(keys, start)
-    place[first] = 1
-    if not direct:
-        keys[first] = start
     while i < found:
         s, q = states[i], memories[i]
-        if sink[q]:
-            begin, end, jumps = 0, 0, 0
-            needed = 1
-        else:
-            begin, end = choice_ptr[state_ptr[s]], choice_ptr[state_ptr[s + 1]]
-            jumps = jump_ptr[q + 1] - jump_ptr[q]
-            needed = end - begin + jumps
+        begin, end, jumps = 0, 0, 0
+        if not machine.sink[q]:
+            begin, end = moves.choice_ptr[moves.state_ptr[s]], moves.choice_ptr[moves.state_ptr[s + 1]]
+            jumps = machine.jump_ptr[q + 1] - machine.jump_ptr[q]
+        needed = max(end - begin + jumps, 1)
         if used + needed > ahead.size:
             ahead = _grown(ahead, 2 * (used + needed))
         if found + needed > states.size:
@@ -83,20 +95,16 @@ def explore(
             room = keys.size
             while 2 * (found + needed) > room:
                 room *= 4
-            keys, place = np.full(room, -1, np.int64), np.zeros(room, np.int32)
-            for k in range(found):
-                old = memories[k] * np.int64(size) + states[k]
-                slot = _slot(keys, old)
-                keys[slot], place[slot] = old, k + 1
-        if sink[q]:
+            keys, place = _rehashed(states[:found], memories[:found], size, room)
+        if machine.sink[q]:
             ahead[used] = i
             used += 1
         for t in range(begin, end + jumps):
             if t < end:
-                j = np.int64(successor[t])
-                r = np.int64(step[q, code[j]])
+                j = np.int64(moves.successor[t])
+                r = np.int64(machine.step[q, moves.letter[j]])
             else:
-                j, r = np.int64(s), np.int64(jump_to[jump_ptr[q] + t - end])
+                j, r = np.int64(s), np.int64(machine.jump_to[machine.jump_ptr[q] + t - end])
             key = r * size + j
             at = key if direct else _slot(keys, key)
             if place[at] == 0:
@@ -113,20 +121,13 @@ def explore(
 
 @kernel
 def fill(
-    state_ptr: Array,
-    choice_ptr: Array,
-    lower: Array,
-    upper: Array,
-    jump_ptr: Array,
-    sink: Array,
-    states: Array,
-    memories: Array,
-    transitions: int,
+    moves: Moves, machine: Machine, lower: Array, upper: Array, states: Array, memories: Array, transitions: int
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Return (state_ptr, choice_ptr, origin, lower, upper) of the product; `origin` is the choice of the model, -1 for jumps.
 
     Empty `upper` stands for bounds that coincide, and none are returned for it.
     """
+    state_ptr, choice_ptr, jump_ptr, sink = moves.state_ptr, moves.choice_ptr, machine.jump_ptr, machine.sink
     count = 0
     for i in range(states.size):
         s, q = states[i], memories[i]

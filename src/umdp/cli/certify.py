@@ -39,8 +39,8 @@ class Certify:
             if wanted is not None:
                 check_until(asked, wanted, "--until")
             found = certify_fitted(
-                subject.policy, subject.process, asked, float(1 - self.confidence), self.trajectories, wanted, self.seconds,
-                self.most, given.seed, given.horizon,
+                subject.policy, subject.process, asked, error_rate=float(1 - self.confidence), episodes=self.trajectories,
+                until=wanted, seconds=self.seconds, most=self.most, seed=given.seed, horizon=given.horizon,
             )  # fmt: skip
         finally:
             subject.close()

@@ -16,10 +16,9 @@ import msgspec
 from umdp.errors import FormatError, MissingExtra
 from umdp.paper.claims.claims import Judged, judge
 from umdp.paper.experiments.archive import Archive
-from umdp.paper.experiments.check import check
-from umdp.paper.experiments.experiment import Experiment
+from umdp.paper.experiments.experiment import Experiment, check
 from umdp.paper.experiments.trial import Trial, describe
-from umdp.paper.report.table import table_stem, write_table
+from umdp.paper.report.results_table import table_stem, write_table
 from umdp.paper.results import Results
 from umdp.statements.text import printable
 
@@ -116,7 +115,7 @@ def _as_written(one: Judged) -> dict[str, object]:
 
 def _show(results: list[Results], judged: list[Judged], folder: Path, say: Say) -> Path:
     from umdp.paper.report.figures import figures
-    from umdp.paper.report.report import write_report
+    from umdp.paper.report.html_report import write_report
     from umdp.paper.report.summary import summary
 
     say("drawing the figures")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +10,9 @@ import numpy as np
 
 from umdp.errors import ModelError
 from umdp.learning.snapshot import Snapshot
-from umdp.plot.figure import new_figure, place_legend
+from umdp.plot.figure import picture
 from umdp.plot.lines import BAND, LINE, OPTIMUM
-from umdp.plot.style import settings, styles
+from umdp.plot.style import styles
 from umdp.plot.trajectory import trajectory_axis
 from umdp.run import OpenedRun, open_run
 
@@ -46,10 +45,8 @@ def parameters(given: OpenedRun | str | Path | Iterable[Snapshot], *, ax: Axes |
     rows, title, truth = _rows(given)
     names = list(rows[-1]["parameters"])
     looks = styles(f"parameter {name}" for name in names)
-    figure = new_figure(*SIZE) if ax is None else None
-    with settings() if figure is not None else nullcontext():
-        target = figure.add_subplot() if figure is not None else ax
-        assert target is not None
+
+    def draw(target: Axes) -> list[Any]:
         trajectory_axis(target, int(rows[-1]["trajectories"]))
         at = np.array([row["trajectories"] for row in rows])
         handles: list[Any] = []
@@ -64,11 +61,9 @@ def parameters(given: OpenedRun | str | Path | Iterable[Snapshot], *, ax: Axes |
             handles.append(drawn)
         target.set_xlabel("trajectories")
         target.set_ylabel("parameter")
-        if figure is not None:
-            target.set_title(title, wrap=True)
-            place_legend(figure, handles)
-            figure.draw_without_rendering()
-    return target
+        return handles
+
+    return picture(SIZE, ax, title, draw)
 
 
 def _rows(given: Any) -> tuple[Sequence[Mapping[str, Any]], str, Mapping[str, float]]:

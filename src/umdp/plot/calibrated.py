@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from umdp.plot.figure import new_figure, place_legend
+from umdp.plot.figure import picture
 from umdp.plot.lines import BAND, LINE, OPTIMUM
-from umdp.plot.style import settings
 from umdp.plot.trajectory import trajectory_axis
 
 if TYPE_CHECKING:
@@ -43,11 +41,9 @@ def coverage(calibration: Calibration, *, ax: Axes | None = None) -> Axes:
     MissingExtra
         Without matplotlib.
     """
-    figure = new_figure(*SIZE) if ax is None else None
     times, rows = calibration.times, calibration.rows()
-    with settings() if figure is not None else nullcontext():
-        target = figure.add_subplot() if figure is not None else ax
-        assert target is not None
+
+    def draw(target: Axes) -> list[Any]:
         trajectory_axis(target, int(times[-1]))
         target.set_xlim(min(1, int(times[0])), int(times[-1]) if times.size > 1 else int(times[-1]) + 1)
         target.set_ylim(-0.02, 1.02)
@@ -69,12 +65,10 @@ def coverage(calibration: Calibration, *, ax: Axes | None = None) -> Axes:
                 )  # fmt: skip
         target.set_xlabel("trajectories")
         target.set_ylabel("share that is true")
-        if figure is not None:
-            runs = f"{calibration.seeds.size:,} runs"
-            target.set_title(f"{calibration.learner} on {calibration.model}, {runs}", wrap=True)
-            place_legend(figure, _handles(calibration))
-            figure.draw_without_rendering()
-    return target
+        return _handles(calibration)
+
+    title = f"{calibration.learner} on {calibration.model}, {calibration.seeds.size:,} runs"
+    return picture(SIZE, ax, title, draw)
 
 
 def _handles(calibration: Calibration) -> list[Any]:

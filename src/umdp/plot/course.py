@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,9 @@ from umdp.errors import ModelError
 from umdp.plot.axis import Kind, ValueAxis, fit
 from umdp.plot.curves import Band
 from umdp.plot.draw import estimation_error, model_error
-from umdp.plot.figure import new_figure, place_legend
+from umdp.plot.figure import picture
 from umdp.plot.lines import BAND, LINE, OPTIMUM
-from umdp.plot.style import GUIDE, Style, settings, styles
+from umdp.plot.style import GUIDE, Style, styles
 from umdp.plot.subject import Drawable, Subject, subjects
 from umdp.plot.trajectory import trajectory_axis
 
@@ -66,10 +65,8 @@ def value(given: Several, *, ax: Axes | None = None) -> Axes:
     curves = [_curves(each) for each in shown]
     axis = _axis(shown, curves)
     end = max(int(each["trajectories"][-1]) for each in curves)
-    figure = new_figure(*SIZE) if ax is None else None
-    with settings() if figure is not None else nullcontext():
-        target = figure.add_subplot() if figure is not None else ax
-        assert target is not None
+
+    def draw(target: Axes) -> list[Any]:
         trajectory_axis(target, end)
         axis.apply(target)
         _guides(target, shown)
@@ -77,11 +74,9 @@ def value(given: Several, *, ax: Axes | None = None) -> Axes:
             _draw(target, each, columns, axis, looks[each.name], shade=len(shown) <= FEW, order=3 - number / 100)
         target.set_xlabel("trajectories")
         target.set_ylabel(_quantity(shown))
-        if figure is not None:
-            target.set_title(_title(shown), wrap=True)
-            place_legend(figure, _handles(shown, curves, looks))
-            figure.draw_without_rendering()
-    return target
+        return _handles(shown, curves, looks)
+
+    return picture(SIZE, ax, _title(shown), draw)
 
 
 def error(given: Several, *, ax: Axes | None = None) -> Axes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cache
 from io import BytesIO
 from itertools import pairwise
@@ -17,10 +18,11 @@ from umdp.plot.svg import minify
 from umdp.statements.text import printable
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-__all__ = ["ENDINGS", "legend", "new_figure", "place_legend", "save", "save_as"]
+__all__ = ["ENDINGS", "legend", "new_figure", "picture", "place_legend", "save", "save_as"]
 
 ENTRY, LETTER = 0.45, 0.062  # inches of a legend: an entry without its text, and a letter of it
 LEGEND_ROW = 0.16  # inches
@@ -70,6 +72,21 @@ def _shown_in_notebooks() -> type[Figure]:
             return buffer.getvalue()
 
     return NotebookFigure
+
+
+def picture(size: tuple[float, float], ax: Axes | None, title: str, draw: Callable[[Axes], Sequence[Any]]) -> Axes:
+    """Draw on the caller's axes, or on a figure of its own, with a title and a legend of the handles that `draw` returns."""
+    figure = new_figure(*size) if ax is None else None
+    with settings() if figure is not None else nullcontext():
+        target = figure.add_subplot() if figure is not None else ax
+        assert target is not None
+        handles = draw(target)
+        if figure is not None:
+            target.set_title(title, wrap=True)
+            if handles:
+                place_legend(figure, handles)
+            figure.draw_without_rendering()
+    return target
 
 
 def legend(figure: Figure, styles: Mapping[str, Style], *, optimum: str = "", title: str = "") -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +9,12 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model.coordinates import places
-from umdp.plot.figure import new_figure, place_legend
+from umdp.plot.figure import picture
 from umdp.plot.maps import Board, draw_policy_map, draw_visits_map
 from umdp.plot.network import Network, draw_network
-from umdp.plot.style import settings
 from umdp.plot.subject import Drawable, Subject, subject
 from umdp.plot.trajectory import power
-from umdp.statements.text import nouns, one_line, were
+from umdp.statements.text import nouns, shortened, were
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["policy", "visits"]
 
 BARS = 20  # choices in a picture of visits
+LETTERS = 38  # of a name
 
 
 def policy(given: Drawable, *, ax: Axes | None = None) -> Axes:
@@ -52,12 +50,12 @@ def policy(given: Drawable, *, ax: Axes | None = None) -> Axes:
         net = Network(one, seen)
         more = f", {net.left_out:,} more {nouns(net.left_out, 'state')} left out" if net.left_out else ""
         more += f", {net.not_reached:,} {nouns(net.not_reached, 'state')} not reached" if net.not_reached else ""
-        return _figure(
+        return picture(
             net.size(), ax, _title(one, "policy", when + more), lambda target: draw_network(target, one, net)
         )
     board = Board(found, seen, one.graph.initial)
     more = f", {board.left_out} more maps left out" if board.left_out else ""
-    return _figure(
+    return picture(
         board.size(), ax, _title(one, "policy", when + more), lambda target: draw_policy_map(target, one, board, seen)
     )
 
@@ -91,7 +89,7 @@ def visits(given: Drawable, *, ax: Axes | None = None) -> Axes:
         return handles
 
     title = _title(one, "how often each state was left", more)
-    return _figure(board.size(), ax, title, draw)
+    return picture(board.size(), ax, title, draw)
 
 
 def _bars(one: Subject, counts: NDArray[np.int64], ax: Axes | None) -> Axes:
@@ -103,7 +101,7 @@ def _bars(one: Subject, counts: NDArray[np.int64], ax: Axes | None) -> Axes:
 
     def draw(target: Axes) -> list[Any]:
         target.barh(np.arange(len(most)), own[most], color="#0072B2", height=0.7)
-        target.set_yticks(np.arange(len(most)), [_cut(name) for name in names])
+        target.set_yticks(np.arange(len(most)), [shortened(name, LETTERS) for name in names])
         target.set_xscale("log")
         target.set_xlim(left=0.8)
         target.xaxis.set_major_formatter(lambda count, _: power(count))
@@ -114,7 +112,7 @@ def _bars(one: Subject, counts: NDArray[np.int64], ax: Axes | None) -> Axes:
 
     left = int((own > 0).sum()) - len(most)
     more = f", the {len(most)} choices taken most; {left} more {were(left)} taken" if left > 0 else ""
-    return _figure((4.8, 0.9 + 0.19 * max(len(most), 1)), ax, _title(one, "visits", more), draw)
+    return picture((4.8, 0.9 + 0.19 * max(len(most), 1)), ax, _title(one, "visits", more), draw)
 
 
 def _visited(one: Subject, counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -130,23 +128,3 @@ def _title(one: Subject, what: str, more: str = "") -> str:
     asked = "" if one.spec is None else f" for {one.spec}"
     where = f" on {one.parts[1]}, {one.parts[0]}" if len(one.parts) > 1 else asked
     return f"{what}{where}{more}"
-
-
-def _cut(text: str, letters: int = 38) -> str:
-    text = one_line(text)
-    return text if len(text) <= letters else f"{text[: letters - 1]}…"
-
-
-def _figure(size: tuple[float, float], ax: Axes | None, title: str, draw: Callable[[Axes], Sequence[Any]]) -> Axes:
-    """Draw on the caller's axes, or on a figure of its own, with a title and a legend."""
-    figure = new_figure(*size) if ax is None else None
-    with settings() if figure is not None else nullcontext():
-        target = figure.add_subplot() if figure is not None else ax
-        assert target is not None
-        handles = draw(target)
-        if figure is not None:
-            target.set_title(title, wrap=True)
-            if handles:
-                place_legend(figure, handles)
-            figure.draw_without_rendering()
-    return target

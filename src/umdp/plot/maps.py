@@ -19,6 +19,8 @@ __all__ = ["Board", "draw_policy_map", "draw_visits_map"]
 
 GOOD, BAD, START = "#009E73", "#D55E00", "#0072B2"
 PLAIN, EDGE, SEEN = "#FFFFFF", "#C8C8C8", "#56B4E9"
+GOAL: dict[str, Any] = {"linestyle": "none", "marker": "*", "color": GOOD}
+AVOIDED: dict[str, Any] = {"linestyle": "none", "marker": "x", "color": BAD}
 GAP = 1.0  # cells between maps
 WIDEST = 6.8  # inches
 SHEETS = 24  # maps in one picture
@@ -79,13 +81,10 @@ class Board:
         middles = np.stack([self.x, self.y], axis=1)
         ax.add_collection(
             PolyCollection(
-                middles[:, None, :] + corners,
-                facecolors=colours,
-                edgecolors=edges,
-                linewidths=min(0.5, 3 * self.cell),
+                middles[:, None, :] + corners, facecolors=colours, edgecolors=edges, linewidths=min(0.5, 3 * self.cell),
                 zorder=1,
             )
-        )
+        )  # fmt: skip
         ax.set_xlim(-0.3, self.width + 0.3)
         ax.set_ylim(-self.height - 0.3, 0.3 + (0.9 if len(self.found.sheets) > 1 else 0))
         ax.set_aspect(1 / self.stretch)
@@ -155,7 +154,7 @@ def draw_policy_map(ax: Axes, one: Subject, board: Board, visits: NDArray[np.flo
         for i in spoken.tolist():
             text = graph.action_name(int(choice[i]))
             _write(ax, float(x[i]), float(y[i]), text, board.cell, dark[i])
-    _mark(ax, x, y, good, bad, board.cell)
+    _mark(ax, board, good, bad)
     return [*_start(ax, one, board), *_legend(good, bad, None if visits is None else visits[states])]
 
 
@@ -172,7 +171,7 @@ def draw_visits_map(ax: Axes, one: Subject, board: Board, visits: NDArray[np.flo
     shades = scale.to_rgba(np.maximum(own, least))
     shades[own == 0] = 1.0
     board.draw(ax, shades)
-    _mark(ax, board.x, board.y, marks.good[board.states], marks.bad[board.states], board.cell)
+    _mark(ax, board, marks.good[board.states], marks.bad[board.states])
     if board.numbered:
         for x, y, count, marked in zip(board.x.tolist(), board.y.tolist(), own.tolist(), ended.tolist(), strict=True):
             if count > 0 and not marked:
@@ -215,28 +214,10 @@ def _write(ax: Axes, x: float, y: float, text: str, cell: float, colour: str) ->
         ax.text(x, y, text, ha="center", va="center_baseline", fontsize=size, color=colour, zorder=3)
 
 
-def _mark(
-    ax: Axes,
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    good: NDArray[np.bool_],
-    bad: NDArray[np.bool_],
-    cell: float,
-) -> None:
-    size = 72 * cell * 0.38
-    ax.plot(
-        x[good], y[good], linestyle="none", marker="*", markersize=size * 1.3, color=GOOD, markeredgewidth=0, zorder=3
-    )
-    ax.plot(
-        x[bad],
-        y[bad],
-        linestyle="none",
-        marker="x",
-        markersize=size,
-        color=BAD,
-        markeredgewidth=max(size / 7, 0.5),
-        zorder=3,
-    )
+def _mark(ax: Axes, board: Board, good: NDArray[np.bool_], bad: NDArray[np.bool_]) -> None:
+    size = 72 * board.cell * 0.38
+    for where, looks, large, edge in ((good, GOAL, size * 1.3, 0.0), (bad, AVOIDED, size, max(size / 7, 0.5))):
+        ax.plot(board.x[where], board.y[where], markersize=large, markeredgewidth=edge, zorder=3, **looks)
 
 
 def _start(ax: Axes, one: Subject, board: Board) -> list[Any]:
@@ -257,20 +238,9 @@ def _legend(good: NDArray[np.bool_], bad: NDArray[np.bool_], visits: NDArray[np.
 
     handles: list[Any] = []
     if good.any():
-        handles.append(Line2D([], [], linestyle="none", marker="*", color=GOOD, markersize=7, label="goal"))
+        handles.append(Line2D([], [], markersize=7, label="goal", **GOAL))
     if bad.any():
-        handles.append(
-            Line2D(
-                [],
-                [],
-                linestyle="none",
-                marker="x",
-                color=BAD,
-                markersize=5,
-                markeredgewidth=1.1,
-                label="to be avoided",
-            )
-        )
+        handles.append(Line2D([], [], markersize=5, markeredgewidth=1.1, label="to be avoided", **AVOIDED))
     if visits is not None and (visits > 0).any():
         handles.append(Patch(facecolor=SEEN, alpha=0.5, edgecolor=EDGE, label="visited, darker is more often"))
     if visits is not None and (visits[~(good | bad)] == 0).any():

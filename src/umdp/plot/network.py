@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from umdp.model.sketch import taken
 from umdp.plot.style import GUIDE
 from umdp.plot.subject import Subject
-from umdp.statements.text import one_line
+from umdp.statements.text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -176,8 +176,8 @@ def _box(ax: Axes, one: Subject, net: Network, state: int) -> Text:
     edge = GOOD if marks.good[state] else BAD if marks.bad[state] else START if state == graph.initial else PLAIN
     line = 0.8 if edge == PLAIN else 1.6
     single = graph.state_ptr[state + 1] - graph.state_ptr[state] == 1
-    name = _cut(graph.state_name(state))
-    action = "" if single else _cut(graph.action_name(int(net.choice[state])))
+    name = shortened(graph.state_name(state), LETTERS)
+    action = "" if single else shortened(graph.action_name(int(net.choice[state])), LETTERS)
     return ax.text(
         x, y, f"{name}\n▸ {action}" if action else name, ha="center", va="center", fontsize=6.3, zorder=4, linespacing=1.25,
         bbox={"boxstyle": "round,pad=0.32", "facecolor": "white", "edgecolor": edge, "linewidth": line},
@@ -209,8 +209,3 @@ def _arrows() -> Any:
             super().draw(renderer)
 
     return BoxArrow
-
-
-def _cut(text: str) -> str:
-    text = one_line(text)
-    return text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"

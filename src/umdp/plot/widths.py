@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
+from umdp.learning.candidates.candidate import reached_states
 from umdp.model.sketch import taken
-from umdp.plot.figure import new_figure, place_legend
-from umdp.plot.style import GUIDE, Style, settings, styles
+from umdp.plot.figure import picture
+from umdp.plot.style import GUIDE, Style, styles
 from umdp.plot.subject import Drawable, Subject, subjects
-from umdp.statements.text import one_line
+from umdp.statements.text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,18 +67,14 @@ def intervals(
         raise ModelError(f'by is "visits" or "width", not {by!r}')
     rows = _rows(models, shown[0], by)
     looks = list(styles(f"run {number}" for number in range(len(shown))).values())
-    figure = (
-        new_figure(5.6, 0.8 + 0.19 * (len(rows) + 0.6 * len({choice for choice, _ in rows}))) if ax is None else None
-    )
-    with settings() if figure is not None else nullcontext():
-        target = figure.add_subplot() if figure is not None else ax
-        assert target is not None
+
+    def draw(target: Axes) -> list[Any]:
         _draw(target, shown, models, rows, looks)
-        if figure is not None:
-            target.set_title(_title(shown[0], rows, shown[0].counts is not None and by != "width"), wrap=True)
-            place_legend(figure, _handles(shown, looks))
-            figure.draw_without_rendering()
-    return target
+        return _handles(shown, looks)
+
+    height = 0.8 + 0.19 * (len(rows) + 0.6 * len({choice for choice, _ in rows}))
+    title = _title(shown[0], rows, shown[0].counts is not None and by != "width")
+    return picture((5.6, height), ax, title, draw)
 
 
 def _rows(models: Sequence[IntervalMDP], first: Subject, by: By | None) -> list[tuple[int, int]]:
@@ -119,18 +115,9 @@ def _used(one: Subject) -> NDArray[np.bool_]:
     if one.find_policy is None:
         return np.ones(graph.choices, dtype=np.bool_)
     choice, over = taken(one.policy), one.marks.good | one.marks.bad
-    reached, waiting = {graph.initial}, [graph.initial]
-    while waiting:
-        state = waiting.pop()
-        if over[state]:
-            continue
-        span = slice(int(graph.choice_ptr[choice[state]]), int(graph.choice_ptr[choice[state] + 1]))
-        new = set(graph.successor[span].tolist()) - reached
-        reached |= new
-        waiting += new
     used = np.zeros(graph.choices, dtype=np.bool_)
-    used[[choice[state] for state in reached if not over[state]]] = True
-    return used
+    used[choice[~over]] = True
+    return np.asarray(used & reached_states(graph, used)[graph.choice_state])
 
 
 def _draw(
@@ -149,15 +136,9 @@ def _draw(
             count, all_ = sum(each == choice for each, _ in rows), int(np.diff(graph.choice_ptr)[choice])
             some = f" ({count} of {all_:,} outcomes)" if count < all_ else ""
             ax.text(
-                0.0,
-                y,
-                _cut(name) + some,
-                va="center",
-                ha="left",
-                fontsize=7,
-                fontweight="bold",
+                0.0, y, shortened(name, LETTERS) + some, va="center", ha="left", fontsize=7, fontweight="bold",
                 transform=ax.get_yaxis_transform(),
-            )
+            )  # fmt: skip
             y += 0.85
             last = choice
         at.append(y)
@@ -180,7 +161,7 @@ def _draw(
     truth = next((each.truth for each in shown if each.truth is not None), None)
     if truth is not None:
         ax.vlines(truth.probability[transitions], places - 0.4, places + 0.4, color="black", linewidth=0.8, zorder=3)
-    ax.set_yticks(places, [f"→ {_cut(graph.state_name(int(graph.successor[t])))}" for t in transitions])
+    ax.set_yticks(places, [f"→ {shortened(graph.state_name(int(graph.successor[t])), LETTERS)}" for t in transitions])
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(y - 0.1, -0.6)
     ax.set_xlim(0, end)
@@ -223,8 +204,3 @@ def _title(one: Subject, rows: Sequence[tuple[int, int]], visited: bool) -> str:
     if count == 1:
         return f"the choice {'taken most' if visited else 'that is least certain'}{where}"
     return f"the {count} choices {'taken most' if visited else 'that are least certain'}{where}"
-
-
-def _cut(text: str) -> str:
-    text = one_line(text)
-    return text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["Sentence", "as_markdown", "as_markup", "facts_html", "nouns", "one_line", "printable", "were", "worded"]
+__all__ = [
+    "Sentence", "as_markdown", "as_markup", "facts_html", "nouns", "one_line", "printable", "safe_bound", "shortened", "were",
+    "worded",
+]  # fmt: skip
 
 # Control characters but the end of a line (Cc), characters that are not seen and change what is (Cf: directions, joiners, tags),
 # separators of lines and paragraphs (Zl, Zp), halves of pairs (Cs) and what is no character at all.
@@ -41,6 +45,18 @@ def one_line(text: str) -> str:
     a\u000ab
     """
     return text if text.isascii() and text.isprintable() else _CONTROL_OR_END.sub(_written, text)
+
+
+def shortened(text: str, letters: int) -> str:
+    """Return text as `one_line` does, of so many letters at most.
+
+    Examples
+    --------
+    >>> shortened("a long name", 8)
+    'a long …'
+    """
+    text = one_line(text)
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
 def as_markup(text: str) -> str:
@@ -107,6 +123,18 @@ def nouns(count: float, noun: str) -> str:
     if count == 1:
         return noun
     return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("s") else f"{noun}s"
+
+
+def safe_bound(bound: float, digits: int, *, at_least: bool) -> float:
+    """Return a bound with so many decimals, rounded to the side on which less is promised.
+
+    Examples
+    --------
+    >>> safe_bound(0.12345, 2, at_least=True), safe_bound(0.12345, 2, at_least=False), safe_bound(math.inf, 2, at_least=True)
+    (0.12, 0.13, inf)
+    """
+    scale = 10**digits
+    return (math.floor if at_least else math.ceil)(bound * scale) / scale if math.isfinite(bound) else bound
 
 
 def were(count: float) -> str:

@@ -15,7 +15,7 @@ from umdp.model import Policy
 from umdp.solver import Solution
 from umdp.solver.proof.certificate import Certificate, skeleton
 from umdp.statements.guarantee import Guarantee
-from umdp.statements.text import nouns
+from umdp.statements.text import nouns, safe_bound
 from umdp.verify.checker import verify_content
 from umdp.verify.document import digest
 
@@ -86,12 +86,7 @@ class Promised:
         return other is None or (self.bound > other.bound if self.at_least else self.bound < other.bound)
 
     def __str__(self) -> str:
-        scale = 10**6
-        safe = (
-            (math.floor if self.at_least else math.ceil)(self.bound * scale) / scale
-            if math.isfinite(self.bound)
-            else self.bound
-        )
+        safe = safe_bound(self.bound, 6, at_least=self.at_least)
         return f"{'at least' if self.at_least else 'at most'} {safe:.6g} {self.how}"
 
     def as_dict(self) -> dict[str, Any]:

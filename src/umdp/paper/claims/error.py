@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from umdp.paper.claims.curves import above_zero, errors, gaps, interval
+from umdp.paper.claims.mean_curves import above_zero, errors, gaps, interval
 from umdp.paper.claims.measures import Evidence, Floats, Runs, logarithmic_grid
 from umdp.paper.claims.reach import ENVIRONMENTS, LEARNERS, LONG, SLOWER, VISIBLE, comparable, near, too_short
 from umdp.paper.claims.verdict import Part, Ruling, number, percent, rule, series, weigh

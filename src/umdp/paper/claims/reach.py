@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from umdp.paper.claims.curves import LOGARITHMIC, centred, first, gaps, interval
+from umdp.paper.claims.mean_curves import LOGARITHMIC, centred, first, gaps, interval
 from umdp.paper.claims.measures import EXACT, OPTIMAL, Evidence, Floats, Runs, logarithmic_grid
 from umdp.paper.claims.verdict import Part, Ruling, count, number, rule, unjudged, weigh
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from umdp.paper.claims.curves import for_good, gaps, interval
+from umdp.paper.claims.mean_curves import for_good, gaps, interval
 from umdp.paper.claims.measures import OPTIMAL, Evidence, Floats, Runs, logarithmic_grid
 from umdp.paper.claims.reach import NEAR, near
 from umdp.paper.claims.verdict import Part, Ruling, Stand, number, power, rule, unjudged, weigh

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from umdp.paper.claims.curves import centred, first, gaps, interval
+from umdp.paper.claims.mean_curves import centred, first, gaps, interval
 from umdp.paper.claims.measures import Evidence, logarithmic_grid
 from umdp.paper.claims.reach import LONG, NEAR, too_short, whole
 from umdp.paper.claims.verdict import Part, Ruling, count, number, percent, rule, series, unjudged, weigh

@@ -10,9 +10,7 @@ from umdp.paper.claims.differences import CONVENTIONS, DIFFERENCES, INTRODUCTION
 from umdp.paper.claims.endings import ENDING_HEAD, ending_rows
 from umdp.paper.claims.order import HEAD, orders
 from umdp.paper.claims.prices import price_rows, prices
-from umdp.paper.report.embed import embed
-from umdp.paper.report.page import render
-from umdp.paper.report.settings import toml
+from umdp.paper.report.page import embed, render, toml
 from umdp.paper.report.summary import MODES, ORDER, PRICE, basic_runs, by_claim, explained
 from umdp.paper.results import Results
 from umdp.plot import METRICS
