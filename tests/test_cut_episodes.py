@@ -13,7 +13,7 @@ import pytest
 import umdp
 from umdp import MDP, Policy, Rewards, evaluate, simulate, solve
 from umdp.io import write_policy
-from umdp.io.policy import read_remembered
+from umdp.io.policy_files import read_remembered
 from umdp.solver.temporal import recalled
 from umdp.source import Gymnasium
 

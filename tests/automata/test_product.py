@@ -19,7 +19,7 @@ from umdp.automata.product import multiply
 from umdp.cli import run
 from umdp.errors import FormatError
 from umdp.io import read_policy, write, write_policy
-from umdp.io.policy import read_remembered
+from umdp.io.policy_files import read_remembered
 from umdp.solver.temporal import recalled
 from umdp.spec import Spec
 from umdp.verify import verify_content

@@ -249,7 +249,7 @@ class Check:
         if self.evaluate is None:
             return None
         from umdp.io import read_policy
-        from umdp.io.policy import read_remembered
+        from umdp.io.policy_files import read_remembered
 
         remembered = read_remembered(Path(self.evaluate)) if Path(self.evaluate).is_file() else None
         if remembered is None:
@@ -315,7 +315,7 @@ def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None)
 
 def _places(given: Sequence[str], files: Sequence[PropertyFile]) -> tuple[str, ...]:
     """Return, for each property, the file and line it is from; nothing for those that were typed."""
-    from umdp.io.properties import is_property_file
+    from umdp.io.files import is_property_file
 
     places: list[str] = []
     of_file = iter(files)

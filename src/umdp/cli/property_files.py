@@ -24,7 +24,8 @@ def expanded(
     """
     from umdp.io import parse_constants
     from umdp.io.constants import format_constants
-    from umdp.io.properties import is_property_file, read_properties
+    from umdp.io.files import is_property_file
+    from umdp.io.properties import read_properties
     from umdp.spec import Spec
 
     asked: list[tuple[str, Spec]] = []

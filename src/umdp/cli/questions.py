@@ -35,7 +35,7 @@ def beside(model: str) -> list[Path]:
     >>> beside("nowhere/model.prism")
     []
     """
-    from umdp.io.properties import is_property_file
+    from umdp.io.files import is_property_file
 
     path = Path(model)
     if not path.is_file():

@@ -17,7 +17,7 @@ from umdp.errors import FormatError, ModelError
 
 if TYPE_CHECKING:
     from umdp.io.decisions import Fitted
-    from umdp.io.policy import Remembered
+    from umdp.io.policy_files import Remembered
     from umdp.run import Config
 
 __all__ = ["PlayedPolicy", "Simulate"]
@@ -144,7 +144,7 @@ class Simulate:
         """Return the policy of a file, which says what it was found for, and where it is played."""
         from umdp.analysis.simulation import known
         from umdp.io import policy_about
-        from umdp.io.policy import read_policy_file, read_remembered
+        from umdp.io.policy_files import read_policy_file, read_remembered
         from umdp.model import MDP
 
         if not Path(self.policy).is_file():

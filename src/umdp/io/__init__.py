@@ -182,7 +182,7 @@ def write_policy(policy: Policy, path: PathLike, about: Mapping[str, Any] | None
     ,0,0,go,1,1.0
     ,1,1,stay,0,1.0
     """
-    from umdp.io.policy import write_policy_file
+    from umdp.io.policy_files import write_policy_file
 
     write_policy_file(policy, Path(path), about)
 
@@ -194,14 +194,14 @@ def read_policy(path: PathLike, graph: Graph) -> Policy:
     number within its state. States of data ("anything else", the one before an episode) need no counterpart in the graph, and
     states with one choice no decision.
     """
-    from umdp.io.policy import read_policy_file
+    from umdp.io.policy_files import read_policy_file
 
     return read_policy_file(Path(path), graph).policy
 
 
 def policy_about(path: PathLike) -> dict[str, Any]:
     """Return what a .json file says about its policy, such as the property it was found for; nothing for other files."""
-    from umdp.io.policy import read_about
+    from umdp.io.policy_files import read_about
 
     return read_about(Path(path))
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.io.files import floats
 from umdp.io.numerals import PLAIN, decimal, intern, powers, whole
-from umdp.io.tokens import floats
 from umdp.kernel import kernel
 
 __all__ = ["Columns", "scan"]

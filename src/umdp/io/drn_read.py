@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.io.files import Model, build, is_large, load, sentence
-from umdp.io.tokens import decode_text, floats, intervals, ints, show
+from umdp.io.files import Model, build, decode_text, floats, intervals, ints, is_large, load, sentence, show
 from umdp.model import Rewards
 
 __all__ = ["NO_LABEL", "TAG", "read_drn"]

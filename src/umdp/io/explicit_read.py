@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError
 from umdp.io.explicit_table import Names, Table
-from umdp.io.files import Model, build, load
-from umdp.io.tokens import decode_text, show
+from umdp.io.files import Model, build, decode_text, load, show
 from umdp.model import Rewards
 from umdp.statements.text import nouns
 

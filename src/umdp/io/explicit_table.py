@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.io.files import is_large, load
-from umdp.io.tokens import check_below, check_order, decode_text, floats, intervals, ints, show
+from umdp.io.files import check_below, check_order, decode_text, floats, intervals, ints, is_large, load, show
 
 if TYPE_CHECKING:
     from umdp.io.columns import Columns

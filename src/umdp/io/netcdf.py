@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError, MissingExtra, ModelError
+from umdp.io.bmdp import padded_choices, padded_rows
 from umdp.io.files import Model, certain, load, sentence, store
 from umdp.io.intervalmdp_spec import read_specification
-from umdp.io.padding import padded_choices, padded_rows
-from umdp.model import IntervalMDP, Rewards
-from umdp.model.process import Graph
+from umdp.model import Graph, IntervalMDP, Rewards
 
 __all__ = ["read_netcdf", "write_netcdf"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from umdp.spec.tokenizer import Word, words_of
-
-__all__ = ["PARTS", "TYPES", "Item", "command_places", "items_of"]
+__all__ = ["PARTS", "TYPES", "Item", "Word", "command_places", "items_of", "words_of"]
 
 TYPES = {
     "dtmc": "dtmc", "probabilistic": "dtmc", "idtmc": "dtmc",
@@ -22,6 +22,39 @@ _LINES = {"const": "constant", "rate": "constant", "prob": "constant", "formula"
 _LINES |= {"global": "global"}
 _BLOCKS = ("module", "rewards", "init", "system", "observables", "player")
 _KINDS = ("bool", "int", "double", "rate", "prob")
+
+
+_WORD = re.compile(
+    r"""(?:\s+|//[^\n]*)|(?P<text>"[^"\n]*")|(?P<name>[A-Za-z_]\w*'?)"""
+    r"""|(?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|(?P<sign><=>|=>|<=|>=|!=|->|<-|\.\.|.)""",
+    re.DOTALL,
+)
+
+
+class Word(NamedTuple):
+    """A word: what it is (``name``, ``text``, ``number`` or ``sign``), and where it begins."""
+
+    kind: str
+    text: str
+    at: int
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.at + len(self.text)
+
+
+def words_of(text: str) -> Iterator[Word]:
+    """Yield the words of a text, without space and comments.
+
+    Examples
+    --------
+    >>> [word.text for word in words_of('x : [0..3]; // a range')]
+    ['x', ':', '[', '0', '..', '3', ']', ';']
+    """
+    for found in _WORD.finditer(text):
+        if found.lastgroup is not None:
+            yield Word(found.lastgroup, found[0], found.start())
 
 
 @dataclass(frozen=True)

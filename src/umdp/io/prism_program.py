@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from umdp.errors import FormatError
-from umdp.io.prism_items import PARTS, TYPES, Item, items_of
-from umdp.spec.tokenizer import Word
+from umdp.io.prism_items import PARTS, TYPES, Item, Word, items_of
 
 __all__ = ["Program", "program_of"]
 

@@ -16,10 +16,9 @@ from umdp.spec.evaluate import constant
 from umdp.spec.expression import Expression, Label
 from umdp.spec.nested import Nested, mapped
 
-__all__ = ["PropertyFile", "is_property_file", "read_properties"]
+__all__ = ["PropertyFile", "read_properties"]
 
 Scalar = bool | int | float
-SUFFIXES = (".props", ".prop", ".pctl", ".csl", ".props.txt")
 _CONSTANT = re.compile(r"const\s+(?:(int|double|bool)\s+)?([A-Za-z_]\w*)\s*(?:=\s*(.*))?$", re.DOTALL)
 _LABEL = re.compile(r'label\s+"([^"]*)"\s*=\s*(.*)$', re.DOTALL)
 _TITLE = re.compile(r'\s*"([^"]*)"\s*:')
@@ -64,11 +63,6 @@ class PropertyFile:
             labels[name] = expression.evaluate(known)
             known = _extended(model, labels, known.constants)
         return known
-
-
-def is_property_file(text: str) -> bool:
-    """Return whether what was given for a property is the name of a file of properties."""
-    return text.endswith(SUFFIXES) and "[" not in text
 
 
 def read_properties(

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError, MissingExtra
 from umdp.io.constants import Constant, format_constants, parse_constants
-from umdp.io.files import Model, load
+from umdp.io.files import Model, decode_text, load
 from umdp.io.prism_items import command_places
 from umdp.io.prism_program import Program, program_of
-from umdp.io.tokens import decode_text
 from umdp.io.umb_read import decode
 
 __all__ = ["as_written", "everything", "formulas", "kind_of", "parsed_program", "read_program"]

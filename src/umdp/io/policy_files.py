@@ -14,8 +14,7 @@ import msgspec
 from umdp.automata import MemoryPolicy
 from umdp.errors import FormatError
 from umdp.io.decisions import Decision, Fitted, decisions_of, fit
-from umdp.io.files import load, sentence, store
-from umdp.io.tokens import decode_text
+from umdp.io.files import decode_text, load, sentence, store
 from umdp.model import Graph, Policy
 
 __all__ = ["read_about", "read_policy_file", "read_remembered", "write_policy_file"]
