@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
@@ -144,6 +144,11 @@ class _Reader:
         column = position - (self.text.rfind("\n", 0, position) + 1) + 1
         raise FormatError(f"column {column}: {problem}", path=self.origin, line=line)
 
+    def fail_before(self, problem: str) -> NoReturn:
+        """Fail at the token that was taken last."""
+        self.at -= 1
+        self.fail(problem)
+
     # Tokens
 
     def peek(self) -> tuple[str, str]:
@@ -179,8 +184,7 @@ class _Reader:
             self.fail("a file in HOA format starts with HOA: v1")
         self.take()
         if self.expect("word", "the version v1") != "v1":
-            self.at -= 1
-            self.fail("only version v1 is known")
+            self.fail_before("only version v1 is known")
         seen: set[str] = set()
         while self.peek()[0] == "header":
             self.header(seen)
@@ -217,67 +221,52 @@ class _Reader:
                 self.made.propositions = tuple(names)
             case "Acceptance:":
                 self.sets = self.number("the number of acceptance sets")
-                self.made.condition = self.condition()
+                self.made.condition = self.either(self.marked)
             case "Alias:":
                 alias = self.expect("alias", "the name of an alias")
-                self.aliases[alias] = self.guard()
+                self.aliases[alias] = self.either(self.literal)
             case _:
                 while self.peek()[0] not in ("header", "section", "end"):
                     self.take()
 
-    def condition(self) -> Condition:
-        found = self.conjunct()
+    def either(self, basic: Callable[[], Condition]) -> Condition:
+        """Read a disjunction of conjunctions of what `basic` reads."""
+        found = self.both(basic)
         while self.sign("|"):
-            found = ("|", found, self.conjunct())
+            found = ("|", found, self.both(basic))
         return found
 
-    def conjunct(self) -> Condition:
-        found = self.basic()
+    def both(self, basic: Callable[[], Condition]) -> Condition:
+        found = self.bracketed(basic)
         while self.sign("&"):
-            found = ("&", found, self.basic())
+            found = ("&", found, self.bracketed(basic))
         return found
 
-    def basic(self) -> Condition:
-        if self.sign("("):
-            found = self.condition()
-            self.need(")")
-            return found
+    def bracketed(self, basic: Callable[[], Condition]) -> Condition:
+        if not self.sign("("):
+            return basic()
+        found = self.either(basic)
+        self.need(")")
+        return found
+
+    def marked(self) -> Condition:
         word = self.expect("word", "Inf, Fin, t or f")
         if word in ("t", "f"):
             return (word,)
         if word not in ("Inf", "Fin"):
-            self.at -= 1
-            self.fail(f"expected Inf, Fin, t or f, not {word}")
+            self.fail_before(f"expected Inf, Fin, t or f, not {word}")
         self.need("(")
         if self.sign("!"):
-            self.at -= 1
-            self.fail("complemented sets are not supported; give the set itself")
+            self.fail_before("complemented sets are not supported; give the set itself")
         mark = self.number("the number of an acceptance set")
         if mark >= self.sets:
-            self.at -= 1
-            self.fail(f"there is no acceptance set {mark}; they are numbered 0 to {self.sets - 1}")
+            self.fail_before(f"there is no acceptance set {mark}; they are numbered 0 to {self.sets - 1}")
         self.need(")")
         return (word, mark)
 
-    def guard(self) -> Guard:
-        found = self.guards()
-        while self.sign("|"):
-            found = ("|", found, self.guards())
-        return found
-
-    def guards(self) -> Guard:
-        found = self.literal()
-        while self.sign("&"):
-            found = ("&", found, self.literal())
-        return found
-
     def literal(self) -> Guard:
         if self.sign("!"):
-            return ("!", self.literal())
-        if self.sign("("):
-            found = self.guard()
-            self.need(")")
-            return found
+            return ("!", self.bracketed(self.literal))
         kind, text = self.peek()
         if kind == "alias":
             if text not in self.aliases:
@@ -287,8 +276,7 @@ class _Reader:
             return (self.take(),)
         bit = self.number("a proposition's number, t, f or an alias")
         if bit >= len(self.made.propositions):
-            self.at -= 1
-            self.fail(f"there is no proposition {bit}; there are {len(self.made.propositions)}")
+            self.fail_before(f"there is no proposition {bit}; there are {len(self.made.propositions)}")
         return ("p", bit)
 
     def body(self) -> None:
@@ -333,7 +321,7 @@ class _Reader:
     def label(self) -> Guard | None:
         if not self.sign("["):
             return None
-        found = self.guard()
+        found = self.either(self.literal)
         self.need("]")
         return found
 
@@ -343,8 +331,7 @@ class _Reader:
             while not self.sign("}"):
                 mark = self.number("the number of an acceptance set, or }")
                 if mark >= self.sets:
-                    self.at -= 1
-                    self.fail(f"there is no acceptance set {mark}; there are {self.sets}")
+                    self.fail_before(f"there is no acceptance set {mark}; there are {self.sets}")
                 marks.add(mark)
         return frozenset(marks)
 

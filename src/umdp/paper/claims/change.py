@@ -11,6 +11,7 @@ it in at least 90 % of its runs: earlier ones come before anything has been lear
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -139,10 +140,7 @@ def only_lui_returns(evidence: Evidence) -> Ruling:
         times = [count(_time(scene, bound)) for bound in BOUNDS]
         said = f"after {sum(falls)} of {len(falls)} changes; median time unbounded {times[0]}, [200, 300] {times[1]}, "
         parts.append(Part(f"{environment}, faster with the bound", stands, f"{said}[20, 30] {times[2]}"))
-    if all(part.stands == "open" for part in parts):
-        return _nothing(evidence, early)
-    more = f"Too early, as LUI had not learned by then: {', '.join(early)}." if early else ""
-    return rule(parts, "parts", evidence.seeds, more)
+    return _ruling(evidence, parts, early)
 
 
 def not_without_randomisation(evidence: Evidence) -> Ruling:
@@ -165,8 +163,16 @@ def not_without_randomisation(evidence: Evidence) -> Ruling:
             share = _interval(np.concatenate([each.returned for each in found]))
             stands = weigh(share, NONE, SOME) if xi == 1.0 else weigh(share, RETURNS, MOSTLY, most=False)
             parts.append(Part(name, stands, f"{number(share, 'percent')} of LUI's runs return"))
+    return _ruling(evidence, parts, early)
+
+
+def _ruling(evidence: Evidence, parts: Sequence[Part], early: Sequence[str]) -> Ruling:
+    """Return what the parts come to, and which changes came too early."""
     if all(part.stands == "open" for part in parts):
-        return _nothing(evidence, early)
+        reason = f"no change of these runs of {evidence.trajectories:,} trajectories comes in their first tenth"
+        if early:
+            reason = f"in runs of {evidence.trajectories:,} trajectories every change comes before LUI has learned"
+        return unjudged("too short", reason, evidence.seeds)
     more = f"Too early, as LUI had not learned by then: {', '.join(early)}." if early else ""
     return rule(parts, "parts", evidence.seeds, more)
 
@@ -214,11 +220,3 @@ def _time(scene: Scene, bound: str) -> float:
     """Return the median time to return over all changes looked at."""
     times = np.concatenate([share.time[share.before] for share in scene.shares("LUI", (bound,)).values()])
     return float(np.median(times)) if len(times) else float("inf")
-
-
-def _nothing(evidence: Evidence, early: list[str]) -> Ruling:
-    if early:
-        reason = f"in runs of {evidence.trajectories:,} trajectories every change comes before LUI has learned"
-    else:
-        reason = f"no change of these runs of {evidence.trajectories:,} trajectories comes in their first tenth"
-    return unjudged("too short", reason, evidence.seeds)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from umdp.paper.claims.mean_curves import above_zero, errors, gaps, interval
-from umdp.paper.claims.measures import Evidence, Floats, Runs, logarithmic_grid
-from umdp.paper.claims.reach import ENVIRONMENTS, LEARNERS, LONG, SLOWER, VISIBLE, comparable, near, too_short
+from umdp.paper.claims.measures import Evidence, Floats, Runs
+from umdp.paper.claims.reach import ENVIRONMENTS, LEARNERS, SLOWER, VISIBLE, comparable, compared, near, on_curves
 from umdp.paper.claims.verdict import Part, Ruling, number, percent, rule, series, weigh
 
 __all__ = ["misleading", "smallest_error"]
@@ -17,28 +19,24 @@ OFTEN, SOMETIMES, RARELY = 0.25, 0.15, 0.10
 """Shares of the logarithmic axis that count as often and as rarely; up to the one between them it is close."""
 
 
-def smallest_error(evidence: Evidence) -> Ruling:
+@on_curves
+def smallest_error(evidence: Evidence, points: Floats) -> Ruling:
     """C3: LUI has the smallest estimation error.
 
     A part per environment of the paper's figure: the mean of the absolute estimation error, over the logarithmic axis and
     seeds, is smallest for LUI among the learners whose mean curve ends within 5 % of the optimum, since a poor policy that is
     known to be poor has a small error, too; beyond 1.25 times the smallest it clearly is not.
     """
-    if evidence.trajectories < LONG:
-        return too_short(evidence)
-    points = logarithmic_grid(evidence.trajectories)
-    shown = [_smallest(evidence, name, points) for name in SHOWN]
-    beside = [_smallest(evidence, name, points) for name in ENVIRONMENTS if name not in SHOWN]
+    part = partial(_smallest, points)
+    shown = compared(evidence, part, SHOWN)
+    beside = compared(evidence, part, [name for name in ENVIRONMENTS if name not in SHOWN])
     more = "Beside the figure: " + "; ".join(f"{part.name}: {part.said} ({part.stands})" for part in beside)
     return rule(
         shown, "environments of the figure", evidence.seeds, f"{more}. On chain the mean is of log10(1 + error)."
     )
 
 
-def _smallest(evidence: Evidence, environment: str, points: Floats) -> Part:
-    runs = comparable(evidence, environment)
-    if runs is None:
-        return Part(environment, "open", "not run with all four")
+def _smallest(points: Floats, environment: str, runs: dict[str, Runs]) -> Part:
     able = {name: each for name, each in runs.items() if gaps(each, points[-1:])[0, 0] <= near(environment)}
     means = {name: errors(each, points, absolute=True).mean(1) for name, each in runs.items()}
     others = {name: means[name] for name in able if name != "LUI"}
@@ -57,15 +55,13 @@ def _smallest(evidence: Evidence, environment: str, points: Floats) -> Part:
     return Part(environment, weigh(ratio, 1.0, SLOWER), f"{said}, ratio {number(ratio)}; {whole}")
 
 
-def misleading(evidence: Evidence) -> Ruling:
+@on_curves
+def misleading(evidence: Evidence, points: Floats) -> Ruling:
     """C7: MAP often has positive estimation error; the interval methods rarely.
 
     Four parts: the share of the logarithmic axis, averaged over environments, on which the mean error is above zero is at
     least 25 % for MAP and clearly less below 15 %; and at most 10 % for each of LUI, PAC and UCRL2, clearly more beyond 15 %.
     """
-    if evidence.trajectories < LONG:
-        return too_short(evidence)
-    points = logarithmic_grid(evidence.trajectories)
     parts, single = [], []
     absent = [name for name in ENVIRONMENTS if comparable(evidence, name) is None]
     for learner in LEARNERS:

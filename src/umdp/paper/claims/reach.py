@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import wraps
+
 import numpy as np
 
 from umdp.paper.claims.mean_curves import LOGARITHMIC, centred, first, gaps, interval
@@ -9,8 +12,8 @@ from umdp.paper.claims.measures import EXACT, OPTIMAL, Evidence, Floats, Runs, l
 from umdp.paper.claims.verdict import Part, Ruling, count, number, rule, unjudged, weigh
 
 __all__ = [
-    "ENVIRONMENTS", "LEARNERS", "LONG", "NEAR", "VISIBLE", "about_equal", "comparable", "first_to_be_optimal", "near", "slowest",
-    "too_short", "whole",
+    "ENVIRONMENTS", "LEARNERS", "LONG", "NEAR", "VISIBLE", "about_equal", "comparable", "compared", "first_to_be_optimal", "near",
+    "on_curves", "slowest", "whole",
 ]  # fmt: skip
 
 ENVIRONMENTS = ("chain", "aircraft", "grid", "bandit", "betting-favourable", "betting-unfavourable")
@@ -27,10 +30,17 @@ ALIKE, UNLIKE = 0.10, 0.20
 """Mean distances between two curves, as a share of the height they span, up to which they are alike, and beyond which not."""
 
 
-def too_short(evidence: Evidence) -> Ruling:
-    """Return that runs are too short for their curves to be judged."""
-    reason = f"curves are judged from {LONG:,} trajectories on; these runs have {evidence.trajectories:,}"
-    return unjudged("too short", reason, evidence.seeds)
+def on_curves(measure: Callable[[Evidence, Floats], Ruling]) -> Callable[[Evidence], Ruling]:
+    """Return a measure of mean curves, given the points of their axis; it does not judge runs that are too short for it."""
+
+    @wraps(measure)
+    def judged(evidence: Evidence) -> Ruling:
+        if evidence.trajectories < LONG:
+            reason = f"curves are judged from {LONG:,} trajectories on; these runs have {evidence.trajectories:,}"
+            return unjudged("too short", reason, evidence.seeds)
+        return measure(evidence, logarithmic_grid(evidence.trajectories))
+
+    return judged
 
 
 def near(environment: str, share: float = NEAR) -> float:
@@ -45,47 +55,51 @@ def comparable(evidence: Evidence, environment: str) -> dict[str, Runs] | None:
     return runs if len(runs) == len(LEARNERS) else None
 
 
-def first_to_be_optimal(evidence: Evidence) -> Ruling:
+def compared(
+    evidence: Evidence, part: Callable[[str, dict[str, Runs]], Part], environments: Sequence[str] = ENVIRONMENTS
+) -> list[Part]:
+    """Return a part per environment, of the runs of the four learners; it is open where some are missing."""
+    found = {environment: comparable(evidence, environment) for environment in environments}
+    return [
+        Part(name, "open", "not run with all four") if runs is None else part(name, runs)
+        for name, runs in found.items()
+    ]
+
+
+@on_curves
+def first_to_be_optimal(evidence: Evidence, points: Floats) -> Ruling:
     """C1: LUI is first to reach an optimal policy in every environment.
 
     A part per environment: the trajectory at which LUI's mean curve first comes within 5 % of the optimum, divided by that of
     the quickest of PAC, MAP and UCRL2, is at most 1; beyond 1.25 it clearly is not.
     """
-    if evidence.trajectories < LONG:
-        return too_short(evidence)
-    points = logarithmic_grid(evidence.trajectories)
-    parts, exact = [], []
-    for environment in ENVIRONMENTS:
-        runs = comparable(evidence, environment)
-        if runs is None:
-            parts.append(Part(environment, "open", "not run with all four"))
-            continue
+    exact = []
+
+    def part(environment: str, runs: dict[str, Runs]) -> Part:
+        medians = {name: float(np.median(each.first_reach())) for name, each in runs.items()}
+        if np.isfinite(min(medians.values())):
+            exact.append(medians["LUI"] <= min(medians.values()))
         times = {name: first(gaps(each, points), points, near(environment)) for name, each in runs.items()}
         quickest = min((name for name in times if name != "LUI"), key=lambda name: float(times[name][0]))
         ratio = interval(_ratio(times["LUI"], np.min([times[name] for name in times if name != "LUI"], axis=0)))
         said = f"LUI {count(whole(times['LUI'][0]))}, {quickest} {count(whole(times[quickest][0]))}"
         if np.isinf(times["LUI"][0]) and np.isinf(times[quickest][0]):
-            parts.append(Part(environment, "open", "nobody gets there"))
-        else:
-            tied = times["LUI"][0] == times[quickest][0] == points[0]
-            stands = "tied" if tied else weigh(ratio, 1.0, SLOWER)
-            parts.append(Part(environment, stands, f"{said}, ratio {number(ratio)}"))
-        medians = {name: float(np.median(each.first_reach())) for name, each in runs.items()}
-        if np.isfinite(min(medians.values())):
-            exact.append(medians["LUI"] <= min(medians.values()))
+            return Part(environment, "open", "nobody gets there")
+        tied = times["LUI"][0] == times[quickest][0] == points[0]
+        return Part(environment, "tied" if tied else weigh(ratio, 1.0, SLOWER), f"{said}, ratio {number(ratio)}")
+
+    parts = compared(evidence, part)
     more = f"By the median run and within {OPTIMAL:.0%} LUI is first in {sum(exact)} of {len(exact)}." if exact else ""
     return rule(parts, "environments", evidence.seeds, more)
 
 
-def about_equal(evidence: Evidence) -> Ruling:
+@on_curves
+def about_equal(evidence: Evidence, points: Floats) -> Ruling:
     """C2: LUI and PAC are about equal on chain and grid.
 
     A part for each: the mean distance between their mean curves over the logarithmic axis, as a share of the height that the
     two span, is at most 10 %; beyond 20 % they clearly differ.
     """
-    if evidence.trajectories < LONG:
-        return too_short(evidence)
-    points = logarithmic_grid(evidence.trajectories)
     parts = []
     for environment in ("chain", "grid"):
         runs = [evidence.of(environment, learner) for learner in ("LUI", "PAC")]
@@ -101,33 +115,28 @@ def about_equal(evidence: Evidence) -> Ruling:
     return rule(parts, "environments", evidence.seeds)
 
 
-def slowest(evidence: Evidence) -> Ruling:
+@on_curves
+def slowest(evidence: Evidence, points: Floats) -> Ruling:
     """C4: UCRL2 is the slowest.
 
     A part per environment: the mean gap to the optimum over the logarithmic axis is larger for UCRL2 than for each of LUI,
     PAC and MAP; where the interval of the ratio to the largest of theirs contains 1, that is close, and where they differ by less
     than a thousandth of the optimum they are tied.
     """
-    if evidence.trajectories < LONG:
-        return too_short(evidence)
-    points = logarithmic_grid(evidence.trajectories)
-    parts = []
-    for environment in ENVIRONMENTS:
-        runs = comparable(evidence, environment)
-        if runs is None:
-            parts.append(Part(environment, "open", "not run with all four"))
-            continue
+
+    def part(environment: str, runs: dict[str, Runs]) -> Part:
         means = {name: gaps(each, points).mean(1) for name, each in runs.items()}
         others = {name: mean for name, mean in means.items() if name != "UCRL2"}
         last = max(others, key=lambda name: float(others[name][0]))
         own, worst = means["UCRL2"], np.max(list(others.values()), axis=0)
         said = f"UCRL2 {own[0]:.3g}, {last} {worst[0]:.3g}"
         if abs(own[0] - worst[0]) <= VISIBLE:  # less than a line is wide; a run in a hundred does not decide
-            parts.append(Part(environment, "tied", said))
-            continue
+            return Part(environment, "tied", said)
         ratio = interval(own / np.maximum(worst, EXACT))
-        parts.append(Part(environment, weigh(ratio, 1.0, 1.0, most=False), f"{said}, ratio {number(ratio)}"))
-    return rule(parts, "environments", evidence.seeds, "On chain the gap is in decimal orders of magnitude.")
+        return Part(environment, weigh(ratio, 1.0, 1.0, most=False), f"{said}, ratio {number(ratio)}")
+
+    more = "On chain the gap is in decimal orders of magnitude."
+    return rule(compared(evidence, part), "environments", evidence.seeds, more)
 
 
 def whole(point: float) -> float:

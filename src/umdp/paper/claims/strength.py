@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from umdp.paper.claims.mean_curves import centred, first, gaps, interval
-from umdp.paper.claims.measures import Evidence, logarithmic_grid
-from umdp.paper.claims.reach import LONG, NEAR, too_short, whole
+from umdp.paper.claims.measures import Evidence, Floats
+from umdp.paper.claims.reach import NEAR, on_curves, whole
 from umdp.paper.claims.verdict import Part, Ruling, count, number, percent, rule, series, unjudged, weigh
 
 __all__ = ["strength_hardly_matters"]
@@ -16,7 +16,8 @@ HARDLY, MUCH = 0.10, 0.20
 """Distances between the best and the worst curve, as a share of the optimum: a tenth of a figure's height hardly matters."""
 
 
-def strength_hardly_matters(evidence: Evidence) -> Ruling:
+@on_curves
+def strength_hardly_matters(evidence: Evidence, points: Floats) -> Ruling:
     """C9: prior strength hardly matters on grid.
 
     The distance between the best and the worst of the mean curves, averaged over the logarithmic axis, is at most 10 % of the
@@ -25,11 +26,8 @@ def strength_hardly_matters(evidence: Evidence) -> Ruling:
     """
     runs = {name: evidence.of("grid", name) for name in STRENGTHS}
     found = {name: each for name, each in runs.items() if each is not None}
-    if evidence.trajectories < LONG:
-        return too_short(evidence)
     if len(found) < 2:
         return unjudged("none", "less than two of the six strengths were run on grid", evidence.seeds)
-    points = logarithmic_grid(evidence.trajectories)
     curves = np.array([gaps(each, points) for each in found.values()])
     apart = np.ptp(curves, axis=0)
     mean, widest = interval(centred(apart.mean(1))), int(apart[0].argmax())
