@@ -8,8 +8,7 @@ from typing import Any
 
 import typer
 
-from umdp.cli.app import app
-from umdp.cli.help import named, placed, word
+from umdp.cli.app import app, named, placed, word
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference.md"
 BEGIN, END = "<!-- commands: from the help, by tests/reference_commands.py -->\n", "<!-- end of commands -->\n"

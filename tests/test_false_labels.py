@@ -197,7 +197,7 @@ def test_anything_else_is_the_worst_that_can_happen(text: str, worst: float, bes
 
 
 def test_a_run_is_checked_with_anything_else_as_the_worst(tmp_path: Path) -> None:
-    from umdp.cli.learned import Origin
+    from umdp.cli.checked import Origin
 
     path = write(tmp_path / "log.csv", tosses(200))
     *_, last = anytime(Log(path, labels={"goal": ["goal"]}), 'Pmin=? [ F<=1 "goal" ]', ConfidenceSequence(0.05))

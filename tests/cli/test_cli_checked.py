@@ -9,7 +9,7 @@ import pytest
 import umdp as package
 from umdp import MDP, IntervalMDP, io
 from umdp.benchmark import BENCHMARKS
-from umdp.cli.questions import beside
+from umdp.cli.checked import beside
 from umdp.spec import Spec
 
 PLUGIN = """

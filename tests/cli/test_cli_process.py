@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from umdp.cli.progress import Progress
+from umdp.cli.terminal import Progress
 
 pty = pytest.importorskip("pty")
 
@@ -135,7 +135,7 @@ def test_compiling_is_announced_once(tmp_path, folder):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     code = (
         "from umdp import Graph, kernel\n"
-        "from umdp.cli.kernels import announce\n"
+        "from umdp.cli.terminal import announce\n"
         "kernel.LARGE = 0\n"
         "announce()\n"
         "for _ in range(2):\n"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from umdp import Bracket, Status, solve
-from umdp.cli.report import numbers
+from umdp.cli.answers import numbers
 
 SURE = 'Pmaxmin>=0.9 [ !"crater" U "base" ]'
 COST = 'R{"energy"}minmax=? [ F "base" ]'

@@ -15,7 +15,8 @@ from umdp import MDP, io
 from umdp.cli import run as command
 from umdp.run import Config, Store
 from umdp.run.codec import pack
-from umdp.run.fingerprint import PARTS, compare, fingerprint, graph_digest
+from umdp.run.fingerprint import PARTS, compare, fingerprint
+from umdp.run.format1 import graph_digest
 
 COIN = MDP(
     [0, 1, 2, 3],

@@ -49,17 +49,14 @@ def run(arguments: Sequence[str]) -> int:
     umdp 0.1.0
     0
     """
-    from umdp.cli.terminal import guarded
+    from umdp.cli.terminal import guarded, hush
 
     with warnings.catch_warnings(), guarded():
         warnings.showwarning = _note  # in a line, without the place in somebody's code
         try:
             return _run(arguments)
         finally:
-            if "umdp.cli.kernels" in sys.modules:
-                from umdp.cli.kernels import hush
-
-                hush()
+            hush()
 
 
 def _note(message: Warning | str, *place: Any, **more: Any) -> None:
@@ -113,9 +110,8 @@ def _answered(arguments: Sequence[str]) -> int:
 def _fail(message: str) -> int:
     from umdp.cli.terminal import complain
 
-    complain(
-        message.replace('on_error="skip"', "--on-error skip")
-    )  # sources speak to Python; here the same is an option
+    # Sources speak to Python; here the same is an option.
+    complain(message.replace('on_error="skip"', "--on-error skip"))
     return 2
 
 

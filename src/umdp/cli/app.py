@@ -1,37 +1,161 @@
-"""What can be typed: commands, arguments, options and their help."""
+"""What can be typed: the commands, and how their help looks (words for types, no boxes, and examples to copy).
+
+A command is a frozen dataclass: its fields are the arguments and options, its docstring is the help, `run` does what was asked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+import enum
+import inspect
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from umdp.cli.calibrate import Calibrate
-from umdp.cli.calibrate_app import declare_calibrate
 from umdp.cli.certify import Certify
-from umdp.cli.certify_app import declare_certify
 from umdp.cli.check import Check
-from umdp.cli.check_env import SECONDS, CheckEnv
-from umdp.cli.compare import Compare, declare_compare
-from umdp.cli.env_args import ENV_ARG, arguments_of
-from umdp.cli.explain import Explain, declare_explain
-from umdp.cli.help import App, Commands, UsageError
-from umdp.cli.learn import Learn, Resume
-from umdp.cli.numbers import integer, number
-from umdp.cli.outputs import FORCE_HELP
-from umdp.cli.plot import Plot, declare_plot
-from umdp.cli.reproduce import Reproduce, declare
+from umdp.cli.check_env import CheckEnv
+from umdp.cli.compare import Compare
+from umdp.cli.examples import EXAMPLES
+from umdp.cli.explain import Explain
+from umdp.cli.learn import Learn
+from umdp.cli.plot import Plot
+from umdp.cli.reproduce import Reproduce
+from umdp.cli.resume import Resume
 from umdp.cli.runs import Export, Show
-from umdp.cli.runs_app import declare_runs
 from umdp.cli.simulate import Simulate
-from umdp.cli.simulate_app import declare_simulate
+from umdp.cli.terminal import console
 from umdp.cli.verify import Verify
-from umdp.solver.methods.table import METHODS
 
-__all__ = ["UsageError", "app", "parse"]
+if TYPE_CHECKING:
+    from rich.console import Console
 
-app = App(
+__all__ = ["Command", "Commands", "Request", "UsageError", "app", "named", "parse", "placed", "word"]
+
+# Typer brings its own copy of click, or uses the one installed, depending on its version.
+UsageError: Any = typer.BadParameter.__mro__[1]
+
+LEFT = 34  # columns for the names; longer ones have a line of their own
+
+
+class Command(TyperCommand):
+    """A command whose help ends with examples, and whose options are given once unless they may be repeated."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse an option that is given twice: of two values one would be passed over without a word."""
+        if not ctx.resilient_parsing:  # as for the completion of a shell
+            *_, order = self.make_parser(ctx).parse_args(args=list(args))
+            counts = Counter(each.name for each in order if each.param_type_name == "option" and not each.multiple)
+            for option in order:
+                if counts[option.name] > 1:
+                    raise UsageError(f"{option.opts[0]} is given twice; give it once", ctx=ctx)
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        arguments = [each for each in self.params if each.param_type_name == "argument"]
+        usage = " ".join(["[OPTIONS]", *map(placed, arguments)])
+        screen = console(markup=True)
+        _introduce(screen, ctx.command_path, usage, self.help or "")
+        _list(screen, "Arguments", [(word(each), _said(each)) for each in arguments])
+        _list(screen, "Options", _options(self, ctx))
+        _show_examples(EXAMPLES.get(str(self.name), ()))
+
+
+class Commands(TyperGroup):
+    """The program: its help lists the commands."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        screen = console(markup=True)
+        _introduce(screen, ctx.command_path, "[OPTIONS] COMMAND ...", self.help or "")
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        _list(screen, "Commands", [(name, _first(each.help or "")) for name, each in found if each is not None])
+        _list(screen, "Options", _options(self, ctx))
+        _show_examples(EXAMPLES["umdp"])
+
+
+def _introduce(console: Console, path: str, usage: str, text: str) -> None:
+    from rich.text import Text
+
+    console.print(Text.assemble(("Usage: ", "bold"), f"{path} {usage}"), soft_wrap=True)
+    for paragraph in text.split("\n\n"):
+        console.print()
+        console.print(Text.from_markup(" ".join(paragraph.split())))
+
+
+def _list(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:
+    """Print names and what they mean in two columns; a long name has its meaning below it."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    if not rows:
+        return
+    console.print()
+    console.print(Text(title, style="bold"))
+    left = min(max(len(name) for name, _ in rows), LEFT if console.width >= 80 else LEFT // 2)
+    for name, meaning in rows:
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(width=left)
+        table.add_column(ratio=1)
+        if len(name) > left:
+            console.print(Padding(Text(name, style="cyan"), (0, 0, 0, 2)), soft_wrap=True)
+            name = ""
+        table.add_row(Text(name, style="cyan"), Text.from_markup(meaning))
+        console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def _options(command: Any, ctx: Any) -> list[tuple[str, str]]:
+    return [(named(each), _said(each)) for each in command.get_params(ctx) if each.param_type_name == "option"]
+
+
+def named(option: Any) -> str:
+    """Return the names of an option, and the word for its value."""
+    names = ", ".join([*option.opts, *option.secondary_opts])
+    return names if option.is_flag else f"{names} {word(option)}"
+
+
+def word(parameter: Any) -> str:
+    """Return the word that stands for a value."""
+    return str(parameter.metavar or parameter.name.upper()).strip("[]")
+
+
+def placed(argument: Any) -> str:
+    """Return an argument as the usage line has it."""
+    name = word(argument)
+    more = "..." if argument.nargs != 1 and not name.endswith("...") else ""
+    return f"{name}{more}" if argument.required else f"[{name}{more}]"
+
+
+def _said(parameter: Any) -> str:
+    """Return what a parameter means, with its default."""
+    text = parameter.help or ""
+    default = parameter.default.value if isinstance(parameter.default, enum.Enum) else parameter.default
+    shown = getattr(parameter, "show_default", False) and not callable(default)
+    if not shown or getattr(parameter, "is_flag", False) or default is None or isinstance(default, list | tuple):
+        return text
+    value = f"{default:g}" if isinstance(default, float) else str(default)
+    return f"{text.removesuffix('.')} \\[default: {value}]"
+
+
+def _first(text: str) -> str:
+    """Return the first sentence."""
+    return text.split("\n\n", maxsplit=1)[0].split(". ", maxsplit=1)[0].strip().removesuffix(".")
+
+
+def _show_examples(examples: Iterable[tuple[str, str]]) -> None:
+    """Print examples, which must not be wrapped: they are there to be copied."""
+    found = list(examples)
+    if found:
+        typer.echo("\nExamples\n" + "".join(f"\n# {what}\n{command}\n" for what, command in found), nl=False)
+
+
+app = typer.Typer(
     name="umdp",
     cls=Commands,
     rich_markup_mode="rich",
@@ -39,38 +163,24 @@ app = App(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-
-_CHECK_HELP = (
-    "Answer properties of a model with certified brackets.\n\n"
-    "The value lies between the two bounds printed, rounding included. For an interval model the property names both "
-    "players, the policy first: Pmaxmin is the best policy against the worst probabilities.\n\n"
-    "Exit status: 0 answered, 1 a threshold does not hold, 2 bad input or usage, 130 interrupted."
-)
-
-
-def _method(text: str) -> str:
-    """Return the name of a method, or raise what the command line shows."""
-    if text not in METHODS:
-        raise typer.BadParameter(f"there is no method {text!r}; there are {', '.join(METHODS)}")
-    return text
-
-
 Request = (
-    Calibrate
-    | Certify
-    | Check
-    | CheckEnv
-    | Explain
-    | Learn
-    | Resume
-    | Show
-    | Export
-    | Plot
-    | Compare
-    | Simulate
-    | Reproduce
+    Calibrate | Certify | Check | CheckEnv | Compare | Explain | Export | Learn | Plot | Reproduce | Resume | Show | Simulate
     | Verify
-)
+)  # fmt: skip
+
+COMMANDS: tuple[type[Request], ...] = (
+    Check, Learn, Resume, Show, Export, Plot, Compare, Simulate, Certify, Calibrate, Explain, Reproduce, Verify, CheckEnv,
+)  # fmt: skip
+
+
+def _declare(kind: type[Request]) -> None:
+    paragraphs = (inspect.getdoc(kind) or "").split("\n\n")
+    name = "check-env" if kind is CheckEnv else kind.__name__.lower()
+    app.command(name=name, cls=Command, help="\n\n".join(" ".join(each.split()) for each in paragraphs))(kind)
+
+
+for command in COMMANDS:
+    _declare(command)
 
 
 def parse(arguments: Sequence[str]) -> Request | int:
@@ -98,150 +208,3 @@ def _umdp(
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-@app.command(name="check", help=_CHECK_HELP)
-def _check(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="A file: PRISM language (.prism .nm .pm) or JANI (.jani), both with the extra storm; PRISM explicit "
-            "(.tra, with .lab .sta .srew .trew beside it); DRN (.drn); UMB (.umb); IntervalMDP.jl (.nc, with the extra netcdf); "
-            "bmdp-tool (.txt). Or a run, for the model it has learned; a benchmark; gym:ID, for the table it has; FILE.py:NAME.",
-            show_default=False,
-        ),
-    ],
-    properties: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[PROPERTY...]",
-            help="Properties in PRISM's syntax, the policy's direction first and nature's second: "
-            'Pmaxmin=? \\[ F "goal" ], Pmaxmin>=0.3 \\[ F<=9 "goal" ], R{"cost"}minmax=? \\[ F "goal" ]; or files of them '
-            "(.props). Without any: those of the file beside the model, a benchmark's own, or the one of a run.",
-            show_default=False,
-        ),
-    ] = None,
-    const: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--const",
-            metavar="K=2,err=.2",
-            help="Values for a program's undefined constants; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    env_arg: ENV_ARG = None,
-    precision: Annotated[
-        float, typer.Option(parser=number, metavar="NUMBER", help="The relative width the bracket should have.")
-    ] = 1e-6,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the policy found, as .json or .csv; with several properties put {n} in the name.",
-            show_default=False,
-        ),
-    ] = None,
-    certificate: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write a proof of the bracket, for umdp verify; with several properties put {n} in the name.",
-            show_default=False,
-        ),
-    ] = None,
-    evaluate: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Give the value of the policy in this .json or .csv file instead of the best one.",
-            show_default=False,
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per property and line.")] = False,
-    method: Annotated[
-        str,
-        typer.Option(
-            parser=_method,
-            metavar="|".join(METHODS),
-            help="; ".join(f"{method.name}: {method.title}" for method in METHODS.values()) + ".",
-        ),
-    ] = "auto",
-    threads: Annotated[int, typer.Option(parser=integer, metavar="N", help="Threads for large models.")] = 1,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            parser=number,
-            metavar="SECONDS",
-            help="Give the bracket reached after this time, for each property.",
-            show_default=False,
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help=FORCE_HELP)] = False,
-) -> Check:
-    """Return what `umdp check` was asked for."""
-    return Check(
-        model=model,
-        properties=tuple(properties or ()),
-        constants=",".join(const or ()),
-        precision=precision,
-        policy=policy,
-        certificate=certificate,
-        evaluate=evaluate,
-        json=json,
-        method=method,
-        threads=threads,
-        time_limit=time_limit,
-        force=force,
-        parameters=arguments_of(env_arg),
-    )
-
-
-declare_runs(app)
-declare_plot(app)
-declare_compare(app)
-declare_simulate(app)
-declare_certify(app)
-declare_calibrate(app)
-declare_explain(app)
-declare(app)
-
-
-@app.command(
-    name="verify",
-    help="Check a certificate in exact rational arithmetic, without the solver, and say what it proves.\n\n"
-    "Exit status: 0 proved, 1 not proved, and which part fails, 2 not a certificate.",
-)
-def _verify(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Written by umdp check or learn --certificate.", show_default=False)
-    ],
-    json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
-) -> Verify:
-    """Return what `umdp verify` was asked for."""
-    return Verify(file, json)
-
-
-@app.command(
-    name="check-env",
-    help="Say why a Gymnasium environment is unfit to be learned, if it is. Exit status: 0 fit, 1 unfit.",
-)
-def _check_env(
-    environment: Annotated[
-        str,
-        typer.Argument(
-            metavar="ENVIRONMENT",
-            help="gym:ID, also with arguments (gym:FrozenLake-v1,map_name=8x8), MODULE:ID, or FILE.py:NAME.",
-            show_default=False,
-        ),
-    ],
-    env_arg: ENV_ARG = None,
-    steps: Annotated[int, typer.Option(parser=integer, metavar="N", help="How long to play.")] = 20_000,
-    seed: Annotated[int, typer.Option(parser=integer, metavar="N", help="Equal seeds give equal findings.")] = 0,
-    seconds: Annotated[
-        float, typer.Option(parser=number, metavar="SECONDS", help="How long to play at most.")
-    ] = SECONDS,
-) -> CheckEnv:
-    """Return what `umdp check-env` was asked for."""
-    return CheckEnv(environment, steps, seed, seconds, arguments_of(env_arg))

@@ -5,42 +5,79 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
+from typing import Annotated, ClassVar
 
-from umdp.cli.simulate import Simulate
+from umdp.cli.live import plain
+from umdp.cli.options import ENV_ARG, JSON, option, real, share, whole
+from umdp.cli.simulate import MODEL, POLICY, SEED, TRUST, Simulate
 from umdp.cli.terminal import say
 from umdp.spec import Spec
 
 __all__ = ["Certify"]
 
 
+class _Played(Simulate):
+    """The policy and where it is played, as `umdp simulate` finds them."""
+
+    command: ClassVar[str] = "certify"
+
+
 @dataclass(frozen=True)
 class Certify:
-    """One call of `umdp certify`, as typed."""
+    """Play a policy, and promise what it shows: a bound on its own value that holds whenever you stop.
 
-    played: Simulate
-    confidence: Decimal
-    trajectories: int
-    until: str | None = None
-    seconds: float | None = None
-    most: float | None = None
+    Nothing but the episodes is used, so that the promise is the same whichever learner found the policy. Of several policies
+    of which the best is taken, each needs its share of the error: two at 0.975 make 0.95.
+
+    Exit status: 0 played, 1 --until was not reached, 2 bad input or usage, 130 interrupted.
+    """
+
+    policy: POLICY
+    model: MODEL = None
+    trajectories: Annotated[int, whole("N", "How many to play at most.")] = 10_000
+    confidence: Annotated[
+        Decimal | None,
+        option("0.95", "The probability with which the promise holds; by default 0.95.", parser=share),
+    ] = None
+    until: Annotated[str | None, option('">=0.3"', "Stop when this is promised.")] = None
+    seconds: Annotated[float | None, real("SECONDS", "Stop after this time.")] = None
+    most: Annotated[
+        float | None, real("REWARD", "The most that an episode can earn or cost, for an expected reward.")
+    ] = None
+    seed: SEED = 0
+    horizon: Annotated[int | None, whole("N", "The most steps of an episode; longer ones count as the worst.")] = None
+    property: Annotated[str | None, option("PROPERTY", "What to promise, if not what the policy was found for.")] = None
+    env_arg: ENV_ARG = None
+    trust: TRUST = False
+    json: JSON = False
+
+    def __post_init__(self) -> None:
+        """Refuse at once arguments that cannot be read."""
+        _ = self._played
+
+    @cached_property
+    def _played(self) -> Simulate:
+        names = ("policy", "model", "seed", "horizon", "property", "env_arg", "trust", "json")
+        return _Played(**{name: getattr(self, name) for name in names})
 
     def run(self) -> int:
         """Play the policy and print what is promised of it; 0, or 1 where --until was not reached."""
         from umdp.analysis.direct_evidence import certify_fitted
-        from umdp.cli.live import plain
         from umdp.learning.validation import check_budgets, check_until, threshold
 
         check_budgets(prefix="--", trajectories=self.trajectories, seconds=self.seconds)
-        given = self.played
+        given = self._played
         wanted = None if self.until is None else threshold(self.until)
+        rate = float(1 - (self.confidence or Decimal("0.95")))
         subject = given.subject()
         asked = Spec.parse(subject.counted)
         try:
             if wanted is not None:
                 check_until(asked, wanted, "--until")
             found = certify_fitted(
-                subject.policy, subject.process, asked, error_rate=float(1 - self.confidence), episodes=self.trajectories,
-                until=wanted, seconds=self.seconds, most=self.most, seed=given.seed, horizon=given.horizon,
+                subject.policy, subject.process, asked, error_rate=rate, episodes=self.trajectories, until=wanted,
+                seconds=self.seconds, most=self.most, seed=given.seed, horizon=given.horizon,
             )  # fmt: skip
         finally:
             subject.close()

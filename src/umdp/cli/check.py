@@ -4,18 +4,42 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from umdp.cli.terminal import complain
+import typer
+
+from umdp.cli.checked import (
+    AskedProperty,
+    Checked,
+    about,
+    checked_model,
+    own_question,
+    properties_beside,
+    questions_of,
+    validate,
+)
+from umdp.cli.options import (
+    ENV_ARG,
+    FORCE,
+    argument,
+    arguments_of,
+    check_outputs,
+    files_behind,
+    flag,
+    option,
+    real,
+    whole,
+)
+from umdp.cli.terminal import Progress, announce, complain
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
+from umdp.solver.methods.table import METHODS
+from umdp.statements import DiagnosticCode
+from umdp.statements import say as statement
 
 if TYPE_CHECKING:
-    from umdp.cli.checked import Checked
-    from umdp.io.properties import PropertyFile
     from umdp.model import MDP, IntervalMDP, Policy
     from umdp.solver import Solution
     from umdp.spec import Spec
@@ -23,25 +47,81 @@ if TYPE_CHECKING:
 __all__ = ["Check"]
 
 
+def _method(text: str) -> str:
+    """Return the name of a method, or raise what the command line shows."""
+    if text not in METHODS:
+        raise typer.BadParameter(f"there is no method {text!r}; there are {', '.join(METHODS)}")
+    return text
+
+
 @dataclass(frozen=True)
 class Check:
-    """One call of `umdp check`, as typed."""
+    """Answer properties of a model with certified brackets.
 
-    model: str
-    properties: tuple[str, ...]
-    constants: str = ""
-    precision: float = 1e-6
-    policy: str | None = None
-    certificate: str | None = None
-    evaluate: str | None = None
-    json: bool = False
-    method: str = "auto"
-    threads: int = 1
-    time_limit: float | None = None
-    force: bool = False
-    parameters: dict[str, Any] = field(default_factory=dict)
-    places: tuple[str, ...] = ()  # of properties in files
-    found: str = ""  # the file beside the model that they are from
+    The value lies between the two bounds printed, rounding included. For an interval model the property names both
+    players, the policy first: Pmaxmin is the best policy against the worst probabilities.
+
+    Exit status: 0 answered, 1 a threshold does not hold, 2 bad input or usage, 130 interrupted.
+    """
+
+    model: Annotated[
+        str,
+        argument(
+            "MODEL",
+            "A file: PRISM language (.prism .nm .pm) or JANI (.jani), both with the extra storm; PRISM explicit "
+            "(.tra, with .lab .sta .srew .trew beside it); DRN (.drn); UMB (.umb); IntervalMDP.jl (.nc, with the extra netcdf); "
+            "bmdp-tool (.txt). Or a run, for the model it has learned; a benchmark; gym:ID, for the table it has; FILE.py:NAME.",
+        ),
+    ]
+    properties: Annotated[
+        list[str] | None,
+        argument(
+            "[PROPERTY...]",
+            "Properties in PRISM's syntax, the policy's direction first and nature's second: "
+            'Pmaxmin=? \\[ F "goal" ], Pmaxmin>=0.3 \\[ F<=9 "goal" ], R{"cost"}minmax=? \\[ F "goal" ]; or files of them '
+            "(.props). Without any: those of the file beside the model, a benchmark's own, or the one of a run.",
+        ),
+    ] = None
+    const: Annotated[
+        list[str] | None,
+        option("K=2,err=.2", "Values for a program's undefined constants; may be repeated.", "--const"),
+    ] = None
+    env_arg: ENV_ARG = None
+    precision: Annotated[float, real("NUMBER", "The relative width the bracket should have.")] = 1e-6
+    policy: Annotated[
+        str | None,
+        option("FILE", "Write the policy found, as .json or .csv; with several properties put {n} in the name."),
+    ] = None
+    certificate: Annotated[
+        str | None,
+        option("FILE", "Write a proof of the bracket, for umdp verify; with several properties put {n} in the name."),
+    ] = None
+    evaluate: Annotated[
+        str | None,
+        option("FILE", "Give the value of the policy in this .json or .csv file instead of the best one."),
+    ] = None
+    json: Annotated[bool, flag("Print one JSON object per property and line.", "--json")] = False
+    method: Annotated[
+        str,
+        option(
+            "|".join(METHODS),
+            "; ".join(f"{method.name}: {method.title}" for method in METHODS.values()) + ".",
+            parser=_method,
+        ),
+    ] = "auto"
+    threads: Annotated[int, whole("N", "Threads for large models.")] = 1
+    time_limit: Annotated[
+        float | None, real("SECONDS", "Give the bracket reached after this time, for each property.")
+    ] = None
+    force: FORCE = False
+
+    def __post_init__(self) -> None:
+        """Refuse at once arguments that cannot be read."""
+        _ = self._parameters
+
+    @cached_property
+    def _parameters(self) -> dict[str, Any]:
+        return arguments_of(self.env_arg)
 
     def run(self) -> int:
         """Answer every property and return the exit status: 1 if a threshold does not hold, otherwise 0.
@@ -49,119 +129,82 @@ class Check:
         All that can be wrong with the input is found before anything is solved. A property of a file that is not supported
         does not cost the answers to the others; the status is then 2.
         """
-        from umdp.cli.progress import Progress
-        from umdp.cli.property_files import expanded
-        from umdp.cli.questions import own_question, properties_beside
-
+        constants = ",".join(self.const or ())
         self._check_order()
-        found = "" if self.properties else properties_beside(self.model)
-        given = (found,) if found else self.properties
+        beside = "" if self.properties else properties_beside(self.model)
+        given = [beside] if beside else self.properties or []
         refused: list[str] = []
-        asked, files, constants = expanded(given, self.constants, refused)
-        if files:
-            this = replace(self, constants=constants, found=found, places=_places(given, files))
-            this = replace(this, properties=tuple(text for text, _ in asked))
-            status = this._answered([spec for _, spec in asked], files, None, refused)
-            for said in refused:
-                complain(said)
-            return 2 if refused else status
         checked = None
         if not given:
-            with Progress(f"reading {self.model}"):
-                checked = self._read()
-            given = (own_question(self.model, checked),)
-        this = replace(self, properties=given)
-        return this._answered([this._parsed(number) for number in range(1, len(given) + 1)], (), checked, [])
-
-    def _answered(
-        self, specs: list[Spec], files: Sequence[PropertyFile], checked: Checked | None, refused: list[str]
-    ) -> int:
-        from umdp.cli.progress import Progress
-
-        self._check_options()
-        self._check_outputs()
+            checked = self._read(constants)
+            given = [own_question(self.model, checked)]
+        asked, files, constants = questions_of(given, constants, refused)
+        self._check_options(len(asked))
+        self._check_outputs(len(asked))
         if checked is None:
-            with Progress(f"reading {self.model}"):
-                checked = self._read()
-        model: Any = checked.model
-        origin = checked.origin
+            checked = self._read(constants)
         for file in files:
-            model = file.applied(model)
-        if origin is not None:
-            specs = [origin.reading(model, spec) for spec in specs]
-        policy = self._read_policy(model)
-        kept: list[int] = []
-        for number, spec in enumerate(specs, 1):
+            checked = replace(checked, model=file.applied(checked.model))
+        if beside:
+            checked = replace(checked, notes=(*checked.notes, statement(DiagnosticCode.PROPERTIES, path=beside)))
+        policy = self._read_policy(checked.model)
+        status = self._solved(checked, self._valid(checked, asked, policy, refused), policy)
+        for said in refused:
+            complain(said)
+        return 2 if refused else status
+
+    def _valid(
+        self, checked: Checked, asked: list[AskedProperty], policy: Policy | None, refused: list[str]
+    ) -> list[AskedProperty]:
+        """Return the properties that fit the model, read as it is to be read."""
+        kept: list[AskedProperty] = []
+        for number, question in enumerate(asked, 1):
+            spec = question.spec if checked.origin is None else checked.origin.reading(checked.model, question.spec)
             try:
-                with self._numbered(number):
-                    validate(model, spec, policy)
-                kept.append(number - 1)
+                with about(question.place or (f"property {number}" if len(asked) > 1 else "")):
+                    validate(checked.model, spec, policy)
+                kept.append(question._replace(spec=spec))
             except UmdpError as error:
-                if not self.places or not self.places[number - 1]:
+                if not question.place:
                     raise
                 refused.append(str(error))
         if not kept:
             raise SpecError(refused.pop(0))
-        specs = [specs[place] for place in kept]
-        this = replace(self, properties=tuple(self.properties[place] for place in kept), places=())
-        return this._solved(model, specs, policy, checked)
+        return kept
 
-    def _solved(self, model: Any, specs: list[Spec], policy: Policy | None, checked: Checked) -> int:
+    def _solved(self, checked: Checked, asked: list[AskedProperty], policy: Policy | None) -> int:
+        """Answer the properties, and return 1 if a threshold does not hold."""
+        from umdp.cli.answers import Report
 
-        from umdp.cli.show import Report
-        from umdp.statements import DiagnosticCode
-        from umdp.statements import say as statement
-
-        found = [statement(DiagnosticCode.PROPERTIES, path=self.found)] if self.found else []
-        notes = (*checked.notes, *found)
-        report = Report(self, model, checked.origin, notes)
+        report = Report(self, checked)
+        announce()
         try:
-            for number, solution in enumerate(self._answers(model, specs, policy), 1):
+            for number, question in enumerate(asked, 1):
+                title = f"property {number} of {len(asked)}" if len(asked) > 1 else "solving"
+                solution = self._solution(checked.model, question.spec, policy, title)
                 written = None
                 try:
                     written = self._write_policy(solution, number)
                     self._write_certificate(solution, number)
                 finally:  # a policy that cannot be written does not cost the answer
-                    report.add(self.properties[number - 1], solution, written)
+                    report.add(question.text, solution, written)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"{len(report.answers)} of {len(specs)} properties answered") from None
+            raise KeyboardInterrupt(f"{len(report.answers)} of {len(asked)} properties answered") from None
         finally:
             report.close()
         return int(any(answer.solution.satisfied is False for answer in report.answers))
 
-    def _answers(self, model: MDP | IntervalMDP, specs: list[Spec], policy: Policy | None) -> Iterator[Solution]:
-        from umdp.cli.kernels import announce
-        from umdp.cli.progress import Progress
+    def _solution(self, model: MDP | IntervalMDP, spec: Spec, policy: Policy | None, title: str) -> Solution:
         from umdp.solver import evaluate, solve
 
-        announce()
-        limit = math.inf if self.time_limit is None else self.time_limit
-        for number, spec in enumerate(specs, 1):
-            with Progress(f"property {number} of {len(specs)}" if len(specs) > 1 else "solving") as progress:
-                if policy is not None:
-                    solution = evaluate(
-                        model,
-                        spec,
-                        policy,
-                        precision=self.precision,
-                        method=self.method,
-                        threads=self.threads,
-                        time_limit=limit,
-                        progress=progress.tell,
-                    )
-                else:
-                    solution = solve(
-                        model,
-                        spec,
-                        precision=self.precision,
-                        method=self.method,
-                        threads=self.threads,
-                        time_limit=limit,
-                        progress=progress.tell,
-                    )
-            yield solution
+        with Progress(title) as progress:
+            how: dict[str, Any] = {
+                "precision": self.precision, "method": self.method, "threads": self.threads,
+                "time_limit": math.inf if self.time_limit is None else self.time_limit, "progress": progress.tell,
+            }  # fmt: skip
+            return solve(model, spec, **how) if policy is None else evaluate(model, spec, policy, **how)
 
-    def _check_options(self) -> None:
+    def _check_options(self, count: int) -> None:
         if not 0 < self.precision < 1:
             raise ModelError(f"--precision must lie strictly between 0 and 1, not {self.precision}")
         if self.threads < 1:
@@ -177,73 +220,38 @@ class Check:
         if self.evaluate is not None and (self.policy is not None or self.time_limit is not None):
             other = "--policy" if self.policy is not None else "--time-limit"
             raise ModelError(f"--evaluate and {other} do not go together: the policy is given; leave out one of them")
-        if self.policy is not None:
-            several = len(self.properties) > 1
-            if several and "{n}" not in self.policy:
+        wanted = (("--policy", self.policy, "policy{n}.json"), ("--certificate", self.certificate, "proof{n}.json"))
+        for name, file, example in wanted:
+            if file is None:
+                continue
+            if count > 1 and "{n}" not in file:
                 raise ModelError(
-                    f"--policy {self.policy}: one file for {len(self.properties)} properties; ask one property, or "
-                    "write {n} in the name for the property's number, as in policy{n}.json"
+                    f"{name} {file}: one file for {count} properties; ask one property, or write {{n}} in the name for the "
+                    f"property's number, as in {example}"
                 )
-            path = Path(self._policy_path(1))
-            if path.suffix not in (".json", ".csv"):
-                raise FormatError("a policy is written as .json or .csv", path=f"--policy {path}")
+            path = Path(_numbered(file, 1) if name == "--policy" else file)
+            if name == "--policy" and path.suffix not in (".json", ".csv"):
+                raise FormatError("a policy is written as .json or .csv", path=f"{name} {path}")
             if not path.parent.is_dir():
-                raise FormatError(f"the folder {path.parent} does not exist; create it first", path=f"--policy {path}")
+                raise FormatError(f"the folder {path.parent} does not exist; create it first", path=f"{name} {path}")
 
-        if self.certificate is not None:
-            if len(self.properties) > 1 and "{n}" not in self.certificate:
-                raise ModelError(
-                    f"--certificate {self.certificate}: one file for {len(self.properties)} properties; ask one property, "
-                    "or write {n} in the name for the property's number, as in proof{n}.json"
-                )
-            folder = Path(self.certificate).parent
-            if not folder.is_dir():
-                raise FormatError(
-                    f"the folder {folder} does not exist; create it first", path=f"--certificate {self.certificate}"
-                )
-
-    def _check_outputs(self) -> None:
-        from umdp.cli.outputs import check_outputs, files_behind
-
-        numbers = range(1, len(self.properties) + 1)
-        files = [("--policy", self._policy_path(number)) for number in numbers if self.policy is not None]
-        files += [
-            ("--certificate", self._certificate_path(number)) for number in numbers if self.certificate is not None
-        ]
+    def _check_outputs(self, count: int) -> None:
+        wanted = (("--policy", self.policy), ("--certificate", self.certificate))
+        files = [(name, _numbered(file, n)) for name, file in wanted if file is not None for n in range(1, count + 1)]
         read = [*files_behind(self.model), *(() if self.evaluate is None else (self.evaluate,))]
         check_outputs(files, read, force=self.force)
 
     def _check_order(self) -> None:
         from umdp.io.files import SUFFIXES
 
-        for text in () if Path(self.model).exists() else self.properties:
+        for text in () if Path(self.model).exists() else self.properties or ():
             if text.endswith(SUFFIXES) and Path(text).is_file():
                 quoted = f"{shlex.quote(text)} {shlex.quote(self.model)}"
                 raise FormatError(f"MODEL comes first, then the properties: umdp check {quoted}")
 
-    def _read(self) -> Checked:
-        from umdp.cli.checked import checked_model
-
-        return checked_model(self.model, self.constants, self.parameters)
-
-    def _parsed(self, number: int) -> Spec:
-        from umdp.spec import Spec
-
-        with self._numbered(number):
-            return Spec.parse(self.properties[number - 1])
-
-    @contextmanager
-    def _numbered(self, number: int) -> Iterator[None]:
-        """Say which of several properties an error is about, and where in a file it is."""
-        try:
-            yield
-        except UmdpError as error:
-            place = self.places[number - 1] if self.places else ""
-            if place:
-                raise SpecError(f"{place}: {error}") from None
-            if len(self.properties) == 1:
-                raise
-            raise SpecError(f"property {number}: {error}") from None
+    def _read(self, constants: str) -> Checked:
+        with Progress(f"reading {self.model}"):
+            return checked_model(self.model, constants, self._parameters)
 
     def _read_policy(self, model: MDP | IntervalMDP) -> Policy | None:
         if self.evaluate is None:
@@ -259,18 +267,12 @@ class Check:
 
         return recalled(model, Spec.parse(remembered.asked), remembered.decisions, after=remembered.after)
 
-    def _policy_path(self, number: int) -> str:
-        return (self.policy or "").replace("{n}", str(number))
-
-    def _certificate_path(self, number: int) -> str:
-        return (self.certificate or "").replace("{n}", str(number))
-
     def _write_policy(self, solution: Solution, number: int) -> str | None:
         if self.policy is None:
             return None
         from umdp.io import write_policy
 
-        path = self._policy_path(number)
+        path = _numbered(self.policy, number)
         steps = solution.spec.steps(solution.model)
         if steps is not None and steps > 0 and solution.policy.steps is None:
             raise ModelError(f"--policy {path}: a policy for {steps} steps was not kept; ask for fewer steps")
@@ -282,46 +284,8 @@ class Check:
             return
         from umdp.cli.verify import write_certificate
 
-        write_certificate(solution.certificate(), self._certificate_path(number))
+        write_certificate(solution.certificate(), _numbered(self.certificate, number))
 
 
-def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None) -> None:
-    """Raise `UmdpError` if a property does not fit the model, or the policy to evaluate does not fit the property."""
-    from umdp.model import MDP
-    from umdp.solver.answer import outermost
-    from umdp.solver.objective import objective_of, players
-    from umdp.solver.temporal import check_temporal
-    from umdp.spec.spec import needs_automaton
-
-    spec = outermost(spec, lambda inner: validate(model, inner))
-    players(model, spec, policy_given=policy is not None and (spec.nature is not None or isinstance(model, MDP)))
-    if needs_automaton(spec):
-        check_temporal(model, spec)
-        if policy is not None and policy.steps is not None:
-            raise ModelError(
-                "the policy depends on the step, which a temporal formula does not; evaluate another policy"
-            )
-        return
-    steps = objective_of(model, spec).steps
-    if policy is not None and policy.steps is not None:
-        if steps is None:
-            raise ModelError(
-                "the policy depends on the step, so the property needs a step bound, as in F<=k; "
-                "write one, or evaluate another policy"
-            )
-        if policy.steps < steps:
-            raise ModelError(f"the policy is for {policy.steps} steps, the property for {steps}; lower the step bound")
-
-
-def _places(given: Sequence[str], files: Sequence[PropertyFile]) -> tuple[str, ...]:
-    """Return, for each property, the file and line it is from; nothing for those that were typed."""
-    from umdp.io.files import is_property_file
-
-    places: list[str] = []
-    of_file = iter(files)
-    for text in given:
-        if is_property_file(text):
-            places += [f"{text}, line {line}" for line, _, _ in next(of_file).properties]
-        else:
-            places.append("")
-    return tuple(places)
+def _numbered(file: str, number: int) -> str:
+    return file.replace("{n}", str(number))

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
 
+from umdp.cli.options import ENV_ARG, argument, arguments_of, real, whole
 from umdp.cli.terminal import say
 from umdp.errors import ModelError
 
-__all__ = ["SECONDS", "CheckEnv"]
-
-SECONDS = 60.0
+__all__ = ["CheckEnv"]
 
 
 @dataclass(frozen=True)
 class CheckEnv:
-    """One call of `umdp check-env`, as typed."""
+    """Say why a Gymnasium environment is unfit to be learned, if it is. Exit status: 0 fit, 1 unfit."""
 
-    environment: str
-    steps: int = 20_000
-    seed: int = 0
-    seconds: float = SECONDS
-    parameters: dict[str, Any] = field(default_factory=dict)
+    environment: Annotated[
+        str,
+        argument(
+            "ENVIRONMENT", "gym:ID, also with arguments (gym:FrozenLake-v1,map_name=8x8), MODULE:ID, or FILE.py:NAME."
+        ),
+    ]
+    env_arg: ENV_ARG = None
+    steps: Annotated[int, whole("N", "How long to play.")] = 20_000
+    seed: Annotated[int, whole("N", "Equal seeds give equal findings.")] = 0
+    seconds: Annotated[float, real("SECONDS", "How long to play at most.")] = 60.0
+
+    def __post_init__(self) -> None:
+        """Refuse at once arguments that cannot be read."""
+        _ = self.parameters
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The arguments of the environment."""
+        return arguments_of(self.env_arg)
 
     def run(self) -> int:
         """Play the environment for a while and print what was found; 1 if it is unfit."""

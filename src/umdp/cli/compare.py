@@ -10,54 +10,46 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from umdp.cli.evidence import answer
-from umdp.cli.live import plain, returned
+from umdp.cli.live import answer, plain, returned
 from umdp.cli.live import short as rounded
+from umdp.cli.options import RUNS, flag
 from umdp.cli.terminal import say
 from umdp.statements.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from umdp.run import OpenedRun
 
-__all__ = ["Compare", "declare_compare"]
+__all__ = ["Compare"]
 
 HEAD = (
-    "run",
-    "model",
-    "property",
-    "learner",
-    "trajectories",
-    "value",
-    "return",
-    "optimistic",
-    "true value",
-    "promise",
+    "run", "model", "property", "learner", "trajectories", "value", "return", "optimistic", "true value", "promise",
     "ended because",
-)
+)  # fmt: skip
 NUMBERS = ("trajectories", "value", "return", "optimistic", "true value")
 
 
 @dataclass(frozen=True)
 class Compare:
-    """One call of `umdp compare`, as typed."""
+    """Put runs side by side in one table: what each is worth, what is promised, why it ended.
 
-    paths: tuple[str, ...]
-    json: bool = False
+    Also while they are going on. Nothing in them is executed. Runs on another property are marked.
+    """
+
+    runs: RUNS
+    json: Annotated[bool, flag("Print one JSON object per run and line.", "--json")] = False
 
     def run(self) -> int:
         """Print one line per run."""
         from umdp.run import open_run
 
-        runs = [open_run(path) for path in self.paths]
+        runs = [open_run(path) for path in self.runs]
         if self.json:
-            for path, run in zip(self.paths, runs, strict=True):
+            for path, run in zip(self.runs, runs, strict=True):
                 say(json.dumps(_record(path, run, runs[0]), ensure_ascii=False))
             return 0
         asked = list(dict.fromkeys(run.question for run in runs))
         marks = {question: f"({number})" for number, question in enumerate(asked, 1)} if len(asked) > 1 else {}
-        _print([_row(path, run, marks.get(run.question, "")) for path, run in zip(self.paths, runs, strict=True)])
+        _print([_row(path, run, marks.get(run.question, "")) for path, run in zip(self.runs, runs, strict=True)])
         if len(asked) == 1:
             say(f"property: {asked[0]}")
         else:
@@ -129,21 +121,3 @@ def _print(rows: Sequence[tuple[str, ...]]) -> None:
             for i, text, width in zip(kept, line, widths, strict=True)
         ]
         say("  ".join(cells).rstrip())
-
-
-def declare_compare(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-
-    @app.command(
-        name="compare",
-        help="Put runs side by side in one table: what each is worth, what is promised, why it ended.\n\n"
-        "Also while they are going on. Nothing in them is executed. Runs on another property are marked.",
-    )
-    def _compare(
-        runs: Annotated[
-            list[str], typer.Argument(metavar="RUN...", help="Files written by umdp learn --out.", show_default=False)
-        ],
-        json: Annotated[bool, typer.Option("--json", help="Print one JSON object per run and line.")] = False,
-    ) -> Compare:
-        """Return what `umdp compare` was asked for."""
-        return Compare(tuple(runs), json)

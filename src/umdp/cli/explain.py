@@ -8,10 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from umdp.cli.live import short as rounded
-from umdp.cli.numbers import integer
+from umdp.cli.options import JSON, argument, flag, option, whole
 from umdp.cli.terminal import say
 from umdp.errors import ModelError
 from umdp.statements.text import nouns
@@ -20,39 +18,39 @@ if TYPE_CHECKING:
     from umdp.analysis.error_ledger import Ledger
     from umdp.analysis.explanation import Explanation
 
-__all__ = ["Explain", "declare_explain"]
+__all__ = ["Explain"]
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
-NAMES = (
-    "state",
-    "action",
-    "successor",
-    "interval",
-    "binds",
-    "class",
-    "outcome",
-    "parameter",
-    "on",
-)  # stand to the left
-
-_HELP = (
-    "Say what holds a promise back: the transitions, choices and classes whose bounds matter most, ranked.\n\n"
-    "A bound holds back as much as the policy visits its choice in the worst case, times the difference in value that it makes, "
-    "times the width of its interval. With --target it is estimated how much more would have to be seen. With --ledger: on which "
-    "bounds the error rate was spent. Nothing in a run is executed or changed."
-)
+LEFT = ("state", "action", "successor", "interval", "binds", "class", "outcome", "parameter", "on")  # where they stand
 
 
 @dataclass(frozen=True)
 class Explain:
-    """One call of `umdp explain`, as typed."""
+    """Say what holds a promise back: the transitions, choices and classes whose bounds matter most, ranked.
 
-    subject: str
-    property: str | None = None
-    target: str | None = None
-    top: int = 10
-    ledger: bool = False
-    json: bool = False
+    A bound holds back as much as the policy visits its choice in the worst case, times the difference in value that it makes,
+    times the width of its interval. With --target it is estimated how much more would have to be seen. With --ledger: on which
+    bounds the error rate was spent. Nothing in a run is executed or changed.
+    """
+
+    subject: Annotated[
+        str,
+        argument("RUN|MODEL", "A file written by umdp learn --out; or a model with intervals, with a property."),
+    ]
+    property: Annotated[
+        str | None,
+        argument("[PROPERTY]", 'For a model: both players, such as Pmaxmin=? \\[ F "goal" ]; a run has its own.'),
+    ] = None
+    target: Annotated[
+        str | None,
+        option(
+            '">=0.3"',
+            "Estimate how much more would have to be seen for this; by default what the run was to reach.",
+        ),
+    ] = None
+    top: Annotated[int, whole("N", "How many to list of each.")] = 10
+    ledger: Annotated[bool, flag("Show on which bounds the error rate was spent instead.", "--ledger")] = False
+    json: JSON = False
 
     def run(self) -> int:
         """Print what holds the promise back, or the ledger."""
@@ -162,7 +160,7 @@ def _ledger(name: str, spent: Ledger, top: int) -> Iterator[str]:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield aligned columns; numbers stand to the right."""
-    right = [i for i, name in enumerate(head) if name not in NAMES]
+    right = [i for i, name in enumerate(head) if name not in LEFT]
     widths = [max(len(line[i]) for line in (head, *rows)) for i in range(len(head))]
     for line in (head, *rows):
         cells = [f"{text:>{widths[i]}}" if i in right else f"{text:<{widths[i]}}" for i, text in enumerate(line)]
@@ -194,42 +192,3 @@ def _about(number: int) -> str:
         return str(number)
     scale = 10 ** (len(str(number)) - 2)
     return f"{round(number / scale) * scale:,}"
-
-
-def declare_explain(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-
-    @app.command(name="explain", help=_HELP)
-    def _explain(
-        subject: Annotated[
-            str,
-            typer.Argument(
-                metavar="RUN|MODEL",
-                help="A file written by umdp learn --out; or a model with intervals, with a property.",
-                show_default=False,
-            ),
-        ],
-        property: Annotated[
-            str | None,
-            typer.Argument(
-                metavar="[PROPERTY]",
-                help='For a model: both players, such as Pmaxmin=? \\[ F "goal" ]; a run has its own.',
-                show_default=False,
-            ),
-        ] = None,
-        target: Annotated[
-            str | None,
-            typer.Option(
-                metavar='">=0.3"',
-                help="Estimate how much more would have to be seen for this; by default what the run was to reach.",
-                show_default=False,
-            ),
-        ] = None,
-        top: Annotated[int, typer.Option(parser=integer, metavar="N", help="How many to list of each.")] = 10,
-        ledger: Annotated[
-            bool, typer.Option("--ledger", help="Show on which bounds the error rate was spent instead.")
-        ] = False,
-        json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
-    ) -> Explain:
-        """Return what `umdp explain` was asked for."""
-        return Explain(subject, property, target, top, ledger, json)

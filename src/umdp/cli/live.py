@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from umdp.run import Config
     from umdp.statements import Statement
 
-__all__ = ["Screen", "beside", "display", "in_words", "record", "returned", "seen"]
+__all__ = ["Screen", "answer", "beside", "display", "in_words", "record", "returned", "seen"]
 
 POINTS = 4000  # of a curve, above which every second is left out
 WIDTH = 72  # columns of the picture, where there are so many
@@ -347,3 +347,21 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
     return value
+
+
+def answer(about: Mapping[str, Any]) -> tuple[tuple[float, float], dict[str, Any] | None]:
+    """Return the bounds that a row, or what a file says, promises of its policy, and how sure they are.
+
+    Examples
+    --------
+    >>> played = {"by": "evidence", "bound": 0.3, "side": "at least", "guarantee": {"kind": "any-time"}, "text": "by playing"}
+    >>> answer({"lower": 0.1, "upper": 0.2, "guarantee": {}, "promise": played})
+    ((0.3, inf), {'kind': 'any-time', 'text': 'by playing'})
+    """
+    promise = about.get("promise")
+    if isinstance(promise, dict) and promise.get("by") == "evidence" and isinstance(promise.get("guarantee"), dict):
+        bound = promise.get("bound")
+        if isinstance(bound, int | float):
+            ends = (float(bound), math.inf) if promise.get("side") == "at least" else (-math.inf, float(bound))
+            return ends, {**promise["guarantee"], "text": str(promise.get("text", ""))}
+    return (float(about["lower"]), float(about["upper"])), about.get("guarantee")

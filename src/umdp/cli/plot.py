@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from umdp.cli.outputs import FORCE_HELP, check_outputs
+from umdp.cli.options import FORCE, RUNS, check_folder, check_outputs, option
 from umdp.cli.terminal import say
 from umdp.errors import FormatError
 
 if TYPE_CHECKING:
     from umdp.run import OpenedRun
 
-__all__ = ["Plot", "declare_plot", "picture_file"]
+__all__ = ["Plot", "picture_file"]
 
 
 class PlotKind(enum.StrEnum):
@@ -36,12 +34,23 @@ ALONE = (PlotKind.POLICY, PlotKind.VISITS, PlotKind.PARAMETERS)  # pictures of o
 
 @dataclass(frozen=True)
 class Plot:
-    """One call of `umdp plot`, as typed."""
+    """Draw runs, also while they are going on. Nothing in them is executed.
 
-    paths: tuple[str, ...]
-    what: PlotKind = PlotKind.VALUE
-    out: str | None = None
-    force: bool = False
+    value: the bound and the optimistic value over trajectories, with the threshold, the end and what is promised; error and
+    model: the estimation error and the model error, where the truth is known; intervals: what was learned of the most visited
+    choices; policy and visits: on a map where states have a place, else as a graph or bars; parameters: what is left of each,
+    for a program learned with --unknown.
+
+    Needs the extra plot.
+    """
+
+    runs: RUNS
+    what: Annotated[PlotKind, option("|".join(PlotKind), "What to draw.")] = PlotKind.VALUE
+    out: Annotated[
+        str | None,
+        option("FILE", "Where to: .png, .pdf or .svg. By default a .png named after the run, beside it."),
+    ] = None
+    force: FORCE = False
 
     def run(self) -> int:
         """Draw, and say where the picture is."""
@@ -54,12 +63,12 @@ class Plot:
         from umdp.plot.figure import save_as
         from umdp.run import open_run
 
-        runs = [open_run(path) for path in self.paths]
+        runs = [open_run(path) for path in self.runs]
         if self.what in ALONE and len(runs) > 1:
             raise FormatError(f"--what {self.what} draws one run at a time, and {len(runs)} were given")
         file = Path(self.out) if self.out is not None else self._name()
         picture_file(file)
-        check_outputs([("", file)], self.paths, force=self.force)
+        check_outputs([("", file)], self.runs, force=self.force)
         draw = getattr(plot, self.what.value)
         axes = draw(runs if len(runs) > 1 else runs[0])
         save_as(axes.figure, file)
@@ -68,7 +77,7 @@ class Plot:
 
     def _name(self) -> Path:
         """Return a name beside the first run."""
-        first, *others = [Path(path) for path in self.paths]
+        first, *others = [Path(path) for path in self.runs]
         stems = [first.stem, *(other.stem for other in others)]
         stem = "-".join(stems) if len(stems) <= 3 else f"{stems[0]}-and-{len(others)}-more"
         return first.with_name(f"{stem}-{self.what}.png")
@@ -81,10 +90,7 @@ def picture_file(file: Path, place: str | None = None) -> None:
     where = place or file
     if file.suffix.lower() not in ENDINGS:
         raise FormatError(f"a picture is written as one of {', '.join(ENDINGS)}; give a name that ends so", path=where)
-    if not file.parent.is_dir():
-        raise FormatError(f"the folder {file.parent} does not exist; create it first", path=where)
-    if file.is_dir():
-        raise FormatError("this is a folder; give the name of a file in it", path=where)
+    check_folder(file, where, folder="this is a folder; give the name of a file in it")
 
 
 def _said(what: PlotKind, runs: list[OpenedRun]) -> str:
@@ -94,34 +100,3 @@ def _said(what: PlotKind, runs: list[OpenedRun]) -> str:
         PlotKind.PARAMETERS: "the parameters",
     }  # fmt: skip
     return names[what] + ("" if len(runs) == 1 else f" of {len(runs)} runs")
-
-
-def declare_plot(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-
-    @app.command(
-        name="plot",
-        help="Draw runs, also while they are going on. Nothing in them is executed.\n\n"
-        "value: the bound and the optimistic value over trajectories, with the threshold, the end and what is promised; "
-        "error and model: the estimation error and the model error, where the truth is known; intervals: what was learned of "
-        "the most visited choices; policy and visits: on a map where states have a place, else as a graph or bars; "
-        "parameters: what is left of each, for a program learned with --unknown.\n\n"
-        "Needs the extra plot.",
-    )
-    def _plot(
-        runs: Annotated[
-            list[str], typer.Argument(metavar="RUN...", help="Files written by umdp learn --out.", show_default=False)
-        ],
-        what: Annotated[PlotKind, typer.Option(metavar="|".join(PlotKind), help="What to draw.")] = PlotKind.VALUE,
-        out: Annotated[
-            str | None,
-            typer.Option(
-                metavar="FILE",
-                help="Where to: .png, .pdf or .svg. By default a .png named after the run, beside it.",
-                show_default=False,
-            ),
-        ] = None,
-        force: Annotated[bool, typer.Option("--force", help=FORCE_HELP)] = False,
-    ) -> Plot:
-        """Return what `umdp plot` was asked for."""
-        return Plot(tuple(runs), what, out, force)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from umdp.cli.count_runs import count_runs
-from umdp.cli.numbers import integer
-from umdp.cli.terminal import as_text, console, say
+from umdp.cli.options import QUIET, argument, flag, option, whole
+from umdp.cli.terminal import announce, as_text, console, count_runs, say
 from umdp.statements.text import nouns, one_line
 
 if TYPE_CHECKING:
@@ -19,39 +18,37 @@ if TYPE_CHECKING:
     from umdp.paper.experiments.trial import Trial
     from umdp.paper.reproduction import Reproduction
 
-__all__ = ["Reproduce", "declare"]
-
-_HELP = (
-    "Run experiments, the paper's or your own, and write tables, figures and a report.\n\n"
-    "EXPERIMENT is a .toml file of yours, for a report under its title; or basic, strength, change or ties, the paper's, for a "
-    "report that says of each of its claims whether it holds; without one, all four. The paper's are run by its "
-    "definitions and as published, yours by definition. Run the same command again to go on after an interruption: "
-    "what is done is kept in the folder. A file that names code (FILE.py:NAME, gym:MODULE:ID) says so, and executes it with "
-    "--trust.\n\n"
-    "Exit status: 0 done, 2 bad input or usage, 130 interrupted."
-)
+__all__ = ["Reproduce"]
 
 
 @dataclass(frozen=True)
 class Reproduce:
-    """One call of `umdp reproduce`, as typed."""
+    """Run experiments, the paper's or your own, and write tables, figures and a report.
 
-    experiments: tuple[str, ...] = ()
-    seeds: int | None = None
-    trajectories: int | None = None
-    seed: int | None = None
-    jobs: int | None = None
-    scheduler: str | None = None
-    as_published: bool = False
-    by_definition: bool = False
-    out: str = "reproduction"
-    kind: str | None = None
-    quiet: bool = False
-    trust: bool = False
+    EXPERIMENT is a .toml file of yours, for a report under its title; or basic, strength, change or ties, the paper's, for a
+    report that says of each of its claims whether it holds; without one, all four. The paper's are run by its
+    definitions and as published, yours by definition. Run the same command again to go on after an interruption:
+    what is done is kept in the folder. A file that names code (FILE.py:NAME, gym:MODULE:ID) says so, and executes it with
+    --trust.
+
+    Exit status: 0 done, 2 bad input or usage, 130 interrupted.
+    """
+
+    experiments: Annotated[list[str] | None, argument("EXPERIMENT", "Names, or .toml files.")] = None
+    seeds: Annotated[int | None, whole("N", "How often to repeat every run; 100 in the paper.")] = None
+    trajectories: Annotated[int | None, whole("N", "How long runs are; 1000000 in the paper.")] = None
+    seed: Annotated[int | None, whole("N", "The root of all seeds; equal roots give equal results.")] = None
+    jobs: Annotated[int | None, whole("N", "Processes of this machine; by default one per core.")] = None
+    scheduler: Annotated[str | None, option("ADDRESS", "Run on a Dask cluster, such as tcp://host:8786.")] = None
+    as_published: Annotated[bool, flag("Only by the rules of the published code.", "--as-published")] = False
+    by_definition: Annotated[bool, flag("Only by the paper's definitions.", "--by-definition")] = False
+    out: Annotated[str, option("FOLDER", "Where everything goes.")] = "reproduction"
+    csv: Annotated[bool, flag("Tables as CSV instead of Parquet.", "--csv")] = False
+    trust: Annotated[bool, flag("Execute the code that an experiment file names.", "--trust")] = False
+    quiet: QUIET = False
 
     def run(self) -> int:
         """Run what is missing, write everything, and show the verdicts; return the exit status."""
-        from umdp.cli.kernels import announce
         from umdp.paper.experiments.sweep import cluster, processes, sweep
         from umdp.paper.reproduction import reproduce
 
@@ -71,7 +68,7 @@ class Reproduce:
                 say(text, err=True)
 
         try:
-            made = reproduce(experiments, self.out, work, kind=self.kind, say=tell)
+            made = reproduce(experiments, self.out, work, kind="csv" if self.csv else None, say=tell)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"what is done is kept in {self.out}; the same command goes on") from None
         _show(made, experiments)
@@ -135,42 +132,3 @@ def _show(made: Reproduction, experiments: Iterable[Experiment]) -> None:
     runs = sum(len(each.outcomes) for each in made.results)
     say(f"{runs} {nouns(runs, 'run')}, {made.done} of them now; tables and figures in {made.folder}")
     say(f"report: {made.report}")
-
-
-def _number(metavar: str, text: str) -> Any:
-    return typer.Option(parser=integer, metavar=metavar, help=text, show_default=False)
-
-
-def declare(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-
-    @app.command(name="reproduce", help=_HELP)
-    def _reproduce(
-        experiments: Annotated[
-            list[str] | None,
-            typer.Argument(metavar="EXPERIMENT", help="Names, or .toml files.", show_default=False),
-        ] = None,
-        seeds: Annotated[int | None, _number("N", "How often to repeat every run; 100 in the paper.")] = None,
-        trajectories: Annotated[int | None, _number("N", "How long runs are; 1000000 in the paper.")] = None,
-        seed: Annotated[int | None, _number("N", "The root of all seeds; equal roots give equal results.")] = None,
-        jobs: Annotated[int | None, _number("N", "Processes of this machine; by default one per core.")] = None,
-        scheduler: Annotated[
-            str | None,
-            typer.Option(metavar="ADDRESS", help="Run on a Dask cluster, such as tcp://host:8786.", show_default=False),
-        ] = None,
-        as_published: Annotated[
-            bool, typer.Option("--as-published", help="Only by the rules of the published code.")
-        ] = False,
-        by_definition: Annotated[
-            bool, typer.Option("--by-definition", help="Only by the paper's definitions.")
-        ] = False,
-        out: Annotated[str, typer.Option(metavar="FOLDER", help="Where everything goes.")] = "reproduction",
-        csv: Annotated[bool, typer.Option("--csv", help="Tables as CSV instead of Parquet.")] = False,
-        trust: Annotated[bool, typer.Option("--trust", help="Execute the code that an experiment file names.")] = False,
-        quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")] = False,
-    ) -> Reproduce:
-        """Return what `umdp reproduce` was asked for."""
-        return Reproduce(
-            tuple(experiments or ()), seeds, trajectories, seed, jobs, scheduler, as_published, by_definition, out,
-            "csv" if csv else None, quiet, trust,
-        )  # fmt: skip

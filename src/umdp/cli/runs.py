@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import csv
+import enum
 import json
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from umdp.cli.learn import configuration
 from umdp.cli.live import plain, returned, seen, short
-from umdp.cli.outputs import check_outputs, files_behind
+from umdp.cli.options import FORCE, JSON, RUN, argument, check_folder, check_outputs, files_behind, option
 from umdp.cli.terminal import say
 from umdp.errors import FormatError, MissingExtra, ModelError
 from umdp.statements import with_codes
@@ -22,31 +22,36 @@ if TYPE_CHECKING:
     from umdp.automata import MemoryPolicy
     from umdp.run import Store
 
-__all__ = ["Export", "Show"]
+__all__ = ["Export", "Show", "What"]
 
 MEMORIES = 8  # that are spelled out
+
+
+class What(enum.StrEnum):
+    """What to export."""
+
+    SNAPSHOTS = "snapshots"
+    MODEL = "model"
+    POLICY = "policy"
+
+
 WHAT = {
-    ".csv": "snapshots",
-    ".parquet": "snapshots",
-    ".drn": "model",
-    ".umb": "model",
-    ".tra": "model",
-    ".nc": "model",
-    ".txt": "model",
-    ".json": "policy",
-}
+    ".csv": What.SNAPSHOTS, ".parquet": What.SNAPSHOTS, ".drn": What.MODEL, ".umb": What.MODEL, ".tra": What.MODEL,
+    ".nc": What.MODEL, ".txt": What.MODEL, ".json": What.POLICY,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Show:
-    """One call of `umdp show`, as typed."""
+    """Show what a run is and what it knows; also while it is going on. Nothing in it is executed."""
 
-    path: str
-    json: bool = False
+    path: RUN
+    json: JSON = False
 
     def run(self) -> int:
         """Print what a run is, how far it has come and what it knows."""
         from umdp.run import Store
+        from umdp.run.opened import configuration
 
         with Store.open(self.path) as store:
             last, writer = store.last(), store.writer()
@@ -146,12 +151,14 @@ def _memories(policy: MemoryPolicy) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Export:
-    """One call of `umdp export`, as typed."""
+    """Write a run's snapshots, learned model or policy to a file; also while it is going on."""
 
-    path: str
-    file: str
-    what: str | None = None
-    force: bool = False
+    path: RUN
+    file: Annotated[
+        str, argument("FILE", ".csv .parquet: snapshots; .drn .umb .tra .nc .txt: the model; .json: the policy.")
+    ]
+    what: Annotated[What | None, option("snapshots|model|policy", "What to write, if the name does not say.")] = None
+    force: FORCE = False
 
     def run(self) -> int:
         """Write snapshots, the learned model or the policy to a file, by its name or as told."""
@@ -166,15 +173,12 @@ class Export:
         what = self.what or WHAT.get(target.suffix)
         if what is None:
             raise FormatError(f"say what to export with --what, or use one of {', '.join(WHAT)}", path=target)
-        if not target.parent.is_dir():
-            raise FormatError(f"the folder {target.parent} does not exist; create it first", path=target)
-        if target.is_dir():
-            raise FormatError("this is a folder; name a file in it", path=target)
+        check_folder(target, target)
         check_outputs([("", file) for file in _written(target)], [self.path], force=self.force)
         with Store.open(self.path) as store:
-            if what == "snapshots":
+            if what is What.SNAPSHOTS:
                 _write_rows(target, store.snapshots())
-            elif what == "model":
+            elif what is What.MODEL:
                 from umdp.io import write
 
                 write(store.learned().model, target, _note(store))
@@ -191,7 +195,7 @@ class Export:
                 write_policy(policy, target, _about(store))
             if aloud:
                 say(f"{what} written to {target}")
-                if what != "snapshots":
+                if what is not What.SNAPSHOTS:
                     say(f"  {_note(store)}")
 
 
@@ -204,6 +208,8 @@ def _written(target: Path) -> Iterator[str | Path]:
 
 def _about(store: Store) -> dict[str, Any]:
     """Return what a policy or model was learned for, its bracket, and what is promised of that."""
+    from umdp.run.opened import configuration
+
     last = store.last() or {}
     known = {name: plain(last.get(name)) for name in ("trajectories", "steps", "lower", "upper", "guarantee")}
     if last.get("promise") is not None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import msgspec
 
-from umdp.cli.evidence import answer
+from umdp.cli.live import answer, plain
+from umdp.cli.options import ENV_ARG, JSON, argument, arguments_of, flag, option, whole
 from umdp.cli.terminal import say
 from umdp.errors import FormatError, ModelError
 
@@ -20,44 +22,69 @@ if TYPE_CHECKING:
     from umdp.io.policy_files import Remembered
     from umdp.run import Config
 
-__all__ = ["PlayedPolicy", "Simulate"]
+__all__ = ["MODEL", "POLICY", "SEED", "TRUST", "PlayedPolicy", "Simulate"]
+
+
+POLICY: TypeAlias = Annotated[
+    str, argument("RUN|POLICY", "A run, or a policy as .json or .csv (umdp export, check --policy).")
+]
+MODEL: TypeAlias = Annotated[
+    str | None,
+    argument("[MODEL]", "Where to play: as for learn, an environment, a file or a benchmark. A run has its own."),
+]
+SEED: TypeAlias = Annotated[int, whole("N", "Equal seeds give equal episodes.")]
+TRUST: TypeAlias = Annotated[bool, flag("Execute the code that the run names.", "--trust")]
 
 
 @dataclass(frozen=True)
 class Simulate:
-    """One call of `umdp simulate`, as typed."""
+    """Play a policy and show what it earns, or how often the property holds, with a 95 % interval beside the promise.
 
-    policy: str
-    model: str | None = None
-    property: str | None = None
-    episodes: int = 1000
-    seed: int = 0
-    horizon: int | None = None
-    render: bool = False
-    json: bool = False
-    trust: bool = False
-    parameters: dict[str, Any] = field(default_factory=dict)
-    command: str = "simulate"
+    The policy of a run is played in the environment or model it was learned in, or in MODEL. A run with code of somebody's own
+    executes it: what that is is said, and done with --trust.
+
+    Exit status: 0 played, 2 bad input or usage, 130 interrupted.
+    """
+
+    policy: POLICY
+    model: MODEL = None
+    episodes: Annotated[int, whole("N", "How many episodes.")] = 1000
+    seed: SEED = 0
+    horizon: Annotated[int | None, whole("N", "The most steps of an episode.")] = None
+    property: Annotated[
+        str | None,
+        option("PROPERTY", "What to measure, if not what the policy was found for; then nothing is promised."),
+    ] = None
+    env_arg: ENV_ARG = None
+    render: Annotated[
+        bool, flag("Show the first episode, drawn where the environment can draw itself as text.", "--render")
+    ] = False
+    trust: TRUST = False
+    json: JSON = False
+
+    command: ClassVar[str] = "simulate"
+
+    def __post_init__(self) -> None:
+        """Refuse at once arguments that cannot be read."""
+        _ = self.parameters
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The arguments of the environment or model to play in."""
+        return arguments_of(self.env_arg)
 
     def run(self) -> int:
         """Play the policy and print what was measured; 0."""
         from umdp.analysis.simulation import play
-        from umdp.cli.live import plain
 
         if self.render and self.json:
             raise ModelError("--render draws for people and --json prints for programs; leave out one of them")
         subject = self.subject()
         try:
             played = play(
-                subject.policy,
-                subject.process,
-                subject.counted,
-                self.episodes,
-                self.seed,
-                self.horizon,
-                subject.promised,
+                subject.policy, subject.process, subject.counted, self.episodes, self.seed, self.horizon, subject.promised,
                 self._watch(subject.process),
-            )
+            )  # fmt: skip
         finally:
             subject.close()
         if self.json:
@@ -99,8 +126,8 @@ class Simulate:
         """Return the policy of a run, where it was learned or where it is told to, and what was promised."""
         from umdp.analysis.simulation import fitted, in_product, playable
         from umdp.automata import MemoryPolicy
-        from umdp.cli.learn import configuration
         from umdp.run import Store
+        from umdp.run.opened import configuration
         from umdp.run.trust import require
 
         with Store.open(self.policy) as store:
@@ -189,13 +216,8 @@ class Simulate:
             raise ModelError(f"the policy remembers what matters for {remembered.asked}; leave out --property")
         graph = process.graph
         remembered.check(graph, Path(self.policy))
-        found = recalled(
-            graph.with_any(),
-            Spec.parse(remembered.asked),
-            remembered.decisions,
-            after=remembered.after,
-            rest=graph.rest,
-        )
+        asked, after = Spec.parse(remembered.asked), remembered.after
+        found = recalled(graph.with_any(), asked, remembered.decisions, after=after, rest=graph.rest)
         policy, process, spec = in_product(found, process)
         return fitted(policy, process), process, str(spec)
 
@@ -221,7 +243,7 @@ class Simulate:
                 f"what was recorded cannot be played again; say where to play: umdp {self.command} {self.policy} MODEL"
             )
         if not resolve(config.model).played:
-            return config.simulated()
+            return config.simulated(config.model)
         env = config.environment()
         if not self.render or "ansi" not in _modes(env) or getattr(env, "render_mode", None) == "ansi":
             return env

@@ -1,4 +1,4 @@
-"""The edge to the terminal: whatever is shown passes here, and nothing in it controls the terminal.
+"""The edge to the terminal: whatever is shown passes here, also what is going on, and nothing in it controls the terminal.
 
 Names, paths, properties and messages of others' code are whatever somebody wrote. `say` prints lines, each of which stays one
 line; the streams that are put in the place of standard output and error catch what is printed in any other way. Only what rich
@@ -8,10 +8,13 @@ draws goes around them, and is made of text that was cleaned before.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -19,22 +22,29 @@ from umdp.statements.text import one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress as Bar
     from rich.text import Text
 
 __all__ = [
     "SIGNALS",
     "OutputLost",
+    "Progress",
+    "announce",
     "as_text",
     "complain",
     "complete",
     "console",
+    "count_runs",
     "drawn",
     "guarded",
+    "hush",
     "say",
     "stoppable",
 ]
 
 CLOSED = "it is closed"
+DELAY = 1.0  # seconds before it is shown what is going on
+EVERY = 15.0  # seconds between lines about it where nobody watches
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -181,3 +191,98 @@ def stoppable() -> Iterator[None]:
     finally:
         for number in taken:
             signal.signal(number, before[number])
+
+
+class Progress:
+    """While it is entered, and after a second, show what is going on; nothing unless standard error is a terminal.
+
+    Parameters
+    ----------
+    title : str
+        What the whole is, such as "property 2 of 3".
+
+    Examples
+    --------
+    >>> with Progress("solving") as progress:
+    ...     progress.tell("value iteration", 0.01)
+    ...     print(progress.line())
+    solving: value iteration, relative width 0.01
+    """
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self._what, self._width = "", math.nan
+        self._bar: Bar | None = None
+        self._timer: threading.Timer | None = None
+
+    def tell(self, what: str, width: float) -> None:
+        """Note what the solver is doing and how wide the bracket is now."""
+        self._what, self._width = what, width
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], description=one_line(self.line()))
+
+    def line(self) -> str:
+        """Return the text to show, before the time."""
+        text = f"{self.title}: {self._what}" if self._what else self.title
+        return f"{text}, relative width {self._width:.1g}" if math.isfinite(self._width) else text
+
+    def __enter__(self) -> Progress:
+        if sys.stderr.isatty():
+            from rich.progress import Progress as Bar
+            from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+            columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+            self._bar = Bar(
+                *columns, console=console(err=True), transient=True, redirect_stdout=False, redirect_stderr=False
+            )
+            self._bar.add_task(one_line(self.line()), total=None)
+            self._timer = threading.Timer(DELAY, self._bar.start)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer is not None and self._bar is not None:
+            self._timer.cancel()
+            self._timer.join()  # it may just be starting the line
+            self._bar.stop()
+
+
+@contextlib.contextmanager
+def count_runs(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Give what shows how many runs are done, of how many: a bar on a terminal, a line now and then elsewhere."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        with Bar(*columns, console=console(err=True)) as bar:
+            job = bar.add_task("runs", total=None)
+            yield lambda done, total: bar.update(job, completed=done, total=total)
+    else:
+        begun = shown = time.monotonic()
+
+        def line(done: int, total: int) -> None:
+            nonlocal shown
+            if done in (0, total) or time.monotonic() - shown >= EVERY:
+                shown = time.monotonic()
+                say(f"{done} of {total} runs, {shown - begun:.0f} s", err=True, flush=True)
+
+        yield line
+
+
+def announce() -> None:
+    """Have it said on standard error once this command compiles, if it does."""
+    from umdp.kernel import on_compile
+
+    on_compile(lambda: say("compiling kernels once; later runs start at once", err=True, flush=True))
+
+
+def hush() -> None:
+    """Say nothing of what is compiled after this command."""
+    if "umdp.kernel" in sys.modules:
+        from umdp.kernel import on_compile
+
+        on_compile(None)

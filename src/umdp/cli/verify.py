@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from umdp.cli.options import JSON, argument
 from umdp.cli.terminal import say
 from umdp.errors import FormatError
 
@@ -18,10 +19,13 @@ __all__ = ["Verify", "write_certificate"]
 
 @dataclass(frozen=True)
 class Verify:
-    """One call of `umdp verify`, as typed."""
+    """Check a certificate in exact rational arithmetic, without the solver, and say what it proves.
 
-    file: str
-    json: bool = False
+    Exit status: 0 proved, 1 not proved, and which part fails, 2 not a certificate.
+    """
+
+    file: Annotated[str, argument("FILE", "Written by umdp check or learn --certificate.")]
+    json: JSON = False
 
     def run(self) -> int:
         """Check the file; 0 if what it claims is proved, 1 if not."""

@@ -22,10 +22,10 @@ from umdp.learning.loop import StoppingCriteria
 from umdp.learning.procedure import LearningRun
 from umdp.learning.validation import check_budgets, check_gap, check_numbers, check_spec, check_until, threshold
 from umdp.model import MDP, Graph, IntervalMDP
-from umdp.run.fingerprint import graph_digest
+from umdp.parametric.model import ParametricMDP
+from umdp.run.format1 import graph_digest
 from umdp.run.log_settings import LogSettings, check_settings
-from umdp.run.recorded import recorded
-from umdp.run.tying import check_tie, tying_of
+from umdp.run.named_ties import check_tie, tying_of
 from umdp.run.unknown import check_unknown, process_of, program_of
 from umdp.source import Source
 from umdp.source.resolve import FileName, check_file, is_plugin, plugin, plugin_file, read_plugin, resolve, where
@@ -123,17 +123,19 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         check_numbers(**numbers, prefix="--")
         check_sampling(self.sampling, "--")
         self.build_learner(), self.build_explorer(), self.build_evidence()
-        check_tie(self)
+        if self.tie is not None:
+            check_tie(self.tie, self.model, self._table)
         if self.unknown:
-            check_unknown(self)
+            check_unknown(self.model, self.unknown, self.constants, switch=self.switch, log=self.read_from)
 
     def assemble(self, source: Source, spec: Spec, horizon: int | None) -> LearningRun:
         """Return the run of a source, a property and a horizon that were built."""
         learner, explorer = self.build_learner(), self.build_explorer()
         if self.tie is not None:
-            learner = Tied(learner, tying_of(self, source.graph))
+            given = {"columns": self.data.columns, "texts": self.plugins}
+            learner = Tied(learner, tying_of(self.tie, self.model, self._table, source.graph, **given))
         if self.unknown:
-            learner = Parametric(learner, program_of(self))
+            learner = Parametric(learner, self._program())
         if self.graph and self.graph != graph_digest(source.graph):
             raise FormatError("the model has changed since this run began; start a new run", path=self.model)
         if needs_automaton(spec):
@@ -174,6 +176,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         texts = {path: self.plugins.get(path) or read_plugin(path) for path in map(plugin_file, named)}
         return msgspec.structs.replace(self, graph="", versions=versions, plugins=texts)
 
+    def plain(self) -> dict[str, Any]:
+        """Return this configuration as plain data."""
+        return dict(msgspec.to_builtins(self))
+
     def with_limits(self, **limits: Any) -> Self:
         """Return this configuration with other limits; if any is given, they replace all there were."""
         if all(value is None for value in limits.values()):
@@ -183,9 +189,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     def build_learner(self) -> Learner:
         """Return the learner, not yet bound."""
         if is_plugin(self.learner):
-            kind = plugin(self.learner, self.plugins)
-            if not (isinstance(kind, type) and issubclass(kind, Learner)):
-                raise ModelError(f"{self.learner} is not a learner; it must be a class derived from umdp.Learner")
+            wanted = "a learner; it must be a class derived from umdp.Learner"
+            kind: type[Learner] = self._own(self.learner, Learner, wanted)
         else:
             kind = type(as_learner(self.learner))
         try:
@@ -194,6 +199,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             raise
         except Exception as error:
             raise ModelError(f"the learner {self.learner} fails: {where(error)}") from error
+
+    def _own(self, name: str, wanted: type, what: str) -> Any:
+        kind = plugin(name, self.plugins)
+        if not (isinstance(kind, type) and issubclass(kind, wanted)):
+            raise ModelError(f"{name} is not {what}")
+        return kind
 
     def for_observed(self) -> Self:
         """Return this configuration with the learner for a graph that is only observed, where nobody asks for one.
@@ -221,11 +232,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     def build_explorer(self) -> Explorer:
         """Return how to explore."""
         if is_plugin(self.explore):
-            kind = plugin(self.explore, self.plugins)
-            if not (isinstance(kind, type) and issubclass(kind, Explorer)):
-                raise ModelError(
-                    f"{self.explore} is not an explorer; it must be a class derived from umdp.explore.Explorer"
-                )
+            wanted = "an explorer; it must be a class derived from umdp.explore.Explorer"
+            kind: type[Explorer] = self._own(self.explore, Explorer, wanted)
         elif self.explore in EXPLORERS:
             kind = EXPLORERS[self.explore]
         else:
@@ -270,9 +278,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         what = resolve(self.model)
         if self.read_from is None and not what.always_played:
             check_file(self.model)
-        check_settings(self.data, self.read_from)
+        check_settings(self.data, self.read_from, None if self.log is None else self.model)
         if self.read_from is not None:
-            return recorded(self, self.read_from)
+            graph = None if self._table is None else self.known(self._table)
+            return self.data.open(self.read_from, self._table, graph, follow=self.follow, on_error=self.on_error)
         if self.follow:
             raise ModelError("--follow waits for more of a log; give one with --log")
         made: Any = None
@@ -284,8 +293,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
                 return made
             if not isinstance(made, MDP):
                 return Gymnasium(made, **exploring)
-        mdp = made if isinstance(made, MDP) else self._model(self.model)
-        later = None if self.switch is None else self._model(self.switch)
+        mdp = made if isinstance(made, MDP) else self.simulated(self.model)
+        later = None if self.switch is None else self.simulated(self.switch)
         return Simulator(mdp, later=later, after=self.after, sampling=self.sampling)
 
     @property
@@ -305,16 +314,16 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
             return allowed_graph(name, self.data.columns, **self.data.wanted)
         if self.unknown and name == self.model:
-            return program_of(self).graph
+            return self._program().graph
         return self._made(name, Graph).graph if is_plugin(name) else self._any(name).graph
 
-    def simulated(self) -> MDP:
-        """Return the model, where it is not an environment."""
-        return self._model(self.model)
+    @property
+    def _table(self) -> str | None:
+        """What is said to say what can happen in a log."""
+        return self.model if self.log is not None else self.data.graph
 
-    def made(self) -> Any:
-        """Return what the function or class that `model` names makes: a benchmark's or a user's."""
-        return self._called(self.model)
+    def _program(self) -> ParametricMDP:
+        return program_of(self.model, self.unknown, self.constants)
 
     def environment(self) -> Any:
         """Return the environment that `model` names; or an `MDP` or a `Source`, where a function makes one."""
@@ -326,7 +335,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         graph = LOGGED if isinstance(made, Graph) else ""
         raise ModelError(f"{self.model} returned {type(made).__name__}; it must return {MADE}{graph}")
 
-    def _model(self, name: str) -> MDP:
+    def simulated(self, name: str) -> MDP:
         """Return a model that can be simulated."""
         model = self._any(name)
         if not isinstance(model, MDP):
@@ -346,18 +355,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         if self.parameters:
             raise ModelError(f"{name} takes no parameters; only benchmarks and functions do")
         if self.unknown and name == self.model:
-            return process_of(self)
+            return process_of(self.model, self.unknown, self.constants)
         return FileName(name).read(self.constants)
 
     def _made(self, name: str, kind: type[Graph] = MDP) -> Graph:
         """Return a model that a function makes: a benchmark's or a user's."""
-        made = self._called(name)
+        made = resolve(name).make(self.parameters, self.plugins)
         if not isinstance(made, kind):
             wanted = "an umdp.MDP" if kind is MDP else "an umdp.Graph or umdp.MDP"
             graph = LOGGED if isinstance(made, Graph) else ""
             raise ModelError(f"{name} returned {type(made).__name__}; it must return {wanted}{graph}")
         return made
-
-    def _called(self, name: str) -> Any:
-        """Return what a function or class makes."""
-        return resolve(name).make(self.parameters, self.plugins)

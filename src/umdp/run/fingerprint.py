@@ -12,7 +12,6 @@ from umdp.errors import FormatError
 from umdp.learn import Learner
 from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
-from umdp.model import Graph
 from umdp.run.codec import pack
 from umdp.run.graph_data import graph_to_data
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from umdp.learning.procedure import LearningRun
     from umdp.run.config import Config
 
-__all__ = ["compare", "fingerprint", "graph_digest"]
+__all__ = ["compare", "fingerprint"]
 
 PARTS = {
     "structure": "the states, choices and transitions of the model",
@@ -100,14 +99,6 @@ def compare(found: Mapping[str, str], now: Mapping[str, str], path: object) -> N
             "a new run",
             path=path,
         )
-
-
-def graph_digest(graph: Graph) -> str:
-    """Return the digest of a graph as runs of format 1 had it."""
-    digest = hashlib.sha256(str(graph.initial).encode())
-    for array in (graph.state_ptr, graph.choice_ptr, graph.successor):
-        digest.update(np.ascontiguousarray(array, dtype=np.int64).tobytes())
-    return digest.hexdigest()
 
 
 def _ties(learner: Learner) -> list[Any]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sqlite3
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from umdp.errors import FormatError
+from umdp.model import Graph
 from umdp.run.codec import unpack
 
-__all__ = ["config", "rows", "state"]
+__all__ = ["config", "graph_digest", "rows", "state"]
 
 COLUMNS = (
     "iteration", "trajectories", "steps", "lower", "upper", "optimistic", "status", "guarantee", "performance",
@@ -64,3 +67,11 @@ def _guarantee(text: str) -> dict[str, Any]:
     level = float(match[1]) / 100 if match else None
     kind = "none" if level is None else "any-time" if "whenever" in text else "fixed-N"
     return {"kind": kind, "level": level, "reasons": [], "text": text}
+
+
+def graph_digest(graph: Graph) -> str:
+    """Return the digest of a graph as runs of format 1 had it."""
+    digest = hashlib.sha256(str(graph.initial).encode())
+    for array in (graph.state_ptr, graph.choice_ptr, graph.successor):
+        digest.update(np.ascontiguousarray(array, dtype=np.int64).tobytes())
+    return digest.hexdigest()

@@ -6,13 +6,18 @@ import difflib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
 from umdp.errors import FormatError, ModelError, misfit
+from umdp.source.resolve import resolve
 
-__all__ = ["LogSettings", "beside", "read_description"]
+if TYPE_CHECKING:
+    from umdp.model import Graph
+    from umdp.source import Source
+
+__all__ = ["LogSettings", "beside", "check_settings", "read_description"]
 
 ON_ERROR = ("fail", "skip", "chance")
 
@@ -60,6 +65,15 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
             own, more = getattr(self, name), getattr(other, name)
             merged[name] = {**more, **own} if isinstance(own, dict) else own or more
         return type(self)(**merged)
+
+    def open(self, log: str, name: str | None, graph: Graph | None, *, follow: bool, on_error: str) -> Source:
+        """Return a log or stream that is read so, with the graph of a name, or its own without one."""
+        from umdp.source import open_log
+
+        wanted = {} if name is not None and resolve(name).recorded else self.wanted
+        return open_log(
+            log, graph, follow=follow, on_error=on_error, columns=self.columns, rejected=self.aside, **wanted
+        )
 
     def with_graph(self, graph: str | None) -> Self:
         """Return these settings with a graph from elsewhere."""
@@ -151,8 +165,10 @@ def read_description(path: str | Path) -> tuple[LogSettings, dict[str, str]]:
         raise FormatError(f"the description does not fit: {misfit(plain, LogSettings)}", path=path) from None
 
 
-def check_settings(settings: LogSettings, log: str | None) -> None:
-    """Raise `ModelError` if something is said about a log and there is none."""
+def check_settings(settings: LogSettings, log: str | None, model: str | None = None) -> None:
+    """Raise `ModelError` if something is said about a log and there is none; or of its graph, which is that of `model`."""
+    if model is not None and settings.graph is not None:
+        raise ModelError(f"with --log the graph is that of MODEL, {model}; leave out --graph, or give the log as MODEL")
     if log is None and settings.given:
         named = f"--describe {settings.described}" if settings.described else settings.given[0]
         raise ModelError(

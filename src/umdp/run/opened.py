@@ -24,7 +24,7 @@ from umdp.statements.text import facts_html, nouns
 if TYPE_CHECKING:
     from umdp.run.lock import Writer
 
-__all__ = ["OpenedRun", "open_run"]
+__all__ = ["OpenedRun", "configuration", "open_run"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,7 +233,7 @@ def open_run(path: str | Path) -> OpenedRun:
         A file written by ``umdp learn --out``.
     """
     with Store.open(path) as store:
-        config = _config(store)
+        config = configuration(store)
         rows = tuple(store.snapshots())
         modern = store.version > 1
         learned = store.learned() if modern and rows else None
@@ -244,7 +244,8 @@ def open_run(path: str | Path) -> OpenedRun:
         )  # fmt: skip
 
 
-def _config(store: Store) -> Config:
+def configuration(store: Store) -> Config:
+    """Return the configuration that a run was made with."""
     try:
         return msgspec.convert(store.config, Config)
     except msgspec.ValidationError as error:

@@ -11,18 +11,16 @@ from umdp.errors import FormatError, ModelError
 if TYPE_CHECKING:
     from umdp.model import MDP
     from umdp.parametric.model import ParametricMDP
-    from umdp.run.config import Config
 
 __all__ = ["check_unknown", "process_of", "program_of"]
 
 
-def check_unknown(config: Config) -> None:
+def check_unknown(model: str, unknown: str, constants: str, *, switch: str | None, log: str | None) -> None:
     """Raise what is wrong with the unknown constants of a run, before the program is read.
 
     Examples
     --------
-    >>> from umdp.run import Config
-    >>> check_unknown(Config(model="grid", unknown="p"))
+    >>> check_unknown("grid", "p", "", switch=None, log=None)
     Traceback (most recent call last):
     ...
     umdp.errors.ModelError: --unknown names undefined constants of a program (.prism .nm .pm .jani), and grid is none; ...
@@ -30,14 +28,14 @@ def check_unknown(config: Config) -> None:
     from umdp.io.constants import parse_constants, parse_unknown
     from umdp.io.files import PROGRAMS
 
-    if Path(config.model).suffix.lower() not in PROGRAMS:
+    if Path(model).suffix.lower() not in PROGRAMS:
         raise ModelError(
-            f"--unknown names undefined constants of a program ({' '.join(PROGRAMS)}), and {config.model} is none; leave it out"
+            f"--unknown names undefined constants of a program ({' '.join(PROGRAMS)}), and {model} is none; leave it out"
         )
-    if config.switch is not None:
+    if switch is not None:
         raise ModelError("--unknown is for a process that does not change; leave out --switch")
-    names, given = parse_unknown(config.unknown), parse_constants(config.constants)
-    if config.read_from is not None:
+    names, given = parse_unknown(unknown), parse_constants(constants)
+    if log is not None:
         for name in names:
             if name in given:
                 raise ModelError(f"{name} is unknown, and a log is learned from; leave its value out of --const")
@@ -51,30 +49,30 @@ def check_unknown(config: Config) -> None:
         )
 
 
-def program_of(config: Config) -> ParametricMDP:
+def program_of(model: str, unknown: str, constants: str) -> ParametricMDP:
     """Return the program of a run, its unknown constants as parameters."""
     from umdp.io.constants import format_constants, parse_constants, parse_unknown
 
-    names = parse_unknown(config.unknown)
-    known = {name: value for name, value in parse_constants(config.constants).items() if name not in names}
-    path = Path(config.model)
+    names = parse_unknown(unknown)
+    known = {name: value for name, value in parse_constants(constants).items() if name not in names}
+    path = Path(model)
     try:
         stamp = path.stat().st_mtime_ns
     except OSError:
         stamp = 0  # what is wrong with it is said when it is read
-    return _read(str(path), stamp, config.unknown, format_constants(known))
+    return _read(str(path), stamp, unknown, format_constants(known))
 
 
-def process_of(config: Config) -> MDP:
+def process_of(model: str, unknown: str, constants: str) -> MDP:
     """Return what plays the process: the program with the values of its unknown constants."""
     from umdp.io.constants import parse_constants
 
-    program = program_of(config)
-    given = parse_constants(config.constants)
+    program = program_of(model, unknown, constants)
+    given = parse_constants(constants)
     try:
         return program.at({name: float(given[name]) for name in program.names})
     except ModelError as error:
-        raise FormatError(str(error), path=config.model) from None
+        raise FormatError(str(error), path=model) from None
 
 
 @lru_cache(maxsize=2)

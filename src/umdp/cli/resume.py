@@ -1,0 +1,89 @@
+"""`umdp resume`: go on with a run where it was when it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from umdp.cli.learn import GAP, ONE_PER_SNAPSHOT, SECONDS, STEPS, TRAJECTORIES, UNTIL
+from umdp.cli.options import QUIET, RUN, flag
+from umdp.cli.terminal import say
+from umdp.errors import FormatError, UmdpError
+
+if TYPE_CHECKING:
+    from umdp.learning.procedure import LearningRun
+    from umdp.run import Config, Store
+
+__all__ = ["Resume"]
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Go on with a run where it was when it ended, however it ended.
+
+    Limits that are given replace all there were, so that a run goes on beyond its end. A run with code of somebody's own
+    (FILE.py:NAME, gym:MODULE:ID) executes it: what that is is said, and done with --trust.
+    """
+
+    path: RUN
+    trajectories: TRAJECTORIES = None
+    steps: STEPS = None
+    seconds: SECONDS = None
+    until: UNTIL = None
+    gap: GAP = None
+    trust: Annotated[bool, flag("Execute the code and write the files that the run names.", "--trust")] = False
+    json: ONE_PER_SNAPSHOT = False
+    quiet: QUIET = False
+
+    def run(self) -> int:
+        """Go on with a run where it was when it ended, however it ended; with other limits, beyond its end."""
+        from umdp.cli.session import Session
+        from umdp.cli.terminal import announce
+        from umdp.run import Store
+        from umdp.run.fingerprint import compare, fingerprint
+        from umdp.run.opened import configuration
+        from umdp.run.trust import require
+
+        with Store.resume(self.path) as store:
+            before = configuration(store)
+            config = before.with_limits(
+                trajectories=self.trajectories, steps=self.steps, seconds=self.seconds, until=self.until, gap=self.gap
+            )
+            config.limits()
+            require(config, self.path, trusted=self.trust, writes=True)
+            _tell_version(config)
+            announce()
+            run = config.build()
+            now = fingerprint(config, run)
+            found = store.fingerprint()
+            if found is None:
+                config = config.signed()
+                store.upgrade(config.plain(), run.source.graph, property=str(run.spec), fingerprint=now)
+            else:
+                compare(found, now, self.path)
+            state = store.state()
+            if state is not None:
+                _restore(run, state, store)
+            if config != before:
+                run.state.ended = False  # a log may have grown since
+                store.amend(config.plain())
+            return Session(self.json, self.quiet, path=self.path).go(run, config, store)
+
+
+def _restore(run: LearningRun, state: dict[str, Any], store: Store) -> None:
+    try:
+        run.restore(state)
+    except UmdpError as error:
+        raise FormatError(f"this run cannot go on: {error}", path=store.path) from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(
+            f"the state of this run does not fit it ({type(error).__name__}: {error})", path=store.path
+        ) from None
+
+
+def _tell_version(config: Config) -> None:
+    from umdp import __version__
+
+    made = config.versions.get("umdp")
+    if made != __version__:
+        say(f"note: this run was made by umdp {made or 'of an unknown version'}; this is {__version__}", err=True)
