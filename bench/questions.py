@@ -18,8 +18,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from oracles.endless import chain_average, chain_total, discounted, steps_of
 from oracles.exact import Choice, Direction, Model, Objective, Value, _induction, policy_value, value, vertices
+from oracles.infinite_horizon import chain_average, chain_total, discounted, steps_of
 from oracles.temporal import AUTOMATA, temporal_reward, temporal_value
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from oracles.endless import discounted, listed
 from oracles.exact import Objective
+from oracles.infinite_horizon import discounted, listed
 from properties.bridge import BOUNDED, OBJECTIVES, PLAYERS, exact_value, outside, to_model, to_spec
 from properties.soundness import draw
-from properties.test_endless import drawn
-from properties.test_endless import outside as outside_endless
+from properties.test_infinite_horizon import drawn
+from properties.test_infinite_horizon import outside as outside_infinite
 from umdp import MDP, IntervalMDP, Policy, Rewards, Solution, Spec, Status, evaluate, solve
 from umdp.errors import SpecError
 from umdp.solver import answer
@@ -106,7 +106,7 @@ def test_some_steps_of_a_sum_of_any_sign(clock: list[Watch], number: int) -> Non
         spec = f"R{agent}{nature}=? [ C<=11 ]"
         exact = exact_value(instance, Objective("R", agent, nature, "C", bound=11))  # type: ignore[arg-type]
         for _, found in stops(clock, lambda s=spec: solve(model, s)):
-            assert not outside_endless(found, exact), (spec, found)
+            assert not outside_infinite(found, exact), (spec, found)
             narrow += found.status is Status.STOPPED and found.bracket.width < np.inf
             clock.looks = 0  # type: ignore[attr-defined]
             own = evaluate(model, spec, found.policy).bracket
@@ -125,7 +125,7 @@ def test_stopped_discounted_sums_and_averages(clock: list[Watch], number: int) -
         for path, exact in (("Cdiscount=0.999", sums), ("S", means)):
             spec = f"R{agent}{nature}=? [ {path} ]"
             for looks, found in stops(clock, lambda s=spec: solve(model, s, precision=1e-9)):
-                assert not outside_endless(found, exact), (spec, looks, found)  # type: ignore[arg-type]
+                assert not outside_infinite(found, exact), (spec, looks, found)  # type: ignore[arg-type]
 
 
 def test_a_stopped_average_lies_between_the_rewards_of_single_steps(clock: list[Watch]) -> None:

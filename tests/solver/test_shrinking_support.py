@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from oracles.endless import listed
 from oracles.exact import Model
+from oracles.infinite_horizon import listed
 from properties.bridge import PLAYERS, to_model
-from properties.test_endless import drawn
+from properties.test_infinite_horizon import drawn
 from umdp import IntervalMDP, Rewards, Status, evaluate, solve
 from umdp.solver.result import Bracket, Solution
 from umdp.solver.support import cut_rows, harsher, milder

@@ -11,7 +11,7 @@ import numpy as np
 from parametric.programs import PROGRAMS
 from properties.bridge import BOUNDED, OBJECTIVES, PLAYERS, to_model, to_spec
 from properties.generate import random_model
-from properties.test_endless import drawn
+from properties.test_infinite_horizon import drawn
 from umdp import (
     LUI,
     MDP,

@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from oracles.endless import Step, chain_average, chain_total, discounted, listed
 from oracles.exact import Choice, Model, Objective, exact, policy_value, value, vertices
+from oracles.infinite_horizon import Step, chain_average, chain_total, discounted, listed
 from umdp.verify.rationals import number
 from verify.tamper import _model, _objective
 

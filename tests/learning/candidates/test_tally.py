@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.evidence.processes import Remembering, random_mdp
+from tests.learning.candidates.processes import Remembering, random_mdp
 
 from umdp import Policy, Spec, evaluate
 from umdp.errors import ModelError

@@ -9,7 +9,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from tests.evidence.processes import Remembering, random_mdp
+from tests.learning.candidates.processes import Remembering, random_mdp
 
 from umdp import LUI, MDP, ConfidenceSequence, DirectEvidence, Spec, anytime, evaluate
 from umdp.analysis.explainer import ledger

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from oracles.endless import discounted, listed
 from oracles.exact import Choice, Model, Objective, value
+from oracles.infinite_horizon import discounted, listed
 from properties.bridge import PLAYERS, to_model
 from properties.generate import Instance, random_model
 from umdp import IntervalMDP, Policy, Solution, Status, evaluate, solve

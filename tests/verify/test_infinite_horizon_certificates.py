@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracles.endless import discounted, listed
 from oracles.exact import Model, Objective, value
+from oracles.infinite_horizon import discounted, listed
 from properties.bridge import PLAYERS, to_model
 from properties.generate import random_model
-from properties.test_endless import drawn
+from properties.test_infinite_horizon import drawn
 from umdp import MDP, IntervalMDP, Policy, Rewards, SpecError, evaluate, solve
 from umdp.verify import verify_content
 from umdp.verify.rationals import number, written
