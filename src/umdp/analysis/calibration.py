@@ -191,7 +191,7 @@ def calibration(
     )  # fmt: skip
 
 
-def simulated(source: Source) -> Simulator:
+def simulated(source: Source) -> Source:
     """Return a simulator of a process that is known and stays as it is; `ModelError` where it is not or does not."""
     truth = source.truth
     if truth is None or not source.interactive:
@@ -204,7 +204,7 @@ def simulated(source: Source) -> Simulator:
         raise ModelError(
             "the process changes, and bounds from before say nothing of it after: calibrate on each of its stages"
         )
-    if isinstance(source, Simulator):
+    if source.simulates:
         return source
     source.close()
     return Simulator(truth)

@@ -13,7 +13,7 @@ from umdp.automata.product import product_of
 from umdp.errors import ModelError
 from umdp.model import Graph, Policy
 from umdp.model.interface import Interface
-from umdp.source import Environment
+from umdp.source import Source
 from umdp.source.environments.gymnasium import make
 from umdp.source.environments.protocol import Protocol, Step
 from umdp.source.random_streams import EpisodeSeeds, RandomStream, generator
@@ -41,7 +41,7 @@ def play_environment(
     """
     product = product_of(policy.graph)
     known = policy.graph if product is None else product.base
-    if isinstance(process, Environment):
+    if isinstance(process, Source) and process.env is not None:
         env, own = process.env, process.graph
     else:
         env, own = make(process)[0], known

@@ -141,11 +141,10 @@ def playable(process: Any) -> Any:
 def fitted(policy: Policy, process: Any) -> Fitted:
     """Return a policy for the graph of a process; its own, where nothing is known of the process."""
     from umdp.io.decisions import Fitted, fit_policy
-    from umdp.source import Environment
 
     if isinstance(process, MDP):
         return fit_policy(policy, process)
-    if product_of(policy.graph) is None and isinstance(process, Environment):
+    if product_of(policy.graph) is None and isinstance(process, Source) and process.env is not None:
         return known(fit_policy(policy, process.graph, partly=True))
     return Fitted(policy, np.zeros(policy.graph.states, dtype=np.bool_))
 

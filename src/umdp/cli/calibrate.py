@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from umdp.analysis.coverage import Calibration
     from umdp.learning.procedure import LearningRun
     from umdp.run import Config
-    from umdp.source.simulator import Simulator
+    from umdp.source import Source
     from umdp.spec import Spec
 
 __all__ = ["Calibrate", "Configured"]
@@ -234,7 +234,7 @@ class Configured:
 
 
 @lru_cache(maxsize=1)
-def _built(encoded: bytes) -> tuple[Simulator, Spec, int | None]:
+def _built(encoded: bytes) -> tuple[Source, Spec, int | None]:
     """Return the process, the property and the horizon, once per process."""
     from dataclasses import replace
 

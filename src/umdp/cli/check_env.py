@@ -42,7 +42,7 @@ class CheckEnv:
         from umdp.learning.validation import check_budgets, check_numbers
         from umdp.model import MDP
         from umdp.run import Config
-        from umdp.source import Environment, check_environment
+        from umdp.source import Source, check_environment
         from umdp.source.resolve import GYM, resolve
 
         check_budgets(steps=self.steps, seconds=self.seconds, prefix="--")
@@ -54,9 +54,10 @@ class CheckEnv:
         how: dict[str, Any] = {"steps": self.steps, "seed": self.seed, "seconds": self.seconds}
         if not isinstance(made, MDP):
             say(f"playing {name} with random actions, for at most {self.seconds:g} s", err=True, flush=True)
-        if isinstance(made, Environment):
+        if isinstance(made, Source) and made.env is not None:
             given = made.graph if made.truth is None and made.knowledge().graph == "given" else None
-            found = check_environment(made.env, given, state_of=made.state_of, **how)
+            known = made.graph.interface
+            found = check_environment(made.env, given, state_of=None if known is None else known.state_of, **how)
         elif isinstance(made, MDP):
             raise ModelError(f"{name} returned an MDP, which is always fit; check-env plays environments")
         else:

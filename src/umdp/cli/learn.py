@@ -322,13 +322,11 @@ class Learn:
         """
         import msgspec
 
-        from umdp.source import Gymnasium
-
         config.check()
         given = EXPLORE if config.seconds is None else SHARE * config.seconds
         begun, spent = time.monotonic(), 0.0
         source, spec, horizon = config.build_source(given, self._tell)
-        if isinstance(source, Gymnasium) and source.explored is not None:
+        if source.explored is not None:
             config, spent = msgspec.structs.replace(config, explored=source.explored), time.monotonic() - begun
         if self._free and not config.chosen and source.knowledge().graph == "observed":
             config = config.for_observed()

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,9 @@ from umdp.model import Graph, IntervalMDP
 from umdp.statements import DiagnosticCode, Statement, say
 from umdp.statements.guarantee import Guarantee
 from umdp.statements.text import facts_html
+
+if TYPE_CHECKING:
+    from umdp.automata.product import Product
 
 __all__ = ["SHOWN", "Alarm", "Changed", "Contradicted", "Guarantee", "Learner", "Misfit", "in_lines"]
 
@@ -261,6 +264,21 @@ class Learner(ABC):
     def remembered(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the counts (T,) that some choice must show again for an iteration to end: all, unless some were forgotten."""
         return counts
+
+    def parameters(self) -> dict[str, dict[str, Any]] | None:
+        """Return what is known of every parameter; None for learners without."""
+        return None
+
+    def structure(self) -> list[Any]:
+        """Return which choices and outcomes it takes for the same, as a run that goes on must find it."""
+        return []
+
+    def along(self, product: Product) -> Learner:
+        """Return a learner for a product with an automaton, where a choice has one distribution with every memory."""
+        from umdp.automata.product_ties import product_ties
+        from umdp.learn.tied import Tied
+
+        return Tied(self, product_ties(product), assumed=False)
 
     def ledger(self) -> dict[str, Any] | None:
         """Return what a stranger needs to compute the bounds again; None where nothing is claimed."""

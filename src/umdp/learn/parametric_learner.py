@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from umdp.parametric.model import ParametricMDP
 from umdp.parametric.ranges import ends_of
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from umdp.automata.product import Product
 
 __all__ = ["Parametric"]
 
@@ -265,6 +268,16 @@ class Parametric(Tied):
             if name in state and state[name].shape != self.__dict__[name].shape:
                 raise ModelError(f"{name} has shape {state[name].shape}: the parameters have changed")
         return super().restore(state)
+
+    def structure(self) -> list[Any]:
+        """Return parameters and functions, and where they are found."""
+        program = self.program
+        texts = [each.text(program.names) for each in program.functions]
+        return [list(program.names), texts, program.function_of, program.lower, program.upper]
+
+    def along(self, product: Product) -> Learner:
+        """Return a learner of the same parameters in a product."""
+        return Parametric(self.inner, self.program.along(product.model.graph, product.along), self.false_alarms)
 
     def ledger(self) -> dict[str, Any] | None:
         """Return how the error rate is spent on classes, and what the parameters are."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,9 @@ from umdp.model.tying import Outcome, Tie, Tying
 from umdp.parametric.model import ParametricMDP
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from umdp.automata.product import Product
 
 __all__ = ["TIED", "Tied", "as_tied"]
 
@@ -277,6 +280,23 @@ class Tied(Learner):
             if not name.startswith(OF_CLASS):
                 other.__dict__[name] = self.__dict__[name].copy()
         return other
+
+    def structure(self) -> list[Any]:
+        """Return classes and outcomes."""
+        tying = self.tying
+        return [
+            tying.choice_class,
+            tying.outcome_ptr,
+            tying.transition_ptr,
+            tying.transition_outcome,
+            list(tying.names),
+        ]
+
+    def along(self, product: Product) -> Learner:
+        """Return a learner of the same classes in a product."""
+        from umdp.automata.product_ties import product_ties
+
+        return Tied(self.inner, product_ties(product, self.tying), self.false_alarms)
 
     def ledger(self) -> dict[str, Any] | None:
         """Return how the error rate is spent, and the counts behind the bounds of outcomes; and which outcomes lead where."""

@@ -11,8 +11,7 @@ from typing import Any
 
 from umdp.explore import Explorer, as_explorer
 from umdp.learn import Learner, as_learner
-from umdp.learn.parametric_learner import Parametric
-from umdp.learn.tied import Tied, as_tied
+from umdp.learn.tied import as_tied
 from umdp.learning.candidates import DirectEvidence, as_evidence
 from umdp.learning.loop import StoppingCriteria, proceed
 from umdp.learning.procedure import LearningRun
@@ -115,42 +114,25 @@ def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, S
 
     The product is of the graph alone. What is learned of a choice counts with every memory.
     """
-    from umdp.automata.product_ties import product_ties
     from umdp.solver.confirm.products import check_lift
-    from umdp.solver.temporal import lift, probability_in
-    from umdp.source.environments.environment import Environment
-    from umdp.source.product_source import ProductSource
-    from umdp.source.simulator import Simulator
-    from umdp.source.source import process_of, without_rest
+    from umdp.solver.temporal import lift
+    from umdp.source.source import without_rest
 
     agent = spec.deciding().agent
     if agent is None:
         raise spec.error("the property does not say which way the policy pulls", "write Pmax or Pmin")
     if not learner.discovers or (spec.kind == "R" and agent is Direction.MIN):
         source = without_rest(source)  # nothing would be known of it, or follow from what is
-    if source.interactive and not isinstance(process_of(source), Simulator | Environment):
-        raise spec.error(
-            "a formula with several temporal operators needs to be told where trajectories went, one after another, and this "
-            "source tells counts alone",
-            "derive it from umdp.source.Environment, which plays an object with reset and step; or ask for one temporal operator",
-        )
     graph, maximises = source.graph, agent is Direction.MAX
     anything = graph.with_any()
     product = lift(anything, spec, maximises, maximises, chained=True, rest=graph.rest)
     check_lift(product, anything, spec, (maximises, maximises), graph.rest)
     product = replace(product, witness=None).attached()
-    made: Source
-    if isinstance(source, Simulator):
-        first, *later = (
-            product.model.graph.with_probability(probability_in(product, stage)) for stage in source.stages
+    made = source.along(product)
+    if made is None:
+        raise spec.error(
+            "a formula with several temporal operators needs to be told where trajectories went, one after another, and this "
+            "source tells counts alone",
+            "derive it from umdp.source.Environment, which plays an object with reset and step; or ask for one temporal operator",
         )
-        made = Simulator(first, later=later[0] if later else None, after=source.after, sampling=source.sampling)
-    else:
-        made = ProductSource(source, product)
-    lowered = replace(product.spec, nature=spec.nature)
-    if isinstance(learner, Parametric):
-        program = learner.program.along(product.model.graph, product.along)
-        return made, lowered, Parametric(learner.inner, program, learner.false_alarms)
-    tied = learner if isinstance(learner, Tied) else None
-    inner, ties = (learner, product_ties(product)) if tied is None else (tied.inner, product_ties(product, tied.tying))
-    return made, lowered, Tied(inner, ties, 0.01 if tied is None else tied.false_alarms, assumed=tied is not None)
+    return made, replace(product.spec, nature=spec.nature), learner.along(product)

@@ -16,7 +16,6 @@ from umdp.learning.candidates.point_estimate import PointEstimate
 from umdp.learning.procedure import LearningRun
 from umdp.learning.snapshot import Snapshot
 from umdp.source import Order, Source
-from umdp.source.source import ClosedWorldSource
 from umdp.spec import Threshold
 from umdp.statements.text import nouns
 
@@ -237,4 +236,4 @@ def _unread(source: Source, ended: bool) -> bool:
     """Whether a log that decides the value was not read to its end: how much stands behind it, and what is wrong with it."""
     if source.interactive or ended:
         return False
-    return isinstance(source, ClosedWorldSource) or source.knowledge().graph == "observed"
+    return source.closed or source.knowledge().graph == "observed"

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.learn.learner import Alarm, in_lines
-from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning.candidates.candidate import reached_states
 from umdp.learning.candidates.guaranteed import Promised
@@ -20,11 +19,9 @@ from umdp.learning.validation import return_of
 from umdp.model import MDP, Graph, IntervalMDP, Policy
 from umdp.solver import Bracket, Solution, Status, evaluate
 from umdp.solver.objective import objective_of
-from umdp.source.environments.environment import Environment
 from umdp.source.environments.time_limit import cut_note
 from umdp.source.observed_graph import STAY, UNKNOWN
-from umdp.source.product_source import ProductSource
-from umdp.source.source import ClosedWorldSource, Source, process_of
+from umdp.source.source import Source, process_of
 from umdp.spec import Direction, Spec
 from umdp.statements import DiagnosticCode, Statement, say, stated
 from umdp.statements.diagnostics import SHIFTS
@@ -113,7 +110,7 @@ class Snapshot:
     @property
     def parameters(self) -> dict[str, dict[str, Any]] | None:
         """The ends of every parameter of a program, and how many samples say so; None without parameters."""
-        return self.learner.parameters() if isinstance(self.learner, Parametric) else None
+        return None if self.learner is None else self.learner.parameters()
 
     @property
     def status(self) -> Status:
@@ -276,20 +273,18 @@ def diagnostics_of(source: Source, spec: Spec, snapshot: Snapshot) -> list[State
     spec : the property, as it was asked
     snapshot : what is known
     """
-    process, learner = process_of(source), snapshot.learner
+    process = process_of(source)
     own = spec.aim in ("discounted", "average")  # rewards are taken as the process pays them: no word on shifts
     report = [each for each in map(stated, source.report()) if not (own and each.code in SHIFTS)]
     notes = [*in_lines(snapshot.alarms), *report, *_reset_note(source.graph, spec)]
-    if isinstance(process, Environment):
+    if process.env is not None:
         entry = process.graph.interface is not None and process.graph.interface.entry
-        cut = cut_note(process.env, process.name, spec, entry=entry, remembers=isinstance(source, ProductSource))
+        cut = cut_note(process.env, process.name, spec, entry=entry, remembers=source.product is not None)
         notes += [] if cut is None else [cut]
-    if isinstance(source, ClosedWorldSource) or (
-        isinstance(source, ProductSource) and isinstance(source.inner, ClosedWorldSource)
-    ):
+    if source.closed:
         notes.append(_seldom_seen(source.graph, snapshot))
-    if isinstance(learner, Parametric):
-        return [*notes, *parameters_in_words(snapshot.parameters or {})]
+    if (parameters := snapshot.parameters) is not None:
+        return [*notes, *parameters_in_words(parameters)]
     return notes + _class_notes(snapshot)
 
 

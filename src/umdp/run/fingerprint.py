@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.errors import FormatError
-from umdp.learn import Learner
-from umdp.learn.parametric_learner import Parametric
-from umdp.learn.tied import Tied
 from umdp.run.codec import pack
 from umdp.run.graph_data import graph_to_data
 
@@ -75,7 +72,7 @@ def fingerprint(config: Config, run: LearningRun) -> dict[str, str]:
         "seed": run.seed,
         "per_solve": run.per_solve,
         "ends": run.halt,
-        "ties": _ties(run.learner),
+        "ties": run.learner.structure(),
         "evidence": None if run.evidence is None else _settings(run.evidence),
         "code": _sorted(config.plugins),
         "log": [
@@ -99,18 +96,6 @@ def compare(found: Mapping[str, str], now: Mapping[str, str], path: object) -> N
             "a new run",
             path=path,
         )
-
-
-def _ties(learner: Learner) -> list[Any]:
-    """Return which choices and outcomes belong together."""
-    if not isinstance(learner, Tied):
-        return []
-    tying = learner.tying
-    if isinstance(learner, Parametric):
-        program = learner.program
-        texts = [each.text(program.names) for each in program.functions]
-        return [list(program.names), texts, program.function_of, program.lower, program.upper]
-    return [tying.choice_class, tying.outcome_ptr, tying.transition_ptr, tying.transition_outcome, list(tying.names)]
 
 
 def _sorted(mapping: Mapping[str, Any]) -> list[Any]:

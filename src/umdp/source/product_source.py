@@ -9,7 +9,6 @@ import numpy as np
 from umdp.automata.product import Product
 from umdp.model import MDP
 from umdp.solver.temporal import probability_in
-from umdp.source.environments.environment import Environment
 from umdp.source.product_tracker import ProductTracker
 from umdp.source.source import Batch, ClosedWorldSource, Order, Source, SourceWrapper, process_of
 
@@ -34,7 +33,8 @@ class ProductSource(SourceWrapper):
 
     def __init__(self, source: Source, product: Product) -> None:
         super().__init__(source)
-        self.product, self.graph = product, product.model.graph
+        self.product: Product = product
+        self.graph = product.model.graph
         self._truth: MDP | None = None
         if source.truth is not None:
             self._truth = self.graph.with_probability(probability_in(product, source.truth))
@@ -43,7 +43,7 @@ class ProductSource(SourceWrapper):
         if isinstance(source, ClosedWorldSource):
             listed = np.where(source.kept, np.cumsum(source.kept) - 1, -1)
         self._walk = ProductTracker(product, listed)
-        self._env = process if isinstance(process, Environment) else None
+        self._played = None if process.env is None else process
         # Of each transition of the process that the product has, the first there; and the same of choices.
         moves = np.flatnonzero(product.along >= 0)
         self._own, first = np.unique(product.along[moves], return_index=True)
@@ -59,8 +59,8 @@ class ProductSource(SourceWrapper):
 
     def collect(self, order: Order) -> Batch:
         """Play the product's policy, or count what was recorded."""
-        if self._env is not None:
-            return self._env.collect(replace(order, walk=self._walk))
+        if self._played is not None:
+            return self._played.collect(replace(order, walk=self._walk))
         base = self.product.base
         quota = np.full(base.choices, -1, dtype=np.int64)
         quota[self._own_choice] = order.quota[self._first_choice]

@@ -15,6 +15,7 @@ from umdp.statements import Code, Statement, Unlisted, say
 from umdp.statements.conditions import GraphKind
 
 if TYPE_CHECKING:
+    from umdp.automata.product import Product
     from umdp.source.product_tracker import ProductTracker
 
 __all__ = [
@@ -131,6 +132,12 @@ class Source(ABC):
     whole : whether it decides itself how much comes at once, so that an order must not be cut into smaller ones by the clock
     stepwise : whether the exploration policy of an order may depend on the step
     pace : how many steps take as long as a solve, for every transition of the graph; 0 where steps cost nothing
+    simulates : whether it draws from its `truth`: all trajectories are alike, and end nowhere but where they are told to
+    closed : whether steps to "anything else" are left out
+    explored : how many steps were taken to find the graph; None where nobody had to
+    env : the object with `reset` and `step` that is played; None where none is
+    name : what it is called in messages
+    product : of what it is told in terms; None for those of the process itself
     """
 
     graph: Graph
@@ -140,11 +147,34 @@ class Source(ABC):
     whole: bool = False
     stepwise: bool = False
     pace: float = 0.0
+    simulates: ClassVar[bool] = False
+    closed: bool = False
+    explored: int | None = None
+    name: str = ""
+    product: Product | None = None
+
+    @property
+    def env(self) -> Any:
+        """The object with `reset` and `step` that is played; None where none is."""
+        return None
 
     @property
     def truth(self) -> MDP | None:
         """The process itself where it is known, as it is now; to measure by, never to learn from."""
         return None
+
+    @property
+    def stages(self) -> tuple[MDP, ...]:
+        """The process where it is known, and what it becomes, if it changes."""
+        return () if self.truth is None else (self.truth,)
+
+    def along(self, product: Product) -> Source | None:
+        """Return a source of the product of its graph with an automaton; None where nobody says where trajectories went."""
+        if self.interactive and process_of(self).env is None:
+            return None
+        from umdp.source.product_source import ProductSource
+
+        return ProductSource(self, product)
 
     @abstractmethod
     def begin(self, seed: int) -> None:
@@ -185,7 +215,7 @@ class SourceWrapper(Source):
         self.inner = source
         self.interactive = source.interactive  # type: ignore[misc]
         self.eager, self.pace, self.whole = source.eager, source.pace, source.whole
-        self.settled, self.stepwise = source.settled, source.stepwise
+        self.settled, self.stepwise, self.closed = source.settled, source.stepwise, source.closed
 
     def begin(self, seed: int) -> None:
         """Start from the beginning."""
@@ -239,6 +269,7 @@ class ClosedWorldSource(SourceWrapper):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.graph, self.kept = listed(source.graph)
+        self.closed = True
 
     def collect(self, order: Order) -> Batch:
         """Collect what the source collects."""

@@ -17,7 +17,6 @@ from umdp.learning.candidates.point_estimate import PointEstimate
 from umdp.learning.candidates.tally import Role, Tally
 from umdp.model import Policy
 from umdp.solver.prepared import Prepared, prepare
-from umdp.source.simulator.simulator import Simulator
 from umdp.source.source import Batch, Source
 from umdp.spec import Spec
 from umdp.statements import Code, say, stated
@@ -90,7 +89,7 @@ class CandidateScheduler:
                 "evidence of nobody else. Leave evidence out, or certify the policy where it can be played"
             )
         tally = Tally(source, spec, horizon, budget.settings.most)
-        if tally.steps is not None and not (source.stepwise or isinstance(source, Simulator)):
+        if tally.steps is not None and not (source.stepwise or source.simulates):
             raise ModelError(
                 f"{spec} asks for a policy that depends on the step, which this source cannot follow; leave evidence out"
             )
@@ -234,7 +233,7 @@ class CandidateScheduler:
             against.append(say(Code.COST_OBSERVED))
         if against:
             return Guarantee("none", None, tuple(against))
-        conditions: list[str] = [] if isinstance(source, Simulator) else [ALIKE]
+        conditions: list[str] = [] if source.simulates else [ALIKE]
         conditions += (
             [each for each in known.assumptions if stated(each).code is not Code.MARKOV] if tally.rewarded else []
         )

@@ -14,7 +14,6 @@ from umdp.model import Graph, Policy
 from umdp.solver.graph.decided import Edges, Shape
 from umdp.solver.objective import objective_of
 from umdp.source.observed_graph import STAY
-from umdp.source.simulator.simulator import Simulator
 from umdp.source.source import Batch, Order, Source
 from umdp.spec import Direction, Spec
 
@@ -78,7 +77,7 @@ class Tally:
         self.most = _most(spec, most, paid=self._paid is not None)
         self._into = graph.successor
         # A simulated trajectory ends where it is told to; in an environment it may end anywhere, and nobody is told.
-        self._sure = isinstance(source, Simulator)
+        self._sure = source.simulates
         # Of a graph that was only observed nothing is known but that episodes have ended where they end.
         self._trusted = source.knowledge().graph == "given"
         self.one_by_one = self._paid is not None or (self.steps is not None and not self.wants_goal and not self._sure)

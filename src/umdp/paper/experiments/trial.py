@@ -20,6 +20,7 @@ from umdp.model import MDP
 from umdp.paper.results import COLUMNS, WHOLE, Cell, LearningProblem, TrialResult
 from umdp.run import Config
 from umdp.solver import solve
+from umdp.source import Source
 from umdp.source.simulator import Simulator
 from umdp.spec import Direction, Spec
 from umdp.statements.guarantee import Guarantee
@@ -116,17 +117,17 @@ def build(trial: Trial) -> LearningRun:
     return kind(source, spec, learner, config.build_explorer(), config.seed, horizon, config.precision)
 
 
-def known(config: Config) -> tuple[Simulator, Spec, int | None]:
+def known(config: Config) -> tuple[Source, Spec, int | None]:
     """Return the process, the property and the horizon; built once per process, with all that is known of the graph."""
     names = ("model", "parameters", "constants", "question", "horizon", "switch", "plugins")
     return _built(msgspec.json.encode({name: getattr(config, name) for name in names}, order="deterministic"))
 
 
 @lru_cache(maxsize=64)
-def _built(encoded: bytes) -> tuple[Simulator, Spec, int | None]:
+def _built(encoded: bytes) -> tuple[Source, Spec, int | None]:
     config = msgspec.json.decode(encoded, type=Config)
     source, spec, horizon = config.build_source(explore_seconds=0.0)
-    if not isinstance(source, Simulator):
+    if not source.simulates:
         truth = source.truth  # an environment with a table is simulated from it, at the speed of a model
         source.close()
         if truth is None:

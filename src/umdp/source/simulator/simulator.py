@@ -14,6 +14,7 @@ from umdp.source.source import Batch, Knowledge, Order, Source
 from umdp.spec.names import listed, suggestion
 
 if TYPE_CHECKING:
+    from umdp.automata.product import Product
     from umdp.source.simulator.trajectory_kernels import Process
 
 __all__ = ["SAMPLING", "Simulator", "check_sampling", "switch"]
@@ -64,6 +65,8 @@ class Simulator(Source):
     (1000, 1000, 1000)
     """
 
+    simulates = True
+
     def __init__(self, mdp: MDP, *, later: MDP | None = None, after: int = 0, sampling: str = "steps") -> None:
         check_sampling(sampling)
         if later is not None:
@@ -80,7 +83,7 @@ class Simulator(Source):
             if after < 0:
                 raise ModelError(f"after must be a number of trajectories, not {after}")
         self.graph = mdp.graph
-        self.stages = (mdp,) if later is None else (mdp, later)
+        self._stages = (mdp,) if later is None else (mdp, later)
         self.after = after
         self._processes: list[Process | None] = [None] * len(self.stages)
         self._random: Array = np.zeros(4, dtype=np.uint64)
@@ -92,6 +95,11 @@ class Simulator(Source):
     def truth(self) -> MDP:
         """The process as it is for the next trajectory."""
         return self.stages[self.stage]
+
+    @property
+    def stages(self) -> tuple[MDP, ...]:
+        """The process, and what it becomes, if it does."""
+        return self._stages
 
     @property
     def stage(self) -> int:
@@ -156,6 +164,14 @@ class Simulator(Source):
             found = Process(graph.state_ptr, graph.choice_ptr, graph.successor, probability, edges, graph.initial)
             self._processes[stage] = found
         return found
+
+    def along(self, product: Product) -> Source:
+        """Return a simulator of the product, which changes as the process does."""
+        from umdp.solver.temporal import probability_in
+
+        graph = product.model.graph
+        first, *later = (graph.with_probability(probability_in(product, stage)) for stage in self.stages)
+        return Simulator(first, later=later[0] if later else None, after=self.after, sampling=self.sampling)
 
     def knowledge(self) -> Knowledge:
         """Return how much was drawn, and whether the process changes on the way."""
