@@ -135,15 +135,3 @@ class Results:
     def of(self, cell: Cell) -> list[TrialResult]:
         """Return the runs of a cell, by seed."""
         return [outcome for outcome in self.outcomes if outcome.cell == cell]
-
-    def where(self, **axes: Any) -> list[Cell]:
-        """Return the cells whose fields equal the given ones.
-
-        Examples
-        --------
-        >>> chain, grid = Cell("chain", "LUI"), Cell("grid", "LUI")
-        >>> found = Results("basic", "", False, 1, 1, {}, (TrialResult(chain, 0, {}), TrialResult(grid, 0, {})), {})
-        >>> found.where(environment="grid") == [grid]
-        True
-        """
-        return [cell for cell in self.cells() if all(getattr(cell, name) == value for name, value in axes.items())]

@@ -39,7 +39,7 @@ class Network:
     not_reached : how many states it never comes to
     """
 
-    def __init__(self, one: Subject, visits: NDArray[np.float64] | None, most: int = MOST) -> None:
+    def __init__(self, one: Subject, visits: NDArray[np.float64] | None) -> None:
         graph, choice = one.graph, taken(one.policy)
         chance = one.chance
         self.graph, self.choice = graph, choice
@@ -59,7 +59,7 @@ class Network:
         self.depth: dict[int, int] = {}
         known: dict[int, int] = {graph.initial: 0}
         waiting: list[tuple[float, int, int]] = [(-np.inf, 0, graph.initial)]
-        while waiting and len(self.depth) < most:
+        while waiting and len(self.depth) < MOST:
             score, depth, state = heapq.heappop(waiting)
             if state in self.depth:
                 continue

@@ -40,13 +40,9 @@ def resampled(values: Floats, name: str) -> Floats:
     return np.asarray(weights @ values / runs)
 
 
-def gaps(runs: Runs, points: Floats, *, later: bool = False) -> Floats:
-    """Return how far the mean curve is from the optimum, as a share of it; in decimal orders of magnitude on chain.
-
-    With `later`, from the optimum after the change.
-    """
-    problem, cell = runs.problem, runs.outcomes[0].cell
-    optimum = problem.later if later and problem.later is not None else problem.optimum
+def gaps(runs: Runs, points: Floats) -> Floats:
+    """Return how far the mean curve is from the optimum, as a share of it; in decimal orders of magnitude on chain."""
+    problem, cell, optimum = runs.problem, runs.outcomes[0].cell, runs.problem.optimum
     performance = runs.at("performance", points)
     if cell.environment in LOGARITHMIC:
         with np.errstate(divide="ignore"):

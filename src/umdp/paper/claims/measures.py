@@ -133,9 +133,9 @@ class Runs:
             optimum = self.problem.later
         return good(self.column("performance"), optimum, minimise=self.problem.minimise, tolerance=tolerance)
 
-    def first_reach(self, tolerance: float = OPTIMAL) -> Floats:
+    def first_reach(self) -> Floats:
         """Return the first number of trajectories (runs,) with an optimal policy; inf where there is none."""
-        optimal = self.optimal(tolerance)
+        optimal = self.optimal()
         return self._when(np.where(optimal.any(1), optimal.argmax(1), optimal.shape[1]))
 
     def settled(self, tolerance: float = OPTIMAL, *, since: int | None = None) -> Floats:

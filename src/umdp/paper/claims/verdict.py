@@ -76,14 +76,11 @@ def unjudged(number: str, reason: str, seeds: int = 0) -> Ruling:
     return Ruling("not judged", number, f"Not judged: {reason}.", seeds, f"{reason[:1].upper()}{reason[1:]}.")
 
 
-def weigh(
-    found: tuple[float, float, float], limit: float, hair: float, *, most: bool = True, tie: float | None = None
-) -> Stand:
+def weigh(found: tuple[float, float, float], limit: float, hair: float, *, most: bool = True) -> Stand:
     """Return how a number with its interval stands to a limit, which it must not exceed (with `most`), or must reach.
 
     It is "yes" when the number keeps the limit and so does the whole interval, "no" when the number misses the weaker limit
-    `hair` and the whole interval misses the limit, and "close" otherwise: then neither chance nor a threshold decides. It
-    is "tied" where the number is `tie`.
+    `hair` and the whole interval misses the limit, and "close" otherwise: then neither chance nor a threshold decides.
 
     Examples
     --------
@@ -94,8 +91,6 @@ def weigh(
     """
     value, low, high = found if most else (-found[0], -found[2], -found[1])
     limit, hair = (limit, hair) if most else (-limit, -hair)
-    if tie is not None and found[0] == tie:
-        return "tied"
     if value <= limit and high <= limit:
         return "yes"
     return "no" if value > hair and low > limit else "close"
@@ -207,7 +202,7 @@ def power(logarithm: float) -> str:
     return f"{10**logarithm:.2g}" if abs(logarithm) < 3 else f"10^{logarithm:.0f}"
 
 
-def series(items: Sequence[str], last: str = "and") -> str:
+def series(items: Sequence[str]) -> str:
     """Return items as a list in a sentence.
 
     Examples
@@ -215,4 +210,4 @@ def series(items: Sequence[str], last: str = "and") -> str:
     >>> series(["chain", "grid", "bandit"])
     'chain, grid and bandit'
     """
-    return " ".join([", ".join(items[:-1]), last, items[-1]]) if len(items) > 1 else "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)
