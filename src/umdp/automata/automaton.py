@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import SpecError
 
-__all__ = ["Automaton", "Pair", "trimmed"]
+__all__ = ["Automaton", "Pair", "cycles", "trimmed"]
 
 Array = NDArray[Any]
 
@@ -185,9 +185,6 @@ def trimmed(automaton: Automaton) -> Automaton:
 
 def _live(automaton: Automaton) -> tuple[NDArray[np.bool_], list[NDArray[np.bool_]]]:
     """Return the states (Q,) from which some word is accepted, and for each pair those on cycles that it accepts."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
     size = automaton.states
     read = np.repeat(np.arange(size), automaton.letters.size)
     source = np.concatenate([read, np.repeat(np.arange(size), [len(jumps) for jumps in automaton.jumps])])
@@ -196,12 +193,9 @@ def _live(automaton: Automaton) -> tuple[NDArray[np.bool_], list[NDArray[np.bool
     live, hopeful = np.zeros(size, dtype=np.bool_), []
     for pair in automaton.pairs:
         stays = ~pair.avoid[source] & ~pair.avoid[target]
-        edges = csr_array((np.ones(stays.sum()), (source[stays], target[stays])), shape=(size, size))
-        _, component = connected_components(edges, connection="strong")
-        same = stays & (component[source] == component[target])
-        cyclic = np.unique(component[source[same]])
+        component, cyclic = cycles(source[stays], target[stays], size)
         good = np.unique(component[pair.repeat & ~pair.avoid])
-        hopeful.append(np.isin(component, np.intersect1d(cyclic, good)) & ~pair.avoid)
+        hopeful.append(cyclic & np.isin(component, good) & ~pair.avoid)
         live |= hopeful[-1]
     while True:
         more = live.copy()
@@ -209,3 +203,15 @@ def _live(automaton: Automaton) -> tuple[NDArray[np.bool_], list[NDArray[np.bool
         if (more == live).all():
             return live, hopeful
         live = more
+
+
+def cycles(source: Array, target: Array, size: int) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the strongly connected component of each state (Q,), and which states lie on a cycle, of a graph by its edges."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges = csr_array((np.ones(source.size), (source, target)), shape=(size, size))
+    _, component = connected_components(edges, connection="strong")
+    on_cycle = np.zeros(size, dtype=np.bool_)
+    on_cycle[component[source[component[source] == component[target]]]] = True
+    return component, on_cycle[component]

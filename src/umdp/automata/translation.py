@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from umdp.automata.automaton import Automaton, Pair, trimmed
+from umdp.automata.automaton import Automaton, Pair, cycles, trimmed
 from umdp.automata.ltl import FF, TT, Clauses, Formulas
 from umdp.errors import SpecError
 
@@ -60,7 +60,9 @@ def translate(formulas: Formulas, formula: int, letters: Sequence[int]) -> Autom
     step: list[list[int]] = []
     first = _explored(formulas, [formulas.clauses(formula)], known, states, step)
     guessed = _candidates(formulas, formula)
-    recurrent = _recurrent(step)
+    # A run stays in no other state for ever, so that a guess can wait until then.
+    source = np.repeat(np.arange(len(step)), [len(row) for row in step])
+    recurrent = cycles(source, np.array([each for row in step for each in row], dtype=np.int64), len(step))[1]
     targets: dict[int, list[_Checking]] = {}
     for state in first:
         number = states[state]
@@ -252,19 +254,3 @@ def _strengthened(formulas: Formulas, formula: int, held: tuple[int, ...], memo:
         return formulas.until(right, formulas.conjunction([left, right]))
 
     return formulas.replaced(formula, replace, memo)
-
-
-def _recurrent(step: list[list[int]]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return the states that lie on a cycle: a run stays in no other for ever, so that a guess can wait until then."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    size = len(step)
-    source = np.repeat(np.arange(size), [len(row) for row in step])
-    target = np.array([each for row in step for each in row], dtype=np.int64)
-    edges = csr_array((np.ones(target.size), (source, target)), shape=(size, size))
-    _, component = connected_components(edges, connection="strong")
-    on_cycle = np.zeros(component.max(initial=-1) + 1, dtype=np.bool_)
-    on_cycle[component[source[component[source] == component[target]]]] = True
-    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = on_cycle[component]
-    return found
