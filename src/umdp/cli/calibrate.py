@@ -181,7 +181,7 @@ class Calibrate:
 
     def _called(self) -> str:
         """Return the learner as it was typed, with its settings."""
-        from umdp.learn.settings import shown
+        from umdp.learn.learner_settings import shown
 
         settings = ", ".join(f"{name}={shown(value)}" for name, value in self.config.settings.items())
         known = {
@@ -262,7 +262,7 @@ def _plain(value: Any, plain: Any) -> Any:
 
 def _with_rate(learner: str, chosen: dict[str, Any], confidence: Decimal | None) -> dict[str, Any]:
     """Return the settings of a learner, with the error rate that a confidence stands for, if it has one."""
-    from umdp.learn.settings import settings_of
+    from umdp.learn.learner_settings import settings_of
     from umdp.source.resolve import is_plugin, plugin
 
     if confidence is None:

@@ -13,7 +13,7 @@ from umdp.cli.options import arguments_of, option, real
 from umdp.errors import ModelError
 from umdp.explore import EXPLORERS
 from umdp.learn import LEARNERS
-from umdp.learn.settings import settings_of, shown
+from umdp.learn.learner_settings import settings_of, shown
 
 if TYPE_CHECKING:
     from umdp.run import Config
@@ -203,7 +203,7 @@ def confident(learner: str, settings: Mapping[str, Any], confidence: Decimal | N
 
 def promises(learner: str, settings: dict[str, Any] | None = None) -> bool:
     """Whether a learner has an error rate and claims something; what cannot be known here is said when it is made."""
-    from umdp.learn.settings import make_learner
+    from umdp.learn.learner_settings import make_learner
 
     if learner not in LEARNERS:
         return True

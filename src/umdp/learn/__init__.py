@@ -7,11 +7,11 @@ from umdp.errors import ModelError
 from umdp.learn.clopper_pearson import ClopperPearson
 from umdp.learn.confidence_sequence import ConfidenceSequence
 from umdp.learn.learner import Learner
+from umdp.learn.learner_settings import make_learner
 from umdp.learn.lui import LUI
 from umdp.learn.map import MAP
 from umdp.learn.pac import PAC
 from umdp.learn.restarting_sequence import RestartingSequence
-from umdp.learn.settings import make_learner
 from umdp.learn.ucrl2 import UCRL2
 from umdp.spec.names import listed, suggestion
 from umdp.statements.guarantee import Guarantee

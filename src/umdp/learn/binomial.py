@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.learn.learner import Learner
-from umdp.learn.settings import as_rate
+from umdp.learn.learner_settings import as_rate
 
 __all__ = ["Binomial", "log_likelihood", "lowest", "tighten"]
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from umdp.learn.binomial import ULP, Binomial, Floats, Level, lowest
-from umdp.learn.settings import describe
+from umdp.learn.learner_settings import describe
 from umdp.statements.guarantee import Guarantee
 
 __all__ = ["ClopperPearson"]

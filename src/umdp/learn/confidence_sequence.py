@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.learn.binomial import ULP, Binomial, Floats, Ints, Level, log_likelihood, lowest
-from umdp.learn.settings import as_setting, check, describe
+from umdp.learn.learner_settings import as_setting, check, describe
 from umdp.model import Graph
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee

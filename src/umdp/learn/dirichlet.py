@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.learn.learner import Learner
-from umdp.learn.settings import Setting, as_setting, check, place, spread
+from umdp.learn.learner_settings import Setting, as_setting, check, place, spread
 
 __all__ = ["EPSILON", "Dirichlet"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.learn.learner import Learner
-from umdp.learn.settings import as_pair, check, describe, place, spread
+from umdp.learn.learner_settings import as_pair, check, describe, place, spread
 from umdp.model.structure import ROUNDING
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee

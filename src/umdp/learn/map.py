@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.learn.dirichlet import Dirichlet
-from umdp.learn.settings import describe
+from umdp.learn.learner_settings import describe
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.learn.dirichlet import EPSILON, Dirichlet
-from umdp.learn.settings import as_rate, check, describe
+from umdp.learn.learner_settings import as_rate, check, describe
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee
 

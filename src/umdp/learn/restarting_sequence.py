@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from umdp.learn.binomial import ULP, Floats, Ints
 from umdp.learn.confidence_sequence import WITNESSES, ConfidenceSequence
 from umdp.learn.learner import Alarm, Changed, Learner
+from umdp.learn.learner_settings import as_rate, check, describe, place
 from umdp.learn.observed_sequence import SHARE
-from umdp.learn.settings import as_rate, check, describe, place
 from umdp.learn.two_samples import contradiction
 from umdp.model import Graph
 from umdp.statements import Code, say

@@ -15,9 +15,9 @@ from umdp.learn.binomial import ULP, Binomial, Ints, tighten
 from umdp.learn.event_bounds import implied, learns_events, sighted
 from umdp.learn.homogeneity import misfits
 from umdp.learn.learner import Alarm, Learner, Misfit
+from umdp.learn.learner_settings import as_rate, place
 from umdp.learn.observed_sequence import SHARE
 from umdp.learn.restarting_sequence import RestartingSequence
-from umdp.learn.settings import as_rate, place
 from umdp.model import Graph
 from umdp.model.events import Events
 from umdp.model.tying import Outcome, Tie, Tying

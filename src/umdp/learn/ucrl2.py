@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.learn.dirichlet import EPSILON, Dirichlet
-from umdp.learn.settings import as_rate, describe
+from umdp.learn.learner_settings import as_rate, describe
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee
 

@@ -13,8 +13,8 @@ import numpy as np
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError, UnknownLabel
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
+from umdp.learn.learner_settings import make_learner, settings_of
 from umdp.learn.parametric_learner import Parametric
-from umdp.learn.settings import make_learner, settings_of
 from umdp.learn.tied import Tied
 from umdp.learning.anytime_learning import remembering
 from umdp.learning.candidates import DirectEvidence

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,44 +140,8 @@ def observe(
     >>> observe(Coin(), 20, actions=["throw", "cheat"], rest=False).graph
     Graph with 2 states, 3 choices, 3 transitions; initial state toss; labels ...; rewards "reward"
     """
-    protocol, rng = Protocol(env), generator(seed, RandomStream.OBSERVE_ACTIONS)
-    seeds = EpisodeSeeds(seed, RandomStream.OBSERVE_EPISODES)
-    where = f"observations of {name_of(env)}"
-    tried = protocol.actions() if actions is None else list(actions)
-    met, steps = dict[tuple[Any, Any, Any, float, bool], None](), 0
-    starts: dict[Hashable, None] = {}
-    played, until, known = 0, EPISODES if episodes is None else episodes, 0
-    deadline, cut = np.inf if seconds is None else time.monotonic() + seconds, False
-
-    def enough() -> bool:
-        return steps > 0 and ((most_steps is not None and steps >= most_steps) or time.monotonic() >= deadline)
-
-    while played < until and not cut:
-        observation, info = protocol.reset(seeds[played])
-        state = freeze(observation, state_of, where)
-        starts.setdefault(state)
-        if tell is not None and played == 0:
-            most = "" if seconds is None else f", for at most {seconds:.3g} s"
-            tell(f"exploring {name_of(env)} with random actions, since no table says what can happen{most}")
-        for _ in range(horizon):
-            possible = allowed(tried, info) if actions is None else tried
-            action = possible[int(rng.integers(len(possible)))]
-            step = protocol.step(action)
-            key = freeze(step.observation, state_of, where)
-            met.setdefault((state, action, key, step.reward, step.terminated))
-            state, info, steps = key, step.info, steps + 1
-            if step.terminated or step.truncated:
-                break
-            if cut := enough():
-                break
-        played += 1
-        if episodes is None and (played == until or steps >= ENOUGH):
-            # The last half of the episodes showed what is new since `known`.
-            until = played if len(met) - known <= len(met) * NEW or steps >= ENOUGH else 2 * played
-            known = len(met)
-        cut = cut or (played < until and enough())
-    if not steps:
-        raise ModelError("no step was observed; give at least one episode and a horizon of at least 1")
+    played = _Exploration(env, seed, horizon, actions, state_of, most_steps, seconds, tell).play(episodes)
+    met, starts = played.met, played.starts
     change = reward_of or float
     apart = len({reward for *_, reward, terminated in met if terminated}) <= FEW
     alike = apart and not labels and len({key for _, _, key, _, terminated in met if terminated}) > FEW
@@ -202,19 +166,85 @@ def observe(
         names=_namer(seen),
         rest=rest,
     )
-    origin = say(
-        DiagnosticCode.EPISODES_GRAPH,
-        episodes=played,
-        steps=steps,
-        states=graph.states,
-        transitions=graph.transitions,
-        unlisted=Unlisted.COUNTED if rest else Unlisted.MISSING,
-    )
+    unlisted = Unlisted.COUNTED if rest else Unlisted.MISSING
+    sizes = {"states": graph.states, "transitions": graph.transitions, "unlisted": unlisted}
+    origin = say(DiagnosticCode.EPISODES_GRAPH, episodes=played.episodes, steps=played.steps, **sizes)
     given = [None if action == RESET else action for action in seen.actions(rest=rest)]
-    short = say(DiagnosticCode.CUT_SHORT, steps=steps) if cut else None
+    short = say(DiagnosticCode.CUT_SHORT, steps=played.steps) if played.cut else None
     varies = say(DiagnosticCode.REWARDS_VARY) if seen.varies else None
     notes = tuple(each for each in (origin, short, note, varies) if each is not None)
-    return Observed(graph, given, dict(seen.number), entry, notes, least, apart, alike, steps)
+    return Observed(graph, given, dict(seen.number), entry, notes, least, apart, alike, played.steps)
+
+
+class _Episodes(NamedTuple):
+    """What exploratory episodes have shown: steps that differ and states in which episodes began, in order of appearance."""
+
+    met: dict[tuple[Any, Any, Any, float, bool], None]
+    starts: dict[Hashable, None]
+    episodes: int
+    steps: int
+    cut: bool
+
+
+@dataclass(frozen=True)
+class _Exploration:
+    """How to play exploratory episodes; the attributes are the arguments of `observe`."""
+
+    env: Any
+    seed: int
+    horizon: int
+    actions: Sequence[Any] | None
+    state_of: Callable[[Any], Hashable] | None
+    most_steps: int | None
+    seconds: float | None
+    tell: Callable[[str], None] | None
+
+    def play(self, episodes: int | None) -> _Episodes:
+        """Play episodes with random actions; without a number, until the last half of them shows little that is new."""
+        protocol, rng = Protocol(self.env), generator(self.seed, RandomStream.OBSERVE_ACTIONS)
+        seeds = EpisodeSeeds(self.seed, RandomStream.OBSERVE_EPISODES)
+        where = f"observations of {name_of(self.env)}"
+        tried = protocol.actions() if self.actions is None else list(self.actions)
+        met, steps = dict[tuple[Any, Any, Any, float, bool], None](), 0
+        starts: dict[Hashable, None] = {}
+        played, until, known = 0, EPISODES if episodes is None else episodes, 0
+        deadline, cut = np.inf if self.seconds is None else time.monotonic() + self.seconds, False
+        most = np.inf if self.most_steps is None else self.most_steps
+
+        def enough() -> bool:
+            return steps > 0 and (steps >= most or time.monotonic() >= deadline)
+
+        while played < until and not cut:
+            observation, info = protocol.reset(seeds[played])
+            state = freeze(observation, self.state_of, where)
+            starts.setdefault(state)
+            if played == 0:
+                self._begins()
+            for _ in range(self.horizon):
+                possible = allowed(tried, info) if self.actions is None else tried
+                action = possible[int(rng.integers(len(possible)))]
+                step = protocol.step(action)
+                key = freeze(step.observation, self.state_of, where)
+                met.setdefault((state, action, key, step.reward, step.terminated))
+                state, info, steps = key, step.info, steps + 1
+                if step.terminated or step.truncated:
+                    break
+                if cut := enough():
+                    break
+            played += 1
+            if episodes is None and (played == until or steps >= ENOUGH):
+                # The last half of the episodes showed what is new since `known`.
+                until = played if len(met) - known <= len(met) * NEW or steps >= ENOUGH else 2 * played
+                known = len(met)
+            cut = cut or (played < until and enough())
+        if not steps:
+            raise ModelError("no step was observed; give at least one episode and a horizon of at least 1")
+        return _Episodes(met, starts, played, steps, cut)
+
+    def _begins(self) -> None:
+        if self.tell is not None:
+            most = "" if self.seconds is None else f", for at most {self.seconds:.3g} s"
+            self.tell(f"exploring {name_of(self.env)} with random actions, since no table says what can happen{most}")
 
 
 def _labels(seen: ObservedGraph, given: Mapping[str, LabelOf]) -> dict[str, NDArray[np.bool_]]:

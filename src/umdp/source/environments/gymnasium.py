@@ -10,13 +10,14 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from umdp.errors import MissingExtra, ModelError, UmdpError
 from umdp.model import MDP, Graph
 from umdp.model.gymnasium_table import read_table
 from umdp.model.interface import Interface
 from umdp.source.environments.environment import Environment
-from umdp.source.environments.exploration import RESET, Ended, observe
+from umdp.source.environments.exploration import RESET, Ended, Observed, observe
 from umdp.source.environments.geometry import OUTSIDE, positions
 from umdp.source.environments.naming import importing_here, named
 from umdp.source.environments.protocol import Step, name_of
@@ -112,7 +113,7 @@ class Gymnasium(Environment):
         self._number: Mapping[Hashable, int] | None = None
         self._reward_of, self._apart, self._alike = reward_of or float, False, False
         truth: MDP | None = None
-        least: np.ndarray[Any, np.dtype[np.float64]] | None = None
+        least: NDArray[np.float64] | None = None
         table = None if graph is not None else _table(env, state_of)
         if graph is not None:
             if labels:
@@ -126,20 +127,22 @@ class Gymnasium(Environment):
             own = [action for s in range(len(table)) for action in table[s]]
             actions = [*own, None] if entry else own
         else:
+            exploring: dict[str, Any] = {"most_steps": explore_steps, "seconds": explore_seconds, "tell": tell}
             seen = observe(
-                env, episodes, actions=actions, state_of=state_of, labels=labels, rest=rest, reward_of=reward_of,
-                most_steps=explore_steps, seconds=explore_seconds, tell=tell,
-            )  # fmt: skip
-            self.explored = seen.steps
+                env,
+                episodes,
+                actions=actions,
+                state_of=state_of,
+                labels=labels,
+                rest=rest,
+                reward_of=reward_of,
+                **exploring,
+            )
             graph, actions, entry = seen.graph, seen.actions, seen.entry
-            self._number, self._notes = seen.number, seen.notes
-            self._apart, self._alike = seen.apart, seen.alike
-            least = seen.paid if "reward" in graph.rewards else None
+            least = self._take_over(
+                seen, changing_wrapper(env, state_of) if hasattr(getattr(env, "unwrapped", env), "P") else None
+            )
             on_error = on_error or "skip"
-            self._graph_from = "observed"
-            wrapper = changing_wrapper(env, state_of)
-            if wrapper is not None and hasattr(env.unwrapped, "P"):
-                self._notes += (say(DiagnosticCode.TABLE_CHANGED, wrapper=wrapper),)
         super().__init__(
             env, graph, state_of=state_of, actions=actions, entry=entry, truth=truth, on_error=on_error or "fail"
         )
@@ -151,6 +154,15 @@ class Gymnasium(Environment):
         if least is not None:
             self._expect(least, self._reward_of)
         self.name = name
+
+    def _take_over(self, seen: Observed, wrapper: str | None) -> NDArray[np.float64] | None:
+        """Keep what exploration has found out; return what every transition paid at least, where rewards matter."""
+        self.explored, self._graph_from = seen.steps, "observed"
+        self._number, self._notes = seen.number, seen.notes
+        self._apart, self._alike = seen.apart, seen.alike
+        if wrapper is not None:
+            self._notes += (say(DiagnosticCode.TABLE_CHANGED, wrapper=wrapper),)
+        return seen.paid if "reward" in seen.graph.rewards else None
 
     def _locate(self, key: Hashable, step: Step | None) -> int:
         if self._number is None:
