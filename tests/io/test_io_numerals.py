@@ -17,7 +17,7 @@ from umdp import MDP, FormatError, Rewards
 from umdp.io import columns, files
 from umdp.io.drn_read import _read_large
 from umdp.io.explicit_table import Table
-from umdp.io.numerals import HARD, PLAIN, decimal, intern, powers, whole
+from umdp.io.numerals import HARD, PLAIN, Words, decimal, intern, powers, whole
 
 
 def read_by_compiled_code(monkeypatch):
@@ -110,15 +110,15 @@ def test_whole_numbers():
 
 
 def test_words_have_one_number_each():
-    words = [b"a", b"bb", b"a", b"", b"c" * 40, b"bb", b""]
-    data = np.frombuffer(b"".join(words), dtype=np.uint8)
-    slots, begins, ends = np.full(8, -1, np.int32), np.zeros(4, np.int64), np.zeros(4, np.int64)
+    listed = [b"a", b"bb", b"a", b"", b"c" * 40, b"bb", b""]
+    data = np.frombuffer(b"".join(listed), dtype=np.uint8)
+    words = Words.room(4)
     known: dict[bytes, int] = {}
     at = 0
-    for word in words:
-        assert intern(data, at, at + len(word), slots, begins, ends, len(known)) == known.setdefault(word, len(known))
+    for word in listed:
+        assert intern(data, at, at + len(word), words, len(known)) == known.setdefault(word, len(known))
         at += len(word)
-    assert intern(data, 0, 5, slots, begins, ends, len(known)) == -1
+    assert intern(data, 0, 5, words, len(known)) == -1
 
 
 LONG = "3 4\n0 1 0.5\n0 2 1/2\n1 1 1\n2 2 1\n"

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.io.files import floats
-from umdp.io.numerals import PLAIN, decimal, intern, powers, whole
+from umdp.io.numerals import INTERVAL, Values, Words, blank, intern, note, value, whole, word_end
 from umdp.kernel import kernel
 
 __all__ = ["Columns", "scan"]
 
 Array = NDArray[Any]
-NAMES = 2**16  # different names a file may have
-ROWS, DOUBTS, WORDS, INTERVALS, NAMED, STOPPED, PLACE = range(7)
+ROWS, WORDS, NAMED, PLACE = range(4)  # what is counted while a table is read
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,136 +52,69 @@ def scan(data: bytes, begin: int, line: int, wide: int, what: str, path: object)
     """
     if not data.endswith(b"\n"):
         data += b"\n"
-    text = np.frombuffer(data, dtype=np.uint8)
     most = data.count(b"\n", begin)
-    numbers = np.empty((wide, most), np.int32)
-    # What is never written to takes no memory.
-    lower, upper = np.empty(most, np.uint64), np.empty(most, np.uint64)
-    codes, doubts = np.empty(most, np.int32), np.empty((2 * most, 3), np.int64)
-    slots, begins, ends = np.full(2 * NAMES, -1, np.int32), np.zeros(NAMES, np.int64), np.zeros(NAMES, np.int64)
-    found = np.zeros(7, np.int64)
-    _scan(text, begin, powers(), numbers, lower, upper, codes, doubts, slots, begins, ends, found)
-    if found[STOPPED]:
+    numbers, codes, values, words = (
+        np.empty((wide, most), np.int32),
+        np.empty(most, np.int32),
+        Values.room(most),
+        Words.room(),
+    )
+    found = np.zeros(4, np.int64)
+    if not _scan(np.frombuffer(data, dtype=np.uint8), begin, numbers, values, codes, words, found):
         place = int(found[PLACE])
         return place, line + data.count(b"\n", begin, place)
     rows = int(found[ROWS])
-    low = lower.view(np.float64)[:rows]
-    high = upper.view(np.float64)[:rows] if found[INTERVALS] else None
-    unsure = doubts[: found[DOUBTS]]
-    if unsure.size:
-        tokens = [data[i:j].strip() for i, j in unsure[:, 1:].tolist()]
-        values = floats(tokens, (unsure[:, 0] // 2 + line).tolist(), what, path)
-        at, ends_there = unsure[:, 0] // 2, unsure[:, 0] % 2 == 1
-        low[at[~ends_there]] = values[~ends_there]
-        if high is not None:
-            high[at[ends_there]] = values[ends_there]
-    names = [data[i:j] for i, j in zip(begins.tolist(), ends.tolist()[: found[WORDS]], strict=False)]
-    return Columns(numbers[:, :rows], low, high, codes[:rows] if found[NAMED] else None, names)
+    lower, upper = values.settled(data, rows, lambda tokens, row: floats(tokens, (row + line).tolist(), what, path))
+    names = words.texts(data, int(found[WORDS]))
+    return Columns(numbers[:, :rows], lower, upper, codes[:rows] if found[NAMED] else None, names)
 
 
 @kernel
-def _scan(
-    data: Array,
-    at: int,
-    table: Array,
-    numbers: Array,
-    lower: Array,
-    upper: Array,
-    codes: Array,
-    doubts: Array,
-    slots: Array,
-    begins: Array,
-    ends: Array,
-    found: Array,
-) -> None:
-    """Fill the columns; `found` receives how much there is, or in `STOPPED` that a line is unusual.
-
-    `doubts` receives (twice the row, one more for an upper end; begin; end) of values that take a second look.
-    """
-    wide, size = numbers.shape[0], data.size
-    row, unsure, intervals, named, blank = 0, 0, False, False, False
-    words = intern(data, 0, 0, slots, begins, ends, 0) + 1  # no name is a name, too
-    found[STOPPED] = 1
-    while at < size:
+def _scan(data: Array, at: int, numbers: Array, values: Values, codes: Array, words: Words, found: Array) -> bool:
+    """Fill the columns, and write to `found` how much there is; return whether no line is unusual."""
+    table, lower, upper, doubts, _ = values
+    places = np.empty((2, 2), np.int64)
+    row, unsure, intervals, named, ended = 0, 0, False, False, False
+    known = intern(data, 0, 0, words, 0) + 1  # no name is a name, too
+    while at < data.size:
         found[PLACE] = at
-        while data[at] == ord(" ") or data[at] == ord("\t") or data[at] == ord("\r"):
-            at += 1
+        at = blank(data, at)
         if data[at] == ord("\n"):
             at += 1
-            blank = True
+            ended = True
             continue
-        if blank:
-            return
-        for k in range(wide):
-            value, at = whole(data, at)
-            if value < 0 or not (data[at] == ord(" ") or data[at] == ord("\t")):
-                return
-            numbers[k, row] = value
-            while data[at] == ord(" ") or data[at] == ord("\t"):
-                at += 1
-        if data[at] == ord("["):
-            if not intervals:
-                intervals = True
-                upper[:row] = lower[:row]
-            for end in range(2):
-                at += 1
-                while data[at] == ord(" "):
-                    at += 1
-                begun = at
-                status, bits, at = decimal(data, at, table)
-                last = ord(",") if end == 0 else ord("]")
-                if status != PLAIN or (data[at] != last and data[at] != ord(" ")):
-                    while data[at] != last and data[at] != ord("\n"):
-                        at += 1
-                    doubts[unsure] = 2 * row + end, begun, at
-                    unsure += 1
-                while data[at] == ord(" "):
-                    at += 1
-                if data[at] != last:
-                    return
-                if end == 0:
-                    lower[row] = bits
-                else:
-                    upper[row] = bits
-            at += 1
-        else:
-            begun = at
-            status, bits, at = decimal(data, at, table)
-            doubtful = status != PLAIN or data[at] > ord(" ")
-            while data[at] > ord(" "):
-                at += 1
-            if at == begun:
-                return
-            if doubtful:
-                for end in range(2):  # an interval may follow
-                    doubts[unsure] = 2 * row + end, begun, at
-                    unsure += 1
-            lower[row] = bits
-            if intervals:
-                upper[row] = bits
-        if data[at] > ord(" "):
-            return
-        while data[at] == ord(" ") or data[at] == ord("\t") or data[at] == ord("\r"):
-            at += 1
-        word = 0
+        for k in range(numbers.shape[0]):
+            number, at = whole(data, at)
+            if ended or number < 0 or not (data[at] == ord(" ") or data[at] == ord("\t")):
+                return False
+            numbers[k, row] = number
+            at = blank(data, at)
+        at, low, high, kind = value(data, at, table, places)
+        if at < 0 or data[at] > ord(" "):
+            return False
+        if kind & INTERVAL and not intervals:
+            intervals = True
+            upper[:row] = lower[:row]
+        lower[row] = low
+        if intervals:
+            upper[row] = high
+        if kind & ~INTERVAL:
+            unsure = note(doubts, unsure, row, kind, places)
+        at, code = blank(data, at), 0
         if data[at] != ord("\n"):
-            begun = at
-            while data[at] > ord(" "):
-                at += 1
-            word = intern(data, begun, at, slots, begins, ends, words)
-            if word < 0:
-                return
-            words = max(words, word + 1)
+            begun, at = at, word_end(data, at)
+            code = intern(data, begun, at, words, known)
+            known = max(known, code + 1)
+            at = blank(data, at)
+            if code < 0 or data[at] != ord("\n"):
+                return False
             if not named:
                 named = True
                 codes[:row] = 0
-            while data[at] == ord(" ") or data[at] == ord("\t") or data[at] == ord("\r"):
-                at += 1
-            if data[at] != ord("\n"):
-                return
         if named:
-            codes[row] = word
+            codes[row] = code
         at += 1
         row += 1
-    found[ROWS], found[DOUBTS], found[WORDS], found[STOPPED] = row, unsure, words, 0
-    found[INTERVALS], found[NAMED] = intervals, named
+    values.found[0], values.found[1] = unsure, intervals
+    found[ROWS], found[WORDS], found[NAMED] = row, known, named
+    return True
