@@ -9,15 +9,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from umdp.cli import options, run_options
 from umdp.cli.options import argument, check_folder, flag, option, real, share, whole
-from umdp.cli.run_options import learners, models, settings, settings_in_words
+from umdp.cli.run_options import SETTINGS_IN_WORDS, learners, models, settings
 from umdp.cli.session import Session
 from umdp.cli.terminal import announce, say
 from umdp.errors import FormatError, ModelError
@@ -51,8 +51,7 @@ class OnError(enum.StrEnum):
     CHANCE = "chance"
 
 
-def _of_logs(metavar: str, text: str, *names: str) -> Any:
-    return option(metavar, text, *names, rich_help_panel=LOGS)
+_of_logs = partial(option, rich_help_panel=LOGS)
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ class Learn:
         list[str] | None,
         option(
             "NAME=VALUE",
-            f"A setting of the learner; may be repeated. {settings_in_words()}.",
+            f"A setting of the learner; may be repeated. {SETTINGS_IN_WORDS}.",
             "--set",
             autocompletion=settings,
         ),

@@ -24,6 +24,7 @@ __all__ = [
     "EXPLORE",
     "MOST",
     "PROPERTY",
+    "SETTINGS_IN_WORDS",
     "XI",
     "confident",
     "configured",
@@ -31,7 +32,6 @@ __all__ = [
     "models",
     "promises",
     "settings",
-    "settings_in_words",
     "settings_of_texts",
     "typed",
 ]
@@ -68,12 +68,10 @@ def _explorers(incomplete: str) -> list[str]:
     return [name for name in EXPLORERS if name.startswith(incomplete)]
 
 
-def settings_in_words() -> str:
-    """Return which learner has which settings, with their defaults."""
-    return "; ".join(
-        f"{name}: {' '.join(f'{key}={shown(value)}' for key, value in settings_of(kind).items())}"
-        for name, kind in LEARNERS.items()
-    )
+SETTINGS_IN_WORDS = "; ".join(
+    f"{name}: {' '.join(f'{key}={shown(value)}' for key, value in settings_of(kind).items())}"
+    for name, kind in LEARNERS.items()
+)
 
 
 # -- options -------------------------------------------------------------------------------------------------
