@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import sqlite3
 from typing import Any
 
@@ -33,11 +32,20 @@ def config(db: sqlite3.Connection) -> dict[str, Any]:
 
 
 def rows(db: sqlite3.Connection) -> list[dict[str, Any]]:
-    """Return all snapshots as rows, oldest first, as this version has them."""
+    """Return all snapshots as rows, oldest first, as this version has them.
+
+    What was promised is a sentence in them, which is shown as it is; nothing is concluded from it.
+    """
     found = _read(db, f"SELECT {', '.join(COLUMNS)} FROM snapshots ORDER BY iteration")
     named = [dict(zip(COLUMNS, row, strict=True)) for row in found]
+    untold: dict[str, Any] = {"kind": "none", "level": None, "reasons": []}
     return [
-        {"iterations": row.pop("iteration"), **row, "guarantee": _guarantee(str(row["guarantee"])), "partial": False}
+        {
+            "iterations": row.pop("iteration"),
+            **row,
+            "guarantee": {**untold, "text": str(row["guarantee"])},
+            "partial": False,
+        }
         for row in named
     ]
 
@@ -53,20 +61,6 @@ def _read(db: sqlite3.Connection, statement: str) -> list[tuple[Any, ...]]:
         return db.execute(statement).fetchall()
     except sqlite3.Error as error:
         raise FormatError(f"this run is damaged: {error}") from None
-
-
-def _guarantee(text: str) -> dict[str, Any]:
-    """Return the label of format 1, a text, as the object it stands for.
-
-    Examples
-    --------
-    >>> _guarantee("with probability 99 %, whenever you stop")["kind"], _guarantee("no guarantee")["level"]
-    ('any-time', None)
-    """
-    match = re.match(r"with probability ([\d.]+) %", text)
-    level = float(match[1]) / 100 if match else None
-    kind = "none" if level is None else "any-time" if "whenever" in text else "fixed-N"
-    return {"kind": kind, "level": level, "reasons": [], "text": text}
 
 
 def graph_digest(graph: Graph) -> str:
