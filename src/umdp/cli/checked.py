@@ -17,17 +17,9 @@ if TYPE_CHECKING:
     from umdp.spec import Spec
 
 __all__ = [
-    "AskedProperty",
-    "Checked",
-    "Origin",
-    "about",
-    "beside",
-    "checked_model",
-    "own_question",
-    "properties_beside",
-    "questions_of",
-    "validate",
-]
+    "AskedProperty", "Checked", "Origin", "about", "beside", "checked_model", "own_question", "properties_beside",
+    "questions_of", "validate",
+]  # fmt: skip
 
 # Learners whose intervals hold for all choices at once, those that were never tried included.
 SURE = ("confidence-sequence",)

@@ -17,25 +17,9 @@ if TYPE_CHECKING:
     from umdp.run import Config
 
 __all__ = [
-    "ENV_ARG",
-    "FORCE",
-    "JSON",
-    "QUIET",
-    "RUN",
-    "RUNS",
-    "argument",
-    "arguments_of",
-    "check_folder",
-    "check_outputs",
-    "files_behind",
-    "files_read",
-    "flag",
-    "number",
-    "option",
-    "real",
-    "share",
-    "whole",
-]
+    "ENV_ARG", "FORCE", "JSON", "QUIET", "RUN", "RUNS", "argument", "arguments_of", "check_folder", "check_outputs",
+    "files_behind", "files_read", "flag", "number", "option", "real", "share", "whole",
+]  # fmt: skip
 
 STANDARD_INPUT = "-"
 

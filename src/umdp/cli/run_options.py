@@ -19,22 +19,9 @@ if TYPE_CHECKING:
     from umdp.run import Config
 
 __all__ = [
-    "CONST",
-    "EVIDENCE",
-    "EXPLORE",
-    "MOST",
-    "PROPERTY",
-    "SETTINGS_IN_WORDS",
-    "XI",
-    "confident",
-    "configured",
-    "learners",
-    "models",
-    "promises",
-    "settings",
-    "settings_of_texts",
-    "typed",
-]
+    "CONST", "EVIDENCE", "EXPLORE", "MOST", "PROPERTY", "SETTINGS_IN_WORDS", "XI", "confident", "configured",
+    "learners", "models", "promises", "settings", "settings_of_texts", "typed",
+]  # fmt: skip
 
 PROGRAMS = (".prism", ".nm", ".pm", ".jani")
 

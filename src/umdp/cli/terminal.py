@@ -26,21 +26,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 __all__ = [
-    "SIGNALS",
-    "OutputLost",
-    "Progress",
-    "announce",
-    "as_text",
-    "complain",
-    "complete",
-    "console",
-    "count_runs",
-    "drawn",
-    "guarded",
-    "hush",
-    "say",
-    "stoppable",
-]
+    "SIGNALS", "OutputLost", "Progress", "announce", "as_text", "complain", "complete", "console", "count_runs",
+    "drawn", "guarded", "hush", "say", "stoppable",
+]  # fmt: skip
 
 CLOSED = "it is closed"
 DELAY = 1.0  # seconds before it is shown what is going on
