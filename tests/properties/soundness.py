@@ -11,7 +11,7 @@ from oracles.exact import Objective
 from properties.bridge import BOUNDED, OBJECTIVES, exact_policy, exact_value, outside, to_model, to_spec
 from properties.generate import Instance, random_model
 from umdp import IntervalMDP, Policy, Solution, evaluate, solve
-from umdp.solver.methods.table import METHODS as TABLE
+from umdp.solver.methods.method import METHODS as TABLE
 
 METHODS = tuple(TABLE)
 PRECISIONS = (1e-3, 1e-6, 1e-9, 1e-12, 1e-15)

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from solver.random_arrays import Arrays, fractions, random_graph
 from umdp.solver.graph.decided import Edges, Shape
 from umdp.solver.kernels.end_components import confined, end_components, sure_against_nature, trap
-from umdp.solver.kernels.graph import attractor, components, descends, reverse, stream, sure_reach
+from umdp.solver.kernels.graph_search import attractor, components, descends, reverse, stream, sure_reach
 
 SEEDS = range(200)
 

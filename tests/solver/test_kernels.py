@@ -15,8 +15,7 @@ from solver.random_arrays import Row, fractions, random_graph, random_problem, r
 from thoroughness import examples
 from umdp.solver.graph.decided import Shape
 from umdp.solver.kernels import sweeps, two_part
-from umdp.solver.kernels.nature import respond
-from umdp.solver.kernels.rows import fill, sort_row
+from umdp.solver.kernels.best_response import fill, respond, sort_row
 from umdp.solver.kernels.structs import Players, SystemRows
 from umdp.solver.methods.backward_induction import induct
 from umdp.solver.reduction.problem import Problem

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from thoroughness import examples
 from umdp import IntervalMDP, solve
-from umdp.solver.kernels import nature, rows
+from umdp.solver.kernels import best_response
 from umdp.solver.kernels.structs import ChoiceRows, SystemRows
 
 
@@ -32,10 +32,10 @@ class Counted(float):
 def comparisons(monkeypatch: pytest.MonkeyPatch, keys: np.ndarray, order: np.ndarray) -> int:
     """Return how many comparisons the plain version needs to sort a row; it must sort it."""
     for name in ("merge_row", "sort_wide_row"):
-        monkeypatch.setattr(rows, name, getattr(rows, name).py_func)
+        monkeypatch.setattr(best_response, name, getattr(best_response, name).py_func)
     counted: Any = np.array([Counted(key) for key in keys], dtype=object)
     Counted.times = 0
-    rows.sort_row.py_func(0, keys.size, counted, order, True)
+    best_response.sort_row.py_func(0, keys.size, counted, order, True)
     assert (np.diff(keys[order]) <= 0).all()
     return Counted.times
 
@@ -47,7 +47,7 @@ def test_sorting_is_stable_at_any_width(size: int, values: int, descending: bool
     keys = rng.integers(0, values, size).astype(float)
     kept = rng.permutation(size).astype(np.int32)
     order = np.concatenate([[7, 7], kept, [7]]).astype(np.int32)
-    rows.sort_row(2, size, keys, order, descending)
+    best_response.sort_row(2, size, keys, order, descending)
     wanted = kept[np.argsort(-keys[kept] if descending else keys[kept], kind="stable")]
     np.testing.assert_array_equal(order, np.concatenate([[7, 7], wanted, [7]]))
 
@@ -61,7 +61,7 @@ def test_a_wide_row_is_sorted_in_n_log_n_comparisons(monkeypatch: pytest.MonkeyP
         "halves": np.concatenate([np.arange(size // 2, 0, -1), np.arange(size, size // 2, -1)]).astype(float),
     }[kind]
     # One insertion may exceed what is left to move, by a row at most.
-    most = (rows.MOVES + 1 + log2(size) + 2) * keys.size
+    most = (best_response.MOVES + 1 + log2(size) + 2) * keys.size
     assert comparisons(monkeypatch, keys, np.arange(keys.size, dtype=np.int32)) <= most
 
 
@@ -112,7 +112,7 @@ def test_natures_answer_is_handed_to_each_transition_of_a_target() -> None:
         np.array([0, 1, 2, 3]), np.array([0, 3, 3, 3]), np.array([1, 2, 3]), np.array([0.1, 0.1, 0.2]),
         np.array([0.4, 0.5, 0.6]), none,
     )  # fmt: skip
-    nature.transfer(
+    best_response.transfer(
         system, np.array([0, 1, 2], np.int32), np.array([0, 1, 2, 1], np.int32), np.array([0, 1, 2]),
         np.array([0.7, 0.3, 1.0, 1.0]), model, prob,
     )  # fmt: skip

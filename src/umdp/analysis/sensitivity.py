@@ -134,7 +134,7 @@ def course_of(
 
     Values go backwards from the last step; visits forwards from the first, with nature's answer in each.
     """
-    from umdp.solver.kernels.nature import respond
+    from umdp.solver.kernels.best_response import respond
 
     steps, paid = choice.shape[0], asked.paid
     assert asked.final is not None  # what a step bound comes with

@@ -125,7 +125,7 @@ class WorstCase:
 
 def _unbounded(solution: Solution, nominal: Solution, guess: Array, *, nature_max: bool, suggested: bool) -> Course:
     """Return what bounds are worth to the policy of a solution without a bound on steps; `nominal`: as counts suggest."""
-    from umdp.solver.kernels.nature import respond
+    from umdp.solver.kernels.best_response import respond
 
     model, choice = solution.model, solution.policy.choice
     assert isinstance(model, IntervalMDP)

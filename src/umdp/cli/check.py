@@ -35,7 +35,7 @@ from umdp.cli.options import (
 )
 from umdp.cli.terminal import Progress, announce, complain
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
-from umdp.solver.methods.table import METHODS
+from umdp.solver.methods.method import METHODS
 from umdp.statements import DiagnosticCode
 from umdp.statements import say as statement
 

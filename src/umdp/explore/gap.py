@@ -111,7 +111,7 @@ def _left_open(
     view: View, estimates: ValueEstimates, guess: Array, case: ValueEstimate, most: float, *, best_case: bool
 ) -> Floats:
     """Return how far the bounds of each choice (C,) let the value of a step be from what counts suggest."""
-    from umdp.solver.kernels.nature import respond
+    from umdp.solver.kernels.best_response import respond
 
     graph, paid = view.graph, estimates.paid
     values = np.clip(np.nan_to_num(case.values, nan=most, posinf=most), 0.0, most)

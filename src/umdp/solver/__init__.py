@@ -6,7 +6,7 @@ The rooms stand in the order in which a property passes through them:
 - `graph` finds what the graph alone decides: attractors, end components, values 0, 1 and infinity.
 - `reduction` turns the rest into equations: decided states become exits, end components one state, components in order.
 - `methods` solve them: value iteration, policy iteration by elimination, Newton's method, exact rationals; backward induction
-  where steps are bounded, strategy iteration where nature may cut edges. `methods.table` says which is used when.
+  where steps are bounded, strategy iteration where nature may cut edges. `methods.method` says which is used when.
 - `kernels` are all compiled functions that these rooms drive, with every rounding error (`kernels.rounding`).
 - `result` is what comes out, and `proof` makes a certificate of it for a stranger to check with `umdp.verify`.
 

@@ -22,7 +22,7 @@ from umdp.solver.confirm.products import confirm_lift
 from umdp.solver.finite_horizon import bounded
 from umdp.solver.infinite_horizon import average, discounted
 from umdp.solver.judge.width import status_of
-from umdp.solver.methods.table import METHODS
+from umdp.solver.methods.method import METHODS
 from umdp.solver.objective import players
 from umdp.solver.request import Request, SolveOptions, SolveStatistics, Start, Watch
 from umdp.solver.result import Bracket, Solution, Status, UncertifiedSolution, as_good

@@ -51,7 +51,7 @@ def bounded(request: Request) -> Solution:
     from umdp.solver.judge.question import rows_of
     from umdp.solver.judge.steps import bounds_of_steps
     from umdp.solver.judge.sums import span
-    from umdp.solver.kernels.nature import respond
+    from umdp.solver.kernels.best_response import respond
 
     model, policy, options, objective = request.model, request.policy, request.options, request.objective
     steps = objective.steps

@@ -299,7 +299,7 @@ def as_good(model: MDP | IntervalMDP, spec: Spec, x: NDArray[Any]) -> NDArray[np
     >>> as_good(coin, Spec.parse('Pmax=? [ F "goal" ]'), np.array([1.0, 1.0, 0.0])).tolist()
     [True, True, True, True]
     """
-    from umdp.solver.kernels.nature import respond
+    from umdp.solver.kernels.best_response import respond
 
     agent_max, nature_max = players(model, spec)
     lower, upper = bounds_of(model)

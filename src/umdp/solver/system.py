@@ -22,7 +22,7 @@ from umdp.solver.judge.rows import ModelRows, TwoPart
 from umdp.solver.judge.width import plausible, plausible_end
 from umdp.solver.kernels.rounding import ends
 from umdp.solver.kernels.structs import ChoiceRows, EliminationSpace, Players, Quotient, SystemRows
-from umdp.solver.methods.table import METHODS
+from umdp.solver.methods.method import METHODS
 from umdp.solver.reduction.layout import lay_out, plan_of
 from umdp.solver.request import Request, SolveOptions
 from umdp.solver.result import Bracket, Solution, UncertifiedSolution, as_good, mdp_of
@@ -359,7 +359,7 @@ class CachedSystem:
             return np.fmin(own[0], low), np.fmax(own[1], high)
 
         def nature() -> MDP:
-            from umdp.solver.methods.nature import answer
+            from umdp.solver.methods.natures_answer import answer
 
             if judged.leaking:
                 return otherwise().nature

@@ -132,7 +132,7 @@ def accepting(skeleton: Skeleton, taken: NDArray[np.bool_] | None = None) -> Acc
     one: those of a state then count together.
     """
     from umdp.solver.kernels.end_components import full_end_components, leaving_levels
-    from umdp.solver.kernels.graph import attractor
+    from umdp.solver.kernels.graph_search import attractor
 
     shape = Shape(skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor)
     shape = shape if taken is None else _together(shape, taken)
@@ -211,7 +211,7 @@ def in_memory(solution: Solution, product: Product) -> Solution:
 
 def unanswered(request: Request) -> Solution:
     """Return what is known where time was up before the product was there: nothing, of any policy and any nature."""
-    from umdp.solver.kernels.nature import respond
+    from umdp.solver.kernels.best_response import respond
 
     model, (lower, upper) = request.model, request.bounds
     low, high = np.zeros(model.states), np.full(model.states, 1.0 if request.spec.kind == "P" else np.inf)

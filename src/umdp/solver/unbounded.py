@@ -85,7 +85,7 @@ class _Found:
 def _draft(request: Request, about: Analysis, values: Values | None = None) -> Solution:
     """Return what the solver finds, from values of before where these are given."""
     from umdp.solver.methods.by_component import resume
-    from umdp.solver.methods.nature import spread
+    from umdp.solver.methods.natures_answer import spread
 
     model, spec, options = request.model, request.spec, request.options
     resumed = None if values is None or about.total else resume(values, about, options)
@@ -135,7 +135,7 @@ def _by_values(request: Request, task: Task, first: Array | None, resumed: Value
     """Return what is found component after component, where one player decides or nature cuts no edge."""
     from umdp.solver.judge.question import one_minus
     from umdp.solver.methods.by_component import solve_task
-    from umdp.solver.methods.nature import answer
+    from umdp.solver.methods.natures_answer import answer
     from umdp.solver.methods.strategy_iteration import solve_alone
 
     spec, options, shrinks = request.spec, request.options, task.support_may_shrink
@@ -183,7 +183,7 @@ def _of_policy(request: Request, policy: Policy) -> Solution:
         lower, upper = request.bounds
         prob = np.array(lower / np.repeat(np.add.reduceat(lower, model.choice_ptr[:-1]), np.diff(model.choice_ptr)))
         if isinstance(model, IntervalMDP):
-            from umdp.solver.kernels.nature import respond
+            from umdp.solver.kernels.best_response import respond
 
             worth, paid = inner.upper[:size], request.objective.paid
             respond(model.choice_ptr, model.successor, lower, upper, worth, paid, request.nature_max, prob)

@@ -262,7 +262,7 @@ def _defence(draft: Solution, request: Request) -> _Defence:
 
 def _answer(case: JudgedObjective, draft: Solution) -> Array:
     """Return nature's answer (T,) to the values of a draft."""
-    from umdp.solver.kernels.nature import respond
+    from umdp.solver.kernels.best_response import respond
 
     rows, nature_max = case.rows, case.asked.nature_max != case.safety
     prob, ends = np.empty(draft.model.transitions), (draft.lower, draft.upper)

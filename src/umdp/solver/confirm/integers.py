@@ -169,7 +169,7 @@ class _Strategies:
 
     def improve(self, steps: Array, unknown: Array) -> bool:
         """Let nature answer differences (T,), or, if it has nothing better, the agent choose; return whether anything changed."""
-        from umdp.solver.kernels.nature import respond
+        from umdp.solver.kernels.best_response import respond
 
         rows, asked = self.rows, self.asked
         better, size = np.empty(self.prob.size), self.size(steps)

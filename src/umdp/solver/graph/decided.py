@@ -111,13 +111,13 @@ class Edges:
     @cached_property
     def reverse(self) -> tuple[Array, Array, Array]:
         """The edges reversed: (owner of each choice, pointers over states, choices that enter a state)."""
-        from umdp.solver.kernels.graph import reverse
+        from umdp.solver.kernels.graph_search import reverse
 
         return reverse(self.graph.state_ptr, self.graph.choice_ptr, self.graph.successor)
 
     def attract(self, target: Mask, through: Mask, usable: Mask | None = None, *, every: bool) -> tuple[Mask, Array]:
         """Return the states drawn to `target` by some choice (or every choice), and the choice that drew them."""
-        from umdp.solver.kernels.graph import attractor
+        from umdp.solver.kernels.graph_search import attractor
 
         reached = target.copy()
         via = np.full(self.graph.states, -1, dtype=np.int64)
@@ -127,7 +127,7 @@ class Edges:
 
     def drawn(self, target: Mask, through: Mask, *, every: bool) -> Mask:
         """Return the states drawn to `target` by some choice (or every choice), without a choice that draws them."""
-        from umdp.solver.kernels.graph import attractor, stream
+        from umdp.solver.kernels.graph_search import attractor, stream
 
         graph, reached = self.graph, target.copy()
         usable = np.ones(graph.choices, dtype=np.bool_)
@@ -138,7 +138,7 @@ class Edges:
 
     def outwards(self, source: Mask, through: Mask) -> Array:
         """Return the states of `through`, those nearest to `source` first and those that cannot reach it last."""
-        from umdp.solver.kernels.graph import attractor
+        from umdp.solver.kernels.graph_search import attractor
 
         reached = source.copy()
         via = np.empty(self.graph.states, dtype=np.int64)
@@ -148,7 +148,7 @@ class Edges:
 
     def sure(self, goal: Mask, through: Mask) -> tuple[Mask, Array]:
         """Return the states from which some policy reaches `goal` surely, and its choices."""
-        from umdp.solver.kernels.graph import sure_reach
+        from umdp.solver.kernels.graph_search import sure_reach
 
         via, g = np.full(self.graph.states, -1, dtype=np.int64), self.graph
         return sure_reach(g.state_ptr, g.choice_ptr, g.successor, *self.reverse, through, goal, via), via
@@ -160,7 +160,7 @@ class Edges:
 
     def staying(self, inside: Mask) -> Array:
         """Return the first choice of every state of `inside` all of whose successors lie there, -1 where there is none."""
-        from umdp.solver.kernels.graph import first_staying
+        from umdp.solver.kernels.graph_search import first_staying
 
         return first_staying(self.graph.state_ptr, self.graph.choice_ptr, self.graph.successor, inside)
 

@@ -1,4 +1,4 @@
-"""Steps backwards over all states, for step-bounded properties."""
+"""Steps backwards over all states: of terms of at least 0, with relative errors, and of any sign, with absolute ones."""
 
 from __future__ import annotations
 
@@ -8,14 +8,78 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.solver.kernels.best_response import fill, sort_row
 from umdp.solver.kernels.clock import is_up
-from umdp.solver.kernels.rounding import LEAST, MOST, underflow
-from umdp.solver.kernels.rows import fill, sort_row
-from umdp.solver.kernels.structs import RowSpace, StepOptions, StepRows
+from umdp.solver.kernels.rounding import EPS, LEAST, MOST, excess, row_error, underflow
+from umdp.solver.kernels.structs import Players, RowSpace, StepOptions, StepRows, Steps
 
-__all__ = ["step_back", "steps_back"]
+__all__ = ["difference", "normal_rows", "step_back", "steps_back"]
 
 Array = NDArray[Any]
+
+
+@kernel(forceinline=True, allocates=False)
+def row_back(c: int, rows: StepRows, space: RowSpace, x: Array, nature_max: bool) -> tuple[float, float, float]:
+    """Return what a choice is worth where all terms are at least 0, its absolute error, and the largest value it reads.
+
+    Nothing positive becomes 0.
+    """
+    successor, lower, upper, slack, reward = rows.successor, rows.lower, rows.upper, rows.slack, rows.reward
+    paid, order, key, probe = rows.paid, rows.order, space.key, space.share
+    lo, hi = rows.choice_ptr[c], rows.choice_ptr[c + 1]
+    size, top = hi - lo, 0.0
+    rest = slack[c] if size > 1 else 0.0
+    value, whole = reward[c] if reward.size > 0 else 0.0, 0.0
+    blur, delicate = 0.0, False
+    if rest <= 0.0 and paid.size == 0:
+        for t in range(lo, hi):
+            whole += x[successor[t]]
+            value += lower[t] * x[successor[t]]
+    else:
+        for i in range(size):
+            key[i] = x[successor[lo + i]]
+            if paid.size > 0:
+                key[i] += paid[lo + i]
+                top = max(top, key[i])
+                key[i] = min(key[i], MOST)
+            whole += key[i]
+        if rest > 0.0:
+            sort_row(lo, size, key, order, nature_max)
+        # What is left to hand out is off by a few roundings of all that is handed out. That is little for the one share
+        # it decides if that is as large, and changes nothing for others unless it comes close to what they take. Where
+        # it may matter, shares are found in twice the working precision.
+        delicate = 0.0 < rest < 2.0**-40
+        for i in range(size):
+            k = order[lo + i] if slack[c] > 0.0 else i
+            share = lower[lo + k]
+            if rest > 0.0:
+                room = upper[lo + k] - share
+                if room < rest:
+                    share = upper[lo + k]
+                    rest -= room
+                    delicate = delicate or rest < 2.0**-30 * slack[c]
+                else:
+                    share += rest
+                    delicate = delicate or share < 0.5 * slack[c] or room - rest < 2.0**-30 * slack[c]
+                    rest = 0.0
+            value += share * key[k]
+        if delicate:
+            blur = fill(lo, size, lower, upper, slack[c], order, probe)
+            value = reward[c] if reward.size > 0 else 0.0
+            for i in range(size):
+                value += probe[i] * key[i]
+    positive = value > 0.0 or (blur > 0.0 and whole > 0.0)
+    if not positive and whole > 0.0:  # all products may have underflowed
+        if slack[c] > 0.0 and size > 1:
+            blur = fill(lo, size, lower, upper, slack[c], order, probe)
+            positive = blur > 0.0
+        for i in range(size):
+            share = probe[i] if slack[c] > 0.0 and size > 1 else lower[lo + i]
+            worth = x[successor[lo + i]] + (paid[lo + i] if paid.size > 0 else 0.0)
+            positive = positive or (share > 0.0 and worth > 0.0)
+    if not positive:
+        return value, 0.0, top
+    return max(value, LEAST), blur * whole + underflow(size) * (1.0 + whole), top
 
 
 @kernel(allocates=False)
@@ -27,15 +91,7 @@ def step_back(
     Nothing positive becomes 0, and nothing infinite. Returns the largest value, infinity if it had to be capped, and the largest
     absolute error of a row.
     """
-    state_ptr, choice_ptr, successor, lower, upper = (
-        rows.state_ptr,
-        rows.choice_ptr,
-        rows.successor,
-        rows.lower,
-        rows.upper,
-    )
-    slack, reward, paid, order, key, probe = rows.slack, rows.reward, rows.paid, rows.order, space.key, space.share
-    frozen, weight, tie = options.frozen, options.weight, options.tie
+    state_ptr, frozen, weight, tie = rows.state_ptr, options.frozen, options.weight, options.tie
     agent_max, nature_max = options.players.agent_max, options.players.nature_max
     top, off = 0.0, 0.0
     for s in range(state_ptr.size - 1):
@@ -47,60 +103,8 @@ def step_back(
         for c in range(state_ptr[s], state_ptr[s + 1]):
             if weight.size > 0 and weight[c] == 0.0:
                 continue
-            lo, hi = choice_ptr[c], choice_ptr[c + 1]
-            size = hi - lo
-            rest = slack[c] if size > 1 else 0.0
-            value, whole = reward[c] if reward.size > 0 else 0.0, 0.0
-            blur, delicate = 0.0, False
-            if rest <= 0.0 and paid.size == 0:
-                for t in range(lo, hi):
-                    whole += x[successor[t]]
-                    value += lower[t] * x[successor[t]]
-            else:
-                for i in range(size):
-                    key[i] = x[successor[lo + i]]
-                    if paid.size > 0:
-                        key[i] += paid[lo + i]
-                        top = max(top, key[i])
-                        key[i] = min(key[i], MOST)
-                    whole += key[i]
-                if rest > 0.0:
-                    sort_row(lo, size, key, order, nature_max)
-                # What is left to hand out is off by a few roundings of all that is handed out. That is little for the one share
-                # it decides if that is as large, and changes nothing for others unless it comes close to what they take. Where
-                # it may matter, shares are found in twice the working precision.
-                delicate = 0.0 < rest < 2.0**-40
-                for i in range(size):
-                    k = order[lo + i] if slack[c] > 0.0 else i
-                    share = lower[lo + k]
-                    if rest > 0.0:
-                        room = upper[lo + k] - share
-                        if room < rest:
-                            share = upper[lo + k]
-                            rest -= room
-                            delicate = delicate or rest < 2.0**-30 * slack[c]
-                        else:
-                            share += rest
-                            delicate = delicate or share < 0.5 * slack[c] or room - rest < 2.0**-30 * slack[c]
-                            rest = 0.0
-                    value += share * key[k]
-                if delicate:
-                    blur = fill(lo, size, lower, upper, slack[c], order, probe)
-                    value = reward[c] if reward.size > 0 else 0.0
-                    for i in range(size):
-                        value += probe[i] * key[i]
-            positive = value > 0.0 or (blur > 0.0 and whole > 0.0)
-            if not positive and whole > 0.0:  # all products may have underflowed
-                if slack[c] > 0.0 and size > 1:
-                    blur = fill(lo, size, lower, upper, slack[c], order, probe)
-                    positive = blur > 0.0
-                for i in range(size):
-                    share = probe[i] if slack[c] > 0.0 and size > 1 else lower[lo + i]
-                    worth = x[successor[lo + i]] + (paid[lo + i] if paid.size > 0 else 0.0)
-                    positive = positive or (share > 0.0 and worth > 0.0)
-            if positive:
-                value = max(value, LEAST)
-                off = max(off, blur * whole + underflow(size) * (1.0 + whole))
+            value, lost, largest = row_back(c, rows, space, x, nature_max)
+            top, off = max(top, largest), max(off, lost)
             if weight.size > 0:
                 mixed += weight[c] * value
                 if value > 0.0:
@@ -141,3 +145,124 @@ def steps_back(
             for s in range(choice.size):
                 kept[count - done, s] = choice[s]
     return done, top, off
+
+
+@kernel
+def normal_rows(ptr: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
+    """Return lower bounds and slack per row; rows without freedom are normalised distributions with slack 0."""
+    low = lower.copy()
+    slack = np.empty(ptr.size - 1)
+    for c in range(ptr.size - 1):
+        begin, end = ptr[c], ptr[c + 1]
+        below, above = excess(begin, end, lower), excess(begin, end, upper)
+        slack[c] = max(-below, 0.0)
+        if below >= 0.0 or above <= 0.0:
+            whole = 1.0 + (below if below >= 0.0 else above)
+            slack[c] = 0.0
+            for t in range(begin, end):
+                low[t] = (lower[t] if below >= 0.0 else upper[t]) / whole
+    return low, slack
+
+
+@kernel(forceinline=True, allocates=False)
+def row_gain(
+    c: int,
+    own: float,
+    rows: StepRows,
+    size_of_reward: Array,
+    discount: float,
+    space: RowSpace,
+    nature_max: bool,
+    x: Array,
+) -> tuple[float, float]:
+    """Return what a choice gains over the value `own` of its state, and by how much that may be off.
+
+    Nature's answer is left in `space`.
+    """
+    successor, lower, slack, reward, paid = rows.successor, rows.lower, rows.slack, rows.reward, rows.paid
+    key, probe, rest = space.key, space.share, (1.0 - discount) * own
+    lo = rows.choice_ptr[c]
+    size = rows.choice_ptr[c + 1] - lo
+    largest, spread = 0.0, 0.0
+    for i in range(size):
+        step = discount * (x[successor[lo + i]] - own)
+        key[i] = step
+        bulk = abs(step)
+        if paid.size > 0:
+            key[i] += paid[lo + i]
+            bulk += abs(paid[lo + i])
+        largest = max(largest, bulk)
+        probe[i] = lower[lo + i]
+    blur = 0.0
+    if slack[c] > 0.0:
+        sort_row(lo, size, key, rows.order, nature_max)
+        blur = fill(lo, size, lower, rows.upper, slack[c], rows.order, probe)
+    value = reward[c] - rest if reward.size > 0 else -rest
+    total = 0.0
+    for i in range(size):
+        total += probe[i] * key[i]
+        bulk = abs(discount * (x[successor[lo + i]] - own))
+        if paid.size > 0:
+            bulk += abs(paid[lo + i])
+        spread += probe[i] * bulk
+    scale = abs(rest) + spread + (size_of_reward[c] if reward.size > 0 else 0.0)
+    off = row_error(size) * scale + size * blur * largest
+    if paid.size > 0:
+        off += 8.0 * EPS * slack[c] * largest
+    if scale > 0.0 or largest > 0.0:
+        off += underflow(size) * (1.0 + largest)
+    return value + total, off
+
+
+@kernel(allocates=False)
+def difference(
+    rows: StepRows,
+    size_of_reward: Array,
+    discount: float,
+    space: RowSpace,
+    active: Array,
+    usable: Array,
+    weight: Array,
+    players: Players,
+    x: Array,
+    into: Steps,
+) -> None:
+    """Write what a step changes of `x`, of rewards of any sign, and by how much that may be off, for every active state.
+
+    The best choice is taken (the one of before where it is as good as any), with nature's answer on it. `weight` (C,) is a policy
+    to evaluate, or empty; then nature's answer is written on all choices it takes. `methods.signed` has the derivation.
+    """
+    state_ptr, choice_ptr, probe, choice, prob = rows.state_ptr, rows.choice_ptr, space.share, into.choice, into.prob
+    agent_max, nature_max = players.agent_max, players.nature_max
+    for s in range(state_ptr.size - 1):
+        if not active[s]:
+            continue
+        best = -np.inf if agent_max else np.inf
+        taken, worst, mixed, whole = -1, 0.0, 0.0, 0.0
+        mixed_size, own_off = 0.0, 0.0
+        limit = best
+        for c in range(state_ptr[s], state_ptr[s + 1]):
+            if not usable[c] or (weight.size > 0 and weight[c] == 0.0):
+                continue
+            value, off = row_gain(c, x[s], rows, size_of_reward, discount, space, nature_max, x)
+            worst, lo = max(worst, off), choice_ptr[c]
+            if weight.size > 0:
+                mixed += weight[c] * value
+                mixed_size += weight[c] * (abs(value) + off)
+                whole += weight[c]
+            else:
+                # The best choice may be another one than it seems, but not better than this.
+                limit = max(limit, value + off) if agent_max else min(limit, value - off)
+                better = taken < 0 or ((value > best) if agent_max else (value < best))
+                if not (better or (value == best and c == choice[s])):
+                    continue
+                best, taken, own_off = value, c, off
+            for i in range(choice_ptr[c + 1] - lo):
+                prob[lo + i] = probe[i]
+        if weight.size > 0:
+            best = mixed / whole
+            worst += row_error(state_ptr[s + 1] - state_ptr[s]) * mixed_size / whole
+        else:
+            choice[s] = taken
+            worst = max(own_off, abs(limit - best)) + 4.0 * EPS * (abs(limit) + abs(best))
+        into.change[s], into.error[s] = best, worst

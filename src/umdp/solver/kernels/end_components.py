@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.kernels.graph import components
+from umdp.solver.kernels.graph_search import components
 from umdp.solver.kernels.rounding import excess_within
 
 __all__ = ["confined", "end_components", "full_end_components", "leaving_levels", "sure_against_nature", "trap"]

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.kernels.elimination import evaluate, reaching
-from umdp.solver.kernels.improvement import row_gains
+from umdp.solver.kernels.elimination import evaluate, reaching, row_gains
 from umdp.solver.kernels.rounding import EPS, around, compose
 from umdp.solver.kernels.singles import solve_singles
 from umdp.solver.kernels.structs import (

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.kernels.improvement import best_response_apart
+from umdp.solver.kernels.best_response import WIDE, sort_wide_row
+from umdp.solver.kernels.elimination import best_response_apart
 from umdp.solver.kernels.rounding import LEAST, MOST, around, compose, row_error
-from umdp.solver.kernels.rows import WIDE, sort_wide_row
 from umdp.solver.kernels.structs import Players, RowSpace, SingleOptions, SystemRows, Unknowns
 from umdp.solver.kernels.sweeps import FAINT, faint
 

@@ -35,24 +35,17 @@ class Factors(NamedTuple):
 
 
 @kernel
-def factorise(begin: int, chain: ChainRows, pattern: Pattern, factors: Factors) -> tuple[bool, bool, float]:
-    """Eliminate all states of a chain, in order.
-
-    Returns whether every state can leave, whether nothing has come close to underflow, and by how many roundings the rows were
-    changed, added up over rows.
-    """
+def _scatter(begin: int, chain: ChainRows, pattern: Pattern, factors: Factors) -> Array:
+    """Write what places lead to each other with, before any is eliminated; return (n,) with what each leads out."""
     entry_ptr, target, prob, choice = chain.entry_ptr, chain.target, chain.prob, chain.row
     order, place, col_ptr, col = pattern.order, pattern.place, pattern.col_ptr, pattern.col
-    row_ptr, row_at, row_from = pattern.row_ptr, pattern.row_at, pattern.row_from
-    onwards, inwards, out = factors.onwards, factors.inwards, factors.out
+    onwards, inwards = factors.onwards, factors.inwards
     n = order.size
-    exits = np.empty(n)  # with what probability a state leads out of the component, given that it leads out at all
+    exits = np.zeros(n)
     onwards[:] = 0.0
     inwards[:] = 0.0
-    changed = 0.0
     for i in range(n):
         s = begin + order[i]
-        exits[i] = 0.0
         for t in range(entry_ptr[choice[s]], entry_ptr[choice[s] + 1]):
             j = target[t] - begin
             if not 0 <= j < n:
@@ -71,6 +64,27 @@ def factorise(begin: int, chain: ChainRows, pattern: Pattern, factors: Factors) 
                     onwards[low] += prob[t]
                 else:
                     inwards[low] += prob[t]
+    return exits
+
+
+@kernel
+def factorise(begin: int, chain: ChainRows, pattern: Pattern, factors: Factors) -> tuple[bool, bool, float]:
+    """Eliminate all states of a chain, in order.
+
+    Returns whether every state can leave, whether nothing has come close to underflow, and by how many roundings the rows were
+    changed, added up over rows.
+    """
+    col_ptr, col, row_ptr, row_at, row_from = (
+        pattern.col_ptr,
+        pattern.col,
+        pattern.row_ptr,
+        pattern.row_at,
+        pattern.row_from,
+    )
+    onwards, inwards, out = factors.onwards, factors.inwards, factors.out
+    n = pattern.order.size
+    exits = _scatter(begin, chain, pattern, factors)  # from here on, given that a state leads out at all
+    changed = 0.0
     forth, back = np.empty(n), np.empty(n)
     least_on, least_in = np.empty(n), np.empty(n)
     safe = True

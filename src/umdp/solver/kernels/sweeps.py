@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.solver.kernels.best_response import WIDE, sort_wide_row
 from umdp.solver.kernels.rounding import row_error, underflow
-from umdp.solver.kernels.rows import WIDE, sort_wide_row
 from umdp.solver.kernels.structs import ChainRows, Players, RowSpace, SystemRows
 
 __all__ = ["ENCLOSE", "FAINT", "GIVE_UP", "GO_ON", "TRIES", "assess", "enclose", "faint", "follow", "reach", "sweep"]

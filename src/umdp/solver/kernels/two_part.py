@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.solver.kernels.best_response import fill, sort_row
 from umdp.solver.kernels.rounding import EPS, row_error, underflow
-from umdp.solver.kernels.rows import fill, sort_row
 from umdp.solver.kernels.structs import ChainRows, Players, RowSpace, SystemRows
 
 __all__ = [

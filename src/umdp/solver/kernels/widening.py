@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.kernels.elimination import evaluate, evaluate_again
-from umdp.solver.kernels.improvement import best_response, terms
+from umdp.solver.kernels.elimination import best_response, evaluate, evaluate_again, terms
 from umdp.solver.kernels.rounding import EPS, LEAST, row_error, share_error, underflow
 from umdp.solver.kernels.structs import (
     Block,

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.backward import steps_back
+from umdp.solver.kernels.backward import normal_rows, steps_back
 from umdp.solver.kernels.rounding import MOST, repeated, row_error
-from umdp.solver.kernels.signed import normal_rows
 from umdp.solver.kernels.structs import Players, RowSpace, StepOptions, StepRows
 
 __all__ = ["Horizon", "induct"]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.changes import differing
+from umdp.solver.kernels.equations import differing
 from umdp.solver.kernels.rounding import EPS, LEAST, MOST, compose, ends, floor, repeated
+from umdp.solver.methods.method import EXACT, METHODS, TINY
 from umdp.solver.methods.resumption import Past, renewed
-from umdp.solver.methods.table import EXACT, METHODS, TINY
 from umdp.solver.methods.workspace import Workspace
 from umdp.solver.reduction.layout import lay_out
 from umdp.solver.request import SolveOptions
@@ -164,7 +164,7 @@ def _solve_exactly(workspace: Workspace, component: int) -> None:
         return
     known = {t: workspace.exact[t] if t in workspace.exact else Fraction(float(workspace.x[t])) for t in exits}
     values = solve_exactly(
-        workspace.problem, inner.start, inner.stop, known, workspace.row, workspace.prob, task.agent_max, task.nature_max,
+        workspace.problem, inner.start, inner.stop, known, workspace.row, workspace.prob, workspace.players,
         workspace.options.is_late,
     )  # fmt: skip
     if values is None:

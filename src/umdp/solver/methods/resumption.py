@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.changes import carry, next_stale
-from umdp.solver.kernels.equations import splice
-from umdp.solver.reduction.equations import build, quotient_of
+from umdp.solver.kernels.equations import carry, next_stale, splice
 from umdp.solver.reduction.layout import plan_of
-from umdp.solver.reduction.problem import Given, Problem
+from umdp.solver.reduction.problem import Given, Problem, build, quotient_of
 
 if TYPE_CHECKING:
     from umdp.solver.reduction.problem import Problem

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.solver.kernels.backward import difference, normal_rows
 from umdp.solver.kernels.rounding import EPS
-from umdp.solver.kernels.signed import difference, normal_rows
 from umdp.solver.kernels.structs import Players, RowSpace, StepRows, Steps
 
 if TYPE_CHECKING:

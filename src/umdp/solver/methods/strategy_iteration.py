@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.graph.decided import Decided, Edges, Shape, decide
+from umdp.solver.kernels.best_response import respond
 from umdp.solver.kernels.end_components import sure_against_nature, trap
-from umdp.solver.kernels.nature import respond
 from umdp.solver.methods.by_component import solve_task
-from umdp.solver.methods.nature import BLUR, NOTHING, answer, feasible, spread
+from umdp.solver.methods.natures_answer import BLUR, NOTHING, answer, feasible, spread
 from umdp.solver.request import SolveOptions
 from umdp.solver.task import Task, Values
 

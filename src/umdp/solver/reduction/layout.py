@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from umdp.solver.kernels.end_components import end_components
 from umdp.solver.kernels.equations import find_rows, take_rows
-from umdp.solver.kernels.graph import components, descends, lean
-from umdp.solver.reduction.equations import build, quotient_of
-from umdp.solver.reduction.problem import Problem
+from umdp.solver.kernels.graph_search import components, descends, lean
+from umdp.solver.reduction.problem import Problem, build, quotient_of
 
 if TYPE_CHECKING:
     from umdp.solver.task import Task

@@ -116,7 +116,7 @@ def solve_gains(
         narrow = min(narrow, span) if span <= 0.7 * narrow else narrow
         nested = nested or (game and failures > 3)
         if failures <= (FEW if seeds else TRIES):
-            improved = _improved(signed, x, into, active, stays, states, owner, count, options, nested=nested)
+            improved = _improved(signed, x, into, component, stays, options, nested=nested)
             if improved is not x:
                 x = improved
                 continue
@@ -159,17 +159,7 @@ def _discounted(
 
 
 def _improved(
-    signed: Signed,
-    x: Array,
-    into: Steps,
-    active: Array,
-    stays: Array,
-    states: Array,
-    owner: Array,
-    count: int,
-    options: SolveOptions,
-    *,
-    nested: bool,
+    signed: Signed, x: Array, into: Steps, component: Array, stays: Array, options: SolveOptions, *, nested: bool
 ) -> Array:
     """Return values whose step earns the same everywhere in a component under the strategies at hand; `x` if none are found.
 
@@ -178,8 +168,10 @@ def _improved(
     """
     from scipy.sparse import identity
 
-    size = states.size
-    reference = np.zeros(count, dtype=np.int64)
+    active = component >= 0
+    states = np.flatnonzero(active)
+    size, owner = states.size, component[states]
+    reference = np.zeros(int(owner.max()) + 1, dtype=np.int64)
     reference[owner[::-1]] = np.arange(size)[::-1]
     rest = np.ones(size, dtype=np.bool_)
     rest[reference] = False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.nature import respond, slack_of_choices, transfer, unsettled
+from umdp.solver.kernels.best_response import respond, slack_of_choices, transfer, unsettled
 from umdp.solver.kernels.rounding import EPS
 from umdp.solver.kernels.structs import ChoiceRows
 

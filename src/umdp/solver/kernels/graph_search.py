@@ -262,37 +262,31 @@ def components(
     """
     states = state_ptr.size - 1
     fresh, done = -1, 2**31 - 1  # instead of a number: not visited; finished, or outside
-    number = np.empty(states, np.int32)
-    component = np.empty(states, np.int32)
-    cyclic = np.empty(states, np.bool_)
+    number, component, cyclic = np.empty(states, np.int32), np.empty(states, np.int32), np.empty(states, np.bool_)
     for s in range(states):
         number[s] = fresh if inside[s] else done
         component[s] = -1
         cyclic[s] = False
-    low = np.empty(states, np.int32)
-    stack = np.empty(states, np.int32)
-    depth = 0
+    low, stack = np.empty(states, np.int32), np.empty(states, np.int32)
     path = np.empty(states, np.int32)  # the states being visited, with the choice and edge each is at
-    at_choice = np.empty(states, np.int64)
-    at_edge = np.empty(states, np.int64)
-    clock = 0
-    count = 0
+    at_choice, at_edge = np.empty(states, np.int64), np.empty(states, np.int64)
+    depth, clock, count = 0, 0, 0
     for root in range(states):
         if number[root] != fresh:
             continue
-        length = 1
-        path[0] = root
-        number[root] = low[root] = clock
-        clock += 1
-        stack[depth] = root
-        depth += 1
-        at_choice[0] = state_ptr[root]
-        at_edge[0] = choice_ptr[state_ptr[root]]
-        while length > 0:
+        entered, length = root, 0
+        while entered != fresh or length > 0:
+            if entered != fresh:
+                number[entered] = low[entered] = clock
+                clock += 1
+                stack[depth] = path[length] = entered
+                depth += 1
+                at_choice[length] = state_ptr[entered]
+                at_edge[length] = choice_ptr[state_ptr[entered]]
+                length += 1
             top = length - 1
             s = path[top]
-            c, last = at_choice[top], state_ptr[s + 1]
-            t = at_edge[top]
+            c, t, last = at_choice[top], at_edge[top], state_ptr[s + 1]
             entered = fresh
             while c < last:
                 if usable[c]:
@@ -312,34 +306,27 @@ def components(
                 t = choice_ptr[c]
             if entered != fresh:
                 at_choice[top], at_edge[top] = c, t
-                j = entered
-                number[j] = low[j] = clock
-                clock += 1
-                stack[depth] = j
-                depth += 1
-                path[length] = j
-                at_choice[length] = state_ptr[j]
-                at_edge[length] = choice_ptr[state_ptr[j]]
-                length += 1
                 continue
             length -= 1
             if length > 0 and low[s] < low[path[length - 1]]:
                 low[path[length - 1]] = low[s]
             if low[s] == number[s]:
-                while True:
+                while number[s] != done:
                     depth -= 1
-                    member = stack[depth]
-                    component[member] = count
-                    number[member] = done
-                    if member == s:
-                        break
+                    component[stack[depth]] = count
+                    number[stack[depth]] = done
                 count += 1
-    start = np.empty(count + 1, np.int64)
-    start[:] = 0
-    for s in range(states):
+    return component, _by_component(component, count, cyclic, listed), count, cyclic
+
+
+@kernel
+def _by_component(component: Array, count: int, cyclic: Array, listed: Array) -> Array:
+    """Return the states that are listed by component; all states of components with more than one are on cycles."""
+    start = np.zeros(count + 1, np.int64)
+    for s in range(component.size):
         if component[s] >= 0:
             start[component[s] + 1] += 1
-    for s in range(states):
+    for s in range(component.size):
         if component[s] >= 0 and start[component[s] + 1] > 1:
             cyclic[s] = True
     for k in range(count):
@@ -349,7 +336,7 @@ def components(
         if component[s] >= 0:
             order[start[component[s]]] = s
             start[component[s]] += 1
-    return component, order, count, cyclic
+    return order
 
 
 @kernel(allocates=False)
