@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from umdp.solver.result import Bracket, Diagnostic, Solution, mdp_of
 from umdp.solver.support import cut_rows, enclosed
 from umdp.solver.unbounded import unbounded
 from umdp.spec import Spec
+
+if TYPE_CHECKING:
+    from umdp.solver.methods.gains import Gains
 
 __all__ = ["average", "discounted", "of_policy", "spread_answer", "with_stops"]
 
@@ -50,7 +53,7 @@ def discounted(request: Request) -> Solution:
     bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 
     def nature() -> MDP:
-        from umdp.solver.kernels.nature import respond
+        from umdp.solver.kernels.best_response import respond
 
         prob = np.empty(shape.transitions)
         respond(shape.choice_ptr, shape.successor, lower, upper, asked.discount * found.x, asked.paid, nature_max, prob)
@@ -99,10 +102,7 @@ def _average(request: Request, asked: Objective) -> Solution:
     """
     from umdp.solver.judge.question import rows_of
     from umdp.solver.judge.sums import span
-    from umdp.solver.kernels.end_components import end_components
-    from umdp.solver.kernels.nature import respond
-    from umdp.solver.kernels.rounding import EPS
-    from umdp.solver.methods.average import solve_gains
+    from umdp.solver.methods.gains import solve_gains
     from umdp.solver.methods.signed import Signed
 
     model, options, agent_max, nature_max = request.model, request.options, request.agent_max, request.nature_max
@@ -117,61 +117,21 @@ def _average(request: Request, asked: Objective) -> Solution:
 
         forever = most if nature_max else least
         return enclosed(request, asked.rewards, forever, uncut)
-    every = np.ones(shape.states, dtype=np.bool_), np.ones(shape.choices, dtype=np.bool_)
-    found, stays, _ = end_components(shape.state_ptr, shape.choice_ptr, shape.successor, lower, upper, *every)
-    inside = np.logical_or.reduceat(stays, shape.state_ptr[:-1])
-    names, inner = np.unique(found[inside], return_inverse=True)
-    component = np.full(shape.states, -1, dtype=np.int64)
-    component[inside] = inner
+    parts = _end_components(shape, lower, upper)
     signed = Signed(shape, lower, upper, asked.rewards, agent_max=agent_max, nature_max=nature_max)
-    gains = solve_gains(signed, component, names.size, stays, options, request.first_choices)
-    middle = 0.5 * gains.lower + 0.5 * gains.upper
-    apart = 0.5 * (gains.upper - gains.lower) + 4.0 * EPS * (np.abs(gains.lower) + np.abs(gains.upper))
-    options.statistics.count(shape.states, names.size, int(np.bincount(inner).max()))
-
-    pulls = "min" if nature_max == agent_max else "max"  # a price is what nature takes away from the agent
-    towards = Spec.parse(f'Rmin{pulls}=? [ F "stopped" ]')
-    if not np.isfinite(middle).all():  # a component of which nothing is known leaves nothing known
-        low, high = np.full(shape.states, -np.inf), np.full(shape.states, np.inf)
-        choice, settled = gains.choice, inside
-        prob: Callable[[], Array] = lambda: signed.low  # noqa: E731
-    else:
-        best = float(middle.max() if agent_max else middle.min())
-        price = np.full(shape.states, np.nan)
-        price[inside] = np.abs(best - middle)[inner]
-        stopping = with_stops(shape, lower, upper, model.initial, price)
-        solution = _reach(request, stopping.model, towards)
-        # Whatever is done, one of these prices is paid in the end, however little is known of which.
-        away_low, away_high = solution.lower[:-1], np.minimum(solution.upper[:-1], float(np.nanmax(price)))
-        # One rounding for the price, one for the difference, of numbers up to the best gain and the price.
-        room = float(apart.max()) + asked.off + 8.0 * EPS * (abs(best) + away_high)
-        low, high = (best - away_high, best - away_low) if agent_max else (best + away_low, best + away_high)
-        low, high = low - room, high + room
-        sure = inside & (solution.upper[:-1] == price)  # staying is what there is to do
-        if asked.off == 0.0:
-            low = np.where(sure, np.maximum(low, _of(gains.lower, component)), low)
-            high = np.where(sure, np.minimum(high, _of(gains.upper, component)), high)
-        assert solution.policy.choice is not None
-        choice = stopping.origin[solution.policy.choice[:-1]]
-        settled = np.isin(component, component[choice < 0]) & inside
-        choice = np.where(settled, gains.choice, choice)
-
-        def prob() -> Array:
-            answered = np.empty(shape.transitions)
-            respond(shape.choice_ptr, shape.successor, lower, upper, gains.x, asked.paid, nature_max, answered)
-            outside = np.empty(shape.transitions)
-            worth = -solution.upper[:-1] if agent_max else solution.upper[:-1]
-            respond(shape.choice_ptr, shape.successor, lower, upper, worth, np.empty(0), nature_max, outside)
-            return np.where(np.repeat(stays, np.diff(shape.choice_ptr)), answered, outside)
-
+    gains = solve_gains(signed, parts.component, parts.number, parts.stays, options, request.first_choices)
+    options.statistics.count(shape.states, parts.number, int(np.bincount(parts.component[parts.inside]).max()))
     sure = True
-    if np.isfinite(middle).all():
-        below, above = (-away_high, -away_low) if agent_max else (away_low, away_high)
-        spread = float(room.max())
-        sides = (best - spread, below), (best + spread, above)
-        owned = np.where(settled, component, -1)
-        judged_low, judged_high, sure = confirm_average(request, asked, choice, gains.x, (owned, component), sides)
-        low, high = np.minimum(low, judged_low), np.maximum(high, judged_high)
+    if np.isfinite(gains.lower).all() and np.isfinite(gains.upper).all():
+        ended = _leave_or_stay(request, asked, gains, parts)
+        choice, settled, prob = ended.choice, ended.settled, ended.prob
+        owned = np.where(settled, parts.component, -1), parts.component
+        judged_low, judged_high, sure = confirm_average(request, asked, choice, gains.x, owned, ended.sides)
+        low, high = np.minimum(ended.low, judged_low), np.maximum(ended.high, judged_high)
+    else:  # a component of which nothing is known leaves nothing known
+        low, high = np.full(shape.states, -np.inf), np.full(shape.states, np.inf)
+        choice, settled = gains.choice, parts.inside
+        prob = lambda: signed.low  # noqa: E731
     assert asked.rewards is not None
     least, most = span(rows_of(model, asked))  # no average is beyond what single steps earn
     low, high = np.maximum(low, least - asked.off), np.minimum(high, most + asked.off)
@@ -181,14 +141,99 @@ def _average(request: Request, asked: Objective) -> Solution:
 
     def stop(prices: Array) -> tuple[Solution, Array]:
         made = with_stops(shape, lower, upper, model.initial, prices)
-        return _reach(request, made.model, towards), made.origin
+        return _reach(request, made.model), made.origin
 
-    ends = Ends(gains.x, component, stays, settled, stop)
+    ends = Ends(gains.x, parts.component, parts.stays, settled, stop)
     return Solution(
         model, request.spec, bracket, bracket, options.status(bracket, unit=signed.largest_reward), options.spent(),
         lambda: (low, high), lambda: Policy(model, choice), lambda: mdp_of(model, prob()), ends=ends,
         diagnostics=() if sure else (Diagnostic.UNCONFIRMED,),
     )  # fmt: skip
+
+
+class EndComponents(NamedTuple):
+    """End components: that of every state (S,), -1 outside of all; the choices (C,) that stay in them; how many there are."""
+
+    component: Array
+    stays: Array
+    number: int
+
+    @property
+    def inside(self) -> Array:
+        """The states (S,) of end components."""
+        return np.asarray(self.component >= 0)
+
+
+def _end_components(shape: Shape, lower: Array, upper: Array) -> EndComponents:
+    """Return the end components of a model of which nature cuts no transition."""
+    from umdp.solver.kernels.end_components import end_components
+
+    every = np.ones(shape.states, dtype=np.bool_), np.ones(shape.choices, dtype=np.bool_)
+    found, stays, _ = end_components(shape.state_ptr, shape.choice_ptr, shape.successor, lower, upper, *every)
+    inside = np.logical_or.reduceat(stays, shape.state_ptr[:-1])
+    names, inner = np.unique(found[inside], return_inverse=True)
+    component = np.full(shape.states, -1, dtype=np.int64)
+    component[inside] = inner
+    return EndComponents(component, stays, names.size)
+
+
+class Ended(NamedTuple):
+    """What leaving and staying in end components comes to.
+
+    Attributes
+    ----------
+    low, high : (S,) bounds on the average
+    choice, settled : (S,) the choices taken, and the states in which the end component is not left any more
+    sides : for the judge, a gain and what (S,) is added to it, from below and from above
+    prob : returns nature's answer (T,)
+    """
+
+    low: Array
+    high: Array
+    choice: Array
+    settled: Array
+    sides: tuple[tuple[float, Array], tuple[float, Array]]
+    prob: Callable[[], Array]
+
+
+def _leave_or_stay(request: Request, asked: Objective, gains: Gains, parts: EndComponents) -> Ended:
+    """Return what the process is worth where every end component may be stopped in, at the price of its gain."""
+    from umdp.solver.kernels.best_response import respond
+    from umdp.solver.kernels.rounding import EPS
+
+    model, agent_max, nature_max = request.model, request.agent_max, request.nature_max
+    (lower, upper), shape, component, inside = request.bounds, Shape.of(model), parts.component, parts.inside
+    middle = 0.5 * gains.lower + 0.5 * gains.upper
+    apart = 0.5 * (gains.upper - gains.lower) + 4.0 * EPS * (np.abs(gains.lower) + np.abs(gains.upper))
+    best = float(middle.max() if agent_max else middle.min())
+    price = np.full(shape.states, np.nan)
+    price[inside] = np.abs(best - middle)[component[inside]]
+    stopping = with_stops(shape, lower, upper, model.initial, price)
+    solution = _reach(request, stopping.model)
+    # Whatever is done, one of these prices is paid in the end, however little is known of which.
+    away_low, away_high = solution.lower[:-1], np.minimum(solution.upper[:-1], float(np.nanmax(price)))
+    # One rounding for the price, one for the difference, of numbers up to the best gain and the price.
+    room = float(apart.max()) + asked.off + 8.0 * EPS * (abs(best) + away_high)
+    below, above = (-away_high, -away_low) if agent_max else (away_low, away_high)
+    low, high = best + below - room, best + above + room
+    if asked.off == 0.0:
+        sure = inside & (solution.upper[:-1] == price)  # staying is what there is to do
+        low = np.where(sure, np.maximum(low, gains.lower[component]), low)
+        high = np.where(sure, np.minimum(high, gains.upper[component]), high)
+    assert solution.policy.choice is not None
+    choice = stopping.origin[solution.policy.choice[:-1]]
+    settled = np.isin(component, component[choice < 0]) & inside
+    spread = float(room.max())
+
+    def prob() -> Array:
+        answered, outside = np.empty(shape.transitions), np.empty(shape.transitions)
+        respond(shape.choice_ptr, shape.successor, lower, upper, gains.x, asked.paid, nature_max, answered)
+        worth = -solution.upper[:-1] if agent_max else solution.upper[:-1]
+        respond(shape.choice_ptr, shape.successor, lower, upper, worth, np.empty(0), nature_max, outside)
+        return np.where(np.repeat(parts.stays, np.diff(shape.choice_ptr)), answered, outside)
+
+    sides = (best - spread, below), (best + spread, above)
+    return Ended(low, high, np.where(settled, gains.choice, choice), settled, sides, prob)
 
 
 def of_policy(chain: MDP | IntervalMDP, asked: Objective, states: int) -> Objective:
@@ -211,15 +256,11 @@ def spread_answer(model: MDP | IntervalMDP, choice: Array, prob: Array) -> Array
     return whole
 
 
-def _reach(request: Request, model: IntervalMDP, spec: Spec) -> Solution:
-    """Return what reaching an end costs in a model made of that of a request."""
+def _reach(request: Request, model: IntervalMDP) -> Solution:
+    """Return what stopping costs in a model made of that of a request; a price is what nature takes away from the agent."""
+    spec = Spec.parse(f'Rmin{"min" if request.nature_max == request.agent_max else "max"}=? [ F "stopped" ]')
     agent_max, nature_max = players(model, spec)
     return unbounded(replace(request.of(model, spec), agent_max=agent_max, nature_max=nature_max))
-
-
-def _of(values: Array, component: Array) -> Array:
-    """Return the value of each state's component; of the last one where a state is in none."""
-    return values[component]
 
 
 @dataclass(frozen=True, eq=False)

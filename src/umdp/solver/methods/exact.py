@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from umdp.solver.kernels.structs import Players
     from umdp.solver.reduction.problem import Problem
 
 __all__ = ["solve_exactly"]
@@ -31,14 +32,14 @@ def solve_exactly(
     known: dict[int, Fraction],
     row: Array,
     prob: Array,
-    agent_max: bool,
-    nature_max: bool,
+    players: Players,
     stop: Callable[[], bool] = lambda: False,
 ) -> list[Fraction] | None:
     """Return the exact values of a component's states given those of its exits, `known`; None where no strategy is proper.
 
     `row` and `prob` are replaced by optimal ones. `stop` is asked now and then whether time is up, which ends in None as well.
     """
+    agent_max, nature_max = players.agent_max, players.nature_max
     rows = _Rows(problem, begin, end, known, stop)
     taken = [int(r) for r in row[begin:end]]
     dist = {r: _near(rows.entries(r), _shares(problem, r, prob)) for r in taken}

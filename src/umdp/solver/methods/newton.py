@@ -6,7 +6,7 @@ raise and a lower vector that one step does not lower, rounding included.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +118,16 @@ def _clamp(x: Array, tail: Array, inner: slice) -> None:
     tail[inner][negative] = 0.0
 
 
+class Loaded(NamedTuple):
+    """Values ``x + tail`` of rows taken, a small load, and the `shift` that it accumulates to under these strategies."""
+
+    x: Array
+    tail: Array
+    row: Array
+    load: Array
+    shift: Array
+
+
 def prove(component: Component, chain: Chain, x: Array, tail: Array, row: Array, wanted: float, bounds: Bounds) -> None:
     """Add to the values what a small load accumulates to under the strategies at hand, and see whether that is proof."""
     inner = component.inner
@@ -133,13 +143,13 @@ def prove(component: Component, chain: Chain, x: Array, tail: Array, row: Array,
         shift = chain.solve(load[inner], 1e-3, _scale(values))
         if shift is None or _relative(shift, values) > wanted / 4:
             continue
-        shift = np.maximum(shift, 0.0)
-        low, low_row = _inductive(component, chain, x, tail, row, load, shift, lift, wanted, from_above=False)
+        found = Loaded(x, tail, row, load, np.maximum(shift, 0.0))
+        low, low_row = _inductive(component, chain, found, lift, wanted, from_above=False)
         # What is exactly 0 must not be lifted, what is 0 by underflow must be.
         none = np.zeros(values.size)
-        high, high_row = _inductive(component, chain, x, tail, row, load, shift, none, wanted, from_above=True)
+        high, high_row = _inductive(component, chain, found, none, wanted, from_above=True)
         if high is None and lift.any():
-            high, high_row = _inductive(component, chain, x, tail, row, load, shift, lift, wanted, from_above=True)
+            high, high_row = _inductive(component, chain, found, lift, wanted, from_above=True)
         if low is not None and (below := _relative(sum(low) - values, values)) < bounds.below:
             (bounds.low, bounds.low_rest), bounds.below = low, below
             bounds.rows = low_row if component.agent_max else bounds.rows
@@ -169,19 +179,10 @@ def _lift(component: Component, chain: Chain, values: Array) -> Array:
 
 
 def _inductive(
-    component: Component,
-    chain: Chain,
-    x: Array,
-    tail: Array,
-    row: Array,
-    load: Array,
-    shift: Array,
-    lift: Array,
-    wanted: float,
-    *,
-    from_above: bool,
+    component: Component, chain: Chain, found: Loaded, lift: Array, wanted: float, *, from_above: bool
 ) -> tuple[tuple[Array, Array] | None, Array]:
-    """Return an inductive vector on one side of ``x + tail`` in two parts, or None, and the rows to prove it."""
+    """Return an inductive vector on one side of the values in two parts, or None, and the rows to prove it."""
+    x, tail, row, load, shift = found
     bound, rest, proof, inner = (
         component.workspace.above,
         component.workspace.rest,
