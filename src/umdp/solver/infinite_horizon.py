@@ -177,7 +177,7 @@ def _end_components(shape: Shape, lower: Array, upper: Array) -> EndComponents:
     return EndComponents(component, stays, names.size)
 
 
-class Ended(NamedTuple):
+class EndingBounds(NamedTuple):
     """What leaving and staying in end components comes to.
 
     Attributes
@@ -196,7 +196,7 @@ class Ended(NamedTuple):
     prob: Callable[[], Array]
 
 
-def _leave_or_stay(request: Request, asked: Objective, gains: Gains, parts: EndComponents) -> Ended:
+def _leave_or_stay(request: Request, asked: Objective, gains: Gains, parts: EndComponents) -> EndingBounds:
     """Return what the process is worth where every end component may be stopped in, at the price of its gain."""
     from umdp.solver.kernels.best_response import respond
     from umdp.solver.kernels.rounding import EPS
@@ -233,7 +233,7 @@ def _leave_or_stay(request: Request, asked: Objective, gains: Gains, parts: EndC
         return np.where(np.repeat(parts.stays, np.diff(shape.choice_ptr)), answered, outside)
 
     sides = (best - spread, below), (best + spread, above)
-    return Ended(low, high, np.where(settled, gains.choice, choice), settled, sides, prob)
+    return EndingBounds(low, high, np.where(settled, gains.choice, choice), settled, sides, prob)
 
 
 def of_policy(chain: MDP | IntervalMDP, asked: Objective, states: int) -> Objective:
