@@ -14,7 +14,7 @@ from umdp.model import MDP, IntervalMDP
 from umdp.spec import Spec
 from umdp.spec.evaluate import constant
 from umdp.spec.expression import Expression, Label
-from umdp.spec.nested import Nested, mapped
+from umdp.spec.nested_properties import Nested, mapped
 
 __all__ = ["PropertyFile", "read_properties"]
 

@@ -26,7 +26,7 @@ from umdp.spec.expression import (
     Unary,
 )
 from umdp.spec.names import listed, suggestion
-from umdp.spec.nested import Known, Nested
+from umdp.spec.nested_properties import Known, Nested
 
 Values: TypeAlias = NDArray[Any]
 

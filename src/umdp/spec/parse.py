@@ -26,7 +26,7 @@ from umdp.spec.filtering import FILTERS, TRUTHS, Filter
 from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Rewarding, Until, Windowed
 from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed
-from umdp.spec.nested import Nested, nested_in
+from umdp.spec.nested_properties import Nested, nested_in
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
 from umdp.spec.temporal_formula import (
