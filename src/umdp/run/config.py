@@ -272,7 +272,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         return source, asked, horizon
 
     def _origin(self, exploring: Mapping[str, Any]) -> Source:
-        from umdp.source import Gymnasium
         from umdp.source.simulator import Simulator
 
         what = resolve(self.model)
@@ -292,6 +291,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             if isinstance(made, Source):
                 return made
             if not isinstance(made, MDP):
+                from umdp.source import Gymnasium
+
                 return Gymnasium(made, **exploring)
         mdp = made if isinstance(made, MDP) else self.simulated(self.model)
         later = None if self.switch is None else self.simulated(self.switch)

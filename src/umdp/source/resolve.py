@@ -79,15 +79,15 @@ class BenchmarkName(ModelName):
     @property
     def benchmark(self) -> Benchmark | None:
         """The benchmark."""
-        from umdp.benchmark import load
+        from umdp.benchmark import BENCHMARKS
 
-        return load(self.text)
+        return BENCHMARKS[self.text]
 
     def make(self, parameters: Mapping[str, Any], texts: Mapping[str, str] | None = None) -> Any:
         """Return its model."""
-        from umdp.benchmark import load
+        from umdp.benchmark import BENCHMARKS
 
-        return _called(self.text, load(self.text).build, parameters)
+        return _called(self.text, BENCHMARKS[self.text].build, parameters)
 
 
 class FunctionName(ModelName):

@@ -127,21 +127,12 @@ class Gymnasium(Environment):
             own = [action for s in range(len(table)) for action in table[s]]
             actions = [*own, None] if entry else own
         else:
-            exploring: dict[str, Any] = {"most_steps": explore_steps, "seconds": explore_seconds, "tell": tell}
             seen = observe(
-                env,
-                episodes,
-                actions=actions,
-                state_of=state_of,
-                labels=labels,
-                rest=rest,
-                reward_of=reward_of,
-                **exploring,
-            )
+                env, episodes, actions=actions, state_of=state_of, labels=labels, rest=rest, reward_of=reward_of,
+                most_steps=explore_steps, seconds=explore_seconds, tell=tell,
+            )  # fmt: skip
             graph, actions, entry = seen.graph, seen.actions, seen.entry
-            least = self._take_over(
-                seen, changing_wrapper(env, state_of) if hasattr(getattr(env, "unwrapped", env), "P") else None
-            )
+            least = self._take_over(env, seen, state_of)
             on_error = on_error or "skip"
         super().__init__(
             env, graph, state_of=state_of, actions=actions, entry=entry, truth=truth, on_error=on_error or "fail"
@@ -155,12 +146,15 @@ class Gymnasium(Environment):
             self._expect(least, self._reward_of)
         self.name = name
 
-    def _take_over(self, seen: Observed, wrapper: str | None) -> NDArray[np.float64] | None:
+    def _take_over(
+        self, env: Any, seen: Observed, state_of: Callable[[Any], Hashable] | None
+    ) -> NDArray[np.float64] | None:
         """Keep what exploration has found out; return what every transition paid at least, where rewards matter."""
         self.explored, self._graph_from = seen.steps, "observed"
         self._number, self._notes = seen.number, seen.notes
         self._apart, self._alike = seen.apart, seen.alike
-        if wrapper is not None:
+        wrapper = changing_wrapper(env, state_of)
+        if wrapper is not None and hasattr(env.unwrapped, "P"):
             self._notes += (say(DiagnosticCode.TABLE_CHANGED, wrapper=wrapper),)
         return seen.paid if "reward" in seen.graph.rewards else None
 
