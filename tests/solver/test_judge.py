@@ -14,22 +14,11 @@ from properties.bridge import BOUNDED, OBJECTIVES, exact_value, to_model, to_spe
 from properties.generate import random_model
 from umdp import MDP, IntervalMDP, Policy, Rewards, solve
 from umdp.solver.confirm.witness import trap_levels
-from umdp.solver.judge import TwoPart, examine
-from umdp.solver.judge.question import case_of, rows_of
-from umdp.solver.judge.rows import (
-    FREE,
-    LOWER,
-    UPPER,
-    ModelRows,
-    RowReading,
-    collect,
-    exact_excess,
-    excess,
-    listed_order,
-    read_row,
-)
-from umdp.solver.judge.steps import bounds_of_steps
-from umdp.solver.judge.sums import GainVectors, Play, examine_average, examine_discounted
+from umdp.solver.judge.ambiguity import FREE, LOWER, UPPER, exact_excess, excess, read_row
+from umdp.solver.judge.bellman import RowReading, collect, listed_order
+from umdp.solver.judge.horizons import GainVectors, Play, bounds_of_steps, examine_average, examine_discounted
+from umdp.solver.judge.question import ModelRows, TwoPart, case_of, rows_of
+from umdp.solver.judge.reachability import examine
 from umdp.solver.objective import objective_of, players
 
 Exact = Fraction | float
@@ -197,7 +186,7 @@ def _collected(lower, upper, key, largest: bool, sign: float) -> tuple[float, fl
     x = TwoPart(np.concatenate([[0.0], key]), np.zeros(n + 1))
     gain, error = np.empty(1), np.empty(1)
     side = RowReading(sign, largest, 1.0, relative=False, pays=True, scaled=False)
-    collect(rows, np.ones(1, np.bool_), x, none, side, (0, 1), listed_order(rows), gain, error)
+    collect(rows, np.ones(1, np.bool_), x, none, side, (0, 1), listed_order(rows), (gain, error))
     return float(gain[0]), float(error[0])
 
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from solver.judged_rounding import sums_next_to_one, wide_rows
-from umdp.solver.judge import JudgedQuestion, ModelRows, TwoPart, examine, refuse, refused
-from umdp.solver.judge.rows import FREE, LOWER, UPPER, excess, listed_order, read_row
-from umdp.solver.judge.steps import step_back
-from umdp.solver.judge.sums import GainVectors, Play, examine_average, examine_discounted, span
+from umdp.solver.judge import refuse, refused
+from umdp.solver.judge.ambiguity import FREE, LOWER, UPPER, excess, read_row
+from umdp.solver.judge.bellman import listed_order
+from umdp.solver.judge.horizons import GainVectors, Play, examine_average, examine_discounted, span, step_back
+from umdp.solver.judge.question import JudgedQuestion, ModelRows, TwoPart
+from umdp.solver.judge.reachability import examine
 
 EMPTY: Any = np.empty(0)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from umdp import IntervalMDP, Rewards, Spec
+from umdp.solver.judge.horizons import bounds_of_steps
 from umdp.solver.judge.question import rows_of
-from umdp.solver.judge.steps import bounds_of_steps
 from umdp.solver.objective import objective_of, players
 
 # State 0 tosses one of two coins, and again after tails; heads are the goal. State 2 leads to the goal at once.

@@ -26,9 +26,9 @@ from umdp.automata.automaton import Pair
 from umdp.automata.product import ACCEPTING, Product
 from umdp.solver import answer, temporal
 from umdp.solver.confirm.products import ConfirmedSides, examine_product
-from umdp.solver.judge import ModelRows, refused
+from umdp.solver.judge import refused
 from umdp.solver.judge.lift import RabinTable, is_accepted, is_missed
-from umdp.solver.judge.width import is_narrow
+from umdp.solver.judge.question import ModelRows, is_narrow
 from umdp.solver.result import Bracket, Diagnostic, Status
 from umdp.spec import Direction, Spec
 

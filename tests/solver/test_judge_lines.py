@@ -6,7 +6,8 @@ import numpy as np
 
 from solver.judged import Case
 from solver.judged_cases import cases
-from umdp.solver.judge import JudgedQuestion, ModelRows, TwoPart, examine
+from umdp.solver.judge.question import JudgedQuestion, ModelRows, TwoPart
+from umdp.solver.judge.reachability import examine
 
 
 def _marks(case: Case) -> tuple[set[int], set[int]]:

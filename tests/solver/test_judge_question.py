@@ -5,10 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from umdp import IntervalMDP, Rewards, Spec
-from umdp.solver.judge.inductive import examine
-from umdp.solver.judge.question import answer_of, case_of, one_minus, rounded_sum, rows_of
-from umdp.solver.judge.rows import TwoPart, ends_of
-from umdp.solver.judge.width import consistent, plausible, plausible_end
+from umdp.solver.judge.question import (
+    TwoPart,
+    answer_of,
+    case_of,
+    consistent,
+    one_minus,
+    plausible,
+    plausible_end,
+    rounded_sum,
+    rows_of,
+)
+from umdp.solver.judge.reachability import ends_of, examine
 from umdp.solver.objective import objective_of, players
 
 NOT = np.full(3, -1, np.int64)

@@ -7,10 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from solver.judged_sums import SumCase, average_cases, discounted_cases, steps
-from umdp.solver.judge import ModelRows, TwoPart
-from umdp.solver.judge.rows import listed_order
-from umdp.solver.judge.steps import step_back
-from umdp.solver.judge.sums import GainVectors, Play, examine_average, examine_discounted
+from umdp.solver.judge.bellman import listed_order
+from umdp.solver.judge.horizons import GainVectors, Play, examine_average, examine_discounted, step_back
+from umdp.solver.judge.question import ModelRows, TwoPart
 
 
 def _play(case: SumCase) -> Play:

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from solver.judged_rounding import EMPTY, Shown, tight_averages, tight_bounds, tight_discounted, tight_steps
-from umdp.solver.judge import JudgedQuestion, ModelRows, TwoPart, examine
-from umdp.solver.judge.rows import listed_order
-from umdp.solver.judge.steps import step_back
-from umdp.solver.judge.sums import GainVectors, Play, examine_average, examine_discounted
+from umdp.solver.judge.bellman import listed_order
+from umdp.solver.judge.horizons import GainVectors, Play, examine_average, examine_discounted, step_back
+from umdp.solver.judge.question import JudgedQuestion, ModelRows, TwoPart
+from umdp.solver.judge.reachability import examine
 
 
 def _play(shown: Shown, weighted: bool = False) -> Play:

@@ -15,9 +15,8 @@ from properties.bridge import OBJECTIVES, exact_value, to_model, to_spec
 from properties.generate import random_model
 from umdp import IntervalMDP, Rewards, Spec, Status, solve
 from umdp.solver.confirm.integers import rounded, solve_in_integers
-from umdp.solver.judge import JudgedQuestion, ModelRows
 from umdp.solver.judge.digits import ScaledIntegers, differences, examine_digits
-from umdp.solver.judge.question import case_of
+from umdp.solver.judge.question import JudgedQuestion, ModelRows, case_of
 from umdp.solver.objective import objective_of, players
 
 BITS = 1400

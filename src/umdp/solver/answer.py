@@ -21,7 +21,7 @@ from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.confirm.products import confirm_lift
 from umdp.solver.finite_horizon import bounded
 from umdp.solver.infinite_horizon import average, discounted
-from umdp.solver.judge.width import status_of
+from umdp.solver.judge.question import status_of
 from umdp.solver.methods.method import METHODS
 from umdp.solver.objective import players
 from umdp.solver.request import Request, SolveOptions, SolveStatistics, Start, Watch

@@ -48,9 +48,8 @@ class Reached(NamedTuple):
 
 def bounded(request: Request) -> Solution:
     """Return the solution of a step-bounded property; of a given policy where there is one."""
+    from umdp.solver.judge.horizons import bounds_of_steps, span
     from umdp.solver.judge.question import rows_of
-    from umdp.solver.judge.steps import bounds_of_steps
-    from umdp.solver.judge.sums import span
     from umdp.solver.kernels.best_response import respond
 
     model, policy, options, objective = request.model, request.policy, request.options, request.objective

@@ -13,7 +13,7 @@ from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
 from umdp.solver.confirm.returns import confirm_average, confirm_discounted
 from umdp.solver.graph.decided import Shape
-from umdp.solver.judge.width import as_probabilities
+from umdp.solver.judge.question import as_probabilities
 from umdp.solver.objective import Objective, bounds_of, players
 from umdp.solver.proof.certificate import Ends
 from umdp.solver.request import Request
@@ -100,8 +100,8 @@ def _average(request: Request, asked: Objective) -> Solution:
     stopping in one of them, at the price of its gain. Prices are what the gain misses of the best one, so that they are at
     least 0; they are paid once, so that errors of gains are passed on as they are.
     """
+    from umdp.solver.judge.horizons import span
     from umdp.solver.judge.question import rows_of
-    from umdp.solver.judge.sums import span
     from umdp.solver.methods.gains import solve_gains
     from umdp.solver.methods.signed import Signed
 

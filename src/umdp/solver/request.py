@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.judge.width import Status, status_of
+from umdp.solver.judge.question import Status, status_of
 from umdp.solver.objective import Objective, bounds_of, objective_of
 from umdp.solver.result import Bracket, Solution, Statistics
 from umdp.spec import Spec

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.model.structure import held
-from umdp.solver.judge.width import Status
+from umdp.solver.judge.question import Status
 from umdp.solver.objective import bounds_of, objective_of, players
 from umdp.spec import Spec
 from umdp.statements import DiagnosticCode, say

@@ -46,7 +46,7 @@ def possible_transitions(model: IntervalMDP) -> Mask | None:
     rows = np.flatnonzero(np.logical_or.reduceat(empty, first) & (sums >= 1.0 - CLOSE))
     if rows.size == 0:
         return None
-    from umdp.solver.judge.rows import excess
+    from umdp.solver.judge.ambiguity import excess
 
     used = np.ones(model.transitions, dtype=np.bool_)
     for c in rows.tolist():
@@ -156,7 +156,7 @@ def enclosed(
     answer : solves a model without cuts, with rewards of its own
     worst : in place of the harsher model's, a solution whose bound on nature's side holds
     """
-    from umdp.solver.judge.width import consistent
+    from umdp.solver.judge.question import consistent
 
     model, spec, options = request.model, request.spec, request.options
     assert isinstance(model, IntervalMDP)

@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.confirm.witness import trap_levels
-from umdp.solver.judge.question import JudgedObjective, answer_of, case_of
-from umdp.solver.judge.rows import ModelRows, TwoPart
-from umdp.solver.judge.width import plausible, plausible_end
+from umdp.solver.judge.question import JudgedObjective, ModelRows, TwoPart, answer_of, case_of, plausible, plausible_end
 from umdp.solver.kernels.rounding import ends
 from umdp.solver.kernels.structs import ChoiceRows, EliminationSpace, Players, Quotient, SystemRows
 from umdp.solver.methods.method import METHODS

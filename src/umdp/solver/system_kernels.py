@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 from umdp.solver.confirm.witness import assemble
-from umdp.solver.judge.graph import JudgedQuestion
-from umdp.solver.judge.inductive import examine
-from umdp.solver.judge.rows import ModelRows, TwoPart, ends_of
+from umdp.solver.judge.question import JudgedQuestion, ModelRows, TwoPart
+from umdp.solver.judge.reachability import ends_of, examine
 from umdp.solver.kernels.elimination import evaluate
 from umdp.solver.kernels.end_components import confined
 from umdp.solver.kernels.equations import Span, compress, find_rows

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.confirm.drafts import confirm, confirm_above
-from umdp.solver.judge.width import plausible, plausible_end
+from umdp.solver.judge.question import plausible, plausible_end
 from umdp.solver.request import Request
 from umdp.solver.result import Bracket, Solution, Status, mdp_of
 from umdp.solver.support import cut_rows, enclosed

@@ -15,8 +15,7 @@ from umdp.solver.objective import objective_of
 from umdp.solver.result import Bracket, Diagnostic, Solution, Status, mdp_of
 
 if TYPE_CHECKING:
-    from umdp.solver.judge import TwoPart
-    from umdp.solver.judge.question import JudgedObjective
+    from umdp.solver.judge.question import JudgedObjective, TwoPart
     from umdp.solver.request import Request, SolveOptions
     from umdp.solver.task import DraftBounds
 
@@ -45,7 +44,7 @@ class _Defence:
         options: SolveOptions,
     ) -> None:
         from umdp.solver.confirm.witness import levels_that_pay, trap_levels
-        from umdp.solver.judge.graph import may_cut
+        from umdp.solver.judge.ambiguity import may_cut
 
         rows, asked = case.rows, case.asked
         self.case, self.given, self.nature = case, given, nature
@@ -70,7 +69,7 @@ class _Defence:
 
     def _vector(self, margin: float, side: int) -> TwoPart:
         """Return the vector of a side, moved outwards by a relative margin; what is exactly 0, 1 or infinite stays."""
-        from umdp.solver.judge import TwoPart
+        from umdp.solver.judge.question import TwoPart
 
         reward, turned = self.case.asked.reward, self.given.complement
         below = (side == 0) != turned
@@ -88,7 +87,7 @@ class _Defence:
 
     def ask(self) -> bool:
         """Ask the judge; whether both sides hold."""
-        from umdp.solver.judge import examine
+        from umdp.solver.judge.reachability import examine
 
         rows, asked = self.case.rows, self.case.asked
         left = examine(rows, asked, self.sides[0], self.sides[1], self.choice, self.trap, *self.open)
@@ -98,7 +97,7 @@ class _Defence:
     def move(self, rounds: int) -> None:
         """Move single states outwards, on the sides that do not hold, until none fails or the rounds are over."""
         from umdp.solver.confirm.witness import move_outwards
-        from umdp.solver.judge import TwoPart
+        from umdp.solver.judge.question import TwoPart
 
         rows, asked = self.case.rows, self.case.asked
         for side, sign in ((0, -1.0), (1, 1.0)):
@@ -137,7 +136,7 @@ class _Defence:
     def _carry(self) -> bool:
         """Move the sides that do not hold by what roundings add up to over all steps; whether both hold then."""
         from umdp.solver.confirm.witness import carry_load
-        from umdp.solver.judge import TwoPart
+        from umdp.solver.judge.question import TwoPart
 
         rows, asked = self.case.rows, self.case.asked
         prob = self.nature()
@@ -170,7 +169,7 @@ class _Defence:
         return False
 
     def _give_up(self, side: int, states: Array, end: float) -> None:
-        from umdp.solver.judge import TwoPart
+        from umdp.solver.judge.question import TwoPart
 
         base, offset = self.sides[side]
         self.sides[side] = TwoPart(np.where(states, end, base), np.where(states, 0.0, offset))
@@ -291,7 +290,7 @@ def _with_bounds(
     draft: Solution, bounds: Callable[[Array | slice], tuple[Array, Array]], options: SolveOptions, *notes: Diagnostic
 ) -> Solution:
     """Return the solution with what holds in the place of what the draft says: `bounds` of some states."""
-    from umdp.solver.judge.width import plausible_end
+    from umdp.solver.judge.question import plausible_end
 
     def outer(states: Array | slice) -> tuple[Array, Array]:
         low, high = bounds(states)
@@ -315,8 +314,7 @@ def _in_integers(draft: Solution, request: Request) -> Solution | None:
     """Return the solution with bounds of as many digits as it takes; None where they are not found, or not close enough."""
     from umdp.model import Policy
     from umdp.solver.confirm.integers import NARROWEST, rounded, solve_in_integers
-    from umdp.solver.judge.question import case_of
-    from umdp.solver.judge.width import plausible_end
+    from umdp.solver.judge.question import case_of, plausible_end
 
     model, choice, options = draft.model, draft.policy.choice, request.options
     case = case_of(model, objective_of(model, draft.spec), *request.players, complement=False)

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 
 if TYPE_CHECKING:
-    from umdp.solver.judge import JudgedQuestion, ModelRows
     from umdp.solver.judge.digits import ScaledIntegers
+    from umdp.solver.judge.question import JudgedQuestion, ModelRows
     from umdp.solver.methods.sparse_elimination import SparseElimination
 
 __all__ = ["NARROWEST", "ConfirmedVectors", "rounded", "solve_in_integers"]
@@ -201,8 +201,8 @@ def solve_in_integers(
     start : the policy (S,) and nature's answer (T,) to begin with
     late : says when time is up
     """
+    from umdp.solver.judge.ambiguity import may_cut
     from umdp.solver.judge.digits import ScaledIntegers, differences, examine_digits
-    from umdp.solver.judge.graph import may_cut
 
     inner = np.flatnonzero(unknown)
     if asked.total or not 0 < inner.size <= MOST or may_cut(rows):

@@ -36,9 +36,8 @@ def confirm_discounted(request: Request, policy: Policy, bounds: tuple[Array, Ar
 
     `policy` is the one found; where the request has one, both bounds are of its own value.
     """
-    from umdp.solver.judge.question import rows_of
-    from umdp.solver.judge.rows import TwoPart
-    from umdp.solver.judge.sums import Play, examine_discounted, span
+    from umdp.solver.judge.horizons import Play, examine_discounted, span
+    from umdp.solver.judge.question import TwoPart, rows_of
 
     (agent_max, nature_max), model, asked = request.players, request.model, request.objective
     (low, high), given = bounds, request.policy is not None
@@ -80,9 +79,8 @@ def confirm_average(
 
     `components` (S,) are those in which the policy stays, and all; `sides` are gains as sums, ``base + offset``.
     """
-    from umdp.solver.judge.question import rows_of
-    from umdp.solver.judge.rows import TwoPart
-    from umdp.solver.judge.sums import GainVectors, Play, examine_average
+    from umdp.solver.judge.horizons import GainVectors, Play, examine_average
+    from umdp.solver.judge.question import TwoPart, rows_of
 
     agent_max, nature_max = request.players
     rows, found, sure = rows_of(request.model, asked), [], True

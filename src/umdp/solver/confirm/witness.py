@@ -11,21 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.graph import JudgedQuestion
-from umdp.solver.judge.quick import counts
-from umdp.solver.judge.rows import (
-    EPS,
-    FREE,
-    LEAST,
-    LOWER,
-    ModelRows,
-    RowReading,
-    TwoPart,
-    collect,
-    listed_order,
-    possible,
-    read_row,
-)
+from umdp.solver.judge.ambiguity import EPS, FREE, LEAST, LOWER, kind_of, may_lead, possible
+from umdp.solver.judge.bellman import RowReading, collect, listed_order
+from umdp.solver.judge.question import JudgedQuestion, ModelRows, TwoPart
+from umdp.solver.judge.reachability import counts
 
 __all__ = ["assemble", "carry_load", "levels_that_pay", "move_outwards", "trap_levels"]
 
@@ -81,7 +70,7 @@ def _missing(
         if missing < 0.0 or (gain[c] == 0.0 and error[c] == 0.0):
             continue
         begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]
-        kind = read_row(begin, end, rows.lower, rows.upper)[0]
+        kind = kind_of(c, rows)
         leaves, other, even = 0.0, -1, True
         for t in range(begin, end):
             j = rows.successor[t]
@@ -114,7 +103,7 @@ def move_outwards(
     for i in range(states):
         s = states - 1 - i if backwards else i
         for turn in range(5):
-            collect(rows, counted, x, gain[:0], side, (s, s + 1), order, gain, error)
+            collect(rows, counted, x, gain[:0], side, (s, s + 1), order, (gain, error))
             by, same = _missing(s, rows, counted, x, sign, gain, error)
             if by == 0.0 or turn == 4:
                 break
@@ -227,7 +216,7 @@ def carry_load(
 def _is_confined(c: int, rows: ModelRows, inside: Array, cutting: bool) -> bool:
     """Whether all that is possible in a row, or that nature need not cut, lies inside."""
     begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]
-    kind = LOWER if rows.lower is rows.upper else read_row(begin, end, rows.lower, rows.upper)[0]
+    kind = kind_of(c, rows)
     most, free = 0.0, cutting and kind == FREE
     stays = True
     for t in range(begin, end):
@@ -240,14 +229,12 @@ def _is_confined(c: int, rows: ModelRows, inside: Array, cutting: bool) -> bool:
 
 
 @kernel(allocates=False)
-def _touches(c: int, rows: ModelRows, level: Array) -> bool:
-    """Whether a row may lead to a state that has a level."""
-    begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]
-    kind = LOWER if rows.lower is rows.upper else read_row(begin, end, rows.lower, rows.upper)[0]
-    for t in range(begin, end):  # noqa: SIM110 - compiled
-        if level[rows.successor[t]] >= 0 and possible(t, kind, rows.lower, rows.upper):
-            return True
-    return False
+def _is_lost(s: int, rows: ModelRows, counted: Array, need: int, missed: Array, inside: Array, cutting: bool) -> bool:
+    """Whether at least so many rows of a state that count (C,) may lead to where the goal is missed, or need not leave a set."""
+    for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
+        if counted[c] and (may_lead(c, rows, missed) or _is_confined(c, rows, inside, cutting)):
+            need -= 1
+    return need <= 0
 
 
 @kernel
@@ -258,51 +245,36 @@ def trap_levels(rows: ModelRows, asked: JudgedQuestion, choice: Array, every: bo
     with `cutting`, nature helps by cutting transitions. States that need not leave each other make one level. Those that may
     then fall down come above.
     """
-    states = asked.goal.size
-    level = np.full(states, -1, np.int64)
+    states, now = asked.goal.size, 1
+    need, counted = np.ones(states, np.int64), np.ones(rows.choice_ptr.size - 1, np.bool_)
     for s in range(states):
-        if not asked.goal[s] and not asked.through[s]:
-            level[s] = 0
-    now = 1
+        if every:
+            need[s] = rows.state_ptr[s + 1] - rows.state_ptr[s]
+        for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
+            counted[c] = every or not asked.reward or c == choice[s]
+    missed = ~(asked.goal | asked.through)
+    level = np.where(missed, 0, -1)
     while True:
-        drifts = np.empty(states, np.bool_)  # whether a state need not come nearer to the goal, for all that is known
-        for s in range(states):
-            drifts[s] = not asked.goal[s] and level[s] < 0
-        grown, turn = True, 0
+        drifts, grown, turn = ~(asked.goal | missed), True, 0  # need not come nearer to the goal, for all that is known
         while grown:
-            grown = False
-            turn += 1
+            grown, turn = False, turn + 1
             for i in range(states):
                 s = i if turn % 2 == 0 else states - 1 - i
-                if drifts[s]:
-                    held, count = 0, rows.state_ptr[s + 1] - rows.state_ptr[s]
-                    for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
-                        if every or not asked.reward or c == choice[s]:
-                            held += _touches(c, rows, level) or _is_confined(c, rows, drifts, cutting)
-                    drifts[s] = held >= (count if every else 1)
-                    grown = grown or not drifts[s]
-        new = 0
+                if drifts[s] and not _is_lost(s, rows, counted, need[s], missed, drifts, cutting):
+                    drifts[s], grown = False, True
+        if not drifts.any():
+            return level
         for s in range(states):
             if drifts[s]:
-                level[s] = now
-                new += 1
-        if new == 0:
-            return level
+                level[s], missed[s], drifts[s] = now, True, False
         grown, turn = True, 0
         while grown:
-            grown = False
-            turn += 1
+            grown, turn = False, turn + 1
             for i in range(states):
                 s = i if turn % 2 == 0 else states - 1 - i
-                if level[s] < 0 and not asked.goal[s]:
-                    falls, count = 0, rows.state_ptr[s + 1] - rows.state_ptr[s]
-                    for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
-                        if every or not asked.reward or c == choice[s]:
-                            falls += _touches(c, rows, level)
-                    if falls >= (count if every else 1):
-                        now += 1
-                        level[s] = now
-                        grown = True
+                if not (missed[s] or asked.goal[s]) and _is_lost(s, rows, counted, need[s], missed, drifts, cutting):
+                    now += 1
+                    level[s], missed[s], grown = now, True, True
         now += 1
 
 

@@ -6,7 +6,7 @@ every transition, a row of the model says of y what it says of x without that:
 
     reward + sum p (paid + x_j - x_s)  =  reward + sum p ((paid + x_j - x_s) + y_j - y_s)
 
-so that the inequalities are those of `inductive`, computed by the same lines. What may be asked here is less, and simpler: finite
+so that the inequalities are those of `reachability`, computed by the same lines. What may be asked here is less: finite
 values, no totals, no transition that nature may cut, and *strict* inequalities on the side that needs an order of states, which
 makes every order right.
 """
@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.judge.graph import JudgedQuestion, may_cut
-from umdp.solver.judge.rows import ModelRows, RowReading, TwoPart, collect, listed_order
+from umdp.solver.judge.ambiguity import may_cut
+from umdp.solver.judge.bellman import RowReading, collect, listed_order
+from umdp.solver.judge.question import JudgedQuestion, ModelRows, TwoPart
 
 __all__ = ["ScaledIntegers", "differences", "examine_digits"]
 
@@ -63,7 +64,7 @@ def examine_digits(rows: ModelRows, asked: JudgedQuestion, x: ScaledIntegers, ch
     It bounds the values of *all* states if it passes at all of them. `choice` is the policy (S,).
     """
     if asked.total or may_cut(rows):
-        return np.ones(asked.goal.size, np.bool_)  # that is for `inductive` to judge
+        return np.ones(asked.goal.size, np.bool_)  # that is for `reachability` to judge
     x = ScaledIntegers(np.array([int(each) for each in x.units], dtype=object), x.bits)  # none of 64 bits among them
     one = 1 << x.bits
     top, bottom = int(asked.top) * one, 0 if asked.reward else (int(asked.top) - 1) * one
@@ -94,7 +95,7 @@ def examine_digits(rows: ModelRows, asked: JudgedQuestion, x: ScaledIntegers, ch
     moved, still = rows._replace(paid=steps), TwoPart(np.zeros(todo.size), np.zeros(todo.size))
     gain, error = np.zeros(owner.size), np.zeros(owner.size)
     side = RowReading(sign, asked.nature_max, 1.0, relative=True, pays=True, scaled=True)
-    collect(moved, counted, still, gain[:0], side, (0, todo.size), listed_order(moved), gain, error)
+    collect(moved, counted, still, gain[:0], side, (0, todo.size), listed_order(moved), (gain, error))
     with np.errstate(invalid="ignore"):
         holds = sign * gain + error < 0.0
         if asked.reward != (sign > 0.0):  # on this side equality is enough

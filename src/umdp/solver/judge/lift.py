@@ -23,7 +23,7 @@ probability 1. So those that are accepted have come to the goal.
 *Goal of a reward.* It ends where the automaton has nothing left to read: where all letters lead to states that are never left and
 accept. The automaton must not jump then, since a jump would pay what a state pays once more.
 
-A transition is there if some distribution of its row uses it (`rows.possible`), and has then positive probability.
+A transition is there if some distribution of its row uses it (`ambiguity.possible`), and has then positive probability.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.rows import LOWER, ModelRows, read_row
+from umdp.solver.judge.ambiguity import LOWER, read_row
+from umdp.solver.judge.question import ModelRows
 
 __all__ = ["LiftedRows", "RabinTable", "is_accepted", "is_lift", "is_missed", "is_settled", "pursues"]
 
@@ -98,8 +99,8 @@ def is_there(t: int, begin: int, end: int, rows: ModelRows) -> bool:
 
 
 @kernel
-def is_lift(model: ModelRows, initial: int, code: Array, table: RabinTable, made: LiftedRows) -> bool:
-    """Whether a product is the lift of a model, rewards included; `code` (S,) is the column of `step` for each state's letter."""
+def is_labelled(model: ModelRows, initial: int, code: Array, table: RabinTable, made: LiftedRows) -> bool:
+    """Whether arrays have the sizes that they must have, what they name exists, and a play begins where it must."""
     states, memories, letters = model.state_ptr.size - 1, table.step.shape[0], table.step.shape[1]
     rows, state, memory, origin = made.rows, made.state, made.memory, made.origin
     size = rows.state_ptr.size - 1
@@ -111,20 +112,47 @@ def is_lift(model: ModelRows, initial: int, code: Array, table: RabinTable, made
     for i in range(size):
         if not (0 <= state[i] < states and 0 <= memory[i] < memories):
             return False
-    if state[made.initial] != initial or memory[made.initial] != table.step[table.initial, code[initial]]:
-        return False
     earns = model.state_reward.size > 0, model.choice_reward.size > 0, model.paid.size > 0
     if earns != (rows.state_reward.size > 0, rows.choice_reward.size > 0, rows.paid.size > 0):
         return False
-    sink, whom = np.empty(memories, np.bool_), np.empty(size, np.int64)
+    begins: bool = memory[made.initial] == table.step[table.initial, code[initial]]
+    return begins and state[made.initial] == initial
+
+
+@kernel(forceinline=True, allocates=False)
+def is_lifted_row(
+    b: int, c: int, q: int, model: ModelRows, rows: ModelRows, step: Array, code: Array, whom: Array
+) -> bool:
+    """Whether the row c of a product, in memory q, is the row b of the model; `whom` (P,) is what each state stands for."""
+    first, end = model.choice_ptr[b], model.choice_ptr[b + 1]
+    shift = rows.choice_ptr[c] - first
+    if rows.choice_ptr[c + 1] - shift != end:
+        return False
+    if model.choice_reward.size > 0 and rows.choice_reward[c] != model.choice_reward[b]:
+        return False
+    successor, target, low, lower = rows.successor, model.successor, rows.lower, model.lower
+    same, plain, pays = True, model.lower is model.upper and rows.lower is rows.upper, model.paid.size > 0
+    for u in range(first, end):
+        t, j = u + shift, np.int64(target[u])
+        same = same and whom[successor[t]] == j * step.shape[0] + step[q, code[j]] and low[t] == lower[u]
+        same = same and (plain or rows.upper[t] == model.upper[u]) and (not pays or rows.paid[t] == model.paid[u])
+    return same
+
+
+@kernel
+def is_lift(model: ModelRows, initial: int, code: Array, table: RabinTable, made: LiftedRows) -> bool:
+    """Whether a product is the lift of a model, rewards included; `code` (S,) is the column of `step` for each state's letter."""
+    if not is_labelled(model, initial, code, table, made):
+        return False
+    rows, state, memory, origin = made.rows, made.state, made.memory, made.origin
+    memories, by_state = table.step.shape[0], model.state_reward.size > 0
+    earns = by_state or model.choice_reward.size > 0 or model.paid.size > 0
+    sink, whom = np.empty(memories, np.bool_), np.empty(state.size, np.int64)  # a state and a memory as one number
     for q in range(memories):
         sink[q] = is_sink(q, table)
-    for i in range(size):
+    for i in range(state.size):
         whom[i] = np.int64(state[i]) * memories + memory[i]
-    plain, step = model.lower is model.upper and rows.lower is rows.upper, table.step
-    successor, low, high = rows.successor, rows.lower, rows.upper  # looked up once: a tuple in a loop is slow
-    choice_ptr, target, lower, upper = model.choice_ptr, model.successor, model.lower, model.upper
-    for i in range(size):
+    for i in range(state.size):
         s, q = state[i], memory[i]
         c, last = rows.state_ptr[i], rows.state_ptr[i + 1]
         if sink[q]:  # a reward is at its end there, or infinite, whatever is paid
@@ -134,24 +162,12 @@ def is_lift(model: ModelRows, initial: int, code: Array, table: RabinTable, made
                 return False
             continue
         jumps = table.jump_ptr[q + 1] - table.jump_ptr[q]
-        if last - c != model.state_ptr[s + 1] - model.state_ptr[s] + jumps:
+        if last - c != model.state_ptr[s + 1] - model.state_ptr[s] + jumps or (jumps > 0 and earns):
             return False
-        if jumps > 0 and (earns[0] or earns[1] or earns[2]):
-            return False
-        if earns[0] and rows.state_reward[i] != model.state_reward[s]:
+        if by_state and rows.state_reward[i] != model.state_reward[s]:
             return False
         for b in range(model.state_ptr[s], model.state_ptr[s + 1]):
-            shift = rows.choice_ptr[c] - choice_ptr[b]
-            if origin[c] != b or rows.choice_ptr[c + 1] - shift != choice_ptr[b + 1]:
-                return False
-            if earns[1] and rows.choice_reward[c] != model.choice_reward[b]:
-                return False
-            same = True
-            for u in range(choice_ptr[b], choice_ptr[b + 1]):
-                t, j = u + shift, np.int64(target[u])
-                same = same and whom[successor[t]] == j * memories + step[q, code[j]] and low[t] == lower[u]
-                same = same and (plain or high[t] == upper[u]) and (not earns[2] or rows.paid[t] == model.paid[u])
-            if not same:
+            if origin[c] != b or not is_lifted_row(b, c, q, model, rows, table.step, code, whom):
                 return False
             c += 1
         for k in range(table.jump_ptr[q], table.jump_ptr[q + 1]):

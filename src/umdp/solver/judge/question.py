@@ -1,21 +1,41 @@
-"""What is put to the judge, read from the model and the objective alone; and what vectors that pass say of what was asked."""
+"""What is put to the judge, read from the model and the objective alone; and what its answer says."""
 
 from __future__ import annotations
 
+import enum
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.judge.graph import JudgedQuestion
-from umdp.solver.judge.rows import ModelRows, TwoPart
-from umdp.solver.judge.width import as_probabilities, as_rewards
+from umdp.solver.objective import bounds_of
 
 if TYPE_CHECKING:
     from umdp.model import MDP, IntervalMDP
     from umdp.solver.objective import Objective
 
-__all__ = ["JudgedObjective", "answer_of", "case_of", "one_minus", "rounded_sum", "rows_of"]
+__all__ = [
+    "JudgedObjective",
+    "JudgedQuestion",
+    "ModelRows",
+    "Status",
+    "TwoPart",
+    "Witness",
+    "answer_of",
+    "as_probabilities",
+    "as_rewards",
+    "case_of",
+    "consistent",
+    "is_narrow",
+    "one_minus",
+    "plausible",
+    "plausible_end",
+    "rounded_sum",
+    "rows_of",
+    "status_of",
+    "sure_where",
+]
 
 Array = NDArray[Any]
 ALL = slice(None)
@@ -23,12 +43,92 @@ NOTHING: Array = np.empty(0)
 NOTHING.flags.writeable = False
 
 
+class Status(enum.Enum):
+    """What stands behind a bracket; the value is a sentence for people."""
+
+    CERTIFIED = "certified to the precision asked for"
+    IMPRECISE = "certified, but wider than the precision asked for: rounding leaves no room for a tighter bound"
+    OPEN_GAME = (
+        "certified, but wider than asked for: lower bounds of 0 let nature cut transitions, and the bound on the "
+        "optimum did not close; the policy's own value is bracketed to the precision"
+    )
+    OPEN_ENDS = (
+        "certified, but wider than asked for: lower bounds of 0 let nature decide where the process can stay for ever; the "
+        "policy keeps the bound that it wants"
+    )
+    STOPPED = "certified, but wider than the precision asked for: stopped at the limit on time or iterations"
+
+    @property
+    def is_precise(self) -> bool:
+        """Whether the precision asked for is met."""
+        return self is Status.CERTIFIED
+
+
+class ModelRows(NamedTuple):
+    """The arrays of a model as given; rewards may be empty.
+
+    Attributes
+    ----------
+    state_ptr, choice_ptr, successor : (S+1,), (C+1,), (T,)
+    lower, upper : (T,) bounds; the same array where nature has no choice
+    state_reward, choice_reward, paid : (S,), (C,), (T,) what states, choices and transitions earn, or empty
+    """
+
+    state_ptr: Array
+    choice_ptr: Array
+    successor: Array
+    lower: Array
+    upper: Array
+    state_reward: Array
+    choice_reward: Array
+    paid: Array
+
+
+class TwoPart(NamedTuple):
+    """A value for every state, as the exact sum of two numbers: ``base + offset``, (S,) each."""
+
+    base: Array
+    offset: Array
+
+
+class JudgedQuestion(NamedTuple):
+    """What the vectors are bounds of.
+
+    Attributes
+    ----------
+    reward : whether it is an expected reward, not a probability
+    total : whether the reward is all that is ever earned, and not what is earned until the goal is reached
+    goal, through : (S,) what is to be reached, through which states; the goal itself aside
+    nature_max : whether nature maximises
+    all_below, all_above : whether all rows of a state count for the bound from below (above), or the policy's alone
+    top : where the goal lies: 1 for probabilities, 0 for rewards and for probabilities less 1
+    """
+
+    reward: bool
+    total: bool
+    goal: Array
+    through: Array
+    nature_max: bool
+    all_below: bool
+    all_above: bool
+    top: float
+
+
+class Witness(NamedTuple):
+    """What is shown to the judge: bounds from below and above, the policy (S,), and levels of traps (S,), -1 elsewhere."""
+
+    low: TwoPart
+    high: TwoPart
+    choice: Array
+    trap: Array
+
+
 class JudgedObjective(NamedTuple):
     """What the judge is asked: rows and objective of the model as given.
 
     Attributes
     ----------
-    rows, asked : what `inductive.examine` takes
+    rows, asked : what `reachability.examine` takes
     safety : whether one minus it is what was asked
     complement : whether vectors are those of reaching, less 1
     """
@@ -41,8 +141,6 @@ class JudgedObjective(NamedTuple):
 
 def rows_of(model: MDP | IntervalMDP, objective: Objective) -> ModelRows:
     """Return the rows of a model as given, with what an objective pays on them."""
-    from umdp.solver.objective import bounds_of
-
     paid = [NOTHING] * 3
     if objective.rewards is not None:
         parts = (objective.rewards.state, objective.rewards.choice, objective.rewards.transition)
@@ -91,3 +189,52 @@ def one_minus(low: Array, high: Array) -> tuple[Array, Array]:
         np.where((high == 0) | (high == 1), 1 - high, np.maximum(np.nextafter(1 - high, -1), 0.0)),
         np.where((low == 0) | (low == 1), 1 - low, np.minimum(np.nextafter(1 - low, 2), 1.0)),
     )
+
+
+def as_probabilities(low: Array, high: Array) -> tuple[Array, Array]:
+    """Return bounds of probabilities, none of which is below 0 or above 1."""
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def as_rewards(low: Array, high: Array) -> tuple[Array, Array]:
+    """Return bounds of sums of rewards that are at least 0."""
+    return np.maximum(low, 0.0), high
+
+
+def plausible(kind: str, low: Array, high: Array) -> tuple[Array, Array]:
+    """Return bounds within what is possible at all for a property of this kind, just that where they contradict each other."""
+    low, high = as_probabilities(low, high) if kind == "P" else as_rewards(low, high)
+    absurd = ~(low <= high)
+    return np.where(absurd, 0.0, low), np.where(absurd, 1.0 if kind == "P" else np.inf, high)
+
+
+def plausible_end(kind: str, low: float, high: float) -> tuple[float, float]:
+    """Return `plausible` bounds of one state."""
+    most = 1.0 if kind == "P" else math.inf
+    low, high = max(low, 0.0), min(high, most)
+    return (low, high) if low <= high else (0.0, most)
+
+
+def consistent(low: Array, high: Array) -> tuple[Array, Array]:
+    """Return bounds of which those that contradict each other say nothing."""
+    absurd = ~(low <= high)
+    return np.where(absurd, -np.inf, low), np.where(absurd, np.inf, high)
+
+
+def sure_where(missed: Array, low: Array) -> Array:
+    """Return lower bounds that are 1 where the opposite has no probability at all."""
+    return np.where(missed == 0.0, 1.0, low)
+
+
+def is_narrow(lower: float, upper: float, precision: float, unit: float = 0.0) -> bool:
+    """Whether two bounds coincide, or are no further apart than `precision`, relative to the larger in size or to `unit`."""
+    if lower == upper:
+        return True
+    size = max(abs(lower), abs(upper), unit)
+    return size < math.inf and 0.0 <= upper - lower <= precision * size
+
+
+def status_of(lower: float, upper: float, precision: float, otherwise: Status, unit: float = 0.0) -> Status:
+    """Return what stands behind a bracket; its width counts relative to it, or to `unit`, and then it must be finite."""
+    finite = unit == 0.0 or math.isfinite(lower)
+    return Status.CERTIFIED if finite and is_narrow(lower, upper, precision, unit) else otherwise

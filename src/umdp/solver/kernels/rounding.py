@@ -75,7 +75,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.rows import EPS, LEAST, excess
+from umdp.solver.judge.ambiguity import EPS, LEAST, excess
 
 __all__ = [
     "EPS",
