@@ -14,7 +14,7 @@ import pytest
 from umdp.cli import run
 from umdp.errors import UmdpError
 from umdp.statements import Premise
-from umdp.verify import document, finite_horizon, formulas, qualitative, statistics, verify, verify_content
+from umdp.verify import document, formulas, qualitative, statistics, step_bounded, verify, verify_content
 from umdp.verify.rationals import vector
 from verify.forgeries import original
 from verify.forgery_rows import ROWS
@@ -90,7 +90,7 @@ def test_every_premise_is_in_the_documents() -> None:
         (document, "TRANSITIONS", 3, "transitions are too many"),
         (document, "LABELLED", 2, "labels"),
         (qualitative, "WORK", 5, "too many rounds"),
-        (finite_horizon, "WORK", 5, "too many to check"),
+        (step_bounded, "WORK", 5, "too many to check"),
         (formulas, "ENTRIES", 5, "once they are expanded"),
         (statistics, "WORK", 10, "too many to check"),
     ],
@@ -99,7 +99,7 @@ def test_sizes_have_limits(
     where: Any, name: str, most: Any, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "large.json"
-    kind = {finite_horizon: "bounded", statistics: "sequence"}.get(where, "reach")
+    kind = {step_bounded: "bounded", statistics: "sequence"}.get(where, "reach")
     path.write_text(json.dumps(original(kind)))
     assert verify(path).valid
     monkeypatch.setattr(where, name, most)

@@ -12,13 +12,13 @@ from umdp.errors import FormatError, SpecError
 from umdp.spec import Spec
 from umdp.statements import Refusal, Statement
 from umdp.verify.document import FORMAT, VERSION, Bound, Document, Model, load, parse
-from umdp.verify.finite_horizon import induct
 from umdp.verify.induction import Arena, Refused
-from umdp.verify.infinite_horizon import OneStep, TotalArena, check_average, check_discounted
+from umdp.verify.one_step import OneStep, TotalArena, check_average, check_discounted
 from umdp.verify.premise import Assumption, plain
 from umdp.verify.property import Question, objective
 from umdp.verify.qualitative import ByGraph, SearchGraph, decide
 from umdp.verify.rationals import Number, double
+from umdp.verify.step_bounded import induct
 
 __all__ = ["Verdict", "judge", "possible", "prove_side", "verify", "verify_content"]
 

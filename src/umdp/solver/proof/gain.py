@@ -17,7 +17,7 @@ from umdp.solver.proof.certificate import Ends, skeleton
 from umdp.solver.proof.outward import move_outward
 from umdp.verify.document import Bound, Model, make_model
 from umdp.verify.induction import Arena
-from umdp.verify.infinite_horizon import OneStep
+from umdp.verify.one_step import OneStep
 from umdp.verify.property import objective
 from umdp.verify.qualitative import SearchGraph, decide
 from umdp.verify.rationals import Vector, double, vector

@@ -23,12 +23,12 @@ from umdp.statements import DiagnosticCode, Statement, codes_of, say
 from umdp.statements.checking import OF_CLAIM, OF_POLICY
 from umdp.verify.checker import possible, verify_content
 from umdp.verify.document import Bound, Model, digest, has_sign, make_model
-from umdp.verify.finite_horizon import induct
 from umdp.verify.induction import Arena
-from umdp.verify.infinite_horizon import OneStep
+from umdp.verify.one_step import OneStep
 from umdp.verify.property import Question, objective
 from umdp.verify.qualitative import SearchGraph, decide
 from umdp.verify.rationals import Number, double, number, written
+from umdp.verify.step_bounded import induct
 
 if TYPE_CHECKING:
     from umdp.solver.result import Solution

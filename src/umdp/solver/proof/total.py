@@ -18,7 +18,7 @@ from umdp.solver.proof.outward import move_outward
 from umdp.solver.proof.vectors import reaching_bounds
 from umdp.verify.document import Bound, Model
 from umdp.verify.induction import Arena, Refused
-from umdp.verify.infinite_horizon import OneStep, Placing, TotalArena
+from umdp.verify.one_step import OneStep, Placing, TotalArena
 from umdp.verify.property import Question
 from umdp.verify.qualitative import ByGraph, SearchGraph, decide
 from umdp.verify.rationals import Vector, vector
