@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from thoroughness import examples
 from umdp.kernel import kernel
 from umdp.source.simulator import draws
 from umdp.source.simulator.draws import binomial, hypergeometric, log_binomial
 
-SIZE = 200_000
+SIZE = examples(200_000)
 STRICT = 1e-6  # the share of wrong alarms of one test
 
 
