@@ -17,7 +17,7 @@ from umdp import anytime, benchmark
 from umdp.learn import LEARNERS
 from umdp.paper.experiments.experiment import Experiment
 from umdp.paper.experiments.trial import Trial, work
-from umdp.source import Order
+from umdp.source import SamplingRequest
 from umdp.source.simulator import Simulator
 
 TRAJECTORIES = 10_000
@@ -32,8 +32,8 @@ def simulated_steps_per_second() -> float:
     weight = np.zeros(chain.choices)
     weight[2::3] = 1.0
     goal = chain.labels["goal"]
-    order = Order(weight, goal, 100, np.full(chain.choices, -1), 500_000)
-    source.collect(Order(weight, goal, 100, order.quota, 1))
+    order = SamplingRequest(weight, goal, 100, np.full(chain.choices, -1), 500_000)
+    source.collect(SamplingRequest(weight, goal, 100, order.quota, 1))
     begun = time.perf_counter()
     batch = source.collect(order)
     return batch.steps / (time.perf_counter() - begun)

@@ -26,7 +26,7 @@ from bench.problems import ERROR_RATE, PROBLEMS, Problem, problem
 from umdp import LUI, Learner
 from umdp.analysis.run_coverage import Judge
 from umdp.explore import EXPLORERS, Explorer, Optimism
-from umdp.learning.candidates import DirectEvidence
+from umdp.learning.candidates import CandidateEvaluation
 from umdp.learning.loop import StoppingCriteria, proceed
 from umdp.learning.procedure import LearningRun
 from umdp.source.simulator import Simulator
@@ -81,7 +81,7 @@ def run_of(given: Problem, way: str, seed: int) -> LearningRun | None:
         return None
     source = Simulator(given.truth, sampling="auto")
     rate = None if learner.claim.holds else ERROR_RATE
-    played = None if how.share is None or not given.playable else DirectEvidence(how.share, rate, given.most)
+    played = None if how.share is None or not given.playable else CandidateEvaluation(how.share, rate, given.most)
     return LearningRun(source, given.spec, learner, how.explorer(given), seed, given.horizon, evidence=played)
 
 

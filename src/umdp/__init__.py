@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from umdp import benchmark
 from umdp.analysis.calibration import calibrate
 from umdp.analysis.coverage import Calibration
-from umdp.analysis.direct_evidence import Promise, certify
+from umdp.analysis.monte_carlo import MonteCarloBound, certify
 from umdp.analysis.simulation import Simulation, simulate
 from umdp.errors import FormatError, InfeasibleChoice, MissingExtra, ModelError, SpecError, UmdpError
 from umdp.learn import LUI, MAP, PAC, UCRL2, ClopperPearson, ConfidenceSequence, Guarantee, Learner, RestartingSequence
 from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning import anytime
-from umdp.learning.candidates import DirectEvidence, Promised
+from umdp.learning.candidates import CandidateEvaluation, GuaranteedBound
 from umdp.learning.snapshot import Snapshot
 from umdp.model import MDP, Graph, IntervalMDP, Policy, Rewards
 from umdp.model.tying import Tying
@@ -91,23 +91,23 @@ __all__ = [
     "UCRL2",
     "Bracket",
     "Calibration",
+    "CandidateEvaluation",
     "ClopperPearson",
     "ConfidenceSequence",
-    "DirectEvidence",
     "FormatError",
     "Graph",
     "Guarantee",
+    "GuaranteedBound",
     "InfeasibleChoice",
     "IntervalMDP",
     "Learner",
     "MissingExtra",
     "ModelError",
+    "MonteCarloBound",
     "Parametric",
     "ParametricMDP",
     "Policy",
     "Prepared",
-    "Promise",
-    "Promised",
     "RestartingSequence",
     "Rewards",
     "Simulation",
@@ -142,11 +142,18 @@ __all__ = [
 
 # Modules that are there after `import umdp`, and are imported when they are asked for: importing must stay cheap.
 _MODULES = frozenset({"explore", "io", "learn", "plot", "source", "verify"})
+# Names of before, which go on working for a while.
+_RENAMED = {"DirectEvidence": "CandidateEvaluation", "Promise": "MonteCarloBound", "Promised": "GuaranteedBound"}
 
 
 if not TYPE_CHECKING:  # so that a name that is not here is still an error for a type checker
 
     def __getattr__(name: str) -> Any:
+        if name in _RENAMED:
+            import warnings
+
+            warnings.warn(f"umdp.{name} is now umdp.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+            return globals()[_RENAMED[name]]
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return import_module(f"{__name__}.{name}")

@@ -11,7 +11,7 @@ from scipy.stats import beta, binom
 from umdp import LUI, MDP, Guarantee, Learner, ModelError, anytime, benchmark, calibrate
 from umdp.analysis.calibration import default_times
 from umdp.explore import Uniform
-from umdp.learning.candidates import DirectEvidence
+from umdp.learning.candidates import CandidateEvaluation
 from umdp.source import Simulator
 
 # From the start, a leads to the goal with probability 0.3 and b with 0.6; otherwise one is lost.
@@ -226,7 +226,7 @@ def test_what_is_played_is_the_promise() -> None:
     bench = benchmark.BENCHMARKS["aircraft"]
     made = calibrate(
         "lui", bench.build(), bench.spec, seeds=3, trajectories=400, horizon=bench.horizon,
-        evidence=DirectEvidence(0.5, 0.1), times=[10, 400],
+        evidence=CandidateEvaluation(0.5, 0.1), times=[10, 400],
     )  # fmt: skip
     assert made.level == 0.9
     assert (made.claims("policy"), made.claims("model")) == (True, False)

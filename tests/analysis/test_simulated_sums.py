@@ -14,7 +14,7 @@ from umdp.source import Gymnasium
 
 
 def shop() -> MDP:
-    """Order little or much, which costs 1 or 3; with stock, sell for 4."""
+    """SamplingRequest little or much, which costs 1 or 3; with stock, sell for 4."""
     return MDP([0, 2, 3], [0, 2, 4, 6], [0, 1, 0, 1, 0, 1], [0.5, 0.5, 0.1, 0.9, 0.7, 0.3], labels={"open": [1]},
                rewards={"profit": Rewards(state=[0.0, 0.5], choice=[-1, -3, 4])})  # fmt: skip
 

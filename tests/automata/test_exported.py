@@ -12,7 +12,7 @@ import pytest
 
 import umdp
 from umdp import MDP, Policy, io, simulate, solve
-from umdp.analysis.direct_evidence import certify
+from umdp.analysis.monte_carlo import certify
 from umdp.automata import MemoryPolicy
 from umdp.automata.product import product_of
 from umdp.cli import run

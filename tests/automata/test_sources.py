@@ -18,7 +18,7 @@ from umdp.automata.product import Product, product_of
 from umdp.cli import run
 from umdp.learning.snapshot import Snapshot
 from umdp.model import REST
-from umdp.source import Batch, Environment, Gymnasium, Log, Order, Source, open_log
+from umdp.source import Batch, Environment, Gymnasium, Log, SamplingRequest, Source, open_log
 from umdp.statements import Code, say
 
 from .lassos import drawn, text
@@ -227,7 +227,7 @@ def test_a_source_that_only_counts_is_refused() -> None:
 
         def begin(self, seed: int) -> None: ...
 
-        def collect(self, order: Order) -> Batch:
+        def collect(self, order: SamplingRequest) -> Batch:
             return Batch(np.zeros(self.graph.transitions, dtype=np.int64), 1, 0)
 
     with pytest.raises(SpecError, match=r"tells counts alone .*; derive it from umdp.source.Environment"):

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 import umdp
 from umdp import MDP, ModelError, Spec, certify, solve
-from umdp.analysis import direct_evidence as evidence
+from umdp.analysis import monte_carlo as evidence
 from umdp.analysis.episode_account import Played, account_of
 from umdp.benchmark import BENCHMARKS
 from umdp.cli import run

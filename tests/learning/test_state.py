@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from umdp import LUI, ConfidenceSequence, DirectEvidence
+from umdp import LUI, CandidateEvaluation, ConfidenceSequence
 from umdp.benchmark import BENCHMARKS
 from umdp.explore import Optimism
 from umdp.learning.loop import StoppingCriteria, proceed
@@ -14,7 +14,7 @@ AIRCRAFT = BENCHMARKS["aircraft"]
 
 
 def fresh(evidence: float | None = None) -> LearningRun:
-    given = None if evidence is None else DirectEvidence(evidence)
+    given = None if evidence is None else CandidateEvaluation(evidence)
     source = Simulator(AIRCRAFT.build())
     return LearningRun(
         source, AIRCRAFT.spec, ConfidenceSequence(0.05), Optimism(0.9), 3, AIRCRAFT.horizon, evidence=given

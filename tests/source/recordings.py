@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from umdp import Graph
-from umdp.source import Log, Order
+from umdp.source import Log, SamplingRequest
 from umdp.source.logs.recorded_data import Recorded
 from umdp.source.source import Batch
 
@@ -40,10 +40,10 @@ def small_graph() -> Graph:
     return Graph(state_ptr, choice_ptr, successor, state_names=names, actions=actions)
 
 
-def order(graph: Graph, trajectories: int = 10**9, quota: Any = -1) -> Order:
+def order(graph: Graph, trajectories: int = 10**9, quota: Any = -1) -> SamplingRequest:
     weight = np.ones(graph.choices)
     limits = np.broadcast_to(np.asarray(quota, dtype=np.int64), (graph.choices,))
-    return Order(weight, np.zeros(graph.states, dtype=np.bool_), 1000, limits, trajectories)
+    return SamplingRequest(weight, np.zeros(graph.states, dtype=np.bool_), 1000, limits, trajectories)
 
 
 @st.composite
@@ -161,7 +161,7 @@ def write(rows: list[Row], path: Path, *, named: bool = True) -> Path:
     return path
 
 
-def exhaust(source: Recorded, each: Order) -> tuple[Any, int, int, list[Batch]]:
+def exhaust(source: Recorded, each: SamplingRequest) -> tuple[Any, int, int, list[Batch]]:
     """Collect until nothing more comes; return counts, trajectories, steps and the batches."""
     batches = []
     while not batches or not batches[-1].ended:

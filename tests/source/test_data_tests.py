@@ -196,13 +196,13 @@ def test_findings_of_a_log_are_reported_and_known(tmp_path: Path, suffix: str) -
     log = Log(twice, GRAPH)
     log.begin()
     exhaust(log, order(GRAPH, 100))
-    assert codes_of(log.knowledge().findings)[0] is Code.COPIES
-    assert log.report() == [f"{twice}: {log.knowledge().findings[0]}"]
+    assert codes_of(log.provenance().findings)[0] is Code.COPIES
+    assert log.report() == [f"{twice}: {log.provenance().findings[0]}"]
     again = Log(twice, GRAPH)
     again.begin()
     again.restore(log.state())
-    assert again.knowledge() == log.knowledge()
+    assert again.provenance() == log.provenance()
     once = Log(write(rows, tmp_path / f"once{suffix}"), GRAPH)
     once.begin()
     exhaust(once, order(GRAPH, 100))
-    assert once.knowledge().findings == ()
+    assert once.provenance().findings == ()

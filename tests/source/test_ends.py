@@ -165,7 +165,7 @@ def test_columns_that_only_have_the_name_are_no_error(tmp_path: Path) -> None:
     from .recordings import exhaust, order
 
     exhaust(log, order(log.graph))
-    assert log.knowledge().rejected == 1
+    assert log.provenance().rejected == 1
 
 
 def test_many_recordings_that_go_on_are_not_all_remembered(monkeypatch: pytest.MonkeyPatch) -> None:

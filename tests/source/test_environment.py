@@ -11,7 +11,7 @@ import pytest
 
 from umdp import Graph, ModelError, UmdpError
 from umdp.run.codec import pack
-from umdp.source import Environment, Order, observe
+from umdp.source import Environment, SamplingRequest, observe
 from umdp.source.environments.protocol import freeze
 from umdp.statements import DiagnosticCode, Unlisted, codes_of, say, stated
 
@@ -52,10 +52,10 @@ def walk_graph() -> Graph:
 GRAPH = walk_graph()
 
 
-def only_right(trajectories: int, **changes: Any) -> Order:
+def only_right(trajectories: int, **changes: Any) -> SamplingRequest:
     weight = np.array([1.0, 0.0] * 4 + [1.0])
     given = {"halt": np.zeros(5, np.bool_), "horizon": 1000, "quota": np.full(9, -1), **changes}
-    return Order(weight, given["halt"], given["horizon"], given["quota"], trajectories)
+    return SamplingRequest(weight, given["halt"], given["horizon"], given["quota"], trajectories)
 
 
 def begun(env: Any, graph: Graph = GRAPH, seed: int = 1, **options: Any) -> Environment:
@@ -80,7 +80,7 @@ def test_counts_are_transitions_of_the_graph_in_the_right_proportion() -> None:
 
 def test_weights_are_followed() -> None:
     weight = np.array([0.8, 0.2] * 4 + [1.0])
-    some = Order(weight, np.zeros(5, np.bool_), 1000, np.full(9, -1), 500)
+    some = SamplingRequest(weight, np.zeros(5, np.bool_), 1000, np.full(9, -1), 500)
     batch = begun(Walk()).collect(some)
     per_choice = np.add.reduceat(batch.counts, GRAPH.choice_ptr[:-1])
     share = per_choice[:8:2].sum() / per_choice[:8].sum()
@@ -89,7 +89,7 @@ def test_weights_are_followed() -> None:
 
 def test_weights_may_depend_on_the_step_and_the_last_are_for_all_that_follow() -> None:
     left, right = np.array([0.0, 1.0] * 4 + [1.0]), np.array([1.0, 0.0] * 4 + [1.0])
-    some = Order(np.array([right, right, left]), np.zeros(5, np.bool_), 6, np.full(9, -1), 500)
+    some = SamplingRequest(np.array([right, right, left]), np.zeros(5, np.bool_), 6, np.full(9, -1), 500)
     batch = begun(Walk()).collect(some)
     taken = np.add.reduceat(batch.counts, GRAPH.choice_ptr[:-1])
     assert (taken[:8:2].sum(), taken[1:8:2].sum()) == (1000, 2000)
@@ -169,7 +169,7 @@ def test_an_initial_state_before_the_episode_counts_where_it_starts() -> None:
         actions=["right", "left"] * 4 + ["stay", "reset"],
     )
     source = begun(Anywhere(), graph, entry=True, actions=["right", "left"] * 4 + [None, None])
-    uniform = Order(np.ones(10), np.zeros(6, np.bool_), 5, np.full(10, -1), 400)
+    uniform = SamplingRequest(np.ones(10), np.zeros(6, np.bool_), 5, np.full(10, -1), 400)
     batch = source.collect(uniform)
     assert batch.counts[-2:].sum() == 400
     assert batch.counts[-1] == pytest.approx(200, abs=60)
@@ -212,12 +212,12 @@ def test_scalars_of_numpy_are_plain_values() -> None:
 
 def test_a_choice_that_cannot_be_taken_is_not() -> None:
     source = begun(Walk(), actions=["right", None] * 4 + [None])
-    batch = source.collect(Order(np.full(9, 0.5), np.zeros(5, np.bool_), 1000, np.full(9, -1), 50))
+    batch = source.collect(SamplingRequest(np.full(9, 0.5), np.zeros(5, np.bool_), 1000, np.full(9, -1), 50))
     assert batch.counts[GRAPH.choice_ptr[1] : GRAPH.choice_ptr[2]].sum() == 0
     assert batch.trajectories == 50
     weight = np.array([0.0, 1.0] * 4 + [1.0])
     with pytest.raises(ModelError, match="state 0: no choice that can be taken has a positive weight"):
-        source.collect(Order(weight, np.zeros(5, np.bool_), 1000, np.full(9, -1), 50))
+        source.collect(SamplingRequest(weight, np.zeros(5, np.bool_), 1000, np.full(9, -1), 50))
 
 
 # -- what is refused -----------------------------------------------------------------------------------------
@@ -386,8 +386,8 @@ def test_steps_that_were_never_observed_are_counted_as_anything_else() -> None:
     batch = source.collect(order(seen.graph, 2000))
     beyond = int(batch.counts[seen.graph.successor == seen.graph.rest].sum())
     assert beyond > 50
-    assert batch.counts.sum() == batch.steps == source.knowledge().rows
-    assert (source.knowledge().rest, source.knowledge().unlisted) == (True, 0)
+    assert batch.counts.sum() == batch.steps == source.provenance().rows
+    assert (source.provenance().rest, source.provenance().unlisted) == (True, 0)
     led = stated(source.report()[0])
     assert (led.code, led.data["beyond"], led.data["steps"]) == (DiagnosticCode.BEYOND_GRAPH, beyond, batch.steps)
     again = begun(Stray(), seen.graph, actions=seen.actions, entry=True)
@@ -465,7 +465,7 @@ def test_an_exception_in_an_environment_is_one_error_with_its_place_and_nothing_
         source.collect(only_right(1000))
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     assert pack(source.state()) == pack(state)  # as after the batch before, so that the run goes on from there
-    assert source.knowledge().rows == first.steps
+    assert source.provenance().rows == first.steps
     expected = begun(Walk())
     expected.restore(state)
     assert source.collect(only_right(10)).counts.tolist() == expected.collect(only_right(10)).counts.tolist()

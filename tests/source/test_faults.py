@@ -114,5 +114,5 @@ def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
     again.restore(unpack(pack(log.state())))
     for each in (log, again):
         exhaust(each, order(log.graph, 10))
-    assert log.knowledge() == again.knowledge()
-    assert [each.code for each in log.knowledge().findings] == [Code.UNEVEN]  # type: ignore[attr-defined]
+    assert log.provenance() == again.provenance()
+    assert [each.code for each in log.provenance().findings] == [Code.UNEVEN]  # type: ignore[attr-defined]

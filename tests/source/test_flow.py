@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from umdp import MDP, ModelError, benchmark, switch
-from umdp.source import Order
+from umdp.source import SamplingRequest
 from umdp.source.simulator import Simulator
 from umdp.source.simulator.trajectory_flow import adopt, expected, flow, split, unroll
 from umdp.source.simulator.trajectory_kernels import Process, TrajectoryEnd, TransitionCounts
@@ -31,10 +31,10 @@ CASES = {
 Vector = tuple[int, ...]
 
 
-def order(name: str, quota: Any, trajectories: int) -> Order:
+def order(name: str, quota: Any, trajectories: int) -> SamplingRequest:
     mdp, weight, halt, horizon = CASES[name]
     quotas = np.broadcast_to(np.asarray(quota, np.int64), mdp.choices).copy()
-    return Order(np.array(weight, float), np.array(halt), horizon, quotas, trajectories)
+    return SamplingRequest(np.array(weight, float), np.array(halt), horizon, quotas, trajectories)
 
 
 def trajectories(name: str) -> dict[Vector, float]:
@@ -175,7 +175,7 @@ def test_an_end_that_is_hard_to_foresee_comes_when_it_should(sampling: str, quot
     source = Simulator(RARE, sampling=sampling)
     source.begin(11 + quota)
     ends = np.array([False, False, False, True, True])
-    asked = Order(np.ones(5), ends, 9, np.array([-1, quota, -1, -1, -1]), 2**30)
+    asked = SamplingRequest(np.ones(5), ends, 9, np.array([-1, quota, -1, -1, -1]), 2**30)
     found = [source.collect(asked) for _ in range(4000)]
     drawn = np.array([batch.trajectories for batch in found])
     counts = np.array([batch.counts for batch in found])
@@ -201,7 +201,7 @@ def test_iterations_of_the_environments_have_the_same_law_either_way(name: str, 
     sizes = np.diff(mdp.state_ptr)
     weight = np.repeat(1.0 / sizes, sizes)
     wanted = np.where(np.diff(mdp.choice_ptr) > 1, quota, -1)
-    asked = Order(weight, np.zeros(mdp.states, bool), horizon, wanted, 2**30)
+    asked = SamplingRequest(weight, np.zeros(mdp.states, bool), horizon, wanted, 2**30)
     found = {}
     for sampling in ("steps", "counts"):
         source = Simulator(mdp, sampling=sampling)
@@ -235,7 +235,9 @@ def test_a_flow_is_counted_once_and_stops_where_the_process_changes() -> None:
         source.begin(1)
         left, hits = 10**6, 0
         while left:
-            batch = source.collect(Order(np.array([1.0, 0, 1, 1, 1]), np.arange(4) > 1, 5, np.full(5, -1), left))
+            batch = source.collect(
+                SamplingRequest(np.array([1.0, 0, 1, 1, 1]), np.arange(4) > 1, 5, np.full(5, -1), left)
+            )
             left, hits = left - batch.trajectories, hits + int(batch.counts[0])
         assert hits == min(cut, 10**6)
     assert switch(always, never, after=3).sampling == "steps"
@@ -248,7 +250,7 @@ def test_thousands_of_millions_take_no_time() -> None:
     counts = np.zeros(LOOP.transitions, np.int64)
     while drawn < 10**12:
         batch = source.collect(
-            Order(np.array([1, 0.75, 0.25, 1]), np.array(halt), horizon, np.full(4, -1), 10**12 - drawn)
+            SamplingRequest(np.array([1, 0.75, 0.25, 1]), np.array(halt), horizon, np.full(4, -1), 10**12 - drawn)
         )
         drawn, counts = drawn + batch.trajectories, counts + batch.counts
     law = trajectories("loop")
@@ -286,7 +288,7 @@ def test_what_cannot_be_unrolled_is_drawn_step_by_step() -> None:
         for sampling in ("steps", "counts"):
             source = Simulator(ring, sampling=sampling)
             source.begin(3)
-            batches.append(source.collect(Order(np.ones(1001), halt, 100_000, np.full(1001, -1), 20)))
+            batches.append(source.collect(SamplingRequest(np.ones(1001), halt, 100_000, np.full(1001, -1), 20)))
         drawn = batches[1].trajectories
         assert drawn == 20 if halt.all() else 0 < drawn <= 20
         if drawn == 20:

@@ -10,7 +10,7 @@ import pytest
 
 from umdp import LUI, MissingExtra, ModelError, anytime, solve
 from umdp.model import Units
-from umdp.source import Environment, Gymnasium, Order, observe
+from umdp.source import Environment, Gymnasium, SamplingRequest, observe
 from umdp.source.lookup import Lookup
 from umdp.source.source import without_rest
 from umdp.statements import DiagnosticCode, Unlisted, codes_of, say, stated
@@ -23,11 +23,11 @@ def newest(name: str) -> str:
     return f"gym:{found.id}"
 
 
-def uniform(source: Environment, trajectories: int, horizon: int = 200) -> Order:
+def uniform(source: Environment, trajectories: int, horizon: int = 200) -> SamplingRequest:
     graph = source.graph
     sizes = np.diff(graph.state_ptr)
     halt = np.zeros(graph.states, np.bool_)
-    return Order(np.repeat(1 / sizes, sizes), halt, horizon, np.full(graph.choices, -1), trajectories)
+    return SamplingRequest(np.repeat(1 / sizes, sizes), halt, horizon, np.full(graph.choices, -1), trajectories)
 
 
 def frequencies_fit(source: Environment, counts: Any, deviations: float = 5.0) -> bool:
@@ -170,7 +170,7 @@ def test_blackjack_has_no_table_and_is_observed() -> None:
     batch = source.collect(uniform(source, 500))
     assert batch.trajectories == 500
     assert batch.counts.sum() == batch.steps > 500
-    known = source.knowledge()
+    known = source.provenance()
     assert (known.graph, known.rest, known.unlisted, known.rows) == ("observed", True, 0, batch.steps)
     beyond = int(batch.counts[graph.successor == graph.rest].sum())
     assert beyond > 10  # each step is counted: those that were never observed as anything else
@@ -180,8 +180,8 @@ def test_blackjack_has_no_table_and_is_observed() -> None:
     careless = Gymnasium("gym:Blackjack-v1", episodes=3000, rest=False)
     careless.begin(0)
     careless.collect(uniform(careless, 500))
-    assert careless.knowledge().unlisted > 10
-    assert not careless.knowledge().rest
+    assert careless.provenance().unlisted > 10
+    assert not careless.provenance().rest
     assert DiagnosticCode.NOT_COUNTED in codes_of(careless.report())
     strict = Gymnasium("gym:Blackjack-v1", episodes=50, on_error="fail", rest=False)
     strict.begin(0)

@@ -44,7 +44,7 @@ def test_a_hostile_record_is_one_rejected_row(tmp_path: Path, record: bytes, mes
     path.write_bytes(GOOD + record + b"\n" + GOOD)
     log = open_skipping(path, GRAPH)
     assert exhaust(log, order(GRAPH))[2] == 2
-    assert log.knowledge().rejected == 1
+    assert log.provenance().rejected == 1
     strict = Log(path, GRAPH)
     strict.begin()
     with pytest.raises(FormatError, match=message) as caught:

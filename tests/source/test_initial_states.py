@@ -92,6 +92,6 @@ def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
     again.restore(unpack(pack(log.state())))
     for each in (log, again):
         exhaust(each, order(log.graph, 10))
-    assert log.knowledge() == again.knowledge()
+    assert log.provenance() == again.provenance()
     assert isinstance(log._beginnings, Beginnings)
     assert log._beginnings.elsewhere == again._beginnings.elsewhere > 10

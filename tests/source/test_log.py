@@ -448,7 +448,7 @@ def test_a_graph_of_what_the_log_shows(tmp_path: Path, suffix: str) -> None:
     assert counts.tolist() == [2, 0, 1, 1, 0, 0, 0]
     shown = {"name": str(path), "states": 4, "transitions": 7, "unlisted": Unlisted.COUNTED}
     assert (stated(log.report()[0]).code, stated(log.report()[0]).data) == (DiagnosticCode.LOG_GRAPH, shown)
-    assert (log.knowledge().graph, log.knowledge().rest, log.knowledge().rejected) == ("observed", True, 1)
+    assert (log.provenance().graph, log.provenance().rest, log.provenance().rejected) == ("observed", True, 1)
 
 
 def test_states_of_which_the_log_says_that_they_end_trajectories(tmp_path: Path) -> None:
@@ -521,7 +521,7 @@ def test_rows_that_an_observed_graph_does_not_list_are_anything_else(tmp_path: P
     counts, *_ = exhaust(log, order(graph))
     assert counts[graph.successor == graph.rest].sum() == 2
     assert counts.sum() == 3
-    known = log.knowledge()
+    known = log.provenance()
     assert (known.rest, known.unlisted, known.rejected, known.rows) == (True, 0, 0, 5)
     assert log.report()[0] == say(DiagnosticCode.REJECTED_ROWS, rejected=2, rows=5, path=None)
 

@@ -234,13 +234,13 @@ def test_nothing_is_promised_of_an_environment_with_hidden_wear() -> None:
 def test_the_promise_of_one_without_stands() -> None:
     guarantee, source = guarantees(Honest())
     assert guarantee.kind == "any-time"
-    assert source.knowledge().findings == ()
+    assert source.provenance().findings == ()
 
 
 def test_an_environment_goes_on_with_its_test() -> None:
     _, source = guarantees(Machine(), 20)
     state = unpack(pack(source.state()))
-    assert state["markov_rows"][0] == source.knowledge().rows > 0
+    assert state["markov_rows"][0] == source.provenance().rows > 0
     other = Gymnasium(Machine(), labels={"broken": [1]}, episodes=50)
     other.begin(5)
     other.restore(state)
@@ -252,7 +252,7 @@ def test_environments_of_gymnasium_are_markov(name: str) -> None:
     source = Gymnasium(f"gym:{name}", episodes=300)
     asked = 'Pmax=? [ F<=30 "terminated" ]'
     *_, last = anytime(source, asked, ConfidenceSequence(0.05), trajectories=1500, seed=2)
-    assert source.knowledge().findings == ()
+    assert source.provenance().findings == ()
     assert last.guarantee.kind == "any-time"
 
 

@@ -141,13 +141,13 @@ def test_a_mean_is_a_reward_of_which_nothing_is_promised(log: Path) -> None:
 
 def test_what_columns_say_is_a_condition_of_the_promise(log: Path) -> None:
     source = Log(log, rewards={"cost": "cost"}, labels={"hot": ["column:hot"]})
-    assert [stated(each).code for each in source.knowledge().rewards["cost"]] == [Code.REWARD, Code.LEAST]
+    assert [stated(each).code for each in source.provenance().rewards["cost"]] == [Code.REWARD, Code.LEAST]
     *_, last = umdp.anytime(source, 'R{"cost"}max=? [ C<=2 ]', umdp.ConfidenceSequence())
     assert say(Code.REWARD, reward="cost") in last.guarantee.reasons
     assert say(Code.LEAST, reward="cost", least=0.0) in last.guarantee.reasons
     *_, last = umdp.anytime(Log(log, rewards={"cost": "cost"}), 'Pmax=? [ F "end" ]', umdp.ConfidenceSequence())
     assert Code.REWARD not in last.guarantee.codes  # nobody asked for it
-    assert say(Code.LABEL, label="hot") in source.knowledge().assumptions
+    assert say(Code.LABEL, label="hot") in source.provenance().assumptions
 
 
 def signed(path: Path, seed: int, *, loss: float = 0.001) -> Path:
@@ -261,7 +261,7 @@ def test_a_slip_of_the_pen_is_anything_else(tmp_path: Path) -> None:
     batch = source.collect(order(graph))
     assert batch.steps == 6, "the row after the slip is not at fault"
     assert batch.counts[graph.successor == graph.rest].sum() == 1
-    assert source.knowledge().rejected == 0
+    assert source.provenance().rejected == 0
 
 
 @pytest.mark.parametrize("options", [{"labels": {"x": ["godo"]}}, {"terminal": ["godo"]}, {"rest": False}])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from umdp import LUI, anytime, simulate, solve
-from umdp.analysis.direct_evidence import certify
+from umdp.analysis.monte_carlo import certify
 from umdp.source import Gymnasium, check_environment, observe
-from umdp.source.source import Order
+from umdp.source.source import SamplingRequest
 from umdp.statements import DiagnosticCode
 
 gym = pytest.importorskip("gymnasium")
@@ -109,7 +109,7 @@ def test_exploration_does_not_draw_the_noise_of_the_environment() -> None:
         source.begin(seed)
         choices = source.graph.choices
         batch = source.collect(
-            Order(np.ones(choices), np.zeros(source.graph.states, bool), 10, np.full(choices, -1), 2000)
+            SamplingRequest(np.ones(choices), np.zeros(source.graph.states, bool), 10, np.full(choices, -1), 2000)
         )
         for number, action in enumerate("01"):
             (choice,) = (c for c in range(choices) if source.graph.action_name(c) == action)

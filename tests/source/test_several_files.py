@@ -202,7 +202,7 @@ def test_an_empty_field_is_malformed(tmp_path: Path, row: str) -> None:
         counted(Log(tmp_path / "log.csv", GRAPH))
     log = Log(tmp_path / "log.csv", GRAPH, on_error="skip")
     counted(log)
-    assert (log.knowledge().rejected, log.knowledge().unlisted) == (1, 0)
+    assert (log.provenance().rejected, log.provenance().unlisted) == (1, 0)
 
 
 def test_a_step_that_led_nobody_knows_where_is_anything_else(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_step_that_led_nobody_knows_where_is_anything_else(tmp_path: Path) -> 
     assert sum(counts) == 6
     assert np.array(counts)[log.graph.successor == log.graph.rest].sum() == 1
     assert "" not in (log.graph.state_names or ())
-    assert log.knowledge().rejected == 0
+    assert log.provenance().rejected == 0
 
 
 def test_what_is_good_before_a_bad_line_is_kept(tmp_path: Path) -> None:
@@ -230,11 +230,11 @@ def test_rows_spoilt_by_chance_are_a_condition_of_the_promise(tmp_path: Path) ->
     for on_error, rejected in (("skip", 1), ("chance", 0)):
         log = Log(tmp_path / "log.csv", GRAPH, on_error=on_error)  # type: ignore[arg-type]
         counted(log)
-        known = log.knowledge()
+        known = log.provenance()
         assert known.rejected == rejected
         said = [each.data for each in map(stated, known.assumptions) if each.code is Code.SPOILT]
         assert said == ([{"rejected": 1, "rows": 5}] if on_error == "chance" else [])
     (tmp_path / "log.csv").write_text(text([*WALK, ("3", "a", "on", "d")]))
     log = Log(tmp_path / "log.csv", GRAPH, on_error="chance")
     counted(log)
-    assert log.knowledge().unlisted == 1, "rows that the graph does not list were left out by their outcome"
+    assert log.provenance().unlisted == 1, "rows that the graph does not list were left out by their outcome"

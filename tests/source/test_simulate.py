@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from umdp import MDP, ModelError, benchmark, switch
-from umdp.source import Order
+from umdp.source import SamplingRequest
 from umdp.source.simulator import Simulator
 from umdp.source.simulator.trajectory_kernels import cumulative
 
@@ -22,11 +22,11 @@ ENDS = np.array([False, True, True])
 
 def order(
     mdp: MDP, trajectories: int, *, horizon: int = 200, quota: int = -1, weight: np.ndarray | None = None
-) -> Order:
+) -> SamplingRequest:
     sizes = np.diff(mdp.state_ptr)
     even = np.repeat(1.0 / sizes, sizes)
     halt = np.zeros(mdp.states, bool)
-    return Order(even if weight is None else weight, halt, horizon, np.full(mdp.choices, quota), trajectories)
+    return SamplingRequest(even if weight is None else weight, halt, horizon, np.full(mdp.choices, quota), trajectories)
 
 
 def begun(source: Simulator, seed: int = 0) -> Simulator:
@@ -68,9 +68,9 @@ def test_every_transition_follows_from_the_one_before() -> None:
 
 def test_a_trajectory_ends_where_told_and_at_the_horizon() -> None:
     source = begun(Simulator(COIN))
-    batch = source.collect(Order(np.ones(3), ENDS, 10, np.full(3, -1), 100))
+    batch = source.collect(SamplingRequest(np.ones(3), ENDS, 10, np.full(3, -1), 100))
     assert (batch.trajectories, batch.steps) == (100, 100)
-    batch = source.collect(Order(np.ones(3), np.zeros(3, bool), 10, np.full(3, -1), 100))
+    batch = source.collect(SamplingRequest(np.ones(3), np.zeros(3, bool), 10, np.full(3, -1), 100))
     assert (batch.trajectories, batch.steps) == (100, 1000)
 
 
@@ -107,7 +107,7 @@ def test_the_switch_comes_after_exactly_so_many_trajectories() -> None:
     )
     for cut in (0, 1, 10, 99, 100, 101):
         source = begun(switch(always, never, after=cut))
-        batch = source.collect(Order(np.ones(3), ENDS, 10, np.full(3, -1), 100))
+        batch = source.collect(SamplingRequest(np.ones(3), ENDS, 10, np.full(3, -1), 100))
         assert batch.counts[0] == min(cut, 100)
         assert source.truth is (never if cut <= 100 else always)
 
@@ -141,7 +141,9 @@ def test_a_rare_outcome_far_back_in_a_large_model_is_drawn_as_often_as_it_should
     halt = np.zeros(states + 2, bool)
     halt[-1] = True
     draws = 30_000_000
-    batch = begun(Simulator(mdp), 2).collect(Order(np.ones(states + 2), halt, 1, np.full(states + 2, -1), draws))
+    batch = begun(Simulator(mdp), 2).collect(
+        SamplingRequest(np.ones(states + 2), halt, 1, np.full(states + 2, -1), draws)
+    )
     assert batch.counts[2 * states] == pytest.approx(draws * rare, abs=6 * np.sqrt(draws * rare))
 
 
@@ -192,5 +194,5 @@ def test_the_generator_is_xoshiro256plusplus() -> None:
         state[3] = rotate(state[3], 45)
         outcomes.append((result >> 11) * 2.0**-53 < 0.3)
     for expected in outcomes:
-        batch = source.collect(Order(np.ones(3), ENDS, 10, np.full(3, -1), 1))
+        batch = source.collect(SamplingRequest(np.ones(3), ENDS, 10, np.full(3, -1), 1))
         assert bool(batch.counts[0]) == expected

@@ -14,7 +14,7 @@ from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning.validation import asked_of
 from umdp.model import Graph, Rewards
-from umdp.source import Knowledge
+from umdp.source import Provenance
 from umdp.source.logs.reader import COLUMNS as ROLES
 from umdp.source.logs.trajectory_ends import FINAL
 from umdp.statements import SENTENCES, Cause, Code, PastCase, PastFeature, Statement, codes_of, say, stated
@@ -33,7 +33,7 @@ from umdp.statements.conditions import (
     SourceKind,
     Tested,
 )  # fmt: skip
-from umdp.statements.guarantee import promise
+from umdp.statements.guarantee import guarantee_of
 
 TABLES: list[tuple[Any, Any]] = [
     (SOURCES, SourceKind), (GRAPHS, GraphKind), (ON_OBSERVED, Asked), (COLUMNS, Column), (TESTS, Tested),
@@ -133,7 +133,7 @@ def test_every_code_has_a_sentence_and_almost_every_code_a_row() -> None:
     assert len({code.value for code in Code}) == len(Code)
 
 
-def knowledge(source: SourceKind, graph: GraphKind, column: Column | None, test: Tested | None) -> Knowledge:
+def knowledge(source: SourceKind, graph: GraphKind, column: Column | None, test: Tested | None) -> Provenance:
     """Return what a source of a kind would know."""
     adds = [*SOURCES[source].adds]
     rewards: dict[str, tuple[Statement, ...]] = {}
@@ -144,7 +144,7 @@ def knowledge(source: SourceKind, graph: GraphKind, column: Column | None, test:
             rewards = {"pay": tuple(paid)}
         else:
             adds += row.adds
-    return Knowledge(
+    return Provenance(
         graph="given" if graph is GraphKind.GIVEN else "observed",
         rest=graph is GraphKind.OBSERVED,
         assumptions=tuple(map(made, adds)),
@@ -161,7 +161,7 @@ def test_all_combinations_have_conditions_or_reasons_and_nothing_in_between() ->
         claim = kind().claim
         for column, test in product(columns if source is SourceKind.LOG else [None], tests):
             known = knowledge(source, graph, column, test)
-            label = promise(claim, known, discovers=kind.discovers, asked=asked, reward="pay")
+            label = guarantee_of(claim, known, discovers=kind.discovers, asked=asked, reward="pay")
             place = f"{name}, {source}, {graph}, {asked}, {column}, {test}: {label.codes}"
             if label.holds:
                 promised += 1

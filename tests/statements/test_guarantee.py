@@ -10,10 +10,10 @@ import pytest
 from umdp import MDP, ClopperPearson, ConfidenceSequence, Graph, Guarantee, Policy, Spec, anytime, switch
 from umdp.learn import LEARNERS
 from umdp.solver.graph.unseen import unseen_support
-from umdp.source import Knowledge
+from umdp.source import Provenance
 from umdp.statements import Code
 from umdp.statements.conditions import Asked
-from umdp.statements.guarantee import promise
+from umdp.statements.guarantee import guarantee_of
 
 CLAIM = Guarantee("any-time", 0.95)
 FIXED = Guarantee("fixed-N", 0.95)
@@ -22,28 +22,28 @@ HEADS = 'Pmax=? [ F "heads" ]'
 
 
 def test_a_clean_source_takes_nothing_away() -> None:
-    assert promise(CLAIM, Knowledge(rows=100)) == CLAIM
+    assert guarantee_of(CLAIM, Provenance(rows=100)) == CLAIM
 
 
 @pytest.mark.parametrize(
     ("known", "code"),
     [
-        (Knowledge(graph="observed"), Code.OBSERVED),
-        (Knowledge(unlisted=2, rows=12), Code.DROPPED),
-        (Knowledge(rejected=60_000, rows=200_000, passive=True), Code.REJECTED),
-        (Knowledge(changes=True), Code.CHANGES),
-        (Knowledge(findings=("trajectory 7 is there twice",)), Code.OTHER),
-        (Knowledge(graph="observed", rest=True), Code.NOT_FOUND),
+        (Provenance(graph="observed"), Code.OBSERVED),
+        (Provenance(unlisted=2, rows=12), Code.DROPPED),
+        (Provenance(rejected=60_000, rows=200_000, passive=True), Code.REJECTED),
+        (Provenance(changes=True), Code.CHANGES),
+        (Provenance(findings=("trajectory 7 is there twice",)), Code.OTHER),
+        (Provenance(graph="observed", rest=True), Code.NOT_FOUND),
     ],
 )
-def test_what_is_known_of_the_data_withdraws_a_promise(known: Knowledge, code: Code) -> None:
-    label = promise(CLAIM, known)
+def test_what_is_known_of_the_data_withdraws_a_promise(known: Provenance, code: Code) -> None:
+    label = guarantee_of(CLAIM, known)
     assert (label.kind, label.level, label.codes) == ("none", None, (code,))
     assert label.text == f"no guarantee: {label.reasons[0]}"
 
 
 def test_every_reason_is_told_and_the_label_counts_them() -> None:
-    label = promise(CLAIM, Knowledge(graph="observed", unlisted=1, changes=True, findings=("drift",)))
+    label = guarantee_of(CLAIM, Provenance(graph="observed", unlisted=1, changes=True, findings=("drift",)))
     assert len(label.reasons) == 4
     assert label.text.endswith("(and 3 more reasons)")
 
@@ -52,26 +52,28 @@ def test_a_learner_without_a_claim_says_why_and_so_do_the_data() -> None:
     for kind in ("lui", "map", "ucrl2", "pac"):
         claim = LEARNERS[kind]().claim
         assert len(claim.reasons) == 1
-        assert promise(claim, Knowledge(changes=True)).reasons == (
+        assert guarantee_of(claim, Provenance(changes=True)).reasons == (
             *claim.reasons,
-            *promise(CLAIM, Knowledge(changes=True)).reasons,
+            *guarantee_of(CLAIM, Provenance(changes=True)).reasons,
         )
-    assert promise(Guarantee("none"), Knowledge()).codes == (Code.NO_CLAIM,)
+    assert guarantee_of(Guarantee("none"), Provenance()).codes == (Code.NO_CLAIM,)
 
 
 def test_assumptions_are_conditions_of_the_promise() -> None:
-    label = promise(CLAIM, Knowledge(passive=True, assumptions=("no row was recorded twice", "no row is missing")))
+    label = guarantee_of(
+        CLAIM, Provenance(passive=True, assumptions=("no row was recorded twice", "no row is missing"))
+    )
     assert (label.kind, label.level) == ("any-time", 0.95)
     assert label.reasons == ("no row was recorded twice", "no row is missing")
     assert "provided that no row was recorded twice (and 1 more condition)" in str(label)
 
 
 def test_a_found_graph_with_anything_else_keeps_the_promise_of_a_learner_that_discovers() -> None:
-    assert promise(CLAIM, Knowledge(graph="observed", rest=True), discovers=True) == CLAIM
-    costly = promise(CLAIM, Knowledge(graph="observed", rest=True), discovers=True, asked=Asked.SPENT)
+    assert guarantee_of(CLAIM, Provenance(graph="observed", rest=True), discovers=True) == CLAIM
+    costly = guarantee_of(CLAIM, Provenance(graph="observed", rest=True), discovers=True, asked=Asked.SPENT)
     assert costly.codes == (Code.COSTLY,)
     assert costly.kind == "none"
-    assert promise(CLAIM, Knowledge(), asked=Asked.SPENT) == CLAIM
+    assert guarantee_of(CLAIM, Provenance(), asked=Asked.SPENT) == CLAIM
 
 
 @pytest.mark.parametrize(
@@ -79,15 +81,15 @@ def test_a_found_graph_with_anything_else_keeps_the_promise_of_a_learner_that_di
     [(0, False, "fixed-N"), (1, True, "fixed-N"), (1, False, "none"), (2, True, "none")],
 )
 def test_one_look_is_one_look(looks: int, whole: bool, kind: str) -> None:
-    label = promise(FIXED, Knowledge(), looks=looks, whole=whole)
+    label = guarantee_of(FIXED, Provenance(), looks=looks, whole=whole)
     assert label.kind == kind
     against = Code.LOOKED_AGAIN if looks > 1 else Code.FOLLOWED
     assert label.codes == (against if kind == "none" else Code.FIXED,)
-    assert promise(CLAIM, Knowledge(), looks=looks, whole=whole) == CLAIM
+    assert guarantee_of(CLAIM, Provenance(), looks=looks, whole=whole) == CLAIM
 
 
 def test_it_goes_through_json() -> None:
-    for label in (CLAIM, FIXED, promise(CLAIM, Knowledge(changes=True))):
+    for label in (CLAIM, FIXED, guarantee_of(CLAIM, Provenance(changes=True))):
         given = json.loads(json.dumps(label.as_dict()))
         assert set(given) == {"kind", "level", "reasons", "codes", "text"}
         assert Guarantee.from_dict(given) == label

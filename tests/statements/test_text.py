@@ -11,9 +11,9 @@ import pytest
 import umdp
 from umdp.cli import run
 from umdp.learn import LEARNERS
-from umdp.source import Knowledge
+from umdp.source import Provenance
 from umdp.source.logs.rejected import RejectedRows
-from umdp.statements.guarantee import promise
+from umdp.statements.guarantee import guarantee_of
 from umdp.statements.text import nouns, were
 
 
@@ -25,9 +25,9 @@ def test_nouns_and_verbs() -> None:
 
 def test_one_row_was_rejected() -> None:
     claim = LEARNERS["confidence-sequence"]().claim
-    one = promise(claim, Knowledge(rows=3000, rejected=1))
+    one = guarantee_of(claim, Provenance(rows=3000, rejected=1))
     assert "1 of 3,000 rows was rejected: nobody knows what it would have said" in one.reasons
-    two = promise(claim, Knowledge(rows=3000, rejected=2))
+    two = guarantee_of(claim, Provenance(rows=3000, rejected=2))
     assert "2 of 3,000 rows were rejected: nobody knows what they would have said" in two.reasons
     rejected = RejectedRows("log.csv", "skip")
     rejected.take(("line 7", 7), "why", [])

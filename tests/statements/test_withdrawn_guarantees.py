@@ -75,7 +75,7 @@ def test_also_where_it_is_an_error(tmp_path: Path) -> None:
     log = Log(path, STRAY_GRAPH, on_error="fail")
     with pytest.raises(FormatError, match="does not list the successor on"):
         list(anytime(log, FAILED, ConfidenceSequence(0.05)))
-    assert [each.code for each in log.knowledge().findings] == [Code.STRAY]  # type: ignore[attr-defined]
+    assert [each.code for each in log.provenance().findings] == [Code.STRAY]  # type: ignore[attr-defined]
 
 
 def test_what_is_kept_of_a_run_that_stopped_at_such_a_row_promises_nothing(

@@ -15,9 +15,9 @@ from properties.test_infinite_horizon import drawn
 from umdp import (
     LUI,
     MDP,
+    CandidateEvaluation,
     ClopperPearson,
     ConfidenceSequence,
-    DirectEvidence,
     IntervalMDP,
     Rewards,
     SpecError,
@@ -150,7 +150,7 @@ def evidence_certificates(number: int) -> Iterator[Content]:
     truth = _truth()
     spec = ('Pmax=? [ F<=1 "goal" ]', 'Pmin=? [ F<=2 "goal" ]', "Rmax=? [ C<=3 ]")[number % 3]
     more: Any = {"most": 6.0} if spec[0] == "R" else {}
-    *_, last = anytime(truth, spec, LUI(), evidence=DirectEvidence(0.5, **more), trajectories=800, seed=number)
+    *_, last = anytime(truth, spec, LUI(), evidence=CandidateEvaluation(0.5, **more), trajectories=800, seed=number)
     if last.promise is not None and last.promise.by == "evidence":
         yield _read(last.certificate())
 

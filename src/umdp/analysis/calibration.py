@@ -21,7 +21,7 @@ from umdp.errors import ModelError, UmdpError
 from umdp.explore import Explorer, as_explorer
 from umdp.learn import Learner, as_learner
 from umdp.learn.tied import as_tied
-from umdp.learning.candidates import DirectEvidence, as_evidence
+from umdp.learning.candidates import CandidateEvaluation, as_evidence
 from umdp.learning.procedure import LearningRun
 from umdp.learning.validation import check_budgets
 from umdp.model import MDP
@@ -54,7 +54,7 @@ def calibrate(
     times: Sequence[int] | None = None,
     level: float | None = None,
     precision: float = 1e-6,
-    evidence: DirectEvidence | float | None = None,
+    evidence: CandidateEvaluation | float | None = None,
     tie: Tying | Tie | None = None,
     outcome: Outcome | None = None,
     jobs: int = 1,
@@ -128,7 +128,7 @@ class Plain:
     explorer: Explorer
     horizon: int | None = None
     precision: float = 1e-6
-    evidence: DirectEvidence | None = None
+    evidence: CandidateEvaluation | None = None
     tie: Tying | Tie | None = None
     outcome: Outcome | None = None
 
@@ -200,7 +200,7 @@ def simulated(source: Source) -> Source:
             "the true probabilities are not known here, and coverage is measured against them: calibrate on a benchmark, a model "
             "file, or an environment with a table"
         )
-    if source.knowledge().changes:
+    if source.provenance().changes:
         raise ModelError(
             "the process changes, and bounds from before say nothing of it after: calibrate on each of its stages"
         )

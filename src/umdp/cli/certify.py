@@ -63,7 +63,7 @@ class Certify:
 
     def run(self) -> int:
         """Play the policy and print what is promised of it; 0, or 1 where --until was not reached."""
-        from umdp.analysis.direct_evidence import certify_fitted
+        from umdp.analysis.monte_carlo import certify_fitted
         from umdp.learning.validation import check_budgets, check_until, threshold
 
         check_budgets(prefix="--", trajectories=self.trajectories, seconds=self.seconds)

@@ -55,7 +55,7 @@ class CheckEnv:
         if not isinstance(made, MDP):
             say(f"playing {name} with random actions, for at most {self.seconds:g} s", err=True, flush=True)
         if isinstance(made, Source) and made.env is not None:
-            given = made.graph if made.truth is None and made.knowledge().graph == "given" else None
+            given = made.graph if made.truth is None and made.provenance().graph == "given" else None
             known = made.graph.interface
             found = check_environment(made.env, given, state_of=None if known is None else known.state_of, **how)
         elif isinstance(made, MDP):

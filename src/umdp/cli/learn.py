@@ -327,7 +327,7 @@ class Learn:
         source, spec, horizon = config.build_source(given, self._tell)
         if source.explored is not None:
             config, spent = msgspec.structs.replace(config, explored=source.explored), time.monotonic() - begun
-        if self._free and not config.chosen and source.knowledge().graph == "observed":
+        if self._free and not config.chosen and source.provenance().graph == "observed":
             config = config.for_observed()
         return config.assemble(source, spec, horizon), config, min(spent, given)
 

@@ -61,7 +61,7 @@ def reaches(graph: Graph, weight: Array, wanted: Array, halt: Array, horizon: in
     Parameters
     ----------
     graph : Graph
-    weight : (C,) the probability of every choice within its state, or (K, C), by the step, as in an `Order`
+    weight : (C,) the probability of every choice within its state, or (K, C), by the step, as in an `SamplingRequest`
     wanted : (C,) the choices from which something is learned
     halt : (S,) states at which a trajectory ends
     horizon : the longest a trajectory may be

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.io.files import floats
-from umdp.io.numerals import INTERVAL, Values, Words, blank, intern, note, value, whole, word_end
+from umdp.io.numerals import INTERVAL, NumberFields, Words, blank, intern, note, value, whole, word_end
 from umdp.kernel import kernel
 
 __all__ = ["Columns", "scan"]
@@ -56,7 +56,7 @@ def scan(data: bytes, begin: int, line: int, wide: int, what: str, path: object)
     numbers, codes, values, words = (
         np.empty((wide, most), np.int32),
         np.empty(most, np.int32),
-        Values.room(most),
+        NumberFields.room(most),
         Words.room(),
     )
     found = np.zeros(4, np.int64)
@@ -70,7 +70,7 @@ def scan(data: bytes, begin: int, line: int, wide: int, what: str, path: object)
 
 
 @kernel
-def _scan(data: Array, at: int, numbers: Array, values: Values, codes: Array, words: Words, found: Array) -> bool:
+def _scan(data: Array, at: int, numbers: Array, values: NumberFields, codes: Array, words: Words, found: Array) -> bool:
     """Fill the columns, and write to `found` how much there is; return whether no line is unusual."""
     table, lower, upper, doubts, _ = values
     places = np.empty((2, 2), np.int64)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.io.numerals import INTERVAL, PLAIN, Values, Words, blank, decimal, intern, note, value, whole, word_end
+from umdp.io.numerals import INTERVAL, PLAIN, NumberFields, Words, blank, decimal, intern, note, value, whole, word_end
 from umdp.kernel import kernel
 
 __all__ = ["Body", "scan"]
@@ -83,7 +83,7 @@ def scan(
         np.empty((states, widths[0]), np.uint64), np.empty((lines, widths[1]), np.uint64),
         np.empty(states, np.int32), np.empty(lines, np.int32), np.zeros(5, np.int64),
     )  # fmt: skip
-    values, labels, names = Values.room(lines), Words.room(), Words.room()
+    values, labels, names = NumberFields.room(lines), Words.room(), Words.room()
     if not _scan(np.frombuffer(data, dtype=np.uint8), begin, actions, model, values, labels, names):
         return None
     found, choices, branches, named, texts = model.counts.tolist()
@@ -163,7 +163,9 @@ def _state(data: Array, at: int, number: int, table: Array, rewards: Array) -> i
 
 
 @kernel
-def _scan(data: Array, at: int, actions: bool, model: _Model, values: Values, labels: Words, names: Words) -> bool:
+def _scan(
+    data: Array, at: int, actions: bool, model: _Model, values: NumberFields, labels: Words, names: Words
+) -> bool:
     """Fill the arrays; return whether no line is unusual."""
     table, lower, upper, doubts, _ = values
     state_ptr, choice_ptr = model.state_ptr, model.choice_ptr

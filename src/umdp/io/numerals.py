@@ -20,7 +20,7 @@ __all__ = [
     "HARD",
     "INTERVAL",
     "PLAIN",
-    "Values",
+    "NumberFields",
     "Words",
     "blank",
     "decimal",
@@ -67,7 +67,7 @@ class Words(NamedTuple):
         return [data[i:j] for i, j in zip(self.begins[:count].tolist(), self.ends[:count].tolist(), strict=True)]
 
 
-class Values(NamedTuple):
+class NumberFields(NamedTuple):
     """Numbers and intervals of numbers, one a row, as they are read.
 
     Attributes
@@ -85,10 +85,10 @@ class Values(NamedTuple):
     found: Array
 
     @staticmethod
-    def room(most: int) -> Values:
+    def room(most: int) -> NumberFields:
         """Return room for so many rows; what is never written to takes no memory."""
         lower, upper = np.empty(most, np.uint64), np.empty(most, np.uint64)
-        return Values(powers(), lower, upper, np.empty((2 * most, 3), np.int64), np.zeros(2, np.int64))
+        return NumberFields(powers(), lower, upper, np.empty((2 * most, 3), np.int64), np.zeros(2, np.int64))
 
     def settled(self, data: bytes, rows: int, look: Look) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Return the values, or the lower and upper ends where some are intervals; `look` is given tokens and their rows."""

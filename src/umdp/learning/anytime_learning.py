@@ -12,7 +12,7 @@ from typing import Any
 from umdp.explore import Explorer, as_explorer
 from umdp.learn import Learner, as_learner
 from umdp.learn.tied import as_tied
-from umdp.learning.candidates import DirectEvidence, as_evidence
+from umdp.learning.candidates import CandidateEvaluation, as_evidence
 from umdp.learning.loop import StoppingCriteria, proceed
 from umdp.learning.procedure import LearningRun
 from umdp.learning.snapshot import Snapshot
@@ -42,7 +42,7 @@ def anytime(
     gap: float | None = None,
     precision: float = 1e-6,
     per_solve: int | None = None,
-    evidence: DirectEvidence | float | None = None,
+    evidence: CandidateEvaluation | float | None = None,
     tie: Tying | ParametricMDP | Tie | None = None,
     outcome: Outcome | None = None,
     stop: Callable[[], bool] | None = None,
@@ -73,7 +73,7 @@ def anytime(
     per_solve : int, optional
         The fewest trajectories of an iteration. By default one is enough, except with environments: there an iteration takes so
         many that collecting and solving share the time.
-    evidence : DirectEvidence or float, optional
+    evidence : CandidateEvaluation or float, optional
         The share of trajectories in which a candidate policy is played, such as 0.5: what that proves is a promise of its own,
         with any learner; see `Snapshot.promise`.
     tie, outcome : Tying, or functions as for `Tying.of`, or ParametricMDP, optional

@@ -15,7 +15,7 @@ from umdp.explore.schedule import least_trajectories
 from umdp.learning.candidates.point_estimate import PointEstimate
 from umdp.learning.procedure import LearningRun
 from umdp.learning.snapshot import Snapshot
-from umdp.source import Order, Source
+from umdp.source import SamplingRequest, Source
 from umdp.spec import Threshold
 from umdp.statements.text import nouns
 
@@ -145,7 +145,7 @@ def explore(run: LearningRun, criteria: StoppingCriteria, over: Callable[[], str
         chunk = MANY if source.eager or source.whole else run.chunk
         free = MANY if candidates is None else candidates.free
         most = min(chunk, criteria.most(state.trajectories, state.steps, horizon), missing or MANY, free)
-        batch = source.collect(Order(weight, run.halt, horizon, left, most))
+        batch = source.collect(SamplingRequest(weight, run.halt, horizon, left, most))
         state.see(batch)
         if candidates is not None and candidates.explore(batch.trajectories):  # it is a candidate's turn
             return True, None
@@ -236,4 +236,4 @@ def _unread(source: Source, ended: bool) -> bool:
     """Whether a log that decides the value was not read to its end: how much stands behind it, and what is wrong with it."""
     if source.interactive or ended:
         return False
-    return source.closed or source.knowledge().graph == "observed"
+    return source.closed or source.provenance().graph == "observed"

@@ -17,7 +17,7 @@ from umdp.explore import Explorer, Optimism, Uniform, View, reaches
 from umdp.explore.policies import directions
 from umdp.explore.schedule import doubling
 from umdp.learn import Learner
-from umdp.learning.candidates import DirectEvidence
+from umdp.learning.candidates import CandidateEvaluation
 from umdp.learning.candidates.evaluation_settings import divide
 from umdp.learning.candidates.scheduler import CandidateScheduler
 from umdp.learning.snapshot import Snapshot
@@ -32,7 +32,7 @@ from umdp.source import Source
 from umdp.source.source import without_rest
 from umdp.spec import Spec
 from umdp.statements.conditions import ON_OBSERVED
-from umdp.statements.guarantee import Guarantee, promise
+from umdp.statements.guarantee import Guarantee, guarantee_of
 
 __all__ = ["LearningRun"]
 
@@ -76,7 +76,7 @@ class LearningRun:
     horizon: int | None = None
     precision: float = 1e-6
     per_solve: int | None = None
-    evidence: DirectEvidence | None = None
+    evidence: CandidateEvaluation | None = None
 
     def __post_init__(self) -> None:
         check_spec(self.spec)
@@ -160,12 +160,12 @@ class LearningRun:
         """Return how to work out what is promised now; that depends on nothing that may change later."""
         state, settings, source, solution = self.state, self.settings, self.source, self._solved.robust
         learner, counts, looks, candidates = state.learner, state.counts, state.iteration, state.candidates
-        whole, knowledge = state.ended and not source.interactive, source.knowledge()
+        whole, provenance = state.ended and not source.interactive, source.provenance()
 
         def work_out() -> Guarantee:
             claim = learner.claim if candidates is None else candidates.shared(learner.claim)
-            return promise(
-                claim, knowledge, looks=looks, whole=whole, discovers=learner.discovers, watches=learner.watches,
+            return guarantee_of(
+                claim, provenance, looks=looks, whole=whole, discovers=learner.discovers, watches=learner.watches,
                 asked=settings.asked, decided_unseen=settings.unseen(learner.sightings(counts), solution) if claim.holds else 0,
                 reward=settings.reward,
             )  # fmt: skip

@@ -14,7 +14,7 @@ from umdp.errors import ModelError
 from umdp.learn.learner import Alarm, in_lines
 from umdp.learn.tied import Tied
 from umdp.learning.candidates.candidate import reached_states
-from umdp.learning.candidates.guaranteed import Promised
+from umdp.learning.candidates.guaranteed import GuaranteedBound
 from umdp.learning.validation import return_of
 from umdp.model import MDP, Graph, IntervalMDP, Policy
 from umdp.solver import Bracket, Solution, Status, evaluate
@@ -93,7 +93,7 @@ class Snapshot:
     partial: bool = False
     ledger: Callable[[], dict[str, Any] | None] | None = field(default=None, repr=False)
     counts: NDArray[np.int64] | None = field(default=None, repr=False)
-    evidence: Promised | None = field(default=None, repr=False)
+    evidence: GuaranteedBound | None = field(default=None, repr=False)
     alarms: tuple[Alarm, ...] = field(default=(), repr=False)
     learner: Learner | None = field(default=None, repr=False)
     values: PolicyValues | None = field(default=None, repr=False)
@@ -129,12 +129,12 @@ class Snapshot:
         return return_of(self.robust.model, self.robust.spec, self.bracket.lower, self.bracket.upper)
 
     @cached_property
-    def promise(self) -> Promised | None:
+    def promise(self) -> GuaranteedBound | None:
         """The answer: the better of what the learned model and what playing candidates promise; None where neither does."""
         rises, found = _rises(self.robust.spec), None
         bound = self.bracket.lower if rises else self.bracket.upper
         if self.guarantee.holds:
-            found = Promised(bound, rises, self.robust.policy, self.guarantee)
+            found = GuaranteedBound(bound, rises, self.robust.policy, self.guarantee)
         played = self.evidence
         return played if played is not None and played.holds and played.beats(found) else found
 

@@ -17,7 +17,7 @@ from umdp.learn.learner_settings import make_learner, settings_of
 from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning.anytime_learning import remembering
-from umdp.learning.candidates import DirectEvidence
+from umdp.learning.candidates import CandidateEvaluation
 from umdp.learning.loop import StoppingCriteria
 from umdp.learning.procedure import LearningRun
 from umdp.learning.validation import check_budgets, check_gap, check_numbers, check_spec, check_until, threshold
@@ -60,7 +60,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     seed, horizon, precision, per_solve : see `anytime`
     sampling : how a model is simulated, see `Simulator`
     evidence, evidence_rate, most : the share of trajectories that candidates play, its error rate, and the most that a
-        trajectory is worth; see `DirectEvidence`
+        trajectory is worth; see `CandidateEvaluation`
     explored : the steps of exploratory episodes, in a run of an environment without a table
     switch, after : what the process becomes, and after how many trajectories
     log, follow, on_error : a log or stream to learn from instead of simulating the model; - is standard input
@@ -240,9 +240,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             raise ModelError(f"there is no way to explore called {self.explore!r}; there are {', '.join(EXPLORERS)}")
         return Optimism(self.xi) if kind is Optimism else kind()
 
-    def build_evidence(self) -> DirectEvidence | None:
+    def build_evidence(self) -> CandidateEvaluation | None:
         """Return what candidates play; None without."""
-        return None if self.evidence is None else DirectEvidence(self.evidence, self.evidence_rate, self.most)
+        return None if self.evidence is None else CandidateEvaluation(self.evidence, self.evidence_rate, self.most)
 
     def build_source(
         self, explore_seconds: float | None = None, tell: Callable[[str], None] | None = None

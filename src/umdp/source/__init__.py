@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from umdp.model import MDP
 from umdp.source.simulator import Simulator, switch
-from umdp.source.source import Batch, Knowledge, Order, Source
+from umdp.source.source import Batch, Provenance, SamplingRequest, Source
 
 if TYPE_CHECKING:
     from umdp.source.environments import (
@@ -31,10 +31,10 @@ __all__ = [
     "EnvironmentCheck",
     "Finding",
     "Gymnasium",
-    "Knowledge",
     "Log",
     "Observed",
-    "Order",
+    "Provenance",
+    "SamplingRequest",
     "Simulator",
     "Source",
     "Stream",

@@ -10,7 +10,7 @@ from umdp.automata.product import Product
 from umdp.model import MDP
 from umdp.solver.temporal import probability_in
 from umdp.source.product_tracker import ProductTracker
-from umdp.source.source import Batch, ClosedWorldSource, Order, Source, SourceWrapper, process_of
+from umdp.source.source import Batch, ClosedWorldSource, SamplingRequest, Source, SourceWrapper, process_of
 
 __all__ = ["ProductSource"]
 
@@ -57,7 +57,7 @@ class ProductSource(SourceWrapper):
         """The product of the process itself, where it is known."""
         return self._truth
 
-    def collect(self, order: Order) -> Batch:
+    def collect(self, order: SamplingRequest) -> Batch:
         """Play the product's policy, or count what was recorded."""
         if self._played is not None:
             return self._played.collect(replace(order, walk=self._walk))

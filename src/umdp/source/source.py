@@ -22,8 +22,8 @@ __all__ = [
     "MARKOV",
     "Batch",
     "ClosedWorldSource",
-    "Knowledge",
-    "Order",
+    "Provenance",
+    "SamplingRequest",
     "Source",
     "SourceWrapper",
     "listed",
@@ -35,7 +35,7 @@ MARKOV = say(Code.MARKOV)
 
 
 @dataclass(frozen=True, eq=False)
-class Order:
+class SamplingRequest:
     """The order for a batch: what to collect next.
 
     Attributes
@@ -76,7 +76,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class Provenance:
     """Data provenance: what a source knows of its data, and what must be true of it for anything to be promised.
 
     By default everything is given and clean, as with a simulator.
@@ -97,7 +97,7 @@ class Knowledge:
 
     Examples
     --------
-    >>> Knowledge().graph, Knowledge(graph="observed", rest=True).rest
+    >>> Provenance().graph, Provenance(graph="observed", rest=True).rest
     ('given', True)
     """
 
@@ -181,7 +181,7 @@ class Source(ABC):
         """Start from the beginning; equal seeds give equal batches."""
 
     @abstractmethod
-    def collect(self, order: Order) -> Batch:
+    def collect(self, order: SamplingRequest) -> Batch:
         """Collect trajectories until the order is met or nothing more comes."""
 
     def state(self) -> dict[str, Any]:
@@ -191,9 +191,9 @@ class Source(ABC):
     def restore(self, state: Mapping[str, Any]) -> None:  # noqa: B027 - a source without state has nothing to do
         """Go on from a state; the source must have begun."""
 
-    def knowledge(self) -> Knowledge:
+    def provenance(self) -> Provenance:
         """Return what is known of the data so far; what is promised depends on it."""
-        return Knowledge()
+        return Provenance()
 
     def report(self) -> list[str]:
         """Return what the user should know about the data so far, a line each: statements (`umdp.statements`), or plain text."""
@@ -221,9 +221,9 @@ class SourceWrapper(Source):
         """Start from the beginning."""
         self.inner.begin(seed)
 
-    def knowledge(self) -> Knowledge:
+    def provenance(self) -> Provenance:
         """Return what the source knows."""
-        return self.inner.knowledge()
+        return self.inner.provenance()
 
     def state(self) -> dict[str, Any]:
         """Return the state of the source."""
@@ -271,7 +271,7 @@ class ClosedWorldSource(SourceWrapper):
         self.graph, self.kept = listed(source.graph)
         self.closed = True
 
-    def collect(self, order: Order) -> Batch:
+    def collect(self, order: SamplingRequest) -> Batch:
         """Collect what the source collects."""
         batch = self.inner.collect(order)
         return replace(batch, counts=batch.counts[self.kept])

@@ -11,9 +11,9 @@ from umdp.statements import Code, Statement, codes_of, say, stated
 from umdp.statements.conditions import CONDITIONS, FLOORS, ON_OBSERVED, Asked, GraphKind
 
 if TYPE_CHECKING:
-    from umdp.source.source import Knowledge
+    from umdp.source.source import Provenance
 
-__all__ = ["Guarantee", "promise"]
+__all__ = ["Guarantee", "guarantee_of"]
 
 Kind = Literal["none", "fixed-N", "any-time"]
 
@@ -123,9 +123,9 @@ class Guarantee:
         return facts_html(replace(self, reasons=()).text, facts)
 
 
-def promise(
+def guarantee_of(
     claim: Guarantee,
-    knowledge: Knowledge,
+    provenance: Provenance,
     *,
     looks: int = 0,
     whole: bool = True,
@@ -141,7 +141,7 @@ def promise(
     ----------
     claim : Guarantee
         What the learner alone would promise.
-    knowledge : Knowledge
+    provenance : Provenance
         What the source knows of its data.
     looks : int
         How often the bounds were looked at after data had come in.
@@ -160,28 +160,28 @@ def promise(
 
     Examples
     --------
-    >>> from umdp.source.source import Knowledge
+    >>> from umdp.source.source import Provenance
     >>> claim = Guarantee("any-time", 0.95)
-    >>> print(promise(claim, Knowledge()))
+    >>> print(guarantee_of(claim, Provenance()))
     with probability 95 %, whenever you stop
-    >>> print(promise(claim, Knowledge(changes=True)))
+    >>> print(guarantee_of(claim, Provenance(changes=True)))
     no guarantee: the process is known to change: bounds from before say nothing of it after
-    >>> print(promise(claim, Knowledge(), decided_unseen=2))
+    >>> print(guarantee_of(claim, Provenance(), decided_unseen=2))
     with probability 95 %, whenever you stop, provided that every listed transition can happen: 2 of those on which ...
     """
-    paid = [stated(each) for each in knowledge.rewards.get(reward or "", ())]
+    paid = [stated(each) for each in provenance.rewards.get(reward or "", ())]
     if ON_OBSERVED[asked].against:
         paid = [each for each in paid if each.code not in FLOORS]
     against = [
         *(() if claim.holds else claim.reasons or (say(Code.NO_CLAIM),)),
-        *_against_graph(knowledge, asked, discovers=discovers, unseen=decided_unseen),
-        *_against_data(knowledge, watches=watches),
+        *_against_graph(provenance, asked, discovers=discovers, unseen=decided_unseen),
+        *_against_data(provenance, watches=watches),
         *(each for each in paid if each.code not in CONDITIONS),
         *_against_looking(claim, looks, whole=whole),
     ]
     if against:
         return Guarantee("none", None, tuple(against))
-    conditions = [*claim.reasons, *knowledge.assumptions, *paid]
+    conditions = [*claim.reasons, *provenance.assumptions, *paid]
     if claim.kind == "fixed-N" and Code.FIXED not in codes_of(conditions):
         conditions.append(say(Code.FIXED))
     if decided_unseen:
@@ -189,28 +189,28 @@ def promise(
     return replace(claim, reasons=tuple(conditions))
 
 
-def _against_graph(knowledge: Knowledge, asked: Asked, *, discovers: bool, unseen: int) -> list[Statement]:
-    kind = knowledge.graph_kind
+def _against_graph(provenance: Provenance, asked: Asked, *, discovers: bool, unseen: int) -> list[Statement]:
+    kind = provenance.graph_kind
     if kind is GraphKind.GIVEN:
         return []
     if kind is GraphKind.CLOSED:
         return [say(Code.OBSERVED)]
     found = [] if discovers else [say(Code.NOT_FOUND)]
     found += [say(code) for code in ON_OBSERVED[asked].against]
-    if unseen and knowledge.graph == "observed":
+    if unseen and provenance.graph == "observed":
         found.append(say(Code.UNSEEN, unseen=unseen))
     return found
 
 
-def _against_data(knowledge: Knowledge, *, watches: bool) -> list[str]:
+def _against_data(provenance: Provenance, *, watches: bool) -> list[str]:
     found: list[str] = []
-    if knowledge.unlisted:
-        found.append(say(Code.DROPPED, unlisted=knowledge.unlisted, rows=knowledge.rows))
-    if knowledge.rejected:
-        found.append(say(Code.REJECTED, rejected=knowledge.rejected, rows=knowledge.rows))
-    if knowledge.changes and not watches:
+    if provenance.unlisted:
+        found.append(say(Code.DROPPED, unlisted=provenance.unlisted, rows=provenance.rows))
+    if provenance.rejected:
+        found.append(say(Code.REJECTED, rejected=provenance.rejected, rows=provenance.rows))
+    if provenance.changes and not watches:
         found.append(say(Code.CHANGES))
-    return [*found, *knowledge.findings]
+    return [*found, *provenance.findings]
 
 
 def _against_looking(claim: Guarantee, looks: int, *, whole: bool) -> list[Statement]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.learning.candidates.processes import Remembering, random_mdp
 
-from umdp import LUI, MDP, ConfidenceSequence, DirectEvidence, Spec, anytime, evaluate
+from umdp import LUI, MDP, CandidateEvaluation, ConfidenceSequence, Spec, anytime, evaluate
 from umdp.analysis.explainer import ledger
 from umdp.benchmark import BENCHMARKS, grid
 from umdp.errors import ModelError
@@ -28,7 +28,7 @@ from umdp.statements import Refusal
 GOAL = Spec.parse('Pmax=? [ F "goal" ]')
 UNTIL = Spec.parse('Pmax=? [ !"trap" U "goal" ]')
 SMALL = grid(4, 3, traps=[(1, 0), (2, 1)])
-HALF = DirectEvidence(0.5)
+HALF = CandidateEvaluation(0.5)
 
 
 def run_of(learner=None, spec=UNTIL, mdp=SMALL, evidence=HALF, **more) -> LearningRun:
@@ -42,7 +42,7 @@ def last(run, **limits):
 
 @pytest.mark.parametrize("share", [0.2, 0.8])
 def test_candidates_play_their_share(share):
-    run = run_of(evidence=DirectEvidence(share))
+    run = run_of(evidence=CandidateEvaluation(share))
     shown = last(run, trajectories=3000)
     playing = run.candidates
     assert playing.explored + playing.played == shown.trajectories == 3000
@@ -135,7 +135,7 @@ def test_the_error_rate_is_shared_and_the_label_is_for_both():
     shown = last(run, trajectories=500)
     assert sum(shown.evidence.spent) <= 0.01
     assert run_of(
-        ConfidenceSequence(0.02), evidence=DirectEvidence(error_rate=0.03)
+        ConfidenceSequence(0.02), evidence=CandidateEvaluation(error_rate=0.03)
     ).guarantee().level == pytest.approx(0.95)
     assert run_of().candidates.budget.level == 0.99
     assert not run_of().guarantee().holds
@@ -170,7 +170,7 @@ def test_a_process_that_changes_is_promised_nothing():
 
 def test_a_cost_above_the_most_withdraws_the_promise():
     spec = Spec.parse('R{"r"}min=? [ F "end" ]')
-    run = run_of(spec=spec, mdp=random_mdp(3), evidence=DirectEvidence(most=0.5))
+    run = run_of(spec=spec, mdp=random_mdp(3), evidence=CandidateEvaluation(most=0.5))
     shown = last(run, trajectories=600)
     assert run.candidates.beyond
     assert shown.promise is None
@@ -190,7 +190,7 @@ def test_policies_that_differ_where_they_never_get_are_the_same():
 @pytest.mark.parametrize("given", [0, 1, 1.5, -0.1, "half", float("nan")])
 def test_a_share_is_strictly_between_0_and_1(given):
     with pytest.raises(ModelError, match="between 0 and 1"):
-        DirectEvidence(given)
+        CandidateEvaluation(given)
 
 
 def test_a_log_cannot_be_played(tmp_path):
@@ -215,7 +215,9 @@ def false_promises(
     """Return in how many runs a promise was ever wrong, at whatever snapshot."""
     wrong, values = 0, {}
     for seed in range(first, first + runs):
-        run = LearningRun(Simulator(mdp), spec, learner, seed=seed, per_solve=10, evidence=DirectEvidence(0.5, rate))
+        run = LearningRun(
+            Simulator(mdp), spec, learner, seed=seed, per_solve=10, evidence=CandidateEvaluation(0.5, rate)
+        )
         found = False
         for shown in proceed(run, StoppingCriteria(trajectories=trajectories)):
             played = shown.evidence

@@ -4,7 +4,7 @@ A share of the trajectories is played by a policy that was fixed before, the can
 confidence sequence, whatever the learner promises or does not; and the learner learns from them like from any others.
 """
 
-from umdp.learning.candidates.evaluation_settings import DirectEvidence, as_evidence
-from umdp.learning.candidates.guaranteed import Promised
+from umdp.learning.candidates.evaluation_settings import CandidateEvaluation, as_evidence
+from umdp.learning.candidates.guaranteed import GuaranteedBound
 
-__all__ = ["DirectEvidence", "Promised", "as_evidence"]
+__all__ = ["CandidateEvaluation", "GuaranteedBound", "as_evidence"]

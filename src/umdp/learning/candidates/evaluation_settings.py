@@ -10,13 +10,13 @@ from typing import Any
 from umdp.errors import ModelError
 from umdp.learn import Learner
 
-__all__ = ["ERROR_RATE", "Budget", "DirectEvidence", "as_evidence", "divide"]
+__all__ = ["ERROR_RATE", "Budget", "CandidateEvaluation", "as_evidence", "divide"]
 
 SHARE, ERROR_RATE = 0.5, 0.01
 
 
 @dataclass(frozen=True)
-class DirectEvidence:
+class CandidateEvaluation:
     """That a share of the trajectories is played by a candidate policy, as evidence of its value.
 
     Attributes
@@ -30,9 +30,9 @@ class DirectEvidence:
 
     Examples
     --------
-    >>> DirectEvidence().share, DirectEvidence(0.25, most=100).most
+    >>> CandidateEvaluation().share, CandidateEvaluation(0.25, most=100).most
     (0.5, 100)
-    >>> DirectEvidence(1.5)
+    >>> CandidateEvaluation(1.5)
     Traceback (most recent call last):
     ...
     umdp.errors.ModelError: evidence is the share of trajectories that candidates play, between 0 and 1, such as 0.5, not 1.5
@@ -57,19 +57,21 @@ class DirectEvidence:
             )
 
 
-def as_evidence(given: DirectEvidence | float | bool | None) -> DirectEvidence | None:
+def as_evidence(given: CandidateEvaluation | float | bool | None) -> CandidateEvaluation | None:
     """Return what a share, or yes or no, stands for.
 
     Examples
     --------
-    >>> as_evidence(0.25), as_evidence(True), as_evidence(None)
-    (DirectEvidence(share=0.25, error_rate=None, most=None), DirectEvidence(share=0.5, error_rate=None, most=None), None)
+    >>> as_evidence(0.25)
+    CandidateEvaluation(share=0.25, error_rate=None, most=None)
+    >>> as_evidence(True).share, as_evidence(None)
+    (0.5, None)
     """
     if given is None or given is False:
         return None
-    if isinstance(given, DirectEvidence):
+    if isinstance(given, CandidateEvaluation):
         return given
-    return DirectEvidence() if given is True else DirectEvidence(given)
+    return CandidateEvaluation() if given is True else CandidateEvaluation(given)
 
 
 @dataclass(frozen=True)
@@ -83,21 +85,21 @@ class Budget:
     level : the probability with which these and what the learner promises hold, all together
     """
 
-    settings: DirectEvidence
+    settings: CandidateEvaluation
     rate: float
     level: float
 
 
-def divide(learner: Learner, evidence: DirectEvidence) -> tuple[Learner, Budget]:
+def divide(learner: Learner, evidence: CandidateEvaluation) -> tuple[Learner, Budget]:
     """Return the learner with what is left to it of the error rate, and what evidence has of it.
 
     Examples
     --------
     >>> from umdp import LUI, ConfidenceSequence
-    >>> learner, budget = divide(ConfidenceSequence(0.02), DirectEvidence())
+    >>> learner, budget = divide(ConfidenceSequence(0.02), CandidateEvaluation())
     >>> learner.error_rate, budget.rate, budget.level
     (0.01, 0.01, 0.98)
-    >>> divide(LUI(), DirectEvidence(error_rate=0.05))[1].level
+    >>> divide(LUI(), CandidateEvaluation(error_rate=0.05))[1].level
     0.95
     """
     claim = learner.claim

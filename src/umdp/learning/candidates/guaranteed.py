@@ -19,13 +19,13 @@ from umdp.statements.text import nouns, safe_bound
 from umdp.verify.checker import verify_content
 from umdp.verify.document import digest
 
-__all__ = ["Promised", "prove_played"]
+__all__ = ["GuaranteedBound", "prove_played"]
 
 LESS = 2.0**-46  # a bound is claimed a little weaker than it was found, for whoever computes with other digits
 
 
 @dataclass(frozen=True, eq=False)
-class Promised:
+class GuaranteedBound:
     """The promise that is the answer of a run: the better of that of the learned model and that of playing a policy.
 
     Attributes
@@ -64,7 +64,7 @@ class Promised:
         --------
         >>> from umdp import Graph
         >>> policy = Policy(Graph([0, 1], [0, 1], [0]), [0])
-        >>> print(Promised(0.3, True, policy, Guarantee("any-time", 0.99), "evidence", 1600, 540.0).how)
+        >>> print(GuaranteedBound(0.3, True, policy, Guarantee("any-time", 0.99), "evidence", 1600, 540.0).how)
         by playing this policy 1,600 times, with probability 99 %, whenever you stop
         """
         return f"{self.source}, {self.guarantee}"
@@ -81,7 +81,7 @@ class Promised:
         """Whether anything is promised that is not clear anyway."""
         return self.guarantee.holds and (self.bound > 0 if self.at_least else self.bound < self.most)
 
-    def beats(self, other: Promised | None) -> bool:
+    def beats(self, other: GuaranteedBound | None) -> bool:
         """Whether this one promises more."""
         return other is None or (self.bound > other.bound if self.at_least else self.bound < other.bound)
 
@@ -99,7 +99,7 @@ class Promised:
         }  # fmt: skip
 
 
-def prove_played(promise: Promised, solution: Solution) -> Certificate:
+def prove_played(promise: GuaranteedBound, solution: Solution) -> Certificate:
     """Return the certificate of a promise by evidence; `solution` says for which model and property.
 
     Raises

@@ -12,7 +12,7 @@ import numpy as np
 from umdp.errors import ModelError
 from umdp.learning.candidates.candidate import Candidate, informed, same
 from umdp.learning.candidates.evaluation_settings import Budget
-from umdp.learning.candidates.guaranteed import Promised
+from umdp.learning.candidates.guaranteed import GuaranteedBound
 from umdp.learning.candidates.point_estimate import PointEstimate
 from umdp.learning.candidates.tally import Role, Tally
 from umdp.model import Policy
@@ -205,23 +205,25 @@ class CandidateScheduler:
 
     # -- what is promised ------------------------------------------------------------------------------------
 
-    def promised(self, source: Source, policy: Policy) -> Promised:
+    def promised(self, source: Source, policy: Policy) -> GuaranteedBound:
         """Return the best that playing promises; without a candidate, of the policy given that it is not the worst."""
         label, tally = self.label(source), self.tally
         found = [one.bound() for one in self.candidates]
         if not found:
             rate = self.budget.rate
-            return Promised(tally.value(0.0), tally.at_least, policy, label, "evidence", most=tally.most, rate=rate)
+            return GuaranteedBound(
+                tally.value(0.0), tally.at_least, policy, label, "evidence", most=tally.most, rate=rate
+            )
         rank = max(range(len(found)), key=lambda i: found[i][0])
         one, (end, plays, hits) = self.candidates[rank], found[rank]
-        return Promised(
+        return GuaranteedBound(
             tally.value(end), tally.at_least, one.policy, label, "evidence", plays, hits,
             tuple(each.level for each in self.candidates), rank, one.mixture, tally.most, self.budget.rate,
         )  # fmt: skip
 
     def label(self, source: Source) -> Guarantee:
         """Return how sure bounds from playing are, and on which conditions; or why they are not."""
-        known, tally = source.knowledge(), self.tally
+        known, tally = source.provenance(), self.tally
         against: list[str] = [say(Code.CHANGES)] if known.changes else []
         if self.beyond:
             against.append(say(Code.BEYOND_MOST, most=tally.most))

@@ -14,7 +14,7 @@ from umdp.model import Graph, Policy
 from umdp.solver.graph.decided import Edges, Shape
 from umdp.solver.objective import objective_of
 from umdp.source.observed_graph import STAY
-from umdp.source.source import Batch, Order, Source
+from umdp.source.source import Batch, SamplingRequest, Source
 from umdp.spec import Direction, Spec
 
 __all__ = ["Role", "Tally", "paid"]
@@ -79,7 +79,7 @@ class Tally:
         # A simulated trajectory ends where it is told to; in an environment it may end anywhere, and nobody is told.
         self._sure = source.simulates
         # Of a graph that was only observed nothing is known but that episodes have ended where they end.
-        self._trusted = source.knowledge().graph == "given"
+        self._trusted = source.provenance().graph == "given"
         self.one_by_one = self._paid is not None or (self.steps is not None and not self.wants_goal and not self._sure)
         self._edges = Edges(Shape.of(graph))
 
@@ -102,7 +102,7 @@ class Tally:
 
     def play(self, source: Source, role: Role, trajectories: int) -> tuple[Batch, float]:
         """Play a policy so often, or less; return what was seen, and what it counts for in all."""
-        order = Order(
+        order = SamplingRequest(
             role.weight, role.halt, self.horizon, np.full(self.graph.choices, -1, dtype=np.int64), trajectories
         )
         batch = source.collect(order)
@@ -197,6 +197,6 @@ def _most(spec: Spec, most: float | None, *, paid: bool) -> float:
     if most is None:
         raise ModelError(
             f"{spec} has no bound that playing alone can prove: a trajectory that was never seen may count for anything. Say the "
-            "most that one can earn or cost: DirectEvidence(most=...) (--most)"
+            "most that one can earn or cost: CandidateEvaluation(most=...) (--most)"
         )
     return float(most)

@@ -17,7 +17,7 @@ from umdp.source.logs.rejected import OnError
 from umdp.source.lookup import Lookup
 from umdp.source.markov import MarkovTest
 from umdp.source.random_streams import EpisodeSeeds, RandomStream, bit_generator
-from umdp.source.source import MARKOV, Batch, Knowledge, Order, Source
+from umdp.source.source import MARKOV, Batch, Provenance, SamplingRequest, Source
 from umdp.statements import Code, DiagnosticCode, Statement, Unlisted, say
 
 __all__ = ["Environment"]
@@ -60,7 +60,7 @@ class Environment(Source):
     Examples
     --------
     >>> import random
-    >>> from umdp.source import Order
+    >>> from umdp.source import SamplingRequest
     >>> class Coin:
     ...     def reset(self, seed=None):
     ...         self.random = random.Random(seed) if seed is not None else self.random
@@ -71,7 +71,7 @@ class Environment(Source):
     >>> graph = Graph([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], state_names=names, actions=["throw", "stay", "stay"])
     >>> source = Environment(Coin(), graph)
     >>> source.begin(seed=1)
-    >>> batch = source.collect(Order(np.ones(3), np.zeros(3, bool), 10, np.full(3, -1), 100))
+    >>> batch = source.collect(SamplingRequest(np.ones(3), np.zeros(3, bool), 10, np.full(3, -1), 100))
     >>> batch.trajectories, batch.steps, int(batch.counts[:2].sum())
     (100, 100, 100)
     """
@@ -147,7 +147,7 @@ class Environment(Source):
         self._untested: list[tuple[list[int], list[int]]] = []
         self._kept = self._state()
 
-    def collect(self, order: Order) -> Batch:
+    def collect(self, order: SamplingRequest) -> Batch:
         """Play episodes until the order is met."""
         try:
             return self._collect(order)
@@ -155,7 +155,7 @@ class Environment(Source):
             self._restore(self._kept)  # a batch that was interrupted did not happen
             raise
 
-    def _collect(self, order: Order) -> Batch:
+    def _collect(self, order: SamplingRequest) -> Batch:
         rng = np.random.Generator(self._generator)
         way = Way(self.graph, self._takeable, order, rng.random)
         counts = np.zeros(way.graph.transitions, dtype=np.int64)
@@ -296,13 +296,13 @@ class Environment(Source):
         self._first = list(state["first"])
         self._kept = dict(state)
 
-    def knowledge(self) -> Knowledge:
+    def provenance(self) -> Provenance:
         """Return how many steps were taken, and how many of them the graph does not list."""
         unlisted, lower = self._done["unlisted"], self._done["lower"]
         findings: list[Statement] = [say(Code.PAID_LESS, steps=lower)] if lower else []
         if (past := self._tested().finding) is not None:
             findings.append(past.said)
-        return Knowledge(
+        return Provenance(
             graph=self._graph_from,
             rest=self.graph.rest is not None,
             unlisted=unlisted,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import Graph
-from umdp.source.source import Order
+from umdp.source.source import SamplingRequest
 
 __all__ = ["Way"]
 
@@ -26,7 +26,7 @@ class Way:
     own : Graph
         That of the environment.
     takeable : (C,) which of its choices are actions
-    order : Order
+    order : SamplingRequest
     uniform : draws numbers from 0 to 1
 
     Attributes
@@ -36,7 +36,9 @@ class Way:
     path, choices : the transitions taken, and the choices they belong to
     """
 
-    def __init__(self, own: Graph, takeable: NDArray[np.bool_], order: Order, uniform: Callable[[], float]) -> None:
+    def __init__(
+        self, own: Graph, takeable: NDArray[np.bool_], order: SamplingRequest, uniform: Callable[[], float]
+    ) -> None:
         self._walk, self._horizon = order.walk, order.horizon
         self.graph = own if order.walk is None else order.walk.graph
         stuck = ~np.logical_or.reduceat(takeable, own.state_ptr[:-1])

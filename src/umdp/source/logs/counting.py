@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.source.logs.row_decoding import Rows
 from umdp.source.lookup import Lookup
-from umdp.source.source import Batch, Order
+from umdp.source.source import Batch, SamplingRequest
 
 __all__ = ["LONGEST", "RowCounter"]
 
@@ -36,7 +36,9 @@ class RowCounter:
     rows, steps : how many rows were taken, and how many of them counted
     """
 
-    def __init__(self, lookup: Lookup, order: Order, longest: int = LONGEST, starts: Array | None = None) -> None:
+    def __init__(
+        self, lookup: Lookup, order: SamplingRequest, longest: int = LONGEST, starts: Array | None = None
+    ) -> None:
         self.counts: Array = np.zeros(lookup.graph.transitions, dtype=np.int64)
         self.trajectories = self.rows = self.steps = 0
         self._choice_of = lookup.choice_of

@@ -76,14 +76,14 @@ class Log(Recorded):
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from umdp.source import Order
+    >>> from umdp.source import SamplingRequest
     >>> text = "trajectory,state,action,next\n1,a,go,a\n1,a,go,b\n2,a,go,b\n"
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "log.csv")
     ...     _ = path.write_text(text)
     ...     log = Log(path, labels={"goal": ["b"]})
     ...     log.begin()
-    ...     batch = log.collect(Order(np.ones(3), np.zeros(3, bool), 100, np.full(3, -1), 1000))
+    ...     batch = log.collect(SamplingRequest(np.ones(3), np.zeros(3, bool), 100, np.full(3, -1), 1000))
     ...     log.close()
     >>> batch.counts, batch.trajectories, batch.ended
     (array([1, 2, 0, 0, 0]), 2, True)

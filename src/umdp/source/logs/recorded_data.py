@@ -23,7 +23,7 @@ from umdp.source.logs.reader import Reader
 from umdp.source.logs.rejected import Kind, OnError, RejectedRows
 from umdp.source.logs.row_decoding import Carry, Rows, decode
 from umdp.source.lookup import Lookup, Memo
-from umdp.source.source import Batch, Knowledge, Order, Source
+from umdp.source.source import Batch, Provenance, SamplingRequest, Source
 from umdp.statements import Code, DiagnosticCode, Statement, say
 from umdp.statements.conditions import SOURCES, SourceKind
 
@@ -82,7 +82,7 @@ class Recorded(Source):
         self._scattered = self._interrupted = False
         self._kept = self._state()
 
-    def collect(self, order: Order) -> Batch:
+    def collect(self, order: SamplingRequest) -> Batch:
         """Count whole trajectories until the order is met or no more rows come; the order's weights do not matter."""
         if self._kept is None:
             raise ModelError("call begin before collect")
@@ -190,7 +190,7 @@ class Recorded(Source):
         self._scattered, self._interrupted = bool(state["scattered"]), False
         self._kept = dict(state)
 
-    def knowledge(self) -> Knowledge:
+    def provenance(self) -> Provenance:
         """Return how many rows were read and how many of them rejected, and what must be true of a log."""
         rejected = self._rejected.counts
         assumptions: tuple[str, ...] = ASSUMPTIONS
@@ -208,7 +208,7 @@ class Recorded(Source):
             uneven = self._rejected.causes.uneven(*self._tests.said()) if malformed > FEW else None
             findings = findings if uneven is None else (uneven, *findings)
             malformed = 0
-        return Knowledge(
+        return Provenance(
             graph=self._graph_from,
             rest=self.graph.rest is not None,
             unlisted=rejected["unlisted"],

@@ -63,12 +63,12 @@ class Stream(Recorded):
     >>> import io
     >>> import numpy as np
     >>> from umdp import Graph
-    >>> from umdp.source import Order
+    >>> from umdp.source import SamplingRequest
     >>> graph = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1], actions=["try", "stay"])
     >>> records = b'{"state": 0, "action": "try", "next": 0}\n{"state": 0, "action": "try", "next": 1, "end": true}\n'
     >>> stream = Stream(io.BytesIO(records), graph)
     >>> stream.begin()
-    >>> batch = stream.collect(Order(np.ones(2), np.zeros(2, bool), 100, np.full(2, -1), 1000))
+    >>> batch = stream.collect(SamplingRequest(np.ones(2), np.zeros(2, bool), 100, np.full(2, -1), 1000))
     >>> batch.counts, batch.trajectories, batch.ended
     (array([1, 1, 0]), 1, True)
     """

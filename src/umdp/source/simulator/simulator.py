@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP
-from umdp.source.source import Batch, Knowledge, Order, Source
+from umdp.source.source import Batch, Provenance, SamplingRequest, Source
 from umdp.spec.names import listed, suggestion
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ class Simulator(Source):
     --------
     >>> import numpy as np
     >>> from umdp import MDP
-    >>> from umdp.source import Order
+    >>> from umdp.source import SamplingRequest
     >>> coin = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1])
     >>> source = Simulator(coin)
     >>> source.begin(seed=7)
-    >>> order = Order(np.ones(3), np.array([False, True, True]), 10, np.full(3, -1), 1000)
+    >>> order = SamplingRequest(np.ones(3), np.array([False, True, True]), 10, np.full(3, -1), 1000)
     >>> batch = source.collect(order)
     >>> batch.trajectories, batch.steps, int(batch.counts.sum())
     (1000, 1000, 1000)
@@ -117,7 +117,7 @@ class Simulator(Source):
         self._done = self._steps = 0
         self._course = np.zeros(5, dtype=np.int64)
 
-    def collect(self, order: Order) -> Batch:
+    def collect(self, order: SamplingRequest) -> Batch:
         """Draw trajectories until the order is met; as counts, until it is or a piece of it that depends on nothing else."""
         from umdp.source.simulator.trajectory_kernels import TrajectoryEnd, TransitionCounts
 
@@ -173,9 +173,9 @@ class Simulator(Source):
         first, *later = (graph.with_probability(probability_in(product, stage)) for stage in self.stages)
         return Simulator(first, later=later[0] if later else None, after=self.after, sampling=self.sampling)
 
-    def knowledge(self) -> Knowledge:
+    def provenance(self) -> Provenance:
         """Return how much was drawn, and whether the process changes on the way."""
-        return Knowledge(rows=self._steps, changes=len(self.stages) > 1)
+        return Provenance(rows=self._steps, changes=len(self.stages) > 1)
 
     def state(self) -> dict[str, Any]:
         """Return the random state and the number of trajectories drawn."""

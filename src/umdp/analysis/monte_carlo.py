@@ -25,13 +25,13 @@ from umdp.statements.text import nouns, safe_bound
 if TYPE_CHECKING:
     from umdp.io.decisions import Fitted
 
-__all__ = ["Promise", "certify", "certify_fitted"]
+__all__ = ["MonteCarloBound", "certify", "certify_fitted"]
 
 FIRST = 100  # episodes before the first look; each look comes after twice as many as the one before
 
 
 @dataclass(frozen=True)
-class Promise:
+class MonteCarloBound:
     """What a policy has shown when it was played.
 
     Attributes
@@ -47,7 +47,8 @@ class Promise:
 
     Examples
     --------
-    >>> print(Promise(10_000, 40_000, "probability", 0.35, 0.3371, True, Guarantee("any-time", 0.95), 0, ((10_000, 0.3371),)))
+    >>> sure, looks = Guarantee("any-time", 0.95), ((10_000, 0.3371),)
+    >>> print(MonteCarloBound(10_000, 40_000, "probability", 0.35, 0.3371, True, sure, 0, looks))
     promised  at least 0.3371, with probability 95 %, whenever you stop
     measured  0.3500 in 10,000 episodes of 4.0 steps
     """
@@ -98,7 +99,7 @@ def certify(
     most: float | None = None,
     seed: int = 0,
     horizon: int | None = None,
-) -> Promise:
+) -> MonteCarloBound:
     r"""Play a policy, and return a bound on its value that holds whenever one stops.
 
     Nothing but the episodes is used: neither intervals nor a graph, nor how the policy was found. The bound comes from a
@@ -160,7 +161,7 @@ def certify_fitted(
     most: float | None,
     seed: int,
     horizon: int | None,
-) -> Promise:
+) -> MonteCarloBound:
     """Return what playing a policy for the graph of a process proves; see `certify`."""
     from umdp.learn import ConfidenceSequence
     from umdp.learning.validation import threshold
@@ -201,7 +202,7 @@ def certify_fitted(
     conditions = () if isinstance(process, MDP) else (ALIKE,)
     guarantee = Guarantee("any-time", 1 - error_rate, conditions)
     quantity: Literal["probability", "reward"] = "probability" if account.paid is None else "reward"
-    return Promise(done, steps, quantity, top * total / done, bound, at_least, guarantee, cut, tuple(looks))
+    return MonteCarloBound(done, steps, quantity, top * total / done, bound, at_least, guarantee, cut, tuple(looks))
 
 
 def _top(account: Account, most: float | None, asked: Spec) -> float:
