@@ -29,7 +29,7 @@ from umdp import LUI, ClopperPearson, Learner
 from umdp.analysis.coverage import Frequency
 from umdp.analysis.run_coverage import Judge
 from umdp.explore import EXPLORERS, Explorer, Optimism
-from umdp.learning.candidates import DirectEvidence
+from umdp.learning.candidates import CandidateEvaluation
 from umdp.learning.loop import StoppingCriteria, explore, proceed
 from umdp.learning.procedure import LearningRun
 from umdp.source.simulator import Simulator
@@ -121,7 +121,7 @@ def make(case: Case, seed: int) -> LearningRun:
     learner, how = known.learner(given), EXPLORATION[case.exploration]
     assert learner is not None
     rate = None if learner.claim.holds else ERROR_RATE
-    played = None if known.share is None else DirectEvidence(known.share, rate, given.most)
+    played = None if known.share is None else CandidateEvaluation(known.share, rate, given.most)
     explorer = how.explorer(given)
     return how.kind(Simulator(given.truth), given.spec, learner, explorer, seed, given.horizon, evidence=played)
 

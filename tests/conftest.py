@@ -17,6 +17,6 @@ if (
 ):  # as in a job in the background, whose children would ignore it, too
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("same", derandomize=True, max_examples=25)
-settings.register_profile("new", max_examples=100, print_blob=True)
+settings.register_profile("same", derandomize=True, max_examples=25, deadline=None)
+settings.register_profile("new", max_examples=100, print_blob=True, deadline=None)
 settings.load_profile("same")

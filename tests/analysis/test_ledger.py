@@ -20,7 +20,7 @@ from umdp.model import REST
 GRAPH = Graph([0, 2, 3, 4, 5], [0, 2, 5, 6, 7, 8], [1, 2, 1, 2, 3, 1, 2, 3])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.floats(1e-6, 0.5), st.lists(st.booleans(), min_size=5, max_size=5))
 def test_bounds_are_counted_and_levels_add_up(rate: float, matters: list[bool]) -> None:
     for kind in (ConfidenceSequence, ClopperPearson):
@@ -34,7 +34,7 @@ def test_bounds_are_counted_and_levels_add_up(rate: float, matters: list[bool]) 
             assert found.spent >= Fraction(rate) * (1 - Fraction(1, 10**9))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(0, 9), min_size=6, max_size=6), min_size=1, max_size=8))
 def test_where_outcomes_are_found_in_the_data_every_start_is_paid_for(batches: list[list[int]]) -> None:
     """Counted again by hand: the j-th outcome and the j-th start of the interval of all others cost 1/j^2 of a half each."""

@@ -50,7 +50,7 @@ def value(model: IntervalMDP, spec: Spec) -> float:
 
 
 @pytest.mark.parametrize("asked", SPECS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_gains_are_what_finite_differences_say(asked: str, seed: int) -> None:
     model, spec = drawn(seed), Spec.parse(asked)
@@ -81,7 +81,7 @@ def test_gains_are_what_finite_differences_say(asked: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("asked", SPECS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_the_losses_of_choices_sum_to_what_lies_between_promise_and_estimate(asked: str, seed: int) -> None:
     model = drawn(seed)
@@ -111,7 +111,7 @@ def test_the_losses_of_choices_sum_to_what_lies_between_promise_and_estimate(ask
     np.testing.assert_allclose(worst.visits[choice[:5]], visits, rtol=1e-8)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 40), min_size=60, max_size=60))
 def test_what_counts_suggest_lies_within_the_bounds(seed: int, counts: list[int]) -> None:
     model = drawn(seed)

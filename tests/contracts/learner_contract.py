@@ -23,7 +23,7 @@ __all__ = ["CHECKS", "check_learner", "experiences", "make_graph", "same"]
 Counts = NDArray[np.int64]
 Experience = tuple[Graph, list[Counts]]
 
-relaxed = settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
+relaxed = settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 
 
 def make_graph(sizes: list[list[int]]) -> Graph:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from thoroughness import examples
 from umdp.explore import ahead, reference
 
-quick = settings(max_examples=examples(200), deadline=None)
+quick = settings(max_examples=examples(200))
 SEEDS = st.integers(0, 2**32 - 1)
 
 

@@ -31,7 +31,7 @@ COIN = MDP(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.floats(0.05, 0.95), st.floats(0.05, 0.9))
 def test_visits_are_those_of_a_linear_system(back: float, stay: float) -> None:
     """A walk over three states that goes back to the start: (I - P^T)^-1 is worked out by hand and by a solver."""
@@ -44,7 +44,7 @@ def test_visits_are_those_of_a_linear_system(back: float, stay: float) -> None:
         np.testing.assert_allclose(found, [*exact, 0.0], rtol=1e-2)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 30), min_size=5, max_size=5))
 def test_what_counts_suggest_is_a_distribution_within_bounds(counts: list[int]) -> None:
     graph = Graph([0, 1, 2, 3], [0, 2, 4, 5], [0, 1, 0, 2, 2])
@@ -199,7 +199,7 @@ def test_a_gap_is_a_number_above_zero(gap: object) -> None:
 ENDS = st.floats(0, 1e6) | st.just(math.inf)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(ENDS, ENDS, ENDS, ENDS)
 def test_the_distance_is_rounded_up(a: float, b: float, c: float, d: float) -> None:
     from fractions import Fraction

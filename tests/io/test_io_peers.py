@@ -56,7 +56,7 @@ def assert_repeats(back: Any, model: Any) -> None:
         assert rows(back, state) == given + [given[-1]] * (most - len(given))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(models(on_transitions=False), st.booleans())
 def test_netcdf_there_and_back(tmp_path_factory, model, named):
     path = tmp_path_factory.mktemp("nc") / "m.nc"
@@ -78,7 +78,7 @@ def test_netcdf_there_and_back(tmp_path_factory, model, named):
         assert [back.action_name(c) for c in first] == [model.action_name(c) for c in model.state_ptr[:-1]]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(models(on_transitions=False), st.integers(0, 2**32 - 1))
 def test_bmdp_there_and_back(tmp_path_factory, model, seed):
     marked = np.random.default_rng(seed).random(model.states) < 0.4

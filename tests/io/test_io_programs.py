@@ -83,14 +83,14 @@ def in_order(tmp_path_factory: pytest.TempPathFactory) -> set[object]:
     return meaning(model_of(tmp_path_factory.mktemp("ordered"), text))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.permutations(PARTS))
 def test_the_order_of_the_parts_does_not_matter(tmp_path_factory, in_order, parts):
     folder = tmp_path_factory.mktemp("shuffled")
     assert meaning(model_of(folder, "\n".join(parts))) == in_order
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.permutations(PARTS), st.data())
 def test_errors_are_reported_where_the_author_made_them(tmp_path_factory, parts, data):
     breakable = [

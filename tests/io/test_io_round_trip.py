@@ -28,7 +28,7 @@ def there_and_back(model, name):
         return umdp.io.read(path)
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(models(words=PROSE))
 def test_umb_holds_everything(model):
     back = there_and_back(model, "model.umb")
@@ -37,7 +37,7 @@ def test_umb_holds_everything(model):
 
 
 @pytest.mark.usefixtures("both_readers")
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(models(on_transitions=False))
 def test_drn_holds_all_but_transition_rewards(model):
     back = there_and_back(model, "model.drn")
@@ -46,7 +46,7 @@ def test_drn_holds_all_but_transition_rewards(model):
 
 
 @pytest.mark.usefixtures("both_readers")
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(models(both=False))
 def test_explicit_files_hold_all_but_names(model):
     assert_same(model, there_and_back(model, "model.tra"), ignore=("state_names", "constants", "formulas"))

@@ -121,7 +121,7 @@ def test_storm_gives_the_same_robust_values_for_an_export(stormpy, tmp_path, suf
         assert check(stormpy, ours, text, mode) == pytest.approx(check(stormpy, theirs, text, mode), abs=1e-6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(model=models(on_transitions=False))
 def test_storm_accepts_every_export(stormpy, tmp_path_factory, model):
     for suffix in (".umb", ".drn"):

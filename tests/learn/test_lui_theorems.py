@@ -72,7 +72,7 @@ def steps(prior: Prior) -> list[tuple[LUI, LUI, NDArray[np.int64]]]:
     return found
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(priors())
 def test_it_is_definition_3(prior: Prior) -> None:
     for before, after, counts in steps(prior):
@@ -90,7 +90,7 @@ def test_it_is_definition_3(prior: Prior) -> None:
         np.testing.assert_allclose(after.upper[:m], exact[:, 1], rtol=1e-14)
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(priors())
 def test_theorem_1_intervals_stay_intervals(prior: Prior) -> None:
     for _, after, _ in steps(prior):
@@ -99,7 +99,7 @@ def test_theorem_1_intervals_stay_intervals(prior: Prior) -> None:
         assert (after.upper <= 1).all()
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(priors())
 def test_theorem_2_distributions_stay_inside(prior: Prior) -> None:
     m = prior.size
@@ -113,7 +113,7 @@ def test_theorem_2_distributions_stay_inside(prior: Prior) -> None:
             assert after.upper[:m].sum() <= before.upper[:m].sum() + ROUNDING
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(priors())
 @example(Prior([1e-4, 1e-4], [0.9999, 0.9999], 5, [10, 10], [[1, 0]]))
 def test_lemma_at_most_all_but_one_successor_are_in_conflict(prior: Prior) -> None:
@@ -124,7 +124,7 @@ def test_lemma_at_most_all_but_one_successor_are_in_conflict(prior: Prior) -> No
         assert (share < before.lower[:m] - ROUNDING).sum() <= m - 1
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(priors())
 def test_lemma_no_successor_is_in_conflict_with_both_of_its_bounds(prior: Prior) -> None:
     # One successor, that is: a choice may well be in conflict at both ends, as after a single sample of the default prior.
@@ -133,7 +133,7 @@ def test_lemma_no_successor_is_in_conflict_with_both_of_its_bounds(prior: Prior)
         assert not ((share > before.upper[: prior.size]) & (share < before.lower[: prior.size])).any()
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(priors())
 def test_bounds_move_towards_the_data(prior: Prior) -> None:
     m = prior.size

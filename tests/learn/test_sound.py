@@ -50,7 +50,7 @@ def outside_clopper_pearson(p: F, hits: int, misses: int, level: float) -> bool:
     return min(sum(law[hits:]), sum(law[: hits + 1])) <= F(level) / 2
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(st.integers(0, 40), st.integers(0, 40), st.sampled_from(LEVELS), st.sampled_from(SOUND))
 def test_ends_are_just_outside(hits: int, misses: int, level: float, kind: type[Binomial]) -> None:
     outside = outside_sequence if kind is ConfidenceSequence else outside_clopper_pearson

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from umdp.learn.two_samples import contradiction
@@ -21,7 +21,6 @@ def mixture(hits: int, misses: int) -> Fraction:
     return math.prod(odd[:hits]) * math.prod(odd[:misses]) / Fraction(math.factorial(hits + misses))
 
 
-@settings(deadline=None)
 @given(counts, counts, counts, counts)
 def test_the_evidence_is_the_ratio_of_likelihoods(a: int, b: int, c: int, d: int) -> None:
     n = a + b + c + d

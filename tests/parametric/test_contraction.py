@@ -41,7 +41,7 @@ def value(function: Function, point: list[Fraction]) -> Fraction | None:
     return None if sums[1] == 0 else sums[0] / sums[1]
 
 
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_a_range_holds_every_value(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 3))
@@ -52,7 +52,7 @@ def test_a_range_holds_every_value(data: st.DataObject) -> None:
         assert found[0] <= actual <= found[1]
 
 
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_a_contraction_loses_no_point_that_satisfies_the_constraints(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 3))
@@ -73,7 +73,7 @@ def test_a_contraction_loses_no_point_that_satisfies_the_constraints(data: st.Da
         assert first <= low <= x <= high <= last
 
 
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_what_is_empty_really_is(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 2))
@@ -90,7 +90,7 @@ def test_what_is_empty_really_is(data: st.DataObject) -> None:
         assert not all(v is not None and low <= v <= high for v, low, high in held)
 
 
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_bernstein_coefficients_are_values_in_corners_and_average_to_the_polynomial(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 3))
@@ -102,7 +102,7 @@ def test_bernstein_coefficients_are_values_in_corners_and_average_to_the_polynom
         assert table[place] == polynomial.at([box[i][high] for i, high in enumerate(chosen)])
 
 
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_a_range_in_floats_holds_the_exact_one(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 3))
@@ -172,7 +172,7 @@ def test_products_together_come_near_the_hull() -> None:
         assert 0.52 <= high <= 0.54
 
 
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_linear_programs_lose_no_point_whatever_their_answers(data: st.DataObject) -> None:
     size = data.draw(st.integers(2, 3))

@@ -25,7 +25,7 @@ from umdp.parametric.tabulated import HIGHEST, Tables, Tabulated
 Floats = NDArray[np.float64]
 Box = list[tuple[Fraction, Fraction]]
 CLOSE = 1e-11  # what different orders of rounding may do, to numbers of this size
-quick = settings(deadline=None, max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow])
 
 
 def floats(box: Box) -> tuple[Floats, Floats]:

@@ -19,7 +19,7 @@ def random_interval_model(seed: int, *, zero_lower: bool = False) -> IntervalMDP
     return to_model(random_model(np.random.default_rng(seed), zero_lower=zero_lower))
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 @given(seeds, st.floats(0, 1), st.sampled_from(["P", "R"]))
 def test_a_narrower_interval_never_makes_the_worst_case_worse(seed: int, share: float, kind: str) -> None:
     model = random_interval_model(seed)
@@ -39,7 +39,7 @@ def test_a_narrower_interval_never_makes_the_worst_case_worse(seed: int, share: 
     assert (narrow_value.upper >= wide_value.lower - slack).all()
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 @given(seeds, st.booleans(), st.sampled_from(['P{}=? [ "left" U "goal" ]', 'P{}=? [ G "safe" ]', 'R{}=? [ F "goal" ]']))
 def test_the_four_combinations_are_in_order(seed: int, zero_lower: bool, template: str) -> None:
     model = random_interval_model(seed, zero_lower=zero_lower)
@@ -51,7 +51,7 @@ def test_the_four_combinations_are_in_order(seed: int, zero_lower: bool, templat
         assert (middle.lower <= most.upper).all()
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 @given(seeds, st.sampled_from(["max", "min"]))
 def test_no_policy_beats_the_optimum(seed: int, agent: str) -> None:
     model = random_interval_model(seed)

@@ -302,7 +302,7 @@ def test_equal_successors_that_a_reward_keeps_apart() -> None:
         assert found.bracket.lower <= value <= found.bracket.upper
 
 
-@settings(deadline=None, max_examples=examples(400))
+@settings(max_examples=examples(400))
 @given(st.integers(0, 2**32), st.booleans())
 def test_right_products_of_random_models_pass(seed: int, zero: bool) -> None:
     rng = random.Random(seed)
@@ -427,7 +427,7 @@ def _as_one(rows: Rows) -> Rows:
     return [[sorted({j for row in own for j in row})] if own else [] for own in rows]
 
 
-@settings(deadline=None, max_examples=examples(400))
+@settings(max_examples=examples(400))
 @given(arenas())
 def test_no_numbers_and_ranks_make_a_goal_larger(drawn_: tuple[Rows, list[bool], list[bool], list[Pair]]) -> None:
     rows, used, goal, pairs = drawn_
@@ -452,7 +452,7 @@ def test_no_numbers_and_ranks_make_a_goal_larger(drawn_: tuple[Rows, list[bool],
         assert confirmed == wins
 
 
-@settings(deadline=None, max_examples=examples(400))
+@settings(max_examples=examples(400))
 @given(arenas(), st.booleans())
 def test_levels_are_there_just_where_nothing_else_accepts(
     drawn_: tuple[Rows, list[bool], list[bool], list[Pair]], together: bool

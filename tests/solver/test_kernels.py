@@ -22,7 +22,7 @@ from umdp.solver.reduction.problem import Problem
 
 ULP = Fraction(1, 2**53)
 SIDES = [(agent, nature) for agent in (True, False) for nature in (True, False)]
-quick = settings(max_examples=examples(300), deadline=None)
+quick = settings(max_examples=examples(300))
 
 
 def order_of(row: Row, nature_max: bool) -> np.ndarray:

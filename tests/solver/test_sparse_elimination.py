@@ -17,7 +17,7 @@ from umdp.solver.methods import linear_system, sparse_elimination
 from umdp.solver.methods.sparse_elimination import SparseElimination
 from umdp.solver.reduction.problem import Problem
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 
 
 def chain(rows: list[dict[int, float]], reward: np.ndarray, exits: tuple[float, float]) -> Problem:

@@ -40,7 +40,7 @@ def comparisons(monkeypatch: pytest.MonkeyPatch, keys: np.ndarray, order: np.nda
     return Counted.times
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(st.integers(1, 400), st.integers(1, 50), st.booleans(), st.integers(0, 2**32 - 1))
 def test_sorting_is_stable_at_any_width(size: int, values: int, descending: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -196,7 +196,7 @@ def test_fit_environments_are_hardly_ever_called_unfit() -> None:
 # -- the test of independence --------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 2**32), sizes=st.tuples(st.integers(2, 5), st.integers(2, 5)))
 def test_independent_pairs_give_p_values_that_are_not_tiny(seed: int, sizes: tuple[int, int]) -> None:
     rng = np.random.default_rng(seed)

@@ -53,7 +53,6 @@ def test_a_hostile_record_is_one_rejected_row(tmp_path: Path, record: bytes, mes
     assert graph_of_log(path).states == 3
 
 
-@settings(deadline=None)
 @given(data=st.binary(max_size=300), suffix=st.sampled_from(FORMATS), head=st.booleans())
 def test_whatever_a_file_holds_it_is_rows_rejected_rows_or_one_error(data: bytes, suffix: str, head: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from umdp import FormatError, MissingExtra, ModelError, UmdpError
@@ -32,7 +32,6 @@ def folder_file(folder: str, suffix: str) -> Path:
 # -- laws ----------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(rows=logs(), suffix=st.sampled_from(FORMATS), block=st.integers(1, 400), most=st.integers(1, 5))
 def test_counts_are_those_of_a_plain_loop(rows: list[Row], suffix: str, block: int, most: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +49,6 @@ def test_counts_are_those_of_a_plain_loop(rows: list[Row], suffix: str, block: i
         assert places == [f"{word} {number + first}" for number in plain.bad]
 
 
-@settings(deadline=None)
 @given(rows=logs(named=False), suffix=st.sampled_from(FORMATS), block=st.integers(1, 400))
 def test_without_names_trajectories_are_cut_where_rows_do_not_join(rows: list[Row], suffix: str, block: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +61,6 @@ def test_without_names_trajectories_are_cut_where_rows_do_not_join(rows: list[Ro
         log.close()
 
 
-@settings(deadline=None)
 @given(
     rows=logs(),
     suffix=st.sampled_from(FORMATS),
@@ -100,7 +97,6 @@ def test_a_log_restored_anywhere_goes_on_as_if_nothing_had_happened(
         assert rejected.read_text() == written
 
 
-@settings(deadline=None)
 @given(rows=logs(most=60), suffix=st.sampled_from(FORMATS), quota=st.lists(st.integers(-1, 4), min_size=8, max_size=8))
 def test_a_batch_ends_with_the_trajectory_in_which_a_quota_is_reached(
     rows: list[Row], suffix: str, quota: list[int]

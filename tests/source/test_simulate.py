@@ -86,7 +86,7 @@ def test_a_quota_ends_a_batch_after_a_whole_trajectory() -> None:
             assert np.add.reduceat(fewer.counts, mdp.choice_ptr[:-1]).max() < quota
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=6), st.integers(0, 2**32))
 def test_how_it_is_cut_into_batches_does_not_matter(parts: list[int], seed: int) -> None:
     mdp = benchmark.aircraft()

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from umdp import FormatError
@@ -73,7 +73,6 @@ def test_a_named_trajectory_that_does_not_join_is_an_error() -> None:
         source.collect(order(GRAPH))
 
 
-@settings(deadline=None)
 @given(rows=logs(), sizes=st.lists(st.integers(1, 60), min_size=1, max_size=8))
 def test_counts_do_not_depend_on_how_the_bytes_arrive(rows: list[Row], sizes: list[int]) -> None:
     class Trickle(io.BytesIO):

@@ -87,7 +87,7 @@ def test_what_is_malformed_is_said(certificate: dict[str, Any], name: str, wrong
         changed(certificate, lambda learning: learning.update({name: wrong}))
 
 
-@settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_a_point_that_fits_is_never_outside_of_a_proved_box(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 2))
@@ -106,7 +106,7 @@ def test_a_point_that_fits_is_never_outside_of_a_proved_box(data: st.DataObject)
         assert all(low <= x <= high for x, (low, high) in zip(point, goal, strict=True))
 
 
-@settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_what_is_contracted_in_floats_is_proved_where_one_parameter_is_affine(data: st.DataObject) -> None:
     ends = sorted(data.draw(st.floats(0.01, 0.99)) for _ in range(2))

@@ -19,7 +19,6 @@ from umdp.learning.validation import return_of
 from umdp.model import MDP, Graph, IntervalMDP, Policy
 from umdp.solver import Bracket, Solution, Status, evaluate
 from umdp.solver.objective import objective_of
-from umdp.source.environments.time_limit import cut_note
 from umdp.source.observed_graph import STAY, UNKNOWN
 from umdp.source.source import Source, process_of
 from umdp.spec import Direction, Spec
@@ -278,6 +277,8 @@ def diagnostics_of(source: Source, spec: Spec, snapshot: Snapshot) -> list[State
     report = [each for each in map(stated, source.report()) if not (own and each.code in SHIFTS)]
     notes = [*in_lines(snapshot.alarms), *report, *_reset_note(source.graph, spec)]
     if process.env is not None:
+        from umdp.source.environments.time_limit import cut_note
+
         entry = process.graph.interface is not None and process.graph.interface.entry
         cut = cut_note(process.env, process.name, spec, entry=entry, remembers=source.product is not None)
         notes += [] if cut is None else [cut]

@@ -18,7 +18,7 @@ def exact(mixture):
     return [tuple(Fraction(each) for each in part) for part in mixture]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     plays=st.integers(1, 5000), share=st.floats(0, 1), level=st.floats(1e-12, 0.5), guess=st.floats(0, 1),
     weight=st.floats(0, 3000), fraction=st.sampled_from([0.0, 0.25, 0.3]),
@@ -35,7 +35,7 @@ def test_the_end_is_ruled_out_in_decimals_and_little_above_it_is_not(plays, shar
         assert not mixture_rules_out(Fraction(above), *given)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(plays=st.integers(1, 800), hits=st.integers(0, 800), p=st.floats(0.001, 0.999), level=st.floats(1e-6, 0.5))
 def test_one_part_of_a_half_is_the_confidence_sequence(plays, hits, p, level):
     hits = min(hits, plays)

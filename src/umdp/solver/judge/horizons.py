@@ -165,7 +165,7 @@ def settle_components(rows: ModelRows, play: Play, component: Array, staying: Ar
             if not settled[s] and 0 <= component[s] < states and ready[component[s]]:
                 settled[s] = grown = True
     fails |= ~settled
-    return int(fails.sum())
+    return int(np.count_nonzero(fails))
 
 
 @kernel
