@@ -22,9 +22,9 @@ from umdp.solver.kernels.structs import Players
 from umdp.solver.methods import by_component as unbounded
 from umdp.solver.methods import large_component as large
 from umdp.solver.methods import newton
-from umdp.solver.methods.component import Bounds, Component
+from umdp.solver.methods.component import Component
 from umdp.solver.methods.linear_system import Chain
-from umdp.solver.methods.workspace import Workspace
+from umdp.solver.methods.workspace import Bounds, Workspace
 from umdp.solver.reduction.layout import lay_out
 from umdp.solver.reduction.problem import Problem
 from umdp.solver.request import SolveOptions

@@ -6,6 +6,7 @@ import math
 import shlex
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -238,8 +239,8 @@ class Check:
     def _check_outputs(self, count: int) -> None:
         wanted = (("--policy", self.policy), ("--certificate", self.certificate))
         files = [(name, _numbered(file, n)) for name, file in wanted if file is not None for n in range(1, count + 1)]
-        read = [*files_behind(self.model), *(() if self.evaluate is None else (self.evaluate,))]
-        check_outputs(files, read, force=self.force)
+        evaluated = () if self.evaluate is None else (self.evaluate,)
+        check_outputs(files, chain(files_behind(self.model), evaluated), force=self.force)
 
     def _check_order(self) -> None:
         from umdp.io.files import SUFFIXES

@@ -159,12 +159,10 @@ def check_outputs(
     force : bool
         Whether files that are there may be written over. What is read may not, under whichever name.
     """
-    reads = {known for known in map(_identity, read) if known is not None}
+    given = [(option, Path(path)) for option, path in outputs if path is not None]
+    reads = {known for known in map(_identity, read if given else ()) if known is not None}
     taken: dict[Path, str] = {}
-    for option, given in outputs:
-        if given is None:
-            continue
-        file = Path(given)
+    for option, file in given:
         place = f"{option} {file}" if option else str(file)
         if _identity(file) in reads:
             raise FormatError(

@@ -63,9 +63,7 @@ def read(path: PathLike, *, constants: str | Mapping[str, int | float | bool] = 
         from umdp.io.storm import read_program
 
         return read_program(path, constants)
-    from umdp.io.constants import parse_constants
-
-    if given := parse_constants(constants):
+    if constants and (given := parse_constants(constants)):
         raise FormatError(
             f"constants ({', '.join(given)}) can only be given to programs ({', '.join(PROGRAMS)})", path=path
         )

@@ -12,9 +12,8 @@ from typing import Any
 from umdp.errors import FormatError, SpecError, UmdpError
 from umdp.model import MDP, IntervalMDP
 from umdp.spec import Spec
-from umdp.spec.evaluate import constant
+from umdp.spec.evaluate import Nested, constant, mapped
 from umdp.spec.expression import Expression, Label
-from umdp.spec.nested_properties import Nested, mapped
 
 __all__ = ["PropertyFile", "read_properties"]
 

@@ -16,7 +16,7 @@ from umdp.model.reward_units import in_units
 from umdp.model.rewards import TERMINATED
 from umdp.solver.objective import objective_of
 from umdp.spec import Cumulative, Direction, Spec, Threshold
-from umdp.spec.nested_properties import nested_in
+from umdp.spec.evaluate import nested_in
 from umdp.statements.conditions import ON_OBSERVED, Asked
 
 __all__ = [

@@ -277,7 +277,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         what = resolve(self.model)
         if self.read_from is None and not what.always_played:
             check_file(self.model)
-        check_settings(self.data, self.read_from, None if self.log is None else self.model)
+        if self.data != LogSettings():
+            check_settings(self.data, self.read_from, None if self.log is None else self.model)
         if self.read_from is not None:
             graph = None if self._table is None else self.known(self._table)
             return self.data.open(self.read_from, self._table, graph, follow=self.follow, on_error=self.on_error)

@@ -30,8 +30,8 @@ from umdp.solver.support import possible_transitions, with_transitions, without_
 from umdp.solver.temporal import along, in_memory, lift, unanswered
 from umdp.solver.unbounded import unbounded
 from umdp.spec import TRUE, Spec
+from umdp.spec.evaluate import Known, Nested, mapped, nested_in
 from umdp.spec.expression import Expression
-from umdp.spec.nested_properties import Known, Nested, mapped, nested_in
 from umdp.spec.spec import needs_automaton
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from umdp.errors import SpecError
-from umdp.spec.expression import FUNCTIONS
-from umdp.spec.location import SourceLocation
+from umdp.spec.expression import FUNCTIONS, SourceLocation
 from umdp.spec.names import listed, suggestion
 
 if TYPE_CHECKING:

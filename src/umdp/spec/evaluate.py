@@ -1,11 +1,11 @@
-"""Evaluation of state formulas in all states of a model at once."""
+"""Evaluation of state formulas in all states of a model at once, and properties inside them, which a solver answers before."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,9 @@ from umdp.spec.expression import (
     Unary,
 )
 from umdp.spec.names import listed, suggestion
-from umdp.spec.nested_properties import Known, Nested
+
+if TYPE_CHECKING:
+    from umdp.spec.spec import Spec
 
 Values: TypeAlias = NDArray[Any]
 
@@ -305,3 +307,70 @@ def _rounded(node: Call, active: NDArray[np.bool_], number: Values) -> Values:
     large = ~(np.abs(result) < 2.0**63)
     _refuse(node, active, large, "the integer is too large", "integers have 64 bits")
     return np.asarray(np.where(large, 0, result).astype(np.int64))
+
+
+@dataclass(frozen=True, repr=False)
+class Nested(Expression):
+    """The states in which a property with a threshold holds; a solver answers it before anything else is looked at.
+
+    Examples
+    --------
+    >>> print(Expression.parse('"up" & P>=0.9 [ F "done" ]'))
+    "up" & P>=0.9 [ F "done" ]
+    """
+
+    spec: Spec
+
+    def __str__(self) -> str:
+        return str(self.spec)
+
+
+@dataclass(frozen=True, repr=False)
+class Known(Expression):
+    """The states that a property was found to hold in; printed as the property."""
+
+    text: str
+    members: bytes
+
+    @staticmethod
+    def of(nested: Nested, members: NDArray[np.bool_]) -> Known:
+        """Return what is known of a nested property: the states (S,) in which it holds."""
+        return Known(str(nested), np.asarray(members, dtype=np.bool_).tobytes(), location=nested.location)
+
+    @property
+    def holds(self) -> NDArray[np.bool_]:
+        """The states, shape (S,)."""
+        return np.frombuffer(self.members, dtype=np.bool_)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def nested_in(part: Any) -> Iterator[Nested]:
+    """Yield the properties directly inside a formula or an expression, not those inside these."""
+    ahead = [part]  # not by recursion: formulas may be nested deeply
+    while ahead:
+        part = ahead.pop()
+        if isinstance(part, Nested):
+            yield part
+        elif isinstance(part, tuple):
+            ahead.extend(reversed(part))
+        elif is_dataclass(part) and not isinstance(part, type):
+            ahead.extend(getattr(part, each.name) for each in reversed(fields(part)) if each.name != "location")
+
+
+def mapped(part: Any, change: Callable[[Expression], Expression]) -> Any:
+    """Return a formula or an expression in which every expression without parts is what `change` makes of it."""
+    if isinstance(part, tuple):
+        return tuple(mapped(each, change) for each in part)
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    if isinstance(part, Expression) and not part.children:
+        return change(part)
+    inner = {
+        each.name: mapped(getattr(part, each.name), change)
+        for each in fields(part)
+        if each.init and each.name != "location"
+    }
+    new = {name: value for name, value in inner.items() if value is not getattr(part, name)}
+    return replace(part, **new) if new else part

@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
 from umdp.spec.diagnosis import diagnose, tokens_before
+from umdp.spec.evaluate import Nested, nested_in
 from umdp.spec.expression import (
     FUNCTIONS,
     TRUE,
@@ -20,13 +21,12 @@ from umdp.spec.expression import (
     Label,
     Literal,
     Name,
+    SourceLocation,
     Unary,
 )
 from umdp.spec.filtering import FILTERS, TRUTHS, Filter
 from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Rewarding, Until, Windowed
-from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed
-from umdp.spec.nested_properties import Nested, nested_in
 from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
 from umdp.spec.spec import Direction, Spec, Threshold
 from umdp.spec.temporal_formula import (

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from umdp.errors import SpecError
-from umdp.spec.expression import TRUE, Expression, Name, StateSpace
+from umdp.spec.expression import TRUE, Expression, Name, SourceLocation, StateSpace
 from umdp.spec.filtering import Filter
 from umdp.spec.formula import PathFormula, Rewarding, aim, marked, steps
-from umdp.spec.location import SourceLocation
 from umdp.spec.names import listed, suggestion
 from umdp.spec.rewarded import Instantaneous, LongRun
 from umdp.spec.temporal_formula import AutomatonFile, TemporalFormula

@@ -7,8 +7,19 @@ from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
 
 from umdp.errors import SpecError
-from umdp.spec.expression import TRUE, Binary, Expression, Junction, Label, Literal, Name, Scalar, StateSpace, Unary
-from umdp.spec.location import SourceLocation
+from umdp.spec.expression import (
+    TRUE,
+    Binary,
+    Expression,
+    Junction,
+    Label,
+    Literal,
+    Name,
+    Scalar,
+    SourceLocation,
+    StateSpace,
+    Unary,
+)
 
 __all__ = [
     "FALSE",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,37 +12,13 @@ from numpy.typing import NDArray
 from umdp.solver.kernels import sweeps, two_part
 from umdp.solver.kernels.structs import read
 from umdp.solver.kernels.value_iteration import MARGIN
+from umdp.solver.methods.workspace import Bounds, Workspace
 from umdp.solver.threads import at_once, ranges
 
-if TYPE_CHECKING:
-    from umdp.solver.methods.workspace import Workspace
-
-__all__ = ["Bounds", "Component"]
+__all__ = ["Component"]
 
 Array = NDArray[Any]
 PATIENCE = 4  # how many times as many sweeps a bound gets while it settles fast
-
-
-@dataclass(eq=False)
-class Bounds:
-    """The best bounds proved so far, how far they lie from the values they were proved around, and the agent's proof.
-
-    The rows are those of a policy that is at least as good as the bound on the agent's side. With the rests added, bounds are
-    inductive; None where they are not known to be.
-    """
-
-    low: Array
-    high: Array
-    rows: Array | None = None
-    low_rest: Array | None = None
-    high_rest: Array | None = None
-    below: float = np.inf
-    above: float = np.inf
-
-    @property
-    def width(self) -> float:
-        """How far the bounds are apart, relatively."""
-        return self.below + self.above
 
 
 class Component:

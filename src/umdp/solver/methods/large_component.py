@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from umdp.solver.kernels.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, reach
 from umdp.solver.kernels.value_iteration import FOLLOW, GOAL, START, keep
-from umdp.solver.methods.component import Bounds, Component
+from umdp.solver.methods.component import Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.newton import newton, prove
+from umdp.solver.methods.workspace import Bounds
 
 if TYPE_CHECKING:
     from umdp.solver.methods.workspace import Workspace

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.kernels.rounding import underflow
-from umdp.solver.methods.component import Bounds, Component
+from umdp.solver.methods.component import Component
 from umdp.solver.methods.linear_system import Chain
+from umdp.solver.methods.workspace import Bounds
 
 __all__ = ["newton", "prove"]
 

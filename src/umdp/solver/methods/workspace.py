@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,15 +14,36 @@ from umdp.solver.kernels.rounding import EPS
 
 if TYPE_CHECKING:
     from umdp.solver.kernels.structs import Players, RowSpace, Unknowns
-    from umdp.solver.methods.component import Bounds
     from umdp.solver.methods.resumption import Past
     from umdp.solver.reduction.problem import Problem
     from umdp.solver.request import SolveOptions
     from umdp.solver.task import Task
 
-__all__ = ["Workspace"]
+__all__ = ["Bounds", "Workspace"]
 
 Array = NDArray[Any]
+
+
+@dataclass(eq=False)
+class Bounds:
+    """The best bounds proved so far, how far they lie from the values they were proved around, and the agent's proof.
+
+    The rows are those of a policy that is at least as good as the bound on the agent's side. With the rests added, bounds are
+    inductive; None where they are not known to be.
+    """
+
+    low: Array
+    high: Array
+    rows: Array | None = None
+    low_rest: Array | None = None
+    high_rest: Array | None = None
+    below: float = np.inf
+    above: float = np.inf
+
+    @property
+    def width(self) -> float:
+        """How far the bounds are apart, relatively."""
+        return self.below + self.above
 
 
 class Workspace:

@@ -18,7 +18,7 @@ from umdp.solver.proof.gain import average_bound
 from umdp.solver.proof.total import discounted_bound, total_bounds
 from umdp.solver.proof.vectors import reaching_bounds
 from umdp.spec import Spec
-from umdp.spec.nested_properties import nested_in
+from umdp.spec.evaluate import nested_in
 from umdp.statements import DiagnosticCode, Statement, codes_of, say
 from umdp.statements.checking import OF_CLAIM, OF_POLICY
 from umdp.verify.checker import possible, verify_content
