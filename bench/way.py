@@ -44,6 +44,9 @@ def _follow(out: Path, words: list[str]) -> None:
     """Run a command in this process, and write down the functions that it calls."""
     from numba.core.registry import CPUDispatcher
 
+    from umdp import kernel
+
+    kernel.COMPILED = 0.0  # nothing is interpreted
     root = str(Path(os.environ["PYTHONPATH"], "umdp")) + os.sep
     called: set[Any] = set()
     importing: dict[int, int] = defaultdict(int)  # by thread: how many modules are being imported

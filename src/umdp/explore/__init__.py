@@ -5,9 +5,8 @@ from types import MappingProxyType
 
 from umdp.errors import ModelError
 from umdp.explore.gap import Gap
-from umdp.explore.policies import Explorer, Follow, Optimism, Uniform
+from umdp.explore.policies import Explorer, Follow, Optimism, Uniform, doubling, least_trajectories, reaches
 from umdp.explore.posterior import Posterior
-from umdp.explore.schedule import doubling, least_trajectories, reaches
 from umdp.explore.view import ValueEstimate, ValueEstimates, View
 from umdp.spec.names import listed, suggestion
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.explore.policies import Explorer
-from umdp.explore.schedule import reaches
+from umdp.explore.policies import Explorer, reaches
 from umdp.explore.view import View
 
 __all__ = ["Posterior"]

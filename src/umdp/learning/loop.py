@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.explore.schedule import least_trajectories
+from umdp.explore.policies import least_trajectories
 from umdp.learning.candidates.point_estimate import PointEstimate
 from umdp.learning.procedure import LearningRun
 from umdp.learning.snapshot import Snapshot

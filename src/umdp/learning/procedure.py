@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.explore import Explorer, Optimism, Uniform, View, reaches
-from umdp.explore.policies import directions
-from umdp.explore.schedule import doubling
+from umdp.explore.policies import directions, doubling
 from umdp.learn import Learner
 from umdp.learning.candidates import CandidateEvaluation
 from umdp.learning.candidates.evaluation_settings import divide

@@ -235,7 +235,8 @@ def aim(formula: PathFormula) -> str:
 
 def steps(formula: PathFormula, model: StateSpace) -> int | None:
     """Return the step bound as a number, with the constants of the model; None where there is no bound."""
-    return resolved_bound(getattr(formula, "bound", None), model)
+    bound: StepBound = getattr(formula, "bound", None)
+    return resolved_bound(bound, model) if isinstance(bound, Expression) else bound
 
 
 def _shown(bound: StepBound) -> str:
