@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from pathlib import Path
 
 from hypothesis import settings
+
+os.environ["UMDP_BACKGROUND"] = "0"  # nothing is compiled beside the tests
 
 ROOT = str(Path(__file__).parents[1])
 if ROOT not in sys.path:

@@ -177,7 +177,7 @@ def test_what_is_small_is_not_compiled_until_it_has_taken_long(monkeypatch: pyte
     assert added(np.arange(10.0)) == 45.0
     assert not added.signatures
     monkeypatch.setattr(subject, "COMPILED", 0.0)
-    added.patience = 0.0
+    added.due = 0.0
     assert added(np.arange(10.0)) == 45.0
     assert len(added.signatures) == 1
 
@@ -193,7 +193,7 @@ def test_what_is_large_is_compiled_at_once() -> None:
     assert len(counted.signatures) == 1
 
 
-def test_what_delegates_is_interpreted_however_large_and_charged_for_its_own_time_only() -> None:
+def test_what_delegates_is_interpreted_however_large_and_charged_for_all_that_it_calls() -> None:
     @subject.kernel
     def slow(x: np.ndarray) -> float:
         total = 0.0
@@ -205,13 +205,33 @@ def test_what_delegates_is_interpreted_however_large_and_charged_for_its_own_tim
     def leads(x: np.ndarray) -> float:
         return slow(x)
 
-    slow.patience = 1e9
+    slow.due = 1e9
     few = np.ones(subject.LARGE)
     assert sum(leads(few) for _ in range(20)) == 20.0 * subject.LARGE
-    assert 0.0 < leads.spent < slow.spent
+    assert 0.0 < slow.spent < leads.spent
     assert leads(np.ones(subject.LARGE + 1)) == subject.LARGE + 1
     assert not leads.signatures
     assert len(slow.signatures) == 1
+
+
+def test_what_interpreted_kernels_call_is_looked_at_now_and_then() -> None:
+    @subject.kernel
+    def inner(x: float) -> float:
+        return x + 1.0
+
+    @subject.kernel
+    def outer(times: int) -> float:
+        x = 0.0
+        for _ in range(times):
+            x = inner(x)
+        return x
+
+    assert outer(subject.SAMPLED) == subject.SAMPLED
+    assert inner.spent == 0.0
+    assert outer(1) == 1.0
+    assert inner.spent > 0.0
+    assert inner(1.0) == 2.0  # outside of all kernels it is looked at every time
+    assert inner.passed == 0
 
 
 def test_numbers_that_overflow_are_no_warning() -> None:

@@ -2,6 +2,7 @@
 
 Compiling takes seconds, and most models that people look at first are small. So a kernel runs as the Python function that it is
 until that has taken longer than compiling (or loading compiled code) is worth, or an array is large. Both give the same numbers.
+Another process may compile meanwhile (`umdp.cli.compiling`): what is found on disk is loaded soon.
 
 Numba keeps compiled code on disk, but looks only at the file of the function itself: after a change in a kernel of another
 file it would go on running the old code. Here the cache has a folder per module, named by a digest of everything that its
@@ -11,7 +12,6 @@ constants it names. Compiled code of another state of the sources is therefore n
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import shutil
@@ -31,7 +31,7 @@ from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.registry import CPUDispatcher
 
-__all__ = ["FLAGS", "cache_folder", "digest", "kernel", "on_compile"]
+__all__ = ["FLAGS", "cache_folder", "cache_roots", "compiles_elsewhere", "digest", "kernel", "on_compile"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,6 +41,12 @@ LARGE = 5_000
 """Numbers in an array, or times, beyond which nothing is interpreted."""
 COMPILED, DELEGATED, LOADED = 1.0, 20.0, 0.02
 """Seconds of interpreting a kernel that compiling it is worth; one that delegates; and loading it."""
+ELSEWHERE = 10.0
+"""How many times as long one waits for another process that compiles."""
+SLOW = 0.25
+"""Seconds of interpreting a kernel after which somebody is told that compiling would be worth it."""
+SAMPLED = 16
+"""Of so many calls from another interpreted kernel one is looked at."""
 KEPT = 8
 """How many states of a module stay in the cache, so that going back and forth between two versions does not recompile."""
 
@@ -131,32 +137,63 @@ class InterpretedKernel(CPUDispatcher):
 
     delegates: bool = False
     spent: float = 0.0
-    patience: float | None = None
+    due: float = 0.0
+    passed: int = 0
 
     def __call__(self, *given: Any) -> Any:
-        """Run it, compiled from when that is due."""
-        if self.patience is None:
-            self.patience = LOADED if _is_on_disk(self) else DELEGATED if self.delegates else COMPILED
-        if self.spent > self.patience or (not self.delegates and any(map(_is_large, given))):
+        """Run it, compiled from when that is due.
+
+        What an interpreted kernel hands on is no larger than what it was given, so that most of these calls go through unseen.
+        """
+        state = _interpreting
+        inside = state.inside
+        if inside and self.passed < SAMPLED:
+            self.passed += 1
+            return self.py_func(*given)
+        weight, self.passed = (SAMPLED + 1 if inside else 1), 0
+        if (self.spent >= self.due and self._is_due()) or (not self.delegates and any(map(_is_large, given))):
             object.__setattr__(self, "__class__", CPUDispatcher)
-        begun, outer = time.perf_counter(), _interpreting.called
-        _interpreting.called = 0.0
+        begun, outer = time.perf_counter(), state.called
+        state.called = 0.0
         try:
             if type(self) is CPUDispatcher:
                 return self(*given)
-            with np.errstate(all="ignore") if outer is None else contextlib.nullcontext():
-                return self.py_func(*given)
+            state.inside = not self.delegates
+            if outer is None:
+                with np.errstate(all="ignore"):
+                    return self.py_func(*given)
+            return self.py_func(*given)
         finally:
+            state.inside = inside
             took = time.perf_counter() - begun
             if type(self) is InterpretedKernel:
-                self.spent += took - _interpreting.called
-            _interpreting.called = None if outer is None else outer + took
+                self.spent += took if self.delegates else weight * (took - state.called)
+            state.called = None if outer is None else outer + took
+
+    def _is_due(self) -> bool:
+        """Whether interpreting it has taken long enough; if not, when to look again."""
+        if _is_on_disk(self):
+            self.due = LOADED
+        else:
+            if self.spent > SLOW:
+                _compiling.tell_once()
+            limit = (DELEGATED if self.delegates else COMPILED) * (ELSEWHERE if _compiling.elsewhere else 1.0)
+            self.due = min(limit, max(2.0 * self.spent, LOADED))
+            return self.spent > limit
+        return self.spent > LOADED
 
 
 class _Interpreting(threading.local):
-    """The seconds that a thread's interpreted kernel has spent in kernels it calls; None outside of all."""
+    """What a thread is at.
+
+    Attributes
+    ----------
+    called : the seconds that its interpreted kernel has spent in kernels it calls; None outside of all
+    inside : whether that is one that does not delegate, so that what it calls is given nothing large
+    """
 
     called: float | None = None
+    inside: bool = False
 
 
 _interpreting = _Interpreting()
@@ -181,17 +218,23 @@ def _is_on_disk(made: Any) -> bool:
 
 
 class _Compiling(event.Listener):
-    """Tells somebody, once, that a kernel is compiled and not taken from the cache."""
+    """Tells somebody, once, that a kernel is compiled and not taken from the cache, or that this would be worth it."""
 
     tell: Callable[[], None] | None = None
+    elsewhere = False
     registered = False
+
+    def tell_once(self) -> None:
+        """Tell whoever wants to know."""
+        if self.tell is not None:
+            tell, self.tell = self.tell, None
+            tell()
 
     def on_start(self, found: event.Event) -> None:
         """Take note that something is about to be compiled."""
         kernel = getattr((found.data or {}).get("dispatcher"), "py_func", None)
-        if self.tell is not None and getattr(kernel, "__module__", "").startswith("umdp."):
-            tell, self.tell = self.tell, None
-            tell()
+        if getattr(kernel, "__module__", "").startswith("umdp."):
+            self.tell_once()
 
     def on_end(self, found: event.Event) -> None:
         """Do nothing."""
@@ -201,7 +244,7 @@ _compiling = _Compiling()
 
 
 def on_compile(tell: Callable[[], None] | None) -> None:
-    """Call a function, once, as soon as a kernel of this package is compiled; never, where all are in the cache.
+    """Call a function, once, as soon as a kernel of this package is compiled, or would be worth it; never, where all are cached.
 
     It takes the place of the one before; None leaves nobody to be told.
     """
@@ -210,6 +253,11 @@ def on_compile(tell: Callable[[], None] | None) -> None:
         register("numba:compile", _compiling)
         _compiling.registered = True
     _compiling.tell = tell
+
+
+def compiles_elsewhere() -> None:
+    """Have this process leave compiling, as far as it can wait, to another one, and load what that has done."""
+    _compiling.elsewhere = True
 
 
 def cache_folder(function: Any) -> Path | None:
@@ -230,7 +278,7 @@ def _made(name: str, names: Mapping[str, Any]) -> Path | None:
         folder = f"{name}-{digest(name, names)}"
     except OSError:  # a package in a zip file
         return None
-    for root in _roots():
+    for root in cache_roots():
         path = root / folder
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -243,7 +291,7 @@ def _made(name: str, names: Mapping[str, Any]) -> Path | None:
     return None
 
 
-def _roots() -> list[Path]:
+def cache_roots() -> list[Path]:
     """Return where the cache may be, the best place first."""
     given = os.environ.get("NUMBA_CACHE_DIR")
     if given:

@@ -262,10 +262,16 @@ def count_runs(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
 
 
 def announce() -> None:
-    """Have it said on standard error once this command compiles, if it does."""
+    """Have kernels compiled in the background once this command would compile, if it would, and have it said."""
     from umdp.kernel import on_compile
 
-    on_compile(lambda: say("compiling kernels once; later runs start at once", err=True, flush=True))
+    def tell() -> None:
+        from umdp.cli.compiling import compile_with_another_process
+
+        where = " in the background" if compile_with_another_process() else ""
+        say(f"compiling kernels once{where}; later runs start at once", err=True, flush=True)
+
+    on_compile(tell)
 
 
 def hush() -> None:
