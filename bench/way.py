@@ -1,14 +1,16 @@
 """The way of a command through the package: `python -m bench.way learn grid --trajectories 1000` lists the functions it calls.
 
 A function counts if it has a name, stands in src/umdp and is called while the command runs in one process, with its kernels
-compiled; a kernel if Python calls it, since what compiled code calls nobody sees. What happens while a module is imported (its
-body, those of its classes, decorators) does not count.
+compiled; a kernel if Python calls it, since what compiled code calls nobody sees (with ``interpreted`` it is seen). What happens
+while a module is imported (its body, those of its classes, decorators) does not count.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import json
+import math
 import os
 import subprocess
 import sys
@@ -23,15 +25,16 @@ __all__ = ["way"]
 HERE = Path(__file__).resolve().parents[1]
 
 
-def way(checkout: Path, words: tuple[str, ...]) -> list[str]:
+def way(checkout: Path, words: tuple[str, ...], *, interpreted: bool = False) -> list[str]:
     """Return the functions that a command of a checkout calls, as ``module.py:name``; it runs twice, to compile first."""
+    how = "--interpret" if interpreted else "--follow"
     environment = {name: value for name, value in os.environ.items() if name not in ("NUMBA_DISABLE_JIT", "PYTHONPATH")}
     environment["PYTHONPATH"] = str(checkout / "src")
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "called.json")
-        for _ in range(2):
+        for _ in range(1 if interpreted else 2):
             done = subprocess.run(
-                [sys.executable, __file__, "--follow", str(out), *words], cwd=checkout, env=environment, check=False,
+                [sys.executable, __file__, how, str(out), *words], cwd=checkout, env=environment, check=False,
                 capture_output=True, text=True, stdin=subprocess.DEVNULL,
             )  # fmt: skip
             if done.returncode:
@@ -40,13 +43,18 @@ def way(checkout: Path, words: tuple[str, ...]) -> list[str]:
     return found
 
 
-def _follow(out: Path, words: list[str]) -> None:
+def _follow(out: Path, words: list[str], *, interpreted: bool) -> None:
     """Run a command in this process, and write down the functions that it calls."""
     from numba.core.registry import CPUDispatcher
 
-    from umdp import kernel
+    if importlib.util.find_spec("umdp.kernel") is not None:
+        from umdp import kernel
 
-    kernel.COMPILED = 0.0  # nothing is interpreted
+        if interpreted:
+            kernel.COMPILED = kernel.DELEGATED = kernel.LOADED = math.inf
+            kernel.LARGE, kernel.SAMPLED = sys.maxsize, 0
+        else:
+            kernel.COMPILED = 0.0
     root = str(Path(os.environ["PYTHONPATH"], "umdp")) + os.sep
     called: set[Any] = set()
     importing: dict[int, int] = defaultdict(int)  # by thread: how many modules are being imported
@@ -90,8 +98,8 @@ def _follow(out: Path, words: list[str]) -> None:
 
 def main() -> None:
     """Print the functions, and how many there are."""
-    if sys.argv[1:2] == ["--follow"]:
-        _follow(Path(sys.argv[2]), sys.argv[3:])
+    if sys.argv[1:2] in (["--follow"], ["--interpret"]):
+        _follow(Path(sys.argv[2]), sys.argv[3:], interpreted=sys.argv[1] == "--interpret")
         return
     found = way(HERE, tuple(sys.argv[1:]))
     print("\n".join(found))

@@ -302,10 +302,14 @@ def test_every_record_of_a_growing_file_is_counted_once_whenever_the_reader_is_k
     path.write_bytes(b"")
     rng = random.Random(7)
 
+    killed = threading.Event()
+
     def write_slowly() -> None:
         at = 0
         with path.open("ab", buffering=0) as file:
             while at < len(data):
+                if at > 0.9 * len(data):  # however fast it is read, kills fall into the middle
+                    killed.wait()
                 size = rng.randrange(1, max(2, len(data) // 200))
                 file.write(data[at : at + size])
                 at += size
@@ -318,11 +322,15 @@ def test_every_record_of_a_growing_file_is_counted_once_whenever_the_reader_is_k
         process = start(str(path), store, number)
         assert process.stdout is not None
         process.stdout.readline()
+        while not store.exists():
+            assert process.poll() is None
+            time.sleep(0.002)
         time.sleep(rng.random() * 0.2)
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
-        seen.append(unpack(store.read_bytes())["state"]["read"] if store.exists() else 0)
+        seen.append(unpack(store.read_bytes())["state"]["read"])
+    killed.set()
     writer.join()
     assert any(0 < read < number for read in seen), "no kill fell into the middle of the stream"
     process = start(str(path), store, number)
