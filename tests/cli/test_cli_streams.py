@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from cli.conftest import without_note
+
 UMDP = f"{sys.executable} -c 'import umdp.cli; umdp.cli.main()'"
 LEARN = "learn chain --trajectories 200 --seed 1"
 
@@ -19,10 +21,12 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="streams of a sh
 
 
 def shell(command: str, **more) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    done = subprocess.run(
         ["bash", "-c", command.replace("umdp ", f"{UMDP} ", 1)],
         capture_output=True, text=True, timeout=120, check=False, **more,
     )  # fmt: skip
+    done.stderr = without_note(done.stderr)
+    return done
 
 
 def is_one_line(text: str) -> bool:
