@@ -1,4 +1,4 @@
-"""Logs that tempt to promise too much, one for every row of `umdp.statements.conditions`; for `python -m bench.promises`.
+"""Logs that tempt to promise too much, one for every row of `tests/statements/condition_rows.py`; for `python -m bench.promises`.
 
 Each case plays a process that is known, writes a log of it that says less, or something else, than it seems to, and returns for
 one seed whether something was promised and whether that was false at any look (of a process that changes, or rows that are

@@ -17,26 +17,25 @@ from umdp.model import Graph, Rewards
 from umdp.source import Provenance
 from umdp.source.logs.reader import COLUMNS as ROLES
 from umdp.source.logs.trajectory_ends import FINAL
-from umdp.statements import SENTENCES, Cause, Code, PastCase, PastFeature, Statement, codes_of, say, stated
-from umdp.statements.conditions import (
+from umdp.statements import Cause, Code, PastCase, PastFeature, Statement, codes_of, say, stated
+from umdp.statements.conditions import CONDITIONS, COSTLY, OF_LOGS, Asked, GraphKind
+from umdp.statements.guarantee import guarantee_of
+
+from .condition_rows import (
     COLUMNS,
-    CONDITIONS,
     GRAPHS,
     LEARNERS,
     ON_OBSERVED,
     SOURCES,
     TESTS,
-    Asked,
     Column,
+    DataTest,
     Effect,
-    GraphKind,
     SourceKind,
-    Tested,
-)  # fmt: skip
-from umdp.statements.guarantee import guarantee_of
+)
 
 TABLES: list[tuple[Any, Any]] = [
-    (SOURCES, SourceKind), (GRAPHS, GraphKind), (ON_OBSERVED, Asked), (COLUMNS, Column), (TESTS, Tested),
+    (SOURCES, SourceKind), (GRAPHS, GraphKind), (ON_OBSERVED, Asked), (COLUMNS, Column), (TESTS, DataTest),
 ]  # fmt: skip
 
 # What a sentence may need, whichever it is.
@@ -110,6 +109,11 @@ def test_every_learner_has_a_row_and_its_claim_keeps_to_it() -> None:
             assert set(claim.codes) <= set(row.against)
 
 
+def test_logs_and_costs_are_those_of_the_rows() -> None:
+    assert set(OF_LOGS) == set(SOURCES[SourceKind.LOG].adds)
+    assert {asked for asked, row in ON_OBSERVED.items() if row.against} == COSTLY
+
+
 def test_every_column_of_a_log_has_a_row() -> None:
     assert {*ROLES, *FINAL} <= {column.value for column in Column}
 
@@ -121,7 +125,6 @@ def test_conditions_are_added_and_reasons_stand_against() -> None:
 
 
 def test_every_code_has_a_sentence_and_almost_every_code_a_row() -> None:
-    assert set(SENTENCES[Code]) == set(Code)
     used = {code for row in effects() for code in (*row.adds, *row.against)}
     # What the loop, playing and other commands say by themselves.
     own = {Code.ALIKE, Code.BEYOND_MOST, Code.LED_OUT, Code.COST_OBSERVED, Code.OTHER_PROPERTY, Code.OTHER, Code.FAILED}
@@ -133,7 +136,7 @@ def test_every_code_has_a_sentence_and_almost_every_code_a_row() -> None:
     assert len({code.value for code in Code}) == len(Code)
 
 
-def knowledge(source: SourceKind, graph: GraphKind, column: Column | None, test: Tested | None) -> Provenance:
+def knowledge(source: SourceKind, graph: GraphKind, column: Column | None, test: DataTest | None) -> Provenance:
     """Return what a source of a kind would know."""
     adds = [*SOURCES[source].adds]
     rewards: dict[str, tuple[Statement, ...]] = {}
@@ -156,7 +159,7 @@ def knowledge(source: SourceKind, graph: GraphKind, column: Column | None, test:
 def test_all_combinations_have_conditions_or_reasons_and_nothing_in_between() -> None:
     promised = none = 0
     columns: list[Column | None] = [None, *Column]
-    tests: list[Tested | None] = [None, *Tested]
+    tests: list[DataTest | None] = [None, *DataTest]
     for (name, kind), source, graph, asked in product(KNOWN.items(), SourceKind, GraphKind, Asked):
         claim = kind().claim
         for column, test in product(columns if source is SourceKind.LOG else [None], tests):

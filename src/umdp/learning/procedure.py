@@ -30,7 +30,7 @@ from umdp.solver.prepared import PolicyValues, keep_start
 from umdp.source import Source
 from umdp.source.source import without_rest
 from umdp.spec import Spec
-from umdp.statements.conditions import ON_OBSERVED
+from umdp.statements.conditions import COSTLY
 from umdp.statements.guarantee import Guarantee, guarantee_of
 
 __all__ = ["LearningRun"]
@@ -84,7 +84,7 @@ class LearningRun:
         check_numbers(seed=self.seed, horizon=self.horizon, precision=self.precision, per_solve=self.per_solve)
         learner, budget = (self.learner, None) if self.evidence is None else divide(self.learner, self.evidence)
         asked = asked_of(self.source.graph, self.spec)
-        if ON_OBSERVED[asked].against or not learner.discovers:
+        if asked in COSTLY or not learner.discovers:
             self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
         graph = self.source.graph
         worst, best = readings(self.spec, graph)

@@ -17,7 +17,7 @@ from umdp.model.rewards import TERMINATED
 from umdp.solver.objective import objective_of
 from umdp.spec import Cumulative, Direction, Spec, Threshold
 from umdp.spec.evaluate import nested_in
-from umdp.statements.conditions import ON_OBSERVED, Asked
+from umdp.statements.conditions import COSTLY, Asked
 
 __all__ = [
     "LARGEST", "asked_of", "check_budgets", "check_gap", "check_numbers", "check_spec", "check_until", "default_horizon",
@@ -119,7 +119,7 @@ def is_costly(graph: Graph, spec: Spec) -> bool:
     >>> is_costly(coin, Spec.parse("Rmax=? [ C<=9 ]")), is_costly(coin, Spec.parse("Rmax=? [ Cdiscount=0.9 ]"))
     (True, False)
     """
-    return bool(ON_OBSERVED[asked_of(graph, spec)].against)
+    return asked_of(graph, spec) in COSTLY
 
 
 def asked_of(graph: Graph, spec: Spec) -> Asked:

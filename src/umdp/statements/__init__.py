@@ -7,9 +7,9 @@ made here, and nowhere else (`text.worded`).
 from umdp.statements.checking import Premise, Refusal
 from umdp.statements.diagnostics import DiagnosticCode, Unlisted
 from umdp.statements.provisos import Cause, Code, PastCase, PastFeature
-from umdp.statements.statement import SENTENCES, Statement, codes_of, say, stated, with_codes
+from umdp.statements.statement import Statement, codes_of, say, stated, with_codes
 
 __all__ = [
-    "SENTENCES", "Cause", "Code", "DiagnosticCode", "PastCase", "PastFeature", "Premise", "Refusal", "Statement", "Unlisted",
+    "Cause", "Code", "DiagnosticCode", "PastCase", "PastFeature", "Premise", "Refusal", "Statement", "Unlisted",
     "codes_of", "say", "stated", "with_codes",
 ]  # fmt: skip

@@ -2,114 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from enum import StrEnum
 
-from umdp.statements.text import Sentence, nouns, were
+from umdp.statements.text import WordedCode, nouns, were
 
-__all__ = ["DIAGNOSTICS", "SHIFTS", "DiagnosticCode", "Unlisted"]
+__all__ = ["SHIFTS", "DiagnosticCode", "Unlisted"]
 
 NAMED = 5  # states that are named, where there may be many
 
 
-class Unlisted(StrEnum):
-    """What becomes of a step that a graph does not list."""
+class Unlisted(WordedCode):
+    """What becomes of a step that a graph does not list, as the end of a sentence about such steps."""
 
-    COUNTED = "counted as anything else"
-    LEFT_OUT = "left out"
-    MISSING = "missing"
-
-
-class DiagnosticCode(StrEnum):
-    """Stable codes of what sources, learners, runs and certificates have to say."""
-
-    # -- logs
-    LOG_GRAPH = "graph-from-log"
-    SLIP = "slip-of-the-pen"
-    BEGINNINGS = "beginnings-drawn"
-    RECORDINGS_END = "column-ends-recordings"
-    UNREADABLE = "values-unreadable"
-    REJECTED_ROWS = "rows-passed-over"
-    REJECTED_ROW = "row-passed-over"
-    MORE_ROWS = "more-rows-passed-over"
-    BY_CHANCE = "say-if-by-chance"
-    ROWS_APART = "rows-apart"
-    RECORDS = "records-read"
-    # -- environments
-    EPISODES_GRAPH = "graph-from-episodes"
-    CUT_SHORT = "exploration-cut-short"
-    REWARDS_VARY = "rewards-vary"
-    TABLE_CHANGED = "table-not-relied-on"
-    TRUNCATED = "episodes-truncated"
-    BEYOND_GRAPH = "steps-beyond-graph"
-    NOT_COUNTED = "steps-not-counted"
-    STEP_NOT_COUNTED = "step-not-counted"
-    PAID_BELOW = "steps-paid-less"
-    NO_SEED = "reset-without-seed"
-    TIME_LIMIT = "time-limit"
-    SUM_FROM_LEAST = "rewards-above-least"
-    COST_TO_MOST = "costs-below-most"
-    EVERY_STEP = "rewards-shifted-every-step"
-    # -- runs
-    RESET_COUNTS = "reset-is-a-step"
-    SELDOM_SEEN = "unseen-taken-for-impossible"
-    TIED_CLASS = "class-learned"
-    MORE_CLASSES = "more-classes"
-    PARAMETER = "parameter-learned"
-    CHANGED = "alarm-changed"
-    MISFIT = "alarm-misfit"
-    CONTRADICTED = "alarm-contradicted"
-    MORE_ALARMS = "more-alarms"
-    LEARNER_CHOSEN = "learner-chosen"
-    PROPERTIES = "properties-from-file"
-    # -- answers and certificates
-    UNCONFIRMED = "unconfirmed"
-    POLICY_NOT_CLAIMED = "policy-not-claimed"
-    CLAIMED_LESS = "claimed-less"
-    # -- checks of an environment
-    BROKEN_RULES = "environment-breaks-rules"
-    UNHASHABLE = "environment-states-unhashable"
-    STARTS_ELSEWHERE = "environment-starts-elsewhere"
-    NOT_LISTED = "environment-leaves-graph"
-    ENDS_AND_GOES_ON = "environment-ends-and-goes-on"
-    DRIFTS = "environment-drifts"
-    STATE_BEFORE = "environment-depends-on-state-before"
-    MASK_VARIES = "environment-mask-varies"
-    BOTH_SIGNS = "environment-rewards-both-signs"
-    NEVER_RECURS = "environment-states-never-recur"
-    NOT_REPEATED = "environment-seed-does-not-repeat"
-    SEEDS_ALIKE = "environment-seeds-alike"
-    UNSEEDED_ALIKE = "environment-unseeded-alike"
-    SHARED_GENERATOR = "environment-shares-generator"
-    SHORT_OF_TIME = "environment-short-of-time"
-    MORE_LIKE_THESE = "environment-more-like-these"
-
-
-SHIFTS = frozenset({DiagnosticCode.SUM_FROM_LEAST, DiagnosticCode.COST_TO_MOST, DiagnosticCode.EVERY_STEP})
-"""How rewards of both signs were shifted, which a property of rewards as the process pays them need not know."""
-
-_BEYOND = {
-    Unlisted.COUNTED: "counts as anything else",
-    Unlisted.LEFT_OUT: "is taken for impossible",
-    Unlisted.MISSING: "is missing, and no guarantee covers it",
-}
-
-
-def _size(states: int, transitions: int) -> str:
-    return f"{states} {nouns(states, 'state')}, {transitions} {nouns(transitions, 'transition')}"
-
-
-def _log_graph(name: str, states: int, transitions: int, unlisted: Unlisted) -> str:
-    beyond = f"whatever can happen but is not in it {_BEYOND[unlisted]}"
-    return f"the graph is what {name} shows: {_size(states, transitions)}; {beyond}"
-
-
-def _episodes_graph(episodes: int, steps: int, states: int, transitions: int, unlisted: Unlisted) -> str:
-    return (
-        f"the graph is what {episodes} {nouns(episodes, 'episode')} with random actions showed ({steps} "
-        f"{nouns(steps, 'step')}): {_size(states, transitions)}; whatever can happen but did not {_BEYOND[unlisted]}"
-    )
+    COUNTED = "counted as anything else", "counts as anything else"
+    LEFT_OUT = "left out", "is taken for impossible"
+    MISSING = "missing", "is missing, and no guarantee covers it"
 
 
 def _slip(name: str, near: str, unlisted: Unlisted) -> str:
@@ -125,41 +33,15 @@ def _recordings_end(column: str, states: Sequence[str]) -> str:
     )
 
 
-def _unreadable(values: int, column: str, first: str) -> str:
-    return f'{values:,} {nouns(values, "value")} of the column "{column}" could not be read: {first!r}'
-
-
 def _rejected_rows(rejected: int, rows: int, path: str | None) -> str:
     to = "" if path is None else f"; {'it is' if rejected == 1 else 'they are'} in {path}"
     return f"{rejected:,} of {rows:,} {nouns(rows, 'row')} {were(rejected)} rejected and not counted{to}"
-
-
-def _truncated(truncated: int, trajectories: int) -> str:
-    return (
-        f"{truncated} of {trajectories} {nouns(trajectories, 'trajectory')} {were(truncated)} cut off by the environment's "
-        "time limit"
-    )
 
 
 def _beyond_graph(beyond: int, steps: int, unlisted: Unlisted) -> str:
     became = "was counted as anything else" if unlisted is Unlisted.COUNTED else "was left out"
     led = f"{beyond} of {steps} {nouns(steps, 'step')} led where the graph lists nothing"
     return f"{led}; each ended its trajectory and {became}"
-
-
-def _not_counted(steps: int) -> str:
-    return (
-        f"{steps} {nouns(steps, 'step')} led where the graph has no transition; each ended its trajectory and was not counted, "
-        f"and no guarantee covers {'it' if steps == 1 else 'them'}"
-    )
-
-
-def _paid_below(below: int, steps: int) -> str:
-    its = "its" if below == 1 else "their"
-    return (
-        f"{below} of {steps} {nouns(steps, 'step')} paid less than any of {its} kind that exploration saw: expected rewards are "
-        "overstated; explore longer (episodes=...)"
-    )
 
 
 def _time_limit(name: str, limit: int, ask: str | None, entry: bool) -> str:
@@ -227,22 +109,10 @@ def _interval(lower: float, upper: float) -> str:
     return "[" + ", ".join(f"{end.normalize():f}" for end in ends) + "]"
 
 
-def _noticed(samples: int, steps: int) -> str:
-    return f"noticed after {samples:,}, {steps:,} {nouns(steps, 'step')} in all"
-
-
 def _changed(place: str, samples: int, steps: int, after: int, times: int) -> str:
     again = "" if times == 1 else f" (its alarm number {times})"
-    when = f"after about {after:,} of its samples; {_noticed(samples, steps)}"
-    return f"alarm: {place} changed {when}, and restarted{again}"
-
-
-def _misfit(place: str, samples: int, steps: int, of: str) -> str:
-    return f"alarm: {place} is not like the other choices of class {of}; {_noticed(samples, steps)}"
-
-
-def _contradicted(place: str, samples: int, steps: int, of: str) -> str:
-    return f"alarm: {place} does not fit {of}, whatever its parameters; {_noticed(samples, steps)}"
+    noticed = f"noticed after {samples:,}, {steps:,} {nouns(steps, 'step')} in all"
+    return f"alarm: {place} changed after about {after:,} of its samples; {noticed}, and restarted{again}"
 
 
 def _both_signs(
@@ -258,110 +128,139 @@ def _both_signs(
     return f"rewards have both signs ({paid}) and are {ask}"
 
 
-DIAGNOSTICS: Mapping[DiagnosticCode, Sentence] = {
-    DiagnosticCode.LOG_GRAPH: _log_graph,
-    DiagnosticCode.SLIP: _slip,
-    DiagnosticCode.BEGINNINGS: (
+class DiagnosticCode(WordedCode):
+    """Stable codes of what sources, learners, runs and certificates have to say."""
+
+    # fmt: off
+    # -- logs
+    LOG_GRAPH = "graph-from-log", (
+        "the graph is what {name} shows: {states} {states:~state}, {transitions} {transitions:~transition}; whatever can happen "
+        "but is not in it {unlisted.words}"
+    )
+    SLIP = "slip-of-the-pen", _slip
+    BEGINNINGS = "beginnings-drawn", (
         'a trajectory leads from "{start}", from the states in which trajectories begin, by one step that bounds on steps count'
-    ),
-    DiagnosticCode.RECORDINGS_END: _recordings_end,
-    DiagnosticCode.UNREADABLE: _unreadable,
-    DiagnosticCode.REJECTED_ROWS: _rejected_rows,
-    DiagnosticCode.REJECTED_ROW: "{name}, {place}: {why}",
-    DiagnosticCode.MORE_ROWS: "... and {more} more",
-    DiagnosticCode.BY_CHANCE: (
-        'if rows were spoilt by chance, say so (on_error="chance", or --on-error chance): a promise then stands on that condition'
-    ),
-    DiagnosticCode.ROWS_APART: (
+    )
+    RECORDINGS_END = "column-ends-recordings", _recordings_end
+    UNREADABLE = "values-unreadable", '{values:,} {values:~value} of the column "{column}" could not be read: {first!r}'
+    REJECTED_ROWS = "rows-passed-over", _rejected_rows
+    REJECTED_ROW = "row-passed-over", "{name}, {place}: {why}"
+    MORE_ROWS = "more-rows-passed-over", "... and {more} more"
+    BY_CHANCE = "say-if-by-chance", (
+        'if rows were spoilt by chance, say so (on_error="chance", or --on-error chance): a promise then stands on that '
+        'condition'
+    )
+    ROWS_APART = "rows-apart", (
         "rows of one trajectory stand apart from each other; each run of rows was counted as a trajectory of its own. Sort the "
         "rows by trajectory and time"
-    ),
-    DiagnosticCode.RECORDS: lambda records, name: f"{records:,} {nouns(records, 'record')} read from {name}",
-    DiagnosticCode.EPISODES_GRAPH: _episodes_graph,
-    DiagnosticCode.CUT_SHORT: (
+    )
+    RECORDS = "records-read", "{records:,} {records:~record} read from {name}"
+    # -- environments
+    EPISODES_GRAPH = "graph-from-episodes", (
+        "the graph is what {episodes} {episodes:~episode} with random actions showed ({steps} {steps:~step}): {states} "
+        "{states:~state}, {transitions} {transitions:~transition}; whatever can happen but did not {unlisted.words}"
+    )
+    CUT_SHORT = "exploration-cut-short", (
         "exploration was cut short after {steps:,} steps: what it did not see may be easy to reach"
-    ),
-    DiagnosticCode.REWARDS_VARY: "rewards differ for the same transition; the lowest that was seen counts",
-    DiagnosticCode.TABLE_CHANGED: (
-        "{wrapper} may change what happens, so the table of the environment is not relied on"
-    ),
-    DiagnosticCode.TRUNCATED: _truncated,
-    DiagnosticCode.BEYOND_GRAPH: _beyond_graph,
-    DiagnosticCode.NOT_COUNTED: _not_counted,
-    DiagnosticCode.STEP_NOT_COUNTED: "{why}",
-    DiagnosticCode.PAID_BELOW: _paid_below,
-    DiagnosticCode.NO_SEED: (
+    )
+    REWARDS_VARY = "rewards-vary", "rewards differ for the same transition; the lowest that was seen counts"
+    TABLE_CHANGED = "table-not-relied-on", "{wrapper} may change what happens, so the table of the environment is not relied on"
+    TRUNCATED = "episodes-truncated", (
+        "{truncated} of {trajectories} {trajectories:~trajectory} {truncated:~was|were} cut off by the environment's time limit"
+    )
+    BEYOND_GRAPH = "steps-beyond-graph", _beyond_graph
+    NOT_COUNTED = "steps-not-counted", (
+        "{steps} {steps:~step} led where the graph has no transition; each ended its trajectory and was not counted, and no "
+        "guarantee covers {steps:~it|them}"
+    )
+    STEP_NOT_COUNTED = "step-not-counted", "{why}"
+    PAID_BELOW = "steps-paid-less", (
+        "{below} of {steps} {steps:~step} paid less than any of {below:~its|their} kind that exploration saw: expected rewards "
+        "are overstated; explore longer (episodes=...)"
+    )
+    NO_SEED = "reset-without-seed", (
         "reset takes no seed: a run cannot be repeated, and one that is resumed goes on with other random numbers"
-    ),
-    DiagnosticCode.TIME_LIMIT: _time_limit,
-    DiagnosticCode.SUM_FROM_LEAST: _sum_from_least,
-    DiagnosticCode.COST_TO_MOST: _cost_to_most,
-    DiagnosticCode.EVERY_STEP: _every_step,
-    DiagnosticCode.RESET_COUNTS: _reset_counts,
-    DiagnosticCode.SELDOM_SEEN: _seldom_seen,
-    DiagnosticCode.TIED_CLASS: _tied_class,
-    DiagnosticCode.MORE_CLASSES: "{more:,} more classes of several choices",
-    DiagnosticCode.PARAMETER: _parameter,
-    DiagnosticCode.CHANGED: _changed,
-    DiagnosticCode.MISFIT: _misfit,
-    DiagnosticCode.CONTRADICTED: _contradicted,
-    DiagnosticCode.MORE_ALARMS: lambda more: f"and {more:,} more {nouns(more, 'alarm')} before",
-    DiagnosticCode.LEARNER_CHOSEN: (
+    )
+    TIME_LIMIT = "time-limit", _time_limit
+    SUM_FROM_LEAST = "rewards-above-least", _sum_from_least
+    COST_TO_MOST = "costs-below-most", _cost_to_most
+    EVERY_STEP = "rewards-shifted-every-step", _every_step
+    # -- runs
+    RESET_COUNTS = "reset-is-a-step", _reset_counts
+    SELDOM_SEEN = "unseen-taken-for-impossible", _seldom_seen
+    TIED_CLASS = "class-learned", _tied_class
+    MORE_CLASSES = "more-classes", "{more:,} more classes of several choices"
+    PARAMETER = "parameter-learned", _parameter
+    CHANGED = "alarm-changed", _changed
+    MISFIT = "alarm-misfit", (
+        "alarm: {place} is not like the other choices of class {of}; noticed after {samples:,}, {steps:,} {steps:~step} in all"
+    )
+    CONTRADICTED = "alarm-contradicted", (
+        "alarm: {place} does not fit {of}, whatever its parameters; noticed after {samples:,}, {steps:,} {steps:~step} in all"
+    )
+    MORE_ALARMS = "more-alarms", "and {more:,} more {more:~alarm} before"
+    LEARNER_CHOSEN = "learner-chosen", (
         "the learner is {learner}, error rate {rate:g}, because the graph is only observed; --learner takes another"
-    ),
-    DiagnosticCode.PROPERTIES: "the properties of {path}",
-    DiagnosticCode.UNCONFIRMED: (
+    )
+    PROPERTIES = "properties-from-file", "the properties of {path}"
+    # -- answers and certificates
+    UNCONFIRMED = "unconfirmed", (
         "more was found than the judge confirms on the model as given, so that the bracket is the one it does confirm: please "
         "report the model and the property"
-    ),
-    DiagnosticCode.POLICY_NOT_CLAIMED: "nothing is claimed of the policy itself",
-    DiagnosticCode.CLAIMED_LESS: "the {side} bound claimed is {bound}, which is what could be proved",
-    DiagnosticCode.BROKEN_RULES: "{why}",
-    DiagnosticCode.UNHASHABLE: "{why}",
-    DiagnosticCode.STARTS_ELSEWHERE: (
+    )
+    POLICY_NOT_CLAIMED = "policy-not-claimed", "nothing is claimed of the policy itself"
+    CLAIMED_LESS = "claimed-less", "the {side} bound claimed is {bound}, which is what could be proved"
+    # -- checks of an environment
+    BROKEN_RULES = "environment-breaks-rules", "{why}"
+    UNHASHABLE = "environment-states-unhashable", "{why}"
+    STARTS_ELSEWHERE = "environment-starts-elsewhere", (
         "reset led to {start!r}, but the graph starts in {initial}; add an initial state that leads to every start"
-    ),
-    DiagnosticCode.NOT_LISTED: (
+    )
+    NOT_LISTED = "environment-leaves-graph", (
         "{why}; it was seen after state {state!r}, action {action!r}: add it to the graph, or learn the graph from observed "
         "episodes"
-    ),
-    DiagnosticCode.ENDS_AND_GOES_ON: (
+    )
+    ENDS_AND_GOES_ON = "environment-ends-and-goes-on", (
         "state {state!r}: some episodes terminate there and others go on; add to the state what tells the two apart"
-    ),
-    DiagnosticCode.DRIFTS: (
+    )
+    DRIFTS = "environment-drifts", (
         "state {state!r}, action {action!r}: the successors of the first half of {visits} visits differ from those of the second "
         "(p = {p:.1g}); use a learner for changing environments, such as LUI with a bounded strength"
-    ),
-    DiagnosticCode.STATE_BEFORE: (
+    )
+    STATE_BEFORE = "environment-depends-on-state-before", (
         "state {state!r}, action {action!r}: the successors of {visits} visits depend on the state before (p = {p:.1g}); add to "
         "the state what they depend on"
-    ),
-    DiagnosticCode.MASK_VARIES: (
+    )
+    MASK_VARIES = "environment-mask-varies", (
         "state {state!r}: the available actions differ from visit to visit ({masks} different masks); add to the state what they "
         "depend on"
-    ),
-    DiagnosticCode.BOTH_SIGNS: _both_signs,
-    DiagnosticCode.NEVER_RECURS: (
+    )
+    BOTH_SIGNS = "environment-rewards-both-signs", _both_signs
+    NEVER_RECURS = "environment-states-never-recur", (
         "{late} of the last {steps} steps led to states never seen before, {states} in all; round or group observations with "
         "state_of until states recur"
-    ),
-    DiagnosticCode.NOT_REPEATED: (
+    )
+    NOT_REPEATED = "environment-seed-does-not-repeat", (
         "reset(seed={seed}) and the same actions led to different states the second time, so a run cannot be repeated; draw all "
         "random numbers from the seed"
-    ),
-    DiagnosticCode.SEEDS_ALIKE: (
+    )
+    SEEDS_ALIKE = "environment-seeds-alike", (
         "the same actions led to the same states in {episodes} episodes with different seeds, though outcomes differ within an "
         "episode: each has the same noise, whatever the seed, or depends on something that the state leaves out; draw random "
         "numbers from the generator that reset(seed=...) seeds"
-    ),
-    DiagnosticCode.UNSEEDED_ALIKE: (
+    )
+    UNSEEDED_ALIKE = "environment-unseeded-alike", (
         "the same actions led to the same states in {episodes} episodes after reset() without a seed: each has the same noise; "
         "leave the generator as it is where no seed is given"
-    ),
-    DiagnosticCode.SHARED_GENERATOR: (
+    )
+    SHARED_GENERATOR = "environment-shares-generator", (
         "the environment uses a generator that all of the process shares, {name}: whatever else draws from it, or seeds it, "
         "changes the noise; draw from self.np_random, which reset(seed=...) seeds"
-    ),
-    DiagnosticCode.SHORT_OF_TIME: "{seen:,} of {steps:,} steps were looked at in the time given",
-    DiagnosticCode.MORE_LIKE_THESE: "... and {more} more like these",
-}
+    )
+    SHORT_OF_TIME = "environment-short-of-time", "{seen:,} of {steps:,} steps were looked at in the time given"
+    MORE_LIKE_THESE = "environment-more-like-these", "... and {more} more like these"
+    # fmt: on
+
+
+SHIFTS = frozenset({DiagnosticCode.SUM_FROM_LEAST, DiagnosticCode.COST_TO_MOST, DiagnosticCode.EVERY_STEP})
+"""How rewards of both signs were shifted, which a property of rewards as the process pays them need not know."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 from umdp.statements import Code, Statement, codes_of, say, stated
-from umdp.statements.conditions import CONDITIONS, FLOORS, ON_OBSERVED, Asked, GraphKind
+from umdp.statements.conditions import CONDITIONS, COSTLY, FLOORS, Asked, GraphKind
+from umdp.statements.text import WordedCode, facts_html
 
 if TYPE_CHECKING:
     from umdp.source.source import Provenance
@@ -47,7 +47,7 @@ class Guarantee:
         object.__setattr__(self, "reasons", tuple(map(stated, self.reasons)))
 
     @property
-    def codes(self) -> tuple[StrEnum, ...]:
+    def codes(self) -> tuple[WordedCode, ...]:
         """What the reasons say, by their codes."""
         return codes_of(self.reasons)
 
@@ -116,8 +116,6 @@ class Guarantee:
         return self.text
 
     def _repr_html_(self) -> str:
-        from umdp.statements.text import facts_html
-
         why = "provided that" if self.holds else "because"
         facts = [(why if number == 0 else "", reason) for number, reason in enumerate(self.reasons)]
         return facts_html(replace(self, reasons=()).text, facts)
@@ -170,7 +168,7 @@ def guarantee_of(
     with probability 95 %, whenever you stop, provided that every listed transition can happen: 2 of those on which ...
     """
     paid = [stated(each) for each in provenance.rewards.get(reward or "", ())]
-    if ON_OBSERVED[asked].against:
+    if asked in COSTLY:
         paid = [each for each in paid if each.code not in FLOORS]
     against = [
         *(() if claim.holds else claim.reasons or (say(Code.NO_CLAIM),)),
@@ -196,7 +194,8 @@ def _against_graph(provenance: Provenance, asked: Asked, *, discovers: bool, uns
     if kind is GraphKind.CLOSED:
         return [say(Code.OBSERVED)]
     found = [] if discovers else [say(Code.NOT_FOUND)]
-    found += [say(code) for code in ON_OBSERVED[asked].against]
+    if asked in COSTLY:
+        found.append(say(Code.COSTLY))
     if unseen and provenance.graph == "observed":
         found.append(say(Code.UNSEEN, unseen=unseen))
     return found

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
 from typing import Any
 
 from umdp.statements import text as texts
-from umdp.statements.checking import PREMISES, REFUSALS, Premise, Refusal
-from umdp.statements.diagnostics import DIAGNOSTICS, DiagnosticCode
-from umdp.statements.provisos import PROVISOS, Code
+from umdp.statements.diagnostics import DiagnosticCode
+from umdp.statements.provisos import Code
 
-__all__ = ["SENTENCES", "Statement", "codes_of", "say", "stated", "with_codes"]
-
-SENTENCES: Mapping[type[StrEnum], Mapping[Any, texts.Sentence]] = {
-    Code: PROVISOS,
-    DiagnosticCode: DIAGNOSTICS,
-    Premise: PREMISES,
-    Refusal: REFUSALS,
-}
-"""The sentence of every code, by its enumeration."""
+__all__ = ["Statement", "codes_of", "say", "stated", "with_codes"]
 
 
 class Statement(str):
@@ -42,10 +32,12 @@ class Statement(str):
     """
 
     __slots__ = ("code", "data")
-    code: StrEnum
+    code: texts.WordedCode
     data: Mapping[str, Any]
 
-    def __new__(cls, text: str, code: StrEnum = Code.OTHER, data: Mapping[str, Any] | None = None) -> Statement:
+    def __new__(
+        cls, text: str, code: texts.WordedCode = Code.OTHER, data: Mapping[str, Any] | None = None
+    ) -> Statement:
         """Return a sentence with its code; `say` makes the sentence itself."""
         made = super().__new__(cls, text)
         made.code, made.data = code, dict(data or {})
@@ -84,9 +76,9 @@ class Statement(str):
         return {"code": self.code.value, "text": str(self)}
 
 
-def say(code: StrEnum, **data: Any) -> Statement:
+def say(code: texts.WordedCode, **data: Any) -> Statement:
     """Return the statement for a code and its data."""
-    return Statement(texts.worded(SENTENCES[type(code)][code], data), code, data)
+    return Statement(texts.worded(code.words, data), code, data)
 
 
 def stated(given: str, code: str | None = None) -> Statement:
@@ -97,7 +89,7 @@ def stated(given: str, code: str | None = None) -> Statement:
     return Statement(given, next(found, Code.OTHER))
 
 
-def codes_of(given: Iterable[str]) -> tuple[StrEnum, ...]:
+def codes_of(given: Iterable[str]) -> tuple[texts.WordedCode, ...]:
     """Return the codes of statements."""
     return tuple(stated(each).code for each in given)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from html import escape
-from typing import Any
+from numbers import Integral
+from typing import Any, Self
 
 __all__ = [
-    "Sentence", "as_markdown", "as_markup", "facts_html", "nouns", "one_line", "printable", "safe_bound", "shortened", "were",
-    "worded",
+    "Sentence", "WordedCode", "as_markdown", "as_markup", "facts_html", "nouns", "one_line", "printable", "safe_bound",
+    "shortened", "were", "worded",
 ]  # fmt: skip
 
 # Control characters but the end of a line (Cc), characters that are not seen and change what is (Cf: directions, joiners, tags),
@@ -145,6 +147,33 @@ def were(count: float) -> str:
 Sentence = str | Callable[..., str]
 
 
+class WordedCode(StrEnum):
+    """Stable codes with their words; a member is defined by both, as in ``ONCE = "rows-once", "no row was recorded twice"``.
+
+    Attributes
+    ----------
+    words : a sentence with places for data, as `worded` fills them; or a function of the data that returns one
+    """
+
+    words: Sentence
+
+    def __new__(cls, code: str, words: Sentence) -> Self:
+        """Return the member for a code."""
+        made = str.__new__(cls, code)
+        made._value_, made.words = code, words
+        return made
+
+
+class _Count(int):
+    """A number that chooses words: ``{n:~step}`` is a noun in the singular or plural, ``{n:~its|their}`` one of two words."""
+
+    def __format__(self, form: str) -> str:
+        if not form.startswith("~"):
+            return super().__format__(form)
+        one, _, several = form[1:].partition("|")
+        return one if self == 1 else several or nouns(self, one)
+
+
 def worded(sentence: Sentence, data: Mapping[str, Any]) -> str:
     """Return a sentence with its data: the one place where the words of a statement are made.
 
@@ -152,7 +181,11 @@ def worded(sentence: Sentence, data: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> worded("{rows:,} rows", {"rows": 1200})
-    '1,200 rows'
+    >>> worded("{rows:,} {rows:~row} {rows:~was|were} read", {"rows": 1200})
+    '1,200 rows were read'
     """
-    return sentence(**data) if callable(sentence) else sentence.format(**data)
+    if callable(sentence):
+        return sentence(**data)
+    return sentence.format(
+        **{name: _Count(each) if isinstance(each, Integral) else each for name, each in data.items()}
+    )

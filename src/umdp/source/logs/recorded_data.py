@@ -25,11 +25,11 @@ from umdp.source.logs.row_decoding import Carry, Rows, decode
 from umdp.source.lookup import Lookup, Memo
 from umdp.source.source import Batch, Provenance, SamplingRequest, Source
 from umdp.statements import Code, DiagnosticCode, Statement, say
-from umdp.statements.conditions import SOURCES, SourceKind
+from umdp.statements.conditions import OF_LOGS
 
 __all__ = ["Recorded"]
 
-ASSUMPTIONS = tuple(map(say, SOURCES[SourceKind.LOG].adds))
+ASSUMPTIONS = tuple(map(say, OF_LOGS))
 
 
 class Recorded(Source):
