@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from umdp.learn.learner import Learner
 from umdp.learn.learner_settings import as_rate
 
-__all__ = ["Binomial", "log_likelihood", "lowest", "tighten"]
+__all__ = ["Binomial", "infeasible", "log_likelihood", "lowest", "tighten"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Level = float | Floats
 
 ULP = 2.0**-52
+WITNESSES = ("lower_hits", "lower_samples", "upper_hits", "upper_samples")
 
 
 class Binomial(Learner):
@@ -38,7 +39,7 @@ class Binomial(Learner):
     counts: Ints
     weights: Floats | None = None
 
-    def __init__(self, error_rate: float) -> None:
+    def __init__(self, error_rate: float = 0.01) -> None:
         self.error_rate = as_rate(error_rate)
 
     @property
@@ -97,8 +98,7 @@ class Binomial(Learner):
     def witnesses(self) -> dict[str, Ints]:
         """Return the counts (T,) that the ends of every interval follow from, before they were tightened."""
         samples = self.per_transition(self.per_choice(self.counts))
-        names = ("lower_hits", "lower_samples", "upper_hits", "upper_samples")
-        return dict(zip(names, (self.counts, samples, self.counts, samples), strict=True))
+        return dict(zip(WITNESSES, (self.counts, samples, self.counts, samples), strict=True))
 
     def ledger(self) -> dict[str, Any] | None:
         """Return how the error rate is spent, and the counts that the bounds follow from.
@@ -157,6 +157,17 @@ def tighten(lower: Floats, upper: Floats, sizes: Ints) -> tuple[Floats, Floats]:
     most = 1 - (np.repeat(np.add.reduceat(lower, start), sizes) - lower)
     least = 1 - (np.repeat(np.add.reduceat(upper, start), sizes) - upper)
     return np.maximum(lower, least - slack), np.minimum(upper, most + slack)
+
+
+def infeasible(lower: Floats, upper: Floats, sizes: Ints) -> NDArray[np.bool_]:
+    """Return which choices (C,) no distribution fits, but for rounding; theirs are `sizes` bounds each, one after the other."""
+    start, rounding = np.cumsum(sizes) - sizes, (sizes + 2) * ULP
+    found: NDArray[np.bool_] = (
+        np.logical_or.reduceat(lower > upper, start)
+        | (np.add.reduceat(lower, start) > 1 + rounding)
+        | (np.add.reduceat(upper, start) < 1 - rounding)
+    )
+    return found
 
 
 def log_likelihood(hits: Floats, misses: Floats) -> Floats:

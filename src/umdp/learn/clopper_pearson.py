@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 
 from umdp.learn.binomial import ULP, Binomial, Floats, Level, lowest
-from umdp.learn.learner_settings import describe
 from umdp.statements.guarantee import Guarantee
 
 __all__ = ["ClopperPearson"]
@@ -45,9 +44,6 @@ class ClopperPearson(Binomial):
 
     name: ClassVar[str] = "clopper-pearson"
 
-    def __init__(self, error_rate: float = 0.01) -> None:
-        super().__init__(error_rate)
-
     @property
     def claim(self) -> Guarantee:
         """One look, after numbers of samples fixed before."""
@@ -77,6 +73,3 @@ class ClopperPearson(Binomial):
                 break
         end: Floats = np.exp(safe)
         return end
-
-    def __repr__(self) -> str:
-        return describe(self, error_rate=self.error_rate)

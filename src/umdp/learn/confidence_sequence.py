@@ -8,15 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from umdp.learn.binomial import ULP, Binomial, Floats, Ints, Level, log_likelihood, lowest
-from umdp.learn.learner_settings import as_setting, check, describe
+from umdp.learn.binomial import ULP, WITNESSES, Binomial, Floats, Ints, Level, infeasible, log_likelihood, lowest
+from umdp.learn.learner_settings import as_setting, check
 from umdp.model import Graph
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee
 
 __all__ = ["ConfidenceSequence"]
-
-WITNESSES = ("lower_hits", "lower_samples", "upper_hits", "upper_samples")
 
 
 class ConfidenceSequence(Binomial):
@@ -95,7 +93,7 @@ class ConfidenceSequence(Binomial):
         """
         from umdp.learn.observed_sequence import ObservedSequence
 
-        if graph.rest is not None and not settled and not isinstance(self, ObservedSequence):
+        if self.discovers and graph.rest is not None and not settled and not isinstance(self, ObservedSequence):
             return ObservedSequence(self.error_rate, self.prior).bind(graph, matters)  # type: ignore[return-value]
         return super().bind(graph, matters, settled=settled)
 
@@ -137,12 +135,11 @@ class ConfidenceSequence(Binomial):
         A witness of an end, by the name of the array in which it is kept, is taken over with the end.
         """
         sizes = self.sizes[choice]
-        start = np.cumsum(sizes) - sizes
         low, high = np.maximum(lower, self.least[transition]), np.minimum(upper, self.most[transition])
-        empty = _empty(low, high, start, sizes)
+        empty = infeasible(low, high, sizes)
         newest = np.repeat(empty, sizes)
         if empty.any():
-            hopeless = np.repeat(empty & _empty(lower, upper, start, sizes), sizes)
+            hopeless = np.repeat(empty & infeasible(lower, upper, sizes), sizes)
             lower, upper = np.where(hopeless, 0.0, lower), np.where(hopeless, 1.0, upper)
         raised = newest | (lower > self.least[transition])
         lowered = newest | (upper < self.most[transition])
@@ -156,17 +153,3 @@ class ConfidenceSequence(Binomial):
     def witnesses(self) -> dict[str, Ints]:
         """Return the counts at the time when each end was adopted."""
         return {name: getattr(self, name) for name in WITNESSES}
-
-    def __repr__(self) -> str:
-        return describe(self, error_rate=self.error_rate, prior=self.prior)
-
-
-def _empty(lower: Floats, upper: Floats, start: Ints, sizes: Ints) -> NDArray[np.bool_]:
-    """Return which choices (C,) no distribution fits, but for rounding; theirs are `sizes` bounds from `start` on."""
-    rounding = (sizes + 2) * ULP
-    empty: NDArray[np.bool_] = (
-        (np.add.reduceat(lower > upper, start) > 0)
-        | (np.add.reduceat(lower, start) > 1 + rounding)
-        | (np.add.reduceat(upper, start) < 1 - rounding)
-    )
-    return empty

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,13 +30,15 @@ class Dirichlet(Learner):
     prior : the parameters before any data: one for all, or an array (T,)
     excess : (T,) the parameters of the posterior, less 1
     samples : (C,) the number of samples behind it, no more than the bound
+    floor : the smallest lower bound
     """
 
+    floor: float = 0.0
     kept: ClassVar[tuple[str, ...]] = ("excess", "samples")
     excess: NDArray[np.float64]
     samples: NDArray[np.float64]
 
-    def __init__(self, prior: Any, strength_bound: Any = None) -> None:
+    def __init__(self, prior: Any = 10.0, strength_bound: Any = None) -> None:
         self.prior: Setting = as_setting(prior, "prior")
         check(
             np.greater(self.prior, 1) & np.isfinite(self.prior),
@@ -49,8 +52,13 @@ class Dirichlet(Learner):
                 f"strength_bound is {strength_bound}; give at least the sum of the parameters of a choice's prior",
             )
 
+    @property
+    @abstractmethod
+    def half_width(self) -> NDArray[np.float64]:
+        """How far bounds are from the estimate, shape (C,)."""
+
     def begin(self) -> None:
-        """Set the posterior to the prior."""
+        """Set the posterior to the prior, and the bounds to what it says."""
         self.excess = spread(self.prior, "the prior", self.graph) - 1
         self.samples = np.zeros(self.graph.choices)
         if self.strength_bound is not None:
@@ -61,6 +69,18 @@ class Dirichlet(Learner):
                     f"{place(self.graph, int(above[0]))}: the parameters of its prior sum to {strength[above[0]]:g}, more than "
                     f"the strength bound {self.strength_bound:g}; raise the bound or lower the prior"
                 )
+        widest = int(np.argmax(self.sizes))
+        if self.sizes[widest] * self.floor > 1:
+            raise ModelError(
+                f"{place(self.graph, widest)}: lower bounds of {EPSILON:g} on its {self.sizes[widest]} successors sum to more "
+                "than 1; use a learner without a smallest lower bound, such as ConfidenceSequence"
+            )
+        self.surround()
+
+    def update(self, counts: NDArray[np.int64]) -> None:
+        """Add counts to the posterior, and set the bounds to what it says."""
+        self.absorb(counts)
+        self.surround()
 
     def absorb(self, counts: NDArray[np.int64]) -> None:
         """Add counts to the posterior, and weaken it where it is above the bound."""
@@ -76,8 +96,8 @@ class Dirichlet(Learner):
         mode: NDArray[np.float64] = self.excess / self.per_transition(np.maximum(self.per_choice(self.excess), TINY))
         return mode
 
-    def surround(self, half_width: NDArray[np.float64], floor: float) -> None:
-        """Set the bounds to the estimate, more or less a half-width per choice (C,), clipped to [floor, 1].
+    def surround(self) -> None:
+        """Set the bounds to the estimate, more or less the half-width, clipped to [floor, 1].
 
         Where so many estimates are below the floor that raising them to it would leave no distribution, their
         lower bound is the estimate itself.
@@ -85,13 +105,4 @@ class Dirichlet(Learner):
         from umdp.learn.updates import surround
 
         self.lower, self.upper = np.empty((2, self.graph.transitions))
-        surround(self.graph.choice_ptr, self.excess, half_width, floor, self.lower, self.upper)
-
-    def check_floor(self) -> None:
-        """Refuse graphs with a choice of so many successors that lower bounds of `EPSILON` fit no distribution."""
-        widest = int(np.argmax(self.sizes))
-        if self.sizes[widest] * EPSILON > 1:
-            raise ModelError(
-                f"{place(self.graph, widest)}: lower bounds of {EPSILON:g} on its {self.sizes[widest]} successors sum to more "
-                "than 1; use a learner without a smallest lower bound, such as ConfidenceSequence"
-            )
+        surround(self.graph.choice_ptr, self.excess, self.half_width, self.floor, self.lower, self.upper)

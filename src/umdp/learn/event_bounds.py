@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.learn.binomial import ULP, Binomial, tighten
+from umdp.learn.binomial import ULP, Binomial, infeasible, tighten
 from umdp.learn.learner import Learner
 from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.model.events import Events
@@ -65,14 +65,11 @@ def implied(events: Events, lower: Floats, upper: Floats) -> Implied:
     """
     tying = events.tying
     sizes = np.diff(tying.outcome_ptr)
-    start = tying.outcome_ptr[:-1]
     single = events.outcome_entry
     known, only = single >= 0, np.repeat(sizes == 1, sizes)
     low = np.where(known, lower[single], np.where(only, 1.0, 0.0))
     high = np.where(known, upper[single], 1.0)
-    rounding = (sizes + 2) * ULP
-    wrong = np.logical_or.reduceat(low > high, start)
-    wrong |= (np.add.reduceat(low, start) > 1 + rounding) | (np.add.reduceat(high, start) < 1 - rounding)
+    wrong = infeasible(low, high, sizes)
     cut = tighten(low, high, sizes)
     found = _spread(events, *cut, lower, upper)
     wrong |= _impossible(events, *found)
@@ -105,12 +102,8 @@ def _spread(events: Events, low: Floats, high: Floats, lower: Floats, upper: Flo
 
 def _impossible(events: Events, lower: Floats, upper: Floats) -> Mask:
     """Return the classes (K,) with a choice whose bounds no distribution fits."""
-    graph, kinds = events.tying.graph, events.tying.choice_class
-    start = graph.choice_ptr[:-1]
-    rounding = (np.diff(graph.choice_ptr) + 2) * ULP
-    wrong = np.logical_or.reduceat(lower > upper, start)
-    wrong |= (np.add.reduceat(lower, start) > 1 + rounding) | (np.add.reduceat(upper, start) < 1 - rounding)
-    return np.bincount(kinds, wrong, events.tying.classes) > 0
+    wrong = infeasible(lower, upper, np.diff(events.tying.graph.choice_ptr))
+    return np.bincount(events.tying.choice_class, wrong, events.tying.classes) > 0
 
 
 def _loosened(low: Floats, high: Floats, sizes: Ints) -> Pair:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
+from umdp.learn.learner_settings import describe
 from umdp.model import Graph, IntervalMDP
 from umdp.statements import DiagnosticCode, Statement, say
 from umdp.statements.guarantee import Guarantee
@@ -141,7 +142,8 @@ def _declared(kind: type) -> tuple[str, ...]:
 class Learner(ABC):
     """Learns bounds on the probabilities of a graph from counts.
 
-    A learner is made with its settings, and bound to a graph before it is used. To write one, set `name`, define `claim`, name
+    A learner is made with its settings, which it keeps as attributes of the same names, and bound to a graph before it is used.
+    To write one, set `name`, define `claim`, name
     in `kept` the arrays it learns besides `lower` and `upper`, set them up in `begin` and move them in `update`. What is kept
     is what `bind` starts without, and what `state`, `restore` and `clone` carry.
 
@@ -150,6 +152,7 @@ class Learner(ABC):
     kept : the names of the arrays that are learned besides the bounds; those of base classes need not be repeated
     discovers : whether the claim also holds on a graph that was found in the data, with the outcome "anything else"
     watches : whether it notices changes of the process, and its claim says since when there must not have been any
+    settled : whether a graph with the outcome "anything else" was fixed before the data
     growth : an iteration ends when some choice was taken this many times as often as ever before
     graph : the graph it is bound to
     matters : (C,) whether the probabilities of a choice can matter for the specification
@@ -162,6 +165,7 @@ class Learner(ABC):
     watches: bool = False
     growth: ClassVar[float] = 1.0
     graph: Graph
+    settled: bool = False
     matters: NDArray[np.bool_]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
@@ -187,9 +191,9 @@ class Learner(ABC):
         `settled` says that a graph with the outcome "anything else" was fixed before the data to come, not found in them.
         """
         fresh = copy.copy(self)
-        for name in (*fresh.arrays(), "sizes", "uncertain"):
+        for name in (*fresh.own_arrays(), "sizes", "uncertain"):
             fresh.__dict__.pop(name, None)
-        fresh.graph = graph.graph
+        fresh.graph, fresh.settled = graph.graph, settled
         given = np.ones(graph.choices, np.bool_) if matters is None else np.asarray(matters, dtype=np.bool_)
         if given.shape != (graph.choices,):
             raise ModelError(f"matters has shape {given.shape}, but there are {graph.choices} choices")
@@ -202,8 +206,8 @@ class Learner(ABC):
     def _check_declared(self, before: set[str]) -> None:
         """Refuse a learner that keeps what it does not declare: a continued run would lose it."""
         made = {n for n, v in self.__dict__.items() if isinstance(v, np.ndarray)} - before - {"sizes", "uncertain"}
-        forgotten = sorted(made - set(self.arrays()))
-        missing = [name for name in self.arrays() if not isinstance(self.__dict__.get(name), np.ndarray)]
+        forgotten = sorted(made - set(self.own_arrays()))
+        missing = [name for name in self.own_arrays() if not isinstance(self.__dict__.get(name), np.ndarray)]
         if forgotten or missing:
             kind, name = type(self).__name__, (forgotten or missing)[0]
             raise ModelError(
@@ -253,9 +257,13 @@ class Learner(ABC):
         """The learned interval MDP."""
         return self.graph.with_bounds(self.lower, self.upper)
 
+    def own_arrays(self) -> list[str]:
+        """Return the names of the arrays that this object itself has of what has been learned."""
+        return list(_declared(type(self)))
+
     def arrays(self) -> list[str]:
         """Return the names of the arrays that make up what has been learned."""
-        return list(_declared(type(self)))
+        return self.own_arrays()
 
     def alarms(self) -> tuple[Alarm, ...]:
         """Return what was noticed that nobody had said, the last alarm of every place; empty where nothing is watched."""
@@ -286,13 +294,14 @@ class Learner(ABC):
 
     def state(self) -> dict[str, Array]:
         """Return copies of everything learned, to be given to `restore`."""
-        return {name: self.__dict__[name].copy() for name in self.arrays()}
+        return {name: self.__dict__[name].copy() for name in self.own_arrays()}
 
     def restore(self, state: Mapping[str, Array]) -> Self:
         """Go back to a state; the learner must be bound to the same graph."""
         if set(state) != set(self.arrays()):
             raise ModelError(f"the state has {sorted(state)}, the learner {self.arrays()}")
-        for name, value in state.items():
+        for name in self.own_arrays():
+            value = state[name]
             if value.shape != self.__dict__[name].shape:
                 raise ModelError(f"{name} has shape {value.shape}, but the learner's has {self.__dict__[name].shape}")
             self.__dict__[name] = np.array(value, dtype=self.__dict__[name].dtype)
@@ -311,6 +320,9 @@ class Learner(ABC):
         other = object.__new__(type(self))
         known = other.__dict__
         known.update(self.__dict__)
-        for name in self.arrays():
+        for name in self.own_arrays():
             known[name] = known[name].copy()
         return other
+
+    def __repr__(self) -> str:
+        return describe(self)

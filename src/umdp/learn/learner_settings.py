@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
-from umdp.learn.learner import Learner
 from umdp.model import Graph
 from umdp.model.structure import owned
 from umdp.spec.names import suggestion
+
+if TYPE_CHECKING:
+    from umdp.learn.learner import Learner
 
 __all__ = [
     "Setting",
@@ -88,10 +90,13 @@ def place(graph: Graph, choice: int) -> str:
     return f"state {graph.state_name(int(graph.choice_state[choice]))}, action {graph.action_name(choice)}"
 
 
-def describe(learner: Learner, **settings: object) -> str:
-    """Return a learner's settings and what it promises, on one line."""
-    shown = ", ".join(f"{name}={_shown(value)}" for name, value in settings.items())
-    return f"{type(learner).__name__}({shown}): {learner.claim}"
+def describe(learner: Learner) -> str:
+    """Return a learner's settings, which it has as attributes, and what it promises, on one line."""
+    kind = type(learner)
+    shown = ", ".join(
+        f"{name}={_shown(getattr(learner, name))}" for name in settings_of(kind) if hasattr(learner, name)
+    )
+    return f"{kind.__name__}({shown}): {learner.claim}"
 
 
 def _shown(value: object) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.learn.learner import Learner
-from umdp.learn.learner_settings import as_pair, check, describe, place, spread
+from umdp.learn.learner_settings import as_pair, check, place, spread
 from umdp.model.structure import ROUNDING
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee
@@ -124,6 +124,3 @@ class LUI(Learner):
                     f"{place(self.graph, choice)}: the {end} bounds of the prior of its {self.sizes[choice]} successors sum to "
                     f"{sums[choice]:.6g}, {remedy} {1 / self.sizes[choice]:.3g} each, for example"
                 )
-
-    def __repr__(self) -> str:
-        return describe(self, prior=self.prior, strength=self.strength, strength_bound=self.strength_bound)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.learn.dirichlet import Dirichlet
-from umdp.learn.learner_settings import describe
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee
 
@@ -48,26 +47,12 @@ class MAP(Dirichlet):
 
     name: ClassVar[str] = "map"
 
-    def __init__(self, prior: Any = 10.0, strength_bound: Any = None) -> None:
-        super().__init__(prior, strength_bound)
-
     @property
     def claim(self) -> Guarantee:
         """None: an estimate without bounds is almost surely not the truth."""
         return Guarantee("none", reasons=(say(Code.NO_BOUNDS),))
 
-    def begin(self) -> None:
-        """Set both bounds to the mode of the prior."""
-        super().begin()
-        self._look()
-
-    def update(self, counts: NDArray[np.int64]) -> None:
-        """Add counts to the posterior and set both bounds to its mode."""
-        self.absorb(counts)
-        self._look()
-
-    def _look(self) -> None:
-        self.surround(np.zeros(self.graph.choices), 0.0)
-
-    def __repr__(self) -> str:
-        return describe(self, prior=self.prior, strength_bound=self.strength_bound)
+    @property
+    def half_width(self) -> NDArray[np.float64]:
+        """No width: both bounds are the mode of the posterior."""
+        return np.zeros(self.graph.choices)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.learn.dirichlet import EPSILON, Dirichlet
-from umdp.learn.learner_settings import as_rate, check, describe
+from umdp.learn.learner_settings import as_rate, check
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee
 
@@ -79,6 +79,7 @@ class PAC(Dirichlet):
         self.error_rate = as_rate(error_rate)
         check(around in ("map", "mean"), f'around is {around!r}; give "map" or "mean"')
         self.around = around
+        self.floor = EPSILON if around == "map" else 0.0
         check(spend in ("all", "relevant", None), f'spend is {spend!r}; give "all" or "relevant"')
         self.spend = spend or ("all" if around == "map" else "relevant")
 
@@ -97,25 +98,16 @@ class PAC(Dirichlet):
 
     def begin(self) -> None:
         """Set all bounds to what is known before any sample."""
+        self._scale = float(np.log(2 / self.level)) / 2
         super().begin()
         if self.around == "mean":
             self.excess = np.zeros(self.graph.transitions)
-        else:
-            self.check_floor()
-        self._scale = float(np.log(2 / self.level)) / 2
-        self._look()
+            self.surround()
 
-    def update(self, counts: NDArray[np.int64]) -> None:
-        """Add counts, and set the bounds to what all of them together say."""
-        self.absorb(counts)
-        self._look()
-
-    def _look(self) -> None:
+    @property
+    def half_width(self) -> NDArray[np.float64]:
+        """Hoeffding's width, shape (C,); 1 where nothing is known, or nothing is paid for."""
         known = self.samples > 0
         if self.around == "mean" and self.spend == "relevant":
             known &= self.matters
-        width = np.sqrt(self._scale / np.maximum(self.samples, 1))
-        self.surround(np.where(known, width, 1.0), EPSILON if self.around == "map" else 0.0)
-
-    def __repr__(self) -> str:
-        return describe(self, error_rate=self.error_rate, prior=self.prior, around=self.around, spend=self.spend)
+        return np.where(known, np.sqrt(self._scale / np.maximum(self.samples, 1)), 1.0)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.learn.binomial import ULP, tighten
+from umdp.learn.binomial import ULP, infeasible, tighten
 from umdp.learn.confidence_sequence import ConfidenceSequence
 from umdp.learn.learner import Alarm, Contradicted, Learner
 from umdp.learn.restarting_sequence import RestartingSequence
@@ -30,7 +30,6 @@ __all__ = ["Parametric"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-KEPT = ("box_alarm", "box_lower", "box_upper", "samples")
 WIDER = 12  # times that intervals without a promise are widened, until some values fit all of them
 
 
@@ -78,6 +77,7 @@ class Parametric(Tied):
     """
 
     name: ClassVar[str] = "parametric"
+    kept: ClassVar[tuple[str, ...]] = ("box_alarm", "box_lower", "box_upper", "samples")
     box_lower: Floats
     box_upper: Floats
     samples: Ints
@@ -113,7 +113,7 @@ class Parametric(Tied):
             return claim
         if self.wrong:
             names = ", ".join(self.program.names)
-            kind = self._class_of(int(self.box_alarm[0]))
+            kind = self.tying.names[self.outcome_class[self.box_alarm[0]]]
             return Guarantee("none", reasons=(say(Code.PROGRAM_WRONG, origin=origin, names=names, kind=kind),))
         box = zip(self.program.names, self.program.lower, self.program.upper, strict=True)
         given = ", ".join(f"{name} in [{low:g}, {high:g}]" for name, low, high in box)
@@ -124,20 +124,29 @@ class Parametric(Tied):
         found, steps = (int(each) for each in self.box_alarm)
         if found < 0:
             return super().alarms()
-        kind = int(np.searchsorted(self.tying.outcome_ptr, found, side="right")) - 1
+        kind = self.outcome_class[found]
         place = f"class {self.tying.names[kind]}"
         mine = Contradicted(place, int(self.samples[kind]), steps, steps == int(self.walked[0]), self.program.origin)
         return (mine, *super().alarms())
 
-    def _class_of(self, outcome: int) -> str:
-        return self.tying.names[int(np.searchsorted(self.tying.outcome_ptr, outcome, side="right")) - 1]
+    @property
+    def outcome_class(self) -> Ints:
+        """The class of each outcome, shape (O,)."""
+        return np.repeat(np.arange(self.tying.classes), np.diff(self.tying.outcome_ptr))
+
+    def _by_function(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        """Return what bounds of outcomes (O,) say of the functions."""
+        of, size = self.program.outcome_function, len(self.program.functions)
+        least, most = np.zeros(size), np.ones(size)
+        np.maximum.at(least, of, lower)
+        np.minimum.at(most, of, upper)
+        return least, most
 
     def parameters(self) -> dict[str, dict[str, Any]]:
         """Return the ends of every parameter, and how many samples of choices that depend on it were seen."""
         uses = np.zeros((self.tying.classes, len(self.program.names)), np.bool_)
-        kinds = np.repeat(np.arange(self.tying.classes), np.diff(self.tying.outcome_ptr))
-        for outcome, function in enumerate(self.program.outcome_function):
-            uses[kinds[outcome], list(self.program.functions[function].uses)] = True
+        for kind, function in zip(self.outcome_class, self.program.outcome_function, strict=True):
+            uses[kind, list(self.program.functions[function].uses)] = True
         return {
             name: {
                 "lower": float(self.box_lower[i]), "upper": float(self.box_upper[i]),
@@ -170,14 +179,11 @@ class Parametric(Tied):
 
     def _check_numbers(self) -> None:
         """Raise the alarm where the counts of a class exclude the numbers that the program gives it."""
-        known = self.inner.per_transition(self.inner.graph.choice_ptr[1:] - self.inner.graph.choice_ptr[:-1] > 1)
-        known = known[: self.tying.outcomes] & np.repeat(self.program.constant, np.diff(self.tying.outcome_ptr))
-        at = np.flatnonzero(known)
+        at = np.flatnonzero(self.inner.uncertain[: self.tying.outcomes] & self.program.constant[self.outcome_class])
         if not at.size:
             return
-        kinds = np.repeat(np.arange(self.tying.classes), np.diff(self.tying.outcome_ptr))[at]
         hits = self.tying.pool(self.member_counts)[at].astype(np.float64)
-        misses = self.samples[kinds] - hits
+        misses = self.samples[self.outcome_class[at]] - hits
         low, high = (each[self.program.outcome_function[at]] for each in self.program.numbers)
         test, level = ConfidenceSequence(self.false_alarms), self.false_alarms / at.size * (1 - ULP)
         excluded = (test.ends(hits, misses, level) > high) | (1 - test.ends(misses, hits, level) < low)
@@ -187,7 +193,7 @@ class Parametric(Tied):
 
     def refine(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
         """Return the bounds of outcomes: those of their class, and the range of their function over what is left of the box."""
-        known = np.repeat(self.program.constant, np.diff(self.tying.outcome_ptr))
+        known, sizes = self.program.constant[self.outcome_class], np.diff(self.tying.outcome_ptr)
         low, high = self.program.numbers
         of = self.program.outcome_function
         lower, upper = np.where(known, low[of], lower), np.where(known, high[of], upper)
@@ -200,20 +206,18 @@ class Parametric(Tied):
             return lower, upper
         low, high = self.program.ranges(*found)
         ends = np.maximum(lower, low[of]), np.minimum(upper, high[of])
-        culprit = self._impossible(*ends)
-        if culprit is not None:
-            self._contradict(culprit)
+        wrong = infeasible(*ends, sizes)
+        if wrong.any():
+            self._contradict(int(self.tying.outcome_ptr[np.argmax(wrong)]))
             return lower, upper
         self.box_lower, self.box_upper = found
-        cut = tighten(*ends, np.diff(self.tying.outcome_ptr))
+        cut = tighten(*ends, sizes)
         return np.where(known, ends[0], cut[0]), np.where(known, ends[1], cut[1])
 
     def _narrow(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats] | None:
         """Return what the bounds of outcomes leave of the box; None where that is nothing."""
-        program, of = self.program, self.program.outcome_function
-        least, most = np.zeros(len(program.functions)), np.ones(len(program.functions))
-        np.maximum.at(least, of, lower)
-        np.minimum.at(most, of, upper)
+        program = self.program
+        least, most = self._by_function(lower, upper)
         start = (self.box_lower, self.box_upper) if self.lasting else (program.lower, program.upper)
         low, high = program.ranges(*start)
         asked = np.flatnonzero(~program.known & ((least > low) | (most < high)))
@@ -245,26 +249,11 @@ class Parametric(Tied):
         if self.inner.claim.holds and not self.wrong:
             self.box_alarm = np.array([outcome, int(self.walked[0])], np.int64)
 
-    def _impossible(self, lower: Floats, upper: Floats) -> int | None:
-        """Return an outcome of a class whose bounds no distribution fits; None without."""
-        start, sizes = self.tying.outcome_ptr[:-1], np.diff(self.tying.outcome_ptr)
-        rounding = (sizes + 2) * ULP
-        wrong = (
-            (np.maximum.reduceat(lower - upper, start) > 0)
-            | (np.add.reduceat(lower, start) > 1 + rounding)
-            | (np.add.reduceat(upper, start) < 1 - rounding)
-        )
-        return int(start[np.argmax(wrong)]) if wrong.any() else None
-
     # -- what is kept ----------------------------------------------------------------------------------------
-
-    def arrays(self) -> list[str]:
-        """Return the names of the arrays that make up what has been learned."""
-        return sorted([*super().arrays(), *KEPT])
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> Self:
         """Go back to a state; the learner must be bound to the same graph and program."""
-        for name in KEPT:
+        for name in self.kept:
             if name in state and state[name].shape != self.__dict__[name].shape:
                 raise ModelError(f"{name} has shape {state[name].shape}: the parameters have changed")
         return super().restore(state)
@@ -295,13 +284,11 @@ class Parametric(Tied):
 
     def _weights(self) -> list[list[Any]]:
         """Return numbers with which sums of affine functions prove the box, where these have several parameters."""
-        program, of = self.program, self.program.outcome_function
+        program, outcomes = self.program, self.tying.outcomes
         affine = [f for f, each in enumerate(program.functions) if each.is_affine and not each.is_constant]
         if not any(len(program.functions[f].uses) > 1 for f in affine):
             return []
-        least, most = np.zeros(len(program.functions)), np.ones(len(program.functions))
-        np.maximum.at(least, of, self.inner.lower[: self.tying.outcomes])
-        np.minimum.at(most, of, self.inner.upper[: self.tying.outcomes])
+        least, most = self._by_function(self.inner.lower[:outcomes], self.inner.upper[:outcomes])
         rows = [program.functions[f].affine_row(float(least[f]), float(most[f])) for f in affine]
         found: list[list[Any]] = []
         for axis, sign, given in linear_weights(ends_of(self.box_lower, self.box_upper), rows):

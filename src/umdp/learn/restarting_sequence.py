@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from umdp.learn.binomial import ULP, Floats, Ints
-from umdp.learn.confidence_sequence import WITNESSES, ConfidenceSequence
-from umdp.learn.learner import Alarm, Changed, Learner
-from umdp.learn.learner_settings import as_rate, check, describe, place
+from umdp.learn.binomial import ULP, WITNESSES, Floats, Ints
+from umdp.learn.confidence_sequence import ConfidenceSequence
+from umdp.learn.learner import Alarm, Changed
+from umdp.learn.learner_settings import as_rate, check, place
 from umdp.learn.observed_sequence import SHARE
 from umdp.learn.two_samples import contradiction
-from umdp.model import Graph
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee
 
@@ -132,10 +131,6 @@ class RestartingSequence(ConfidenceSequence):
         last, some = int(self.alarm_steps.max()), int(np.count_nonzero(self.raised))
         where = {} if self.forget == "all" else {"noun": self.noun, "since": FORGET[self.forget], "places": some}
         return Guarantee("any-time", known.level, (say(Code.UNCHANGED_SINCE, steps=last, **where),))
-
-    def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:
-        """Return a learner with these settings, at its beginning, for a graph; "anything else" is an outcome like any other."""
-        return Learner.bind(self, graph, matters, settled=settled)
 
     def begin(self) -> None:
         """Claim nothing."""
@@ -299,11 +294,6 @@ class RestartingSequence(ConfidenceSequence):
             **found, "method": ConfidenceSequence.name, "levels": level, "lower_levels": level, "upper_levels": level,
             "epoch": self.epoch.copy(),
         }  # fmt: skip
-
-    def __repr__(self) -> str:
-        return describe(
-            self, error_rate=self.error_rate, false_alarms=self.false_alarms, forget=self.forget, prior=self.prior
-        )
 
 
 def _weight(number: Ints) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -83,6 +82,9 @@ class Tied(Learner):
     """
 
     name: ClassVar[str] = "tied"
+    kept: ClassVar[tuple[str, ...]] = (
+        "own_lower", "own_upper", "walked", "member_counts", "misfit_samples", "misfit_steps",
+    )  # fmt: skip
     growth: ClassVar[float] = 0.25  # a class is seen far more often than any choice of it: look more often
     inner: Learner
     own_lower: Floats
@@ -125,20 +127,7 @@ class Tied(Learner):
             for name in ("state_ptr", "choice_ptr", "successor")
         ):
             raise ModelError("the classes are those of another graph; make them for the one that is learned")
-        fresh = copy.copy(self)
-        fresh.__dict__.pop("sizes", None), fresh.__dict__.pop("uncertain", None)
-        fresh.graph = graph.graph
-        given = np.ones(graph.choices, np.bool_) if matters is None else np.asarray(matters, dtype=np.bool_)
-        fresh.matters = given
-        fresh.events = Events.of(self.tying) if self.by_event else None
-        if fresh.events is None:
-            fresh.inner = self.inner.bind(self.tying.class_graph, fresh.classes_that_matter(), settled=settled)
-        else:
-            fresh.inner = _bound_to_events(self.inner, fresh.events, given & (fresh.sizes > 1))
-        if isinstance(fresh.inner, RestartingSequence):
-            fresh.inner.noun = "class"
-        fresh.begin()
-        return fresh
+        return super().bind(graph, matters, settled=settled)
 
     @property
     def by_event(self) -> bool:
@@ -158,11 +147,30 @@ class Tied(Learner):
         return found
 
     def begin(self) -> None:
-        """Spread what is believed of the classes."""
+        """Bind the learner of classes, or of their events, and spread what it believes."""
+        self.events = Events.of(self.tying) if self.by_event else None
+        if self.events is None:
+            self._bind_to_classes()
+        else:
+            self._bind_to_events(self.events)
         self.misfit_samples, self.misfit_steps = np.zeros((2, self.graph.choices), np.int64)
         self.member_counts, self.walked = np.zeros(self.graph.transitions, np.int64), np.zeros(1, np.int64)
         self.contradicted = np.zeros(self.tying.classes, np.int64)
         self._spread()
+
+    def _bind_to_classes(self) -> None:
+        self.inner = self.inner.bind(self.tying.class_graph, self.classes_that_matter(), settled=self.settled)
+        if isinstance(self.inner, RestartingSequence):
+            self.inner.noun = "class"
+
+    def _bind_to_events(self, events: Events) -> None:
+        """Let each event have its share of what its class may spend."""
+        weights = np.zeros(events.graph.choices)
+        weights[: events.size] = events.weights(self.matters & (self.sizes > 1))
+        inner = self.inner.bind(events.graph, weights > 0)
+        assert isinstance(inner, Binomial)
+        inner.weights = weights
+        self.inner = inner
 
     def update(self, counts: NDArray[np.int64]) -> None:
         """Pool counts by class, where outcomes can be told apart, and learn from them."""
@@ -244,17 +252,17 @@ class Tied(Learner):
 
     # -- what is kept ----------------------------------------------------------------------------------------
 
+    def own_arrays(self) -> list[str]:
+        """Return the names of the arrays besides those of the learner of classes."""
+        return [*super().own_arrays(), *(() if self.events is None else ("contradicted",))]
+
     def arrays(self) -> list[str]:
         """Return the names of the arrays that make up what has been learned, those of classes behind `OF_CLASS`."""
-        own = ["lower", "upper", "own_lower", "own_upper", "walked", "member_counts", "misfit_samples", "misfit_steps"]
-        if self.events is not None:
-            own.append("contradicted")
-        return sorted([*own, *(OF_CLASS + name for name in self.inner.arrays())])
+        return sorted([*self.own_arrays(), *(OF_CLASS + name for name in self.inner.arrays())])
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return copies of everything learned."""
-        own = {name: self.__dict__[name].copy() for name in self.arrays() if not name.startswith(OF_CLASS)}
-        return {**own, **{OF_CLASS + name: value for name, value in self.inner.state().items()}}
+        return {**super().state(), **{OF_CLASS + name: value for name, value in self.inner.state().items()}}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> Self:
         """Go back to a state; the learner must be bound to the same graph and classes.
@@ -263,22 +271,15 @@ class Tied(Learner):
         """
         if self.events is not None and "contradicted" not in state:
             self.events = None
-            self.inner = self.inner.bind(self.tying.class_graph, self.classes_that_matter())
-        if set(state) != set(self.arrays()):
-            raise ModelError(f"the state has {sorted(state)}, the learner {self.arrays()}")
+            self._bind_to_classes()
+        super().restore(state)
         self.inner.restore({name.removeprefix(OF_CLASS): v for name, v in state.items() if name.startswith(OF_CLASS)})
-        for name in self.arrays():
-            if not name.startswith(OF_CLASS):
-                self.__dict__[name] = np.array(state[name], dtype=self.__dict__[name].dtype)
         return self
 
     def clone(self) -> Self:
         """Return a copy that goes its own way."""
-        other = copy.copy(self)
+        other = super().clone()
         other.inner = self.inner.clone()
-        for name in self.arrays():
-            if not name.startswith(OF_CLASS):
-                other.__dict__[name] = self.__dict__[name].copy()
         return other
 
     def structure(self) -> list[Any]:
@@ -323,16 +324,6 @@ class Tied(Learner):
 
     def __repr__(self) -> str:
         return f"Tied({self.inner!r}; {self.tying!r})"
-
-
-def _bound_to_events(learner: Learner, events: Events, matters: NDArray[np.bool_]) -> Learner:
-    """Return a learner bound to events, of which each has its share of what its class may spend."""
-    weights = np.zeros(events.graph.choices)
-    weights[: events.size] = events.weights(matters)
-    inner = learner.bind(events.graph, weights > 0)
-    assert isinstance(inner, Binomial)
-    inner.weights = weights
-    return inner
 
 
 def as_tied(

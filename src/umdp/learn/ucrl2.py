@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.learn.dirichlet import EPSILON, Dirichlet
-from umdp.learn.learner_settings import as_rate, describe
+from umdp.learn.learner_settings import as_rate
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee
 
@@ -56,6 +56,7 @@ class UCRL2(Dirichlet):
     """
 
     name: ClassVar[str] = "ucrl2"
+    floor = EPSILON
     kept: ClassVar[tuple[str, ...]] = ("steps",)
     steps: NDArray[np.int64]
 
@@ -70,21 +71,18 @@ class UCRL2(Dirichlet):
 
     def begin(self) -> None:
         """Set all bounds to [epsilon, 1], which is what the formula gives before any step."""
-        super().begin()
-        self.check_floor()
         self.steps = np.zeros(1, np.int64)
-        self._look()
+        super().begin()
 
     def update(self, counts: NDArray[np.int64]) -> None:
         """Add counts, and set all bounds for the number of steps by now."""
-        self.absorb(counts)
         self.steps = self.steps + counts.sum()
-        self._look()
+        super().update(counts)
 
-    def _look(self) -> None:
+    @property
+    def half_width(self) -> NDArray[np.float64]:
+        """The radius of UCRL2's balls, shape (C,)."""
         actions = np.log(np.diff(self.graph.state_ptr))[self.graph.choice_state]
         spread = actions + math.log(2 * max(int(self.steps[0]), 1) / self.error_rate)
-        self.surround(np.sqrt(14 * self.graph.states * spread / np.maximum(self.samples, 1)), EPSILON)
-
-    def __repr__(self) -> str:
-        return describe(self, error_rate=self.error_rate, prior=self.prior, strength_bound=self.strength_bound)
+        radius: NDArray[np.float64] = np.sqrt(14 * self.graph.states * spread / np.maximum(self.samples, 1))
+        return radius

@@ -85,32 +85,40 @@ class _Weighed(Dirichlet):
         offered: Array = np.diff(self.graph.state_ptr)[self.graph.choice_state]
         return offered
 
-    def clip(self, half_width: Array) -> None:
-        """Set the bounds to the estimate, more or less a half-width per choice (C,), within [1e-8, 1 - 1e-8]."""
-        estimate, around = self.estimate, self.per_transition(half_width)
+
+class _Clipped(_Weighed):
+    """Bounds within [1e-8, 1 - 1e-8]."""
+
+    def surround(self) -> None:
+        """Set the bounds to the estimate, more or less the half-width."""
+        estimate, around = self.estimate, self.per_transition(self.half_width)
         lower, upper = np.maximum(estimate - around, FLOOR), np.minimum(estimate + around, 1 - FLOOR)
         self.lower, self.upper = np.where(self.uncertain, lower, 1.0), np.where(self.uncertain, upper, 1.0)
 
 
-class PublishedPAC(_Weighed, learn.PAC):
+class PublishedPAC(_Clipped, learn.PAC):
     """The error rate is also divided by the number of actions, and N includes the prior's samples."""
 
-    def _look(self) -> None:
+    @property
+    def half_width(self) -> Array:
+        """Hoeffding's width, shape (C,)."""
         level = self.error_rate / max(int(self.uncertain.sum()), 1) / self.actions
-        self.clip(np.sqrt(np.log(2 / level) / (2 * self.weight)))
+        return np.asarray(np.sqrt(np.log(2 / level) / (2 * self.weight)))
 
 
 class PublishedMAP(_Weighed, learn.MAP):
     """Bounded by its largest parameter."""
 
 
-class PublishedUCRL2(_Weighed, learn.UCRL2):
+class PublishedUCRL2(_Clipped, learn.UCRL2):
     """Both N and the number of all steps include the prior's samples."""
 
-    def _look(self) -> None:
+    @property
+    def half_width(self) -> Array:
+        """The radius of UCRL2's balls, shape (C,)."""
         weight = self.weight
         spread = np.log(2 * self.actions * weight.sum() / self.error_rate)
-        self.clip(np.sqrt(14 * self.graph.states * spread / weight))
+        return np.asarray(np.sqrt(14 * self.graph.states * spread / weight))
 
 
 PUBLISHED: Mapping[str, type[Learner]] = MappingProxyType(
