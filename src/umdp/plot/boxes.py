@@ -10,18 +10,15 @@ import numpy as np
 
 from umdp.errors import ModelError
 from umdp.learning.snapshot import Snapshot
-from umdp.plot.figure import picture
+from umdp.plot.figure import course_picture
 from umdp.plot.lines import BAND, LINE, OPTIMUM
 from umdp.plot.style import styles
-from umdp.plot.trajectory import trajectory_axis
 from umdp.run import OpenedRun, open_run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["parameters"]
-
-SIZE = (5.4, 3.2)  # inches
 
 
 def parameters(given: OpenedRun | str | Path | Iterable[Snapshot], *, ax: Axes | None = None) -> Axes:
@@ -47,7 +44,6 @@ def parameters(given: OpenedRun | str | Path | Iterable[Snapshot], *, ax: Axes |
     looks = styles(f"parameter {name}" for name in names)
 
     def draw(target: Axes) -> list[Any]:
-        trajectory_axis(target, int(rows[-1]["trajectories"]))
         at = np.array([row["trajectories"] for row in rows])
         handles: list[Any] = []
         for name, look in zip(names, looks.values(), strict=True):
@@ -59,11 +55,9 @@ def parameters(given: OpenedRun | str | Path | Iterable[Snapshot], *, ax: Axes |
             if name in truth:
                 target.axhline(truth[name], **{**OPTIMUM, "color": look.colour})
             handles.append(drawn)
-        target.set_xlabel("trajectories")
-        target.set_ylabel("parameter")
         return handles
 
-    return picture(SIZE, ax, title, draw)
+    return course_picture(ax, title, int(rows[-1]["trajectories"]), "parameter", draw)
 
 
 def _rows(given: Any) -> tuple[Sequence[Mapping[str, Any]], str, Mapping[str, float]]:

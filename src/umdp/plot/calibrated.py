@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from umdp.plot.figure import picture
+from umdp.plot.figure import course_picture
 from umdp.plot.lines import BAND, LINE, OPTIMUM
-from umdp.plot.trajectory import trajectory_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["coverage"]
 
-SIZE = (5.4, 3.2)  # inches
 # The palette of Okabe and Ito; what is measured at all times is dashed, so that print without colour tells it apart.
 COLOURS = {"interval": "#0072B2", "model": "#009E73", "policy": "#D55E00"}
 NAMES = {"interval": "an interval", "model": "the model", "policy": "the value of the policy"}
@@ -44,7 +42,6 @@ def coverage(calibration: Calibration, *, ax: Axes | None = None) -> Axes:
     times, rows = calibration.times, calibration.rows()
 
     def draw(target: Axes) -> list[Any]:
-        trajectory_axis(target, int(times[-1]))
         target.set_xlim(min(1, int(times[0])), int(times[-1]) if times.size > 1 else int(times[-1]) + 1)
         target.set_ylim(-0.02, 1.02)
         target.axhline(calibration.level, zorder=1.6, **OPTIMUM)
@@ -63,12 +60,10 @@ def coverage(calibration: Calibration, *, ax: Axes | None = None) -> Axes:
                     at, share[known], color=colour, label=f"{NAMES[name]}, {WORDS[when]}",
                     **{**LINE, "linestyle": dashes, "linewidth": WIDTHS[when]},
                 )  # fmt: skip
-        target.set_xlabel("trajectories")
-        target.set_ylabel("share that is true")
         return _handles(calibration)
 
     title = f"{calibration.learner} on {calibration.model}, {calibration.seeds.size:,} runs"
-    return picture(SIZE, ax, title, draw)
+    return course_picture(ax, title, int(times[-1]), "share that is true", draw)
 
 
 def _handles(calibration: Calibration) -> list[Any]:

@@ -13,18 +13,16 @@ from umdp.errors import ModelError
 from umdp.plot.axis import Kind, ValueAxis, fit
 from umdp.plot.curves import Band
 from umdp.plot.draw import estimation_error, model_error
-from umdp.plot.figure import picture
+from umdp.plot.figure import course_picture
 from umdp.plot.lines import BAND, LINE, OPTIMUM
 from umdp.plot.style import GUIDE, Style, styles
 from umdp.plot.subject import Drawable, Subject, subjects
-from umdp.plot.trajectory import trajectory_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["error", "model", "value"]
 
-SIZE = (5.4, 3.2)  # inches
 FEW = 1  # runs whose gap is shaded
 SPREAD = 100  # how many times larger than others values must be for a logarithmic axis
 BOUND: dict[str, Any] = {**LINE, "linewidth": 1.6}
@@ -33,8 +31,12 @@ TRUE: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (1, 1.3))}
 THRESHOLD: dict[str, Any] = {"color": GUIDE, "linewidth": 0.8, "linestyle": (0, (1, 2.5))}
 END: dict[str, Any] = {"marker": "o", "markersize": 5.5, "markeredgecolor": "white", "markeredgewidth": 0.8}
 PROMISE: dict[str, Any] = {**LINE, "linewidth": 1.6, "linestyle": (0, (4, 1.2))}
-SURE = "promised, by the model or by playing"
-HOPED, KEPT = "optimistic value", "true value of the policy"
+LINES = {
+    "optimistic": ("optimistic value", OPTIMISTIC, 0.0),
+    "performance": ("true value of the policy", TRUE, 0.0),
+    "promised": ("promised, by the model or by playing", PROMISE, 0.6),
+}
+"""Curves besides the bound, in the order in which they are drawn: by column a label, a look, and how far in front of others."""
 
 Several = Drawable | Sequence[Drawable] | Mapping[str, Drawable]
 
@@ -67,16 +69,13 @@ def value(given: Several, *, ax: Axes | None = None) -> Axes:
     end = max(int(each["trajectories"][-1]) for each in curves)
 
     def draw(target: Axes) -> list[Any]:
-        trajectory_axis(target, end)
         axis.apply(target)
         _guides(target, shown)
         for number, (each, columns) in enumerate(zip(shown, curves, strict=True)):
             _draw(target, each, columns, axis, looks[each.name], shade=len(shown) <= FEW, order=3 - number / 100)
-        target.set_xlabel("trajectories")
-        target.set_ylabel(_quantity(shown))
         return _handles(shown, curves, looks)
 
-    return picture(SIZE, ax, _title(shown), draw)
+    return course_picture(ax, _title(shown), end, _quantity(shown), draw)
 
 
 def error(given: Several, *, ax: Axes | None = None) -> Axes:
@@ -137,15 +136,7 @@ def _curves(one: Subject) -> Mapping[str, NDArray[np.float64]]:
     at = columns["trajectories"]
     keep = np.append(at[1:] != at[:-1], True)
     bound = columns["lower"] if one.rises else columns["upper"]
-    return {
-        "trajectories": at[keep], "bound": bound[keep], "optimistic": columns["optimistic"][keep],
-        "performance": columns["performance"][keep], "promised": _promised(columns)[keep],
-    }  # fmt: skip
-
-
-def _promised(columns: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return what was promised, (N,); nothing in runs without evidence."""
-    return columns.get("promised", np.full(len(columns["trajectories"]), np.nan))
+    return {"trajectories": at[keep], "bound": bound[keep], **{name: columns[name][keep] for name in LINES}}
 
 
 def _axis(shown: Sequence[Subject], curves: Sequence[Mapping[str, NDArray[np.float64]]]) -> ValueAxis:
@@ -155,7 +146,7 @@ def _axis(shown: Sequence[Subject], curves: Sequence[Mapping[str, NDArray[np.flo
     bands = []
     for columns in curves:
         empty = np.full(len(columns["trajectories"]), np.nan)
-        for name in ("bound", "optimistic", "performance", "promised"):
+        for name in ("bound", *LINES):
             if not np.isnan(columns[name]).all():
                 bands.append(Band(columns["trajectories"].astype(np.int64), columns[name], empty, empty))
     ends = np.array([band.mean[-1] for band in bands])
@@ -179,20 +170,17 @@ def _draw(
     order: float,
 ) -> None:
     at = columns["trajectories"]
-    bound, optimistic, true, sure = (
-        axis.clip(columns[name]) for name in ("bound", "optimistic", "performance", "promised")
-    )
-    known = ~np.isnan(optimistic)
+    curve = {name: axis.clip(columns[name]) for name in ("bound", *LINES)}
+    bound, known = curve["bound"], ~np.isnan(curve["optimistic"])
     if shade and known.any():
         ax.fill_between(
-            at, bound, optimistic, where=known, step="post", color=look.colour, alpha=BAND, linewidth=0, zorder=1
-        )
-    if known.any():
-        ax.step(at, optimistic, where="post", color=look.colour, zorder=order, label=_first(ax, HOPED), **OPTIMISTIC)
-    if not np.isnan(true).all():
-        ax.step(at, true, where="post", color=look.colour, zorder=order, label=_first(ax, KEPT), **TRUE)
-    if not np.isnan(sure).all():
-        ax.step(at, sure, where="post", color=look.colour, zorder=order + 0.6, label=_first(ax, SURE), **PROMISE)
+            at, bound, curve["optimistic"], where=known, step="post", color=look.colour, alpha=BAND, linewidth=0, zorder=1
+        )  # fmt: skip
+    for name, (label, style, front) in LINES.items():
+        if not np.isnan(curve[name]).all():
+            ax.step(
+                at, curve[name], where="post", color=look.colour, zorder=order + front, label=_first(ax, label), **style
+            )
     ax.step(at, bound, where="post", zorder=order + 0.5, label=_label(one), color=look.colour, **BOUND)
     if one.reason is not None:
         ax.plot(
@@ -237,12 +225,9 @@ def _handles(
     handles = [Line2D([], [], label=_label(each), color=looks[each.name].colour, **BOUND) for each in shown]
     if len(shown) > 1:
         handles.append(Line2D([], [], label="worst-case bound", color=GUIDE, **BOUND))
-    if any(not np.isnan(columns["optimistic"]).all() for columns in curves):
-        handles.append(Line2D([], [], label=HOPED, color=GUIDE, **OPTIMISTIC))
-    if any(not np.isnan(columns["performance"]).all() for columns in curves):
-        handles.append(Line2D([], [], label=KEPT, color=GUIDE, **TRUE))
-    if any(not np.isnan(columns["promised"]).all() for columns in curves):
-        handles.append(Line2D([], [], label=SURE, color=GUIDE, **PROMISE))
+    for name, (label, style, _) in LINES.items():
+        if any(not np.isnan(columns[name]).all() for columns in curves):
+            handles.append(Line2D([], [], label=label, color=GUIDE, **style))
     if any(each.optimum is not None for each in shown):
         handles.append(Line2D([], [], label="optimum", **OPTIMUM))
     if any(each.until is not None for each in shown):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
 from umdp.plot.curves import Run, grid, last
-from umdp.plot.figure import legend, new_figure
+from umdp.plot.figure import legend_handles, picture
 from umdp.plot.lines import draw_bands
 from umdp.plot.metric import ESTIMATION_ERROR, MODEL_ERROR, PERFORMANCE, Metric
-from umdp.plot.style import Style, settings
+from umdp.plot.style import Style
 from umdp.plot.style import styles as choose
 
 if TYPE_CHECKING:
@@ -24,16 +23,18 @@ COLUMN = (3.4, 2.5)  # inches: one column of a paper
 Runs = Mapping[str, Sequence[Run]]
 
 
-def performance(
-    runs: Runs,
-    *,
-    optimum: float | None = None,
-    logarithmic: bool = False,
-    trajectories: int | None = None,
-    ax: Axes | None = None,
-    styles: Mapping[str, Style] | None = None,
-    change: tuple[int, float | None] | None = None,
-) -> Axes:
+class DrawOptions(TypedDict, total=False):
+    """Options of the functions that draw a metric; `performance` says what they are."""
+
+    optimum: float | None
+    logarithmic: bool
+    trajectories: int | None
+    ax: Axes | None
+    styles: Mapping[str, Style] | None
+    change: tuple[int, float | None] | None
+
+
+def performance(runs: Runs, **options: Unpack[DrawOptions]) -> Axes:
     """Draw how well the policies of some learners do: the mean over runs, and its 95 % confidence interval as a band.
 
     Parameters
@@ -63,19 +64,10 @@ def performance(
     >>> ax.get_ylabel(), ax.get_xlim()
     ('performance', (np.float64(0.0), np.float64(100.0)))
     """
-    return _draw(PERFORMANCE, runs, optimum, logarithmic, trajectories, ax, styles, change)
+    return _draw(PERFORMANCE, runs, **options)
 
 
-def estimation_error(
-    runs: Runs,
-    *,
-    optimum: float | None = None,
-    logarithmic: bool = False,
-    trajectories: int | None = None,
-    ax: Axes | None = None,
-    styles: Mapping[str, Style] | None = None,
-    change: tuple[int, float | None] | None = None,
-) -> Axes:
+def estimation_error(runs: Runs, **options: Unpack[DrawOptions]) -> Axes:
     """Draw by how much the policies of some learners promise more than they deliver; below zero they are conservative.
 
     Parameters
@@ -84,19 +76,10 @@ def estimation_error(
     logarithmic : an axis that is logarithmic on both sides of zero, and means on that scale
     runs, trajectories, ax, styles, change : as for `performance`
     """
-    return _draw(ESTIMATION_ERROR, runs, optimum, logarithmic, trajectories, ax, styles, change)
+    return _draw(ESTIMATION_ERROR, runs, **options)
 
 
-def model_error(
-    runs: Runs,
-    *,
-    optimum: float | None = None,
-    logarithmic: bool = False,
-    trajectories: int | None = None,
-    ax: Axes | None = None,
-    styles: Mapping[str, Style] | None = None,
-    change: tuple[int, float | None] | None = None,
-) -> Axes:
+def model_error(runs: Runs, **options: Unpack[DrawOptions]) -> Axes:
     """Draw how far the bounds of the learned models are from the truth, on average; the best value is 0.
 
     Parameters
@@ -105,12 +88,12 @@ def model_error(
     logarithmic : a logarithmic axis, and geometric means
     runs, trajectories, ax, styles, change : as for `performance`
     """
-    return _draw(MODEL_ERROR, runs, optimum, logarithmic, trajectories, ax, styles, change)
+    return _draw(MODEL_ERROR, runs, **options)
 
 
 def _draw(
-    metric: Metric, runs: Runs, optimum: float | None, logarithmic: bool, trajectories: int | None, ax: Axes | None,
-    styles: Mapping[str, Style] | None, change: tuple[int, float | None] | None,
+    metric: Metric, runs: Runs, *, optimum: float | None = None, logarithmic: bool = False, trajectories: int | None = None,
+    ax: Axes | None = None, styles: Mapping[str, Style] | None = None, change: tuple[int, float | None] | None = None,
 ) -> Axes:  # fmt: skip
     """Draw one metric, on a plot of its own unless there is one."""
     ends = [last(run) for some in runs.values() for run in some]
@@ -122,14 +105,11 @@ def _draw(
     dashed = [value for value in (optimum, later) if value is not None and metric is PERFORMANCE]
     axis = metric.axis(bands.values(), logarithmic=logarithmic, optimum=optimum, show=dashed)
     looks = choose(runs) if styles is None else styles
-    figure = new_figure(*COLUMN) if ax is None else None
-    with settings() if figure is not None else nullcontext():
-        target = figure.add_subplot() if ax is None and figure is not None else ax
-        assert target is not None
+
+    def draw(target: Axes) -> list[Any]:
         draw_bands(target, bands, axis, looks, optimum=optimum if dashed else None, change=change, zero=metric.signed)
         target.set_xlabel("trajectories")
         target.set_ylabel(metric.title)
-        if figure is not None:
-            legend(figure, {label: looks[label] for label in runs}, optimum="optimum" if dashed else "")
-            figure.draw_without_rendering()  # ticks are made now, in the style of this figure
-    return target
+        return legend_handles({label: looks[label] for label in runs}, "optimum" if dashed else "")
+
+    return picture(COLUMN, ax, "", draw)

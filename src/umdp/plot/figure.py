@@ -15,6 +15,7 @@ from umdp.errors import FormatError
 from umdp.plot.lines import MARKER, OPTIMUM, line_style
 from umdp.plot.style import Style, settings
 from umdp.plot.svg import minify
+from umdp.plot.trajectory import trajectory_axis
 from umdp.statements.text import printable
 
 if TYPE_CHECKING:
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-__all__ = ["ENDINGS", "legend", "new_figure", "picture", "place_legend", "save", "save_as"]
+__all__ = [
+    "ENDINGS", "course_picture", "legend", "legend_handles", "new_figure", "picture", "place_legend", "save", "save_as",
+]  # fmt: skip
 
+COURSE = (5.4, 3.2)  # inches of a picture over trajectories
 ENTRY, LETTER = 0.45, 0.062  # inches of a legend: an entry without its text, and a letter of it
 LEGEND_ROW = 0.16  # inches
 DOTS = 200  # per inch, of a PNG
@@ -89,6 +93,20 @@ def picture(size: tuple[float, float], ax: Axes | None, title: str, draw: Callab
     return target
 
 
+def course_picture(
+    ax: Axes | None, title: str, trajectories: int, quantity: str, draw: Callable[[Axes], Sequence[Any]]
+) -> Axes:
+    """Draw as `picture` does, over the axis of trajectories."""
+
+    def drawn(target: Axes) -> Sequence[Any]:
+        trajectory_axis(target, trajectories)
+        target.set_xlabel("trajectories")
+        target.set_ylabel(quantity)
+        return draw(target)
+
+    return picture(COURSE, ax, title, drawn)
+
+
 def legend(figure: Figure, styles: Mapping[str, Style], *, optimum: str = "", title: str = "") -> None:
     """Put one legend above all panels of a figure, which grows where that takes more than a row.
 
@@ -97,6 +115,11 @@ def legend(figure: Figure, styles: Mapping[str, Style], *, optimum: str = "", ti
     optimum : what the dashed line is called, if there is one
     title : of the legend
     """
+    place_legend(figure, legend_handles(styles, optimum), title=title)
+
+
+def legend_handles(styles: Mapping[str, Style], optimum: str = "") -> list[Any]:
+    """Return what a legend explains: every style, and the dashed line by its name, if it has one."""
     from matplotlib.lines import Line2D
 
     handles = [
@@ -105,7 +128,7 @@ def legend(figure: Figure, styles: Mapping[str, Style], *, optimum: str = "", ti
     ]
     if optimum:
         handles.append(Line2D([], [], label=optimum, **OPTIMUM))
-    place_legend(figure, handles, title=title)
+    return handles
 
 
 def place_legend(figure: Figure, handles: Sequence[Any], *, title: str = "") -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -25,8 +25,7 @@ __all__ = ["Drawable", "Subject", "subject", "subjects"]
 
 Drawable: TypeAlias = OpenedRun | str | Path | Snapshot | Iterable[Snapshot] | Solution | Policy | IntervalMDP | MDP
 """A run or its file, a snapshot or all of them, a solution, a policy, a model."""
-COLUMNS = ("trajectories", "lower", "upper", "optimistic", "performance", "estimation_error", "model_error")
-PROMISED = "promised"
+COLUMNS = ("trajectories", "lower", "upper", "optimistic", "performance", "promised", "estimation_error", "model_error")
 LARGE = 20_000  # states above which the optimum is not worked out for a picture
 TITLES = {
     "lui": "LUI", "pac": "PAC", "map": "MAP", "ucrl2": "UCRL2", "confidence-sequence": "Confidence sequence",
@@ -147,14 +146,13 @@ def subjects(given: Drawable | Sequence[Drawable] | Mapping[str, Drawable]) -> l
     given : one thing, a list of runs or files, or a mapping of names to things. A list of snapshots is one thing.
     """
     if isinstance(given, Mapping):
-        return [_named(subject(each), str(name)) for name, each in given.items()]
-    several = cast(list[Drawable], list(given) if _is_several(given) else [given])  # type: ignore[arg-type]
-    if several and all(isinstance(each, Snapshot) for each in several):
-        return [_named(_from_snapshots(cast(list[Snapshot], several)), "")]
-    found = [subject(each) for each in several]
-    if not found:
+        return [replace(subject(each), name=str(name)) for name, each in given.items()]
+    several: list[Any] = list(cast(Iterable[Any], given)) if _is_several(given) else [given]
+    if not several:
         raise ModelError("there is nothing to draw; give a run, a list of snapshots or a solution")
-    return [_named(each, name) for each, name in zip(found, _names([each.parts for each in found]), strict=True)]
+    one = all(isinstance(each, Snapshot) for each in several)
+    found = [subject(several)] if one else [subject(each) for each in several]
+    return [replace(each, name=name) for each, name in zip(found, _names([each.parts for each in found]), strict=True)]
 
 
 def subject(given: Drawable) -> Subject:
@@ -185,12 +183,6 @@ def subject(given: Drawable) -> Subject:
 
 def _is_several(given: object) -> bool:
     return isinstance(given, Iterable) and not isinstance(given, str | Path | OpenedRun | Policy)
-
-
-def _named(one: Subject, name: str) -> Subject:
-    from dataclasses import replace
-
-    return replace(one, name=name)
 
 
 def _names(parts: Sequence[tuple[str, ...]]) -> list[str]:
@@ -236,20 +228,15 @@ def _from_run(run: OpenedRun) -> Subject:
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[np.float64]]:
-    """Return the columns of rows; what is promised is there only in runs with evidence."""
-    found = {name: [row.get(name) for row in rows] for name in (*COLUMNS, PROMISED)}
+    """Return the columns of rows, nan where they say nothing; what is promised is there only in runs with evidence."""
+    found = {name: [row.get(name) for row in rows] for name in COLUMNS}
     return {name: np.array([np.nan if each is None else float(each) for each in found[name]]) for name in found}
 
 
 def _from_snapshots(given: Sequence[Snapshot]) -> Subject:
-    last = given[-1]
-    spec = last.robust.spec
-
-    def table() -> dict[str, NDArray[np.float64]]:
-        return _columns([each.row() for each in given])
-
+    last, spec = given[-1], given[-1].robust.spec
     return Subject(
-        "LUI", (), "the list of snapshots", table=table, guarantee=last.guarantee, spec=spec, until=spec.threshold,
-        reason=last.reason, find_model=lambda: last.model, find_policy=lambda: last.policy,
-        counts=getattr(last, "counts", None), truth=last.truth,
+        "LUI", (), "the list of snapshots", table=lambda: _columns([each.row() for each in given]),
+        guarantee=last.guarantee, spec=spec, until=spec.threshold, reason=last.reason, find_model=lambda: last.model,
+        find_policy=lambda: last.policy, counts=getattr(last, "counts", None), truth=last.truth,
     )  # fmt: skip
