@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from paper.made import NEVER, PROBLEMS, Row, outcome
 from umdp.paper.claims.mean_curves import interval, resampled
-from umdp.paper.claims.measures import Runs, good, logarithmic_grid, significance, step
+from umdp.paper.claims.measures import Runs, good, logarithmic_grid, significance
 from umdp.paper.claims.verdict import Stand, conclude
 from umdp.paper.results import Cell
 
@@ -78,8 +78,8 @@ def test_an_iteration_that_was_cut_short_is_no_end_of_a_run() -> None:
 
 
 def test_of_two_rows_at_the_same_trajectory_the_last_counts() -> None:
-    when, what = np.array([[0.0, 5.0, 5.0, 9.0]]), np.array([[1.0, 2.0, 3.0, 4.0]])
-    assert step(when, what, np.array([4.9, 5.0, 8.0])).tolist() == [[1, 3, 3]]
+    run = outcome(CELL, 0, [(0, 0.1, 0.0), (5, 0.2, 0.0), (5, 0.3, 0.0), (9, 0.4, 0.0)])
+    assert Runs([run], PROBLEMS["grid"]).at("performance", np.array([4.9, 5.0, 8.0])).tolist() == [[0.1, 0.3, 0.3]]
 
 
 def test_the_grid_is_even_in_logarithm() -> None:

@@ -128,10 +128,14 @@ class Results:
     settings: Mapping[str, Any]
     own: bool = False
 
+    @cached_property
+    def by_cell(self) -> Mapping[Cell, list[TrialResult]]:
+        """The runs of every cell, by seed; the cells in order."""
+        found: dict[Cell, list[TrialResult]] = {}
+        for outcome in self.outcomes:
+            found.setdefault(outcome.cell, []).append(outcome)
+        return found
+
     def cells(self) -> list[Cell]:
         """Return the cells, in order."""
-        return list(dict.fromkeys(outcome.cell for outcome in self.outcomes))
-
-    def of(self, cell: Cell) -> list[TrialResult]:
-        """Return the runs of a cell, by seed."""
-        return [outcome for outcome in self.outcomes if outcome.cell == cell]
+        return list(self.by_cell)

@@ -37,16 +37,15 @@ def ending_rows(results: Results) -> list[list[str]]:
     >>> ending_rows(Results("mine", "", False, 9, 1, {"grid": grid}, (run,), {}))
     [['Grid', 'LUI', '0.35', '0.3', '0.25', '0 of 1', 'nothing']]
     """
-    cells = results.cells()
     rows = []
-    for cell in cells:
-        runs, problem = results.of(cell), results.problems[cell.environment]
+    for cell, runs in results.by_cell.items():
+        problem = results.problems[cell.environment]
         optimum = problem.optimum if cell.after is None or problem.later is None else problem.later
         slack = SLACK * max(abs(optimum), SLACK) if math.isfinite(optimum) else SLACK
         wrong = sum(bool((run.complete["estimation_error"] > slack).any()) for run in runs)
         ends = [float(np.median([run.complete[name][-1] for run in runs])) for name in ("performance", "estimate")]
         values = [_shown(optimum), *map(_shown, ends), f"{wrong} of {len(runs)}"]
-        rows.append([problem.title, _label(cell, cells), *values, _promised([run.guarantee for run in runs])])
+        rows.append([problem.title, _label(cell, results.cells()), *values, _promised([run.guarantee for run in runs])])
     return rows
 
 

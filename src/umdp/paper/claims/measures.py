@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.paper.results import PAPERS, Cell, LearningProblem, Results, TrialResult
+from umdp.plot.curves import step
 
-__all__ = ["EXACT", "OPTIMAL", "Evidence", "Runs", "good", "logarithmic_grid", "significance", "step"]
+__all__ = ["EXACT", "OPTIMAL", "Evidence", "Runs", "good", "logarithmic_grid", "significance"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,25 +36,6 @@ def logarithmic_grid(trajectories: int, points: int = POINTS) -> Floats:
     [1.0, 3.16, 10.0, 31.62, 100.0]
     """
     return np.geomspace(1.0, max(trajectories, 1), points)
-
-
-def step(trajectories: Floats, values: Floats, at: Floats) -> Floats:
-    """Return the values (runs, points) in force after `at` (points,) trajectories.
-
-    Parameters
-    ----------
-    trajectories : (runs, rows), never falling along a row and starting at 0; of equal ones the last counts
-    values : (runs, rows)
-
-    Examples
-    --------
-    >>> step(np.array([[0.0, 3.0, 10.0]]), np.array([[7.0, 8.0, 9.0]]), np.array([0.0, 2.9, 3.0, 1e6])).tolist()
-    [[7.0, 7.0, 8.0, 9.0]]
-    """
-    found = np.empty((len(values), len(at)))
-    for row, (when, what) in enumerate(zip(trajectories, values, strict=True)):
-        found[row] = what[np.searchsorted(when, at, side="right") - 1]
-    return found
 
 
 def good(performance: Floats, optimum: float, *, minimise: bool, tolerance: float) -> Bools:
@@ -118,12 +100,14 @@ class Runs:
     def column(self, name: str) -> Floats:
         """Return a column as (runs, rows) float64; an error that is not defined, as between two infinities, is 0."""
         flat = np.concatenate([np.asarray(outcome.complete[name], np.float64) for outcome in self.outcomes])
-        values = flat[self._place]
-        return np.where(np.isnan(values), 0.0, values) if name == "estimation_error" else values
+        return self._defined(name, flat[self._place])
 
     def at(self, name: str, points: Floats) -> Floats:
         """Return a column's values (runs, points) in force after so many trajectories."""
-        return step(self.trajectories[:, :-1], self.column(name), points)
+        return self._defined(name, np.stack([step(outcome.complete, name, points) for outcome in self.outcomes]))
+
+    def _defined(self, name: str, values: Floats) -> Floats:
+        return np.where(np.isnan(values), 0.0, values) if name == "estimation_error" else values
 
     def optimal(self, tolerance: float = OPTIMAL, *, later: bool = False) -> Bools:
         """Return where (runs, rows) the policy is optimal; with `later` by the optimum after the change."""
@@ -176,26 +160,19 @@ class Evidence:
     def __init__(self, results: Results) -> None:
         self.results = results
         self.trajectories = results.trajectories
-        self._outcomes: dict[Cell, list[TrialResult]] = {}
-        for outcome in results.outcomes:
-            self._outcomes.setdefault(outcome.cell, []).append(outcome)
+        self.cells = results.cells()
         self._runs: dict[Cell, Runs] = {}
-        own = [cell for cell in self._outcomes if cell.learner in PAPERS] or list(self._outcomes)
-        self.seeds = min((len(self._outcomes[cell]) for cell in own), default=0)
-
-    @property
-    def cells(self) -> list[Cell]:
-        """The cells, in order."""
-        return list(self._outcomes)
+        own = [cell for cell in self.cells if cell.learner in PAPERS] or self.cells
+        self.seeds = min((len(results.by_cell[cell]) for cell in own), default=0)
 
     def runs(self, cell: Cell) -> Runs | None:
         """Return the runs of a cell, None if there are none."""
-        if cell not in self._runs and cell in self._outcomes:
-            self._runs[cell] = Runs(self._outcomes[cell], self.results.problems[cell.environment])
+        if cell not in self._runs and cell in self.results.by_cell:
+            self._runs[cell] = Runs(self.results.by_cell[cell], self.results.problems[cell.environment])
         return self._runs.get(cell)
 
     def of(self, environment: str, learner: str) -> Runs | None:
         """Return the runs of a learner in an environment, where it has one cell only (of several: the first)."""
-        found = (cell for cell in self._outcomes if (cell.environment, cell.learner) == (environment, learner))
+        found = (cell for cell in self.cells if (cell.environment, cell.learner) == (environment, learner))
         cell = next(found, None)
         return None if cell is None else self.runs(cell)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from umdp.paper.claims.measures import Evidence
-from umdp.paper.claims.verdict import percent
+from umdp.paper.claims.verdict import markdown, percent
 from umdp.paper.results import Results
 
 __all__ = ["GUARANTEES", "Price", "price_rows", "price_table", "prices"]
@@ -75,10 +75,8 @@ def price_table(prices: Sequence[Price]) -> str:
     |---|---:|---:|
     | Grid | 99 % / 25 % | 80 % / 0 % |
     """
-    head, *rows = price_rows(prices)
-    text = [f"| {' | '.join(line)} |" for line in (head, *rows)]
-    text.insert(1, "|---|" + "---:|" * (len(head) - 1))
-    return "\n".join(text)
+    rows = price_rows(prices)
+    return markdown(rows, range(1, len(rows[0])))
 
 
 def price_rows(prices: Sequence[Price]) -> list[list[str]]:

@@ -43,27 +43,26 @@ def on_curves(measure: Callable[[Evidence, Floats], Ruling]) -> Callable[[Eviden
     return judged
 
 
-def near(environment: str, share: float = NEAR) -> float:
+def near(environment: str) -> float:
     """Return the gap, in the units of `gaps`, within which a curve counts as at the optimum."""
-    return float(np.log10(1 + share)) if environment in LOGARITHMIC else share
+    return float(np.log10(1 + NEAR)) if environment in LOGARITHMIC else NEAR
 
 
-def comparable(evidence: Evidence, environment: str) -> dict[str, Runs] | None:
-    """Return the runs of the four learners in an environment, None where some are missing."""
-    found = {learner: evidence.of(environment, learner) for learner in LEARNERS}
+def comparable(evidence: Evidence, environment: str, learners: Sequence[str] = LEARNERS) -> dict[str, Runs] | None:
+    """Return the runs of some learners in an environment, None where some are missing."""
+    found = {learner: evidence.of(environment, learner) for learner in learners}
     runs = {learner: each for learner, each in found.items() if each is not None}
-    return runs if len(runs) == len(LEARNERS) else None
+    return runs if len(runs) == len(learners) else None
 
 
 def compared(
-    evidence: Evidence, part: Callable[[str, dict[str, Runs]], Part], environments: Sequence[str] = ENVIRONMENTS
-) -> list[Part]:
-    """Return a part per environment, of the runs of the four learners; it is open where some are missing."""
-    found = {environment: comparable(evidence, environment) for environment in environments}
-    return [
-        Part(name, "open", "not run with all four") if runs is None else part(name, runs)
-        for name, runs in found.items()
-    ]
+    evidence: Evidence, part: Callable[[str, dict[str, Runs]], Part], environments: Sequence[str] = ENVIRONMENTS,
+    learners: Sequence[str] = LEARNERS,
+) -> list[Part]:  # fmt: skip
+    """Return a part per environment, of the runs of some learners; it is open where some are missing."""
+    found = {environment: comparable(evidence, environment, learners) for environment in environments}
+    missing = f"not run with {'both' if len(learners) == 2 else 'all four'}"
+    return [Part(name, "open", missing) if runs is None else part(name, runs) for name, runs in found.items()]
 
 
 @on_curves
@@ -100,19 +99,16 @@ def about_equal(evidence: Evidence, points: Floats) -> Ruling:
     A part for each: the mean distance between their mean curves over the logarithmic axis, as a share of the height that the
     two span, is at most 10 %; beyond 20 % they clearly differ.
     """
-    parts = []
-    for environment in ("chain", "grid"):
-        runs = [evidence.of(environment, learner) for learner in ("LUI", "PAC")]
-        if runs[0] is None or runs[1] is None:
-            parts.append(Part(environment, "open", "not run with both"))
-            continue
-        one, other = gaps(runs[0], points), gaps(runs[1], points)
+
+    def part(environment: str, runs: dict[str, Runs]) -> Part:
+        one, other = (gaps(each, points) for each in runs.values())
         height = np.maximum(np.maximum(one, other).max(1), EXACT)
         apart = interval(centred(np.abs(one - other).mean(1) / height))
         times = [count(whole(first(each, points, near(environment))[0])) for each in (one, other)]
         said = f"{number(apart, 'percent')} apart; within 5 % of the optimum LUI after {times[0]}, PAC after {times[1]}"
-        parts.append(Part(environment, weigh(apart, ALIKE, UNLIKE), said))
-    return rule(parts, "environments", evidence.seeds)
+        return Part(environment, weigh(apart, ALIKE, UNLIKE), said)
+
+    return rule(compared(evidence, part, ("chain", "grid"), ("LUI", "PAC")), "environments", evidence.seeds)
 
 
 @on_curves

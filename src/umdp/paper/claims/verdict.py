@@ -1,16 +1,16 @@
-"""What is said about a claim: the verdict its parts add up to, and numbers in words."""
+"""What is said about a claim: the verdict its parts add up to, numbers in words, and tables in Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 __all__ = [
-    "FEWEST", "Judged", "Part", "Ruling", "Stand", "Verdict", "conclude", "count", "number", "percent", "power", "rule", "series",
-    "unjudged", "weigh",
+    "FEWEST", "Judged", "Part", "Ruling", "Stand", "Verdict", "conclude", "count", "markdown", "number", "percent", "power",
+    "rule", "series", "unjudged", "weigh",
 ]  # fmt: skip
 
 Verdict = Literal["holds", "partly", "fails", "not judged"]
@@ -211,3 +211,18 @@ def series(items: Sequence[str]) -> str:
     'chain, grid and bandit'
     """
     return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)
+
+
+def markdown(rows: Iterable[Sequence[str]], numbers: range = range(0)) -> str:
+    """Return rows, the head first, as a table in Markdown; the columns of numbers are aligned to the right.
+
+    Examples
+    --------
+    >>> print(markdown([["", "runs"], ["grid", "10"]], range(1, 2)))
+    | | runs |
+    |---|---:|
+    | grid | 10 |
+    """
+    head, *others = ["|" + "|".join(f" {cell} " if cell else " " for cell in row) + "|" for row in rows]
+    columns = range(head.count("|") - 1)
+    return "\n".join([head, "|" + "".join("---:|" if column in numbers else "---|" for column in columns), *others])

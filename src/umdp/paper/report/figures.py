@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import count
+from dataclasses import dataclass, field
+from itertools import count, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,11 +77,37 @@ def figures(results: Results, folder: Path) -> list[Drawing]:
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """A figure that is drawn and not yet written."""
+    """A figure that is drawn and not yet written, with the panels, metrics and axes that are in it."""
 
     stem: str
     figure: Figure
-    drawn: list[tuple[Panel, plot.Metric, plot.ValueAxis]]
+    looks: Mapping[str, plot.Style]
+    drawn: list[tuple[Panel, plot.Metric, plot.ValueAxis]] = field(default_factory=list)
+
+    def add(
+        self, place: tuple[int, int, int], panel: Panel, metric: plot.Metric, *, axis: plot.ValueAxis | None = None,
+        title: str = "", label: str = "", last: bool = True,
+    ) -> Axes:  # fmt: skip
+        """Draw a panel at a place, as matplotlib counts them, with a label to its left; the trajectories stand below the last."""
+        ax = self.figure.add_subplot(*place)
+        bands = panel.bands(metric)
+        axis = panel.axis(metric, bands.values()) if axis is None else axis
+        optimum = panel.problem.optimum if metric is plot.PERFORMANCE else None
+        turn = None if panel.after is None else (panel.after, panel.problem.later)
+        plot.draw_bands(ax, bands, axis, self.looks, optimum=optimum, change=turn, zero=metric.signed)
+        self.drawn.append((panel, metric, axis))
+        ax.set_title(title)
+        ax.set_ylabel(label)
+        ax.set_xlabel("trajectories" if last else "")
+        return ax
+
+    def with_legend(self, title: str = "") -> Sheet:
+        """Put one legend above all panels, of the learners that are in some."""
+        present = {label for panel, _, _ in self.drawn for label in panel.runs}
+        dashed = any(metric is plot.PERFORMANCE for _, metric, _ in self.drawn)
+        some = {label: look for label, look in self.looks.items() if label in present}
+        plot.legend(self.figure, some, optimum="optimum" if dashed else "", title=title)
+        return self
 
 
 def _sheets(results: Results) -> Iterator[Sheet]:
@@ -138,19 +164,14 @@ def _one_metric(stem: str, shown: Sequence[Panel], metric: plot.Metric, looks: M
     """Draw one metric, a panel per environment."""
     columns = 2 if len(shown) in {2, 4} else 3
     rows = -(-len(shown) // columns)
-    sheet = Sheet(stem, plot.new_figure(WIDTH * min(1.0, columns / 2.6), 0.45 + 1.7 * rows), [])
+    sheet = Sheet(stem, plot.new_figure(WIDTH * min(1.0, columns / 2.6), 0.45 + 1.7 * rows), looks)
     for index, panel in enumerate(shown):
-        ax = sheet.figure.add_subplot(rows, columns, index + 1)
-        _draw_panel(sheet, ax, panel, metric, looks)
-        ax.set_title(
-            panel.title + (", less is better" if metric is plot.PERFORMANCE and panel.problem.minimise else "")
-        )
-        if index % columns == 0:
-            ax.set_ylabel(metric.title)
-        if index + columns >= len(shown):
-            ax.set_xlabel("trajectories")
-    _legend(sheet, looks)
-    return sheet
+        less = ", less is better" if metric is plot.PERFORMANCE and panel.problem.minimise else ""
+        sheet.add(
+            (rows, columns, index + 1), panel, metric, title=panel.title + less,
+            label="" if index % columns else metric.title, last=index + columns >= len(shown),
+        )  # fmt: skip
+    return sheet.with_legend()
 
 
 def _all_metrics(
@@ -160,21 +181,16 @@ def _all_metrics(
     metrics: Sequence[plot.Metric] = plot.METRICS,
 ) -> Sheet:
     """Draw all metrics, a row per environment."""
-    sheet = Sheet(stem, plot.new_figure(WIDTH, 0.6 + (1.4 if len(shown) > 1 else 1.7) * len(shown)), [])
-    for row, panel in enumerate(shown):
-        for column, metric in enumerate(metrics):
-            ax = sheet.figure.add_subplot(len(shown), len(metrics), row * len(metrics) + column + 1)
-            _draw_panel(sheet, ax, panel, metric, looks)
-            if row == 0:
-                ax.set_title(metric.title)
-            if row == len(shown) - 1:
-                ax.set_xlabel("trajectories")
-            else:
-                ax.tick_params(labelbottom=False)
-            if column == 0:
-                ax.set_ylabel(panel.title.replace(", ", ",\n"))
-    _legend(sheet, looks)
-    return sheet
+    sheet = Sheet(stem, plot.new_figure(WIDTH, 0.6 + (1.4 if len(shown) > 1 else 1.7) * len(shown)), looks)
+    for index, (panel, metric) in enumerate(product(shown, metrics)):
+        row, column = divmod(index, len(metrics))
+        last = row == len(shown) - 1
+        ax = sheet.add(
+            (len(shown), len(metrics), index + 1), panel, metric, title="" if row else metric.title,
+            label="" if column else panel.title.replace(", ", ",\n"), last=last,
+        )  # fmt: skip
+        ax.tick_params(labelbottom=last)
+    return sheet.with_legend()
 
 
 def _changing(stem: str, shown: Sequence[Panel], looks: Mapping[str, plot.Style], xi: float | None) -> Sheet:
@@ -183,49 +199,18 @@ def _changing(stem: str, shown: Sequence[Panel], looks: Mapping[str, plot.Style]
     afters = sorted({panel.after for panel in shown if panel.after is not None})
     axis = shown[0].axis(plot.PERFORMANCE, [band for panel in shown for band in panel.bands(plot.PERFORMANCE).values()])
     width = min(WIDTH, 1.3 + 1.6 * len(afters)) if len(afters) > 1 else 3.4
-    sheet = Sheet(stem, plot.new_figure(width, 0.75 + (1.35 if len(rows) > 1 else 1.7) * len(rows)), [])
+    sheet = Sheet(stem, plot.new_figure(width, 0.75 + (1.35 if len(rows) > 1 else 1.7) * len(rows)), looks)
     for panel in shown:
         row, column = rows.index(panel.row), afters.index(panel.after or 0)
-        ax = sheet.figure.add_subplot(len(rows), len(afters), row * len(afters) + column + 1)
-        _draw_panel(sheet, ax, panel, plot.PERFORMANCE, looks, axis)
-        if row == 0:
-            ax.set_title(f"change after {plot.power(panel.after or 0)}")
-        if row == len(rows) - 1:
-            ax.set_xlabel("trajectories")
-        else:
-            ax.tick_params(labelbottom=False)
-        if column == 0:
-            ax.set_ylabel(f"{panel.row}\nperformance".strip())
-        else:
-            ax.tick_params(labelleft=False)
+        last = row == len(rows) - 1
+        ax = sheet.add(
+            (len(rows), len(afters), row * len(afters) + column + 1), panel, plot.PERFORMANCE, axis=axis,
+            title="" if row else f"change after {plot.power(panel.after or 0)}",
+            label="" if column else f"{panel.row}\nperformance".strip(), last=last,
+        )  # fmt: skip
+        ax.tick_params(labelbottom=last, labelleft=column == 0)
     title = shown[0].problem.title + ("" if xi is None else f", ξ = {xi:g}")
-    _legend(sheet, looks, title=title + (", less is better" if shown[0].problem.minimise else ""))
-    return sheet
-
-
-def _draw_panel(
-    sheet: Sheet,
-    ax: Axes,
-    panel: Panel,
-    metric: plot.Metric,
-    looks: Mapping[str, plot.Style],
-    axis: plot.ValueAxis | None = None,
-) -> None:
-    """Draw one panel and keep what it shows for the caption."""
-    bands = panel.bands(metric)
-    axis = panel.axis(metric, bands.values()) if axis is None else axis
-    optimum = panel.problem.optimum if metric is plot.PERFORMANCE else None
-    turn = None if panel.after is None else (panel.after, panel.problem.later)
-    plot.draw_bands(ax, bands, axis, looks, optimum=optimum, change=turn, zero=metric.signed)
-    sheet.drawn.append((panel, metric, axis))
-
-
-def _legend(sheet: Sheet, looks: Mapping[str, plot.Style], title: str = "") -> None:
-    """Put one legend above all panels, of the learners that are in some."""
-    present = {label for panel, _, _ in sheet.drawn for label in panel.runs}
-    dashed = any(metric is plot.PERFORMANCE for _, metric, _ in sheet.drawn)
-    some = {label: look for label, look in looks.items() if label in present}
-    plot.legend(sheet.figure, some, optimum="optimum" if dashed else "", title=title)
+    return sheet.with_legend(title + (", less is better" if shown[0].problem.minimise else ""))
 
 
 def _suffix(xi: float | None) -> str:

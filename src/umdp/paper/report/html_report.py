@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from umdp.paper.claims.differences import CONVENTIONS, DIFFERENCES, INTRODUCTION
 from umdp.paper.claims.endings import ENDING_HEAD, ending_rows
 from umdp.paper.claims.order import HEAD, orders
 from umdp.paper.claims.prices import price_rows, prices
@@ -59,24 +60,18 @@ def write_report(path: Path, results: Sequence[Results], judged: Sequence[Judged
     """
     own = bool(results) and all(one.own for one in results)
     context: Context = {
-        "runs": _runs(results, own=own),
+        "run": _runs(results, own=own),
         "results": _endings(results),
         "claims": None if own else _claims(judged),
-        "prices": _prices(results),
-        "orders": _orders(results),
+        "price": _prices(results),
+        "order": _orders(results),
         "figures": _figures(results, drawings),
         "settings": _settings(results),
         "differences": None
         if own
-        else {
-            "text": INTRODUCTION,
-            "head": ["topic", "the paper, by definition", "the published code", "what it does"],
-            "rows": DIFFERENCES,
-            "conventions": CONVENTIONS,
-        },
+        else tomllib.loads(files("umdp.paper.report").joinpath("differences.toml").read_text("utf-8")),
     }
-    parts = {"price": "prices", "order": "orders", "run": "runs"}
-    sections = {key: name for key, name in SECTIONS.items() if key == "figures" or context[parts.get(key, key)]}
+    sections = {key: name for key, name in SECTIONS.items() if key == "figures" or context[key]}
     title = "; ".join(dict.fromkeys(one.title or one.name for one in results)) if own else TITLE
     paper = None if own else PAPER
     text = render("report.html", title=title, paper=paper, sections=sections, modes=[*MODES.values()], **context)

@@ -68,9 +68,6 @@ def panels(results: Results, cells: Sequence[Cell]) -> list[Panel]:
 
     Cells of one learner in one panel differ in their weight only; `weights` sees to it that there is one.
     """
-    runs: dict[Cell, list[Columns]] = {}
-    for outcome in results.outcomes:
-        runs.setdefault(outcome.cell, []).append(outcome.complete)
     environments = {cell.environment for cell in cells}
     spread = {name: _spread(results, name) for name in environments}
     at = plot.grid(results.trajectories, POINTS)
@@ -82,7 +79,7 @@ def panels(results: Results, cells: Sequence[Cell]) -> list[Panel]:
             results.problems[name],
             row,
             after,
-            {cell.learner: runs[cell] for cell in some},
+            {cell.learner: [run.complete for run in results.by_cell[cell]] for cell in some},
             {cell.learner: cell.xi for cell in some},
             spread[name],
             at if after is None else np.union1d(at, [after]),

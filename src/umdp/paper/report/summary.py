@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from umdp.paper.claims.endings import ENDING_HEAD, ending_rows
 from umdp.paper.claims.order import HEAD, orders
 from umdp.paper.claims.prices import price_table, prices
-from umdp.paper.claims.verdict import Judged
+from umdp.paper.claims.verdict import Judged, markdown
 from umdp.paper.results import Results
 from umdp.statements.text import as_markdown
 
@@ -39,29 +39,27 @@ def markdown_table(judged: Sequence[Judged]) -> str:
     |---|---|---|---|
     | C4 | **UCRL2 is the slowest.** Its gap is largest. | **holds**: 6 of 6 (100 seeds). Chain: 2 (1.8 to 2.1). | not run |
     """
-    lines = ["| | claim, and what decides | by definition | as published |", "|---|---|---|---|"]
+    lines = [("", "claim, and what decides", *MODES.values())]
     for key, claim, found in by_claim(judged):
         criterion = next((one.criterion for one in found if one is not None), "")
         cells = [f"**{one.verdict}**{_said(one)}" if one else "not run" for one in found]
-        lines.append("| " + " | ".join(_flat(cell) for cell in (key, f"**{claim}** {criterion}", *cells)) + " |")
-    return "\n".join(lines)
+        lines.append(tuple(map(_flat, (key, f"**{claim}** {criterion}", *cells))))
+    return markdown(lines)
 
 
 def summary(results: Sequence[Results], judged: Sequence[Judged]) -> str:
     """Return what was run, the claims, the price of a guarantee and the order of actions, as Markdown."""
-    lines = ["| experiment | mode | trajectories | seeds | runs |", "|---|---|---:|---:|---:|"]
+    lines = [("experiment", "mode", "trajectories", "seeds", "runs")]
     for one in results:
-        lines.append(
-            f"| {as_markdown(one.name)} | {MODES[one.published]} | {one.trajectories:,} | {one.seeds} | {len(one.outcomes):,} |"
-        )
-    parts = ["### What was run", "\n".join(lines)]
+        counts = (f"{one.trajectories:,}", str(one.seeds), f"{len(one.outcomes):,}")
+        lines.append((as_markdown(one.name), MODES[one.published], *counts))
+    parts = ["### What was run", markdown(lines, range(2, 5))]
     if any(not one.own for one in results) or not results:
         parts += ["### Claims", markdown_table(judged)]
     for one in results:
         if one.own and one.outcomes:
-            text = [f"| {' | '.join(map(as_markdown, row))} |" for row in (ENDING_HEAD, *ending_rows(one))]
-            text.insert(1, "|---|---|---:|---:|---:|---:|---|")
-            parts += [f"### {as_markdown(one.title or one.name)}", "\n".join(text)]
+            ends = [list(map(as_markdown, row)) for row in (ENDING_HEAD, *ending_rows(one))]
+            parts += [f"### {as_markdown(one.title or one.name)}", markdown(ends, range(2, 6))]
     basic = basic_runs(results)
     if basic is not None:
         parts += ["### The price of a guarantee", PRICE, price_table(prices(basic))]
@@ -70,8 +68,8 @@ def summary(results: Sequence[Results], judged: Sequence[Judged]) -> str:
         parts += ["### The order of actions", ORDER]
     for mode, rows in compared.items():
         if rows:
-            head = f"| {mode}: {' | '.join(HEAD)} |\n|---|---|---:|---:|---:|"
-            parts.append("\n".join([head, *(f"| {' | '.join(each.row())} |" for each in rows)]))
+            head = (f"{mode}: {HEAD[0]}", *HEAD[1:])
+            parts.append(markdown([head, *(each.row() for each in rows)], range(2, 5)))
     return "\n\n".join(parts) + "\n"
 
 
