@@ -25,62 +25,12 @@ from umdp.source.simulator import switch
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     from umdp import explore, io, learn, plot, source, verify
-    from umdp.analysis.explanation import Explanation
-    from umdp.run import OpenedRun
+    from umdp.analysis.explainer import explain
+    from umdp.io import read_parametric
+    from umdp.run import open_run as open
 
 __version__ = "0.1.0"
-
-
-def open(path: str | Path) -> OpenedRun:
-    """Open a run to look at it, also while it is going on: its rows, model, policy and promise. Nothing in it is executed.
-
-    Parameters
-    ----------
-    path : str or path
-        A file written by ``umdp learn --out``.
-    """
-    from umdp.run import open_run
-
-    return open_run(path)
-
-
-def read_parametric(
-    path: str | Path,
-    unknown: str | Iterable[str] | Mapping[str, tuple[float, float]],
-    constants: str | Mapping[str, int | float | bool] = "",
-) -> ParametricMDP:
-    """Return the model of a program some of whose constants are unknown; see `umdp.io.read_parametric`."""
-    from umdp import io
-
-    return io.read_parametric(path, unknown, constants)
-
-
-def explain(
-    what: IntervalMDP | Snapshot | OpenedRun | str | Path,
-    spec: Spec | str | None = None,
-    *,
-    target: str | None = None,
-    top: int = 10,
-) -> Explanation:
-    """Return what holds a promise back: transitions, choices and classes, ranked, and how much more a target would take.
-
-    Parameters
-    ----------
-    what : IntervalMDP, Snapshot, run or path
-        A model that was learned, or any other with intervals; a path is that of a run or of a model's file.
-    spec : Spec or str, optional
-        The property, for a model: with nature, such as ``Pmaxmin=? [ F "goal" ]``. A snapshot or a run has its own.
-    target : str, optional
-        Such as ``">=0.3"``: how much more would have to be seen for it is estimated. By default what a run was to reach.
-    top : int
-        How many of each are listed.
-    """
-    found: Explanation = import_module(f"{__name__}.analysis.explainer").explain(what, spec, target=target, top=top)
-    return found
 
 
 __all__ = [
@@ -140,8 +90,13 @@ __all__ = [
     "verify",
 ]
 
-# Modules that are there after `import umdp`, and are imported when they are asked for: importing must stay cheap.
+# What is there after `import umdp`, and is imported when it is asked for: importing must stay cheap.
 _MODULES = frozenset({"explore", "io", "learn", "plot", "source", "verify"})
+_FUNCTIONS = {
+    "explain": ("analysis.explainer", "explain"),
+    "open": ("run", "open_run"),
+    "read_parametric": ("io", "read_parametric"),
+}
 # Names of before, which go on working for a while.
 _RENAMED = {"DirectEvidence": "CandidateEvaluation", "Promise": "MonteCarloBound", "Promised": "GuaranteedBound"}
 
@@ -154,6 +109,9 @@ if not TYPE_CHECKING:  # so that a name that is not here is still an error for a
 
             warnings.warn(f"umdp.{name} is now umdp.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
             return globals()[_RENAMED[name]]
+        if name in _FUNCTIONS:
+            module, function = _FUNCTIONS[name]
+            return getattr(import_module(f"{__name__}.{module}"), function)
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return import_module(f"{__name__}.{name}")

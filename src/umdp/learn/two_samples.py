@@ -9,9 +9,10 @@ from umdp.learn.binomial import ULP, Floats, Level
 __all__ = ["contradiction"]
 
 
-def contradiction(
-    hits: Floats, misses: Floats, other_hits: Floats, other_misses: Floats, level: Level, prior: float = 0.5
-) -> Floats:
+PRIOR = 0.5  # the parameter b of the mixtures
+
+
+def contradiction(hits: Floats, misses: Floats, other_hits: Floats, other_misses: Floats, level: Level) -> Floats:
     r"""Return by how much two groups of samples contradict that they have one probability, at a level; an alarm from 0 on.
 
     With k hits among n samples, and k' among n', the evidence is
@@ -19,7 +20,7 @@ def contradiction(
     .. math:: E = \frac{m(k, n) \; m(k', n')}{\max_p p^{k + k'} (1 - p)^{n + n' - k - k'}}, \qquad
               m(k, n) = \frac{B(b + k, b + n - k)}{B(b, b)},
 
-    and what is returned is :math:`\log E + \log a` at level a, rather too small.
+    with b = `PRIOR`, and what is returned is :math:`\log E + \log a` at level a, rather too small.
 
     *Why this holds at all times.* Say all samples have the probability p. The product of the two Beta mixtures is the
     probability of the data under a law that draws one probability for each group; what is sampled next, and for which group,
@@ -31,8 +32,6 @@ def contradiction(
     ----------
     hits, misses, other_hits, other_misses : arrays of one shape
     level : float, or an array of that shape
-    prior : float
-        The parameter b of the mixtures.
 
     Returns
     -------
@@ -56,17 +55,17 @@ def contradiction(
     excess = np.full(total.shape, -np.inf)
     if likely.any():
         one, other = (hits[likely], misses[likely]), (other_hits[likely], other_misses[likely])
-        excess[likely] = _evidence(*one, *other, prior) - np.broadcast_to(needed, likely.shape)[likely]
+        excess[likely] = _evidence(*one, *other) - np.broadcast_to(needed, likely.shape)[likely]
     return excess
 
 
-def _evidence(hits: Floats, misses: Floats, other_hits: Floats, other_misses: Floats, prior: float) -> Floats:
+def _evidence(hits: Floats, misses: Floats, other_hits: Floats, other_misses: Floats) -> Floats:
     """Return the logarithm of the evidence, rather too small."""
     from scipy.special import betaln, xlogy
 
     k, n = hits + other_hits, hits + misses + other_hits + other_misses
-    mixed = betaln(prior + hits, prior + misses) + betaln(prior + other_hits, prior + other_misses)
+    mixed = betaln(PRIOR + hits, PRIOR + misses) + betaln(PRIOR + other_hits, PRIOR + other_misses)
     best = xlogy(k, k / n) + xlogy(n - k, (n - k) / n)
     # Logarithms of gamma functions are known to a few units in the last place, and much of them cancels.
-    slack = 64 * ULP * (n + prior) * np.log(n + prior + 2)
-    return np.asarray(mixed - 2 * betaln(prior, prior) - best - slack, dtype=np.float64)
+    slack = 64 * ULP * (n + PRIOR) * np.log(n + PRIOR + 2)
+    return np.asarray(mixed - 2 * betaln(PRIOR, PRIOR) - best - slack, dtype=np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 
 from umdp.errors import MissingExtra
 
@@ -12,6 +13,8 @@ __all__ = ["GUIDE", "Style", "settings", "styles"]
 
 GUIDE = "#404040"
 """The colour of lines that are not curves: the optimum, zero, a change."""
+SHEET = Path(__file__).with_name("style.mplstyle")
+"""Type and lines, as a sheet of matplotlib's."""
 
 
 @dataclass(frozen=True)
@@ -78,44 +81,4 @@ def settings() -> AbstractContextManager[None]:
         from matplotlib import style
     except ImportError:
         raise MissingExtra("plot", "drawing figures") from None
-    return style.context(["default", _SETTINGS])
-
-
-_SETTINGS = {
-    "font.family": ["DejaVu Sans", "sans-serif"],
-    # An SVG names the others, for readers without the first.
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "Helvetica"],
-    "font.size": 7.5,
-    "axes.titlesize": 8,
-    "axes.titlepad": 4,
-    "axes.labelsize": 7.5,
-    "axes.labelpad": 2.5,
-    "axes.linewidth": 0.6,
-    "axes.edgecolor": GUIDE,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.unicode_minus": True,
-    "grid.color": "#E4E4E4",
-    "grid.linewidth": 0.5,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "xtick.minor.size": 1.2,
-    "ytick.minor.size": 1.2,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.minor.width": 0.4,
-    "ytick.minor.width": 0.4,
-    "xtick.major.pad": 2,
-    "ytick.major.pad": 2,
-    "legend.fontsize": 7.5,
-    "legend.frameon": False,
-    "legend.handlelength": 2.6,
-    "legend.columnspacing": 1.2,
-    "legend.handletextpad": 0.5,
-    "figure.dpi": 150,
-    "text.parse_math": False,  # a dollar in a name is a dollar
-}
+    return style.context(["default", SHEET])
