@@ -45,8 +45,12 @@ class Binomial(Learner):
     @property
     def bounds(self) -> int:
         """The number of bounds that share the error rate."""
-        cost = np.where(self.sizes > 2, self.sizes, self.sizes - 1)
-        return int(cost[self.matters].sum())
+        return int(self._needed.sum())
+
+    @property
+    def _needed(self) -> Ints:
+        """How many bounds each choice needs, shape (C,)."""
+        return np.where(self.sizes > 2, self.sizes, self.sizes - 1) * self.matters
 
     @property
     def level(self) -> float:
@@ -58,8 +62,7 @@ class Binomial(Learner):
         """The share of the error rate that the bound of each transition gets, (T,); rounded down, too."""
         if self.weights is None:
             return np.full(self.graph.transitions, self.level)
-        bounds = np.where(self.sizes > 2, self.sizes, self.sizes - 1) * self.matters
-        total = math.fsum((bounds * self.weights).tolist())
+        total = math.fsum((self._needed * self.weights).tolist())
         return self.per_transition(self.error_rate * self.weights / max(total, ULP) * (1 - 4 * ULP))
 
     @abstractmethod

@@ -75,19 +75,19 @@ class Dirichlet(Learner):
                 f"{place(self.graph, widest)}: lower bounds of {EPSILON:g} on its {self.sizes[widest]} successors sum to more "
                 "than 1; use a learner without a smallest lower bound, such as ConfidenceSequence"
             )
-        self.surround()
+        self.set_bounds()
 
     def update(self, counts: NDArray[np.int64]) -> None:
         """Add counts to the posterior, and set the bounds to what it says."""
-        self.absorb(counts)
-        self.surround()
+        self.add(counts)
+        self.set_bounds()
 
-    def absorb(self, counts: NDArray[np.int64]) -> None:
+    def add(self, counts: NDArray[np.int64]) -> None:
         """Add counts to the posterior, and weaken it where it is above the bound."""
-        from umdp.learn.updates import absorb
+        from umdp.learn.updates import add_counts
 
         excess, samples = self.excess.copy(), self.samples.copy()
-        absorb(self.graph.choice_ptr, counts, excess, samples, self.strength_bound or np.inf)
+        add_counts(self.graph.choice_ptr, counts, excess, samples, self.strength_bound or np.inf)
         self.excess, self.samples = excess, samples
 
     @property
@@ -96,13 +96,13 @@ class Dirichlet(Learner):
         mode: NDArray[np.float64] = self.excess / self.per_transition(np.maximum(self.per_choice(self.excess), TINY))
         return mode
 
-    def surround(self) -> None:
+    def set_bounds(self) -> None:
         """Set the bounds to the estimate, more or less the half-width, clipped to [floor, 1].
 
         Where so many estimates are below the floor that raising them to it would leave no distribution, their
         lower bound is the estimate itself.
         """
-        from umdp.learn.updates import surround
+        from umdp.learn.updates import bounds_around_mode
 
         self.lower, self.upper = np.empty((2, self.graph.transitions))
-        surround(self.graph.choice_ptr, self.excess, self.half_width, self.floor, self.lower, self.upper)
+        bounds_around_mode(self.graph.choice_ptr, self.excess, self.half_width, self.floor, self.lower, self.upper)

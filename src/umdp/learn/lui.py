@@ -103,12 +103,12 @@ class LUI(Learner):
 
     def update(self, counts: NDArray[np.int64]) -> None:
         """Move the bounds of every choice that was sampled, by its own conflict or agreement."""
-        from umdp.learn.updates import move
+        from umdp.learn.updates import move_intervals
 
         bounds = self.lower.copy(), self.upper.copy()
         strengths = self.strength_lower.copy(), self.strength_upper.copy()
         most: Any = self.strength_bound or (np.inf, np.inf)
-        move(self.graph.choice_ptr, counts, bounds, strengths, most)
+        move_intervals(self.graph.choice_ptr, counts, bounds, strengths, most)
         self.lower, self.upper = bounds
         self.strength_lower, self.strength_upper = strengths
 

@@ -102,7 +102,7 @@ class PAC(Dirichlet):
         super().begin()
         if self.around == "mean":
             self.excess = np.zeros(self.graph.transitions)
-            self.surround()
+            self.set_bounds()
 
     @property
     def half_width(self) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.kernel import kernel
 
-__all__ = ["absorb", "move", "surround"]
+__all__ = ["add_counts", "bounds_around_mode", "move_intervals"]
 
 Array = NDArray[Any]
 LEAST = float(np.finfo(np.float64).tiny)  # of LUI's bounds
@@ -20,7 +20,7 @@ TINY = 1e-300
 
 
 @kernel(allocates=False)
-def move(
+def move_intervals(
     choice_ptr: Array,
     counts: Array,
     bounds: tuple[Array, Array],
@@ -57,8 +57,8 @@ def move(
 
 
 @kernel(allocates=False)
-def absorb(choice_ptr: Array, counts: Array, excess: Array, samples: Array, bound: float) -> None:
-    """Add counts to a posterior and to its samples (C,), and weaken it where it is above a bound: `Dirichlet.absorb`."""
+def add_counts(choice_ptr: Array, counts: Array, excess: Array, samples: Array, bound: float) -> None:
+    """Add counts to a posterior and to its samples (C,), and weaken it where it is above a bound: `Dirichlet.add`."""
     for c in range(choice_ptr.size - 1):
         begin, end = choice_ptr[c], choice_ptr[c + 1]
         seen, total = 0, 0.0
@@ -74,8 +74,10 @@ def absorb(choice_ptr: Array, counts: Array, excess: Array, samples: Array, boun
 
 
 @kernel(allocates=False)
-def surround(choice_ptr: Array, excess: Array, half_width: Array, floor: float, lower: Array, upper: Array) -> None:
-    """Write the mode of a posterior, more or less a half-width per choice (C,), clipped to [floor, 1]: `Dirichlet.surround`."""
+def bounds_around_mode(
+    choice_ptr: Array, excess: Array, half_width: Array, floor: float, lower: Array, upper: Array
+) -> None:
+    """Write the mode of a posterior, more or less a half-width per choice (C,), clipped to [floor, 1]: `Dirichlet.set_bounds`."""
     for c in range(choice_ptr.size - 1):
         begin, end = choice_ptr[c], choice_ptr[c + 1]
         if end - begin == 1:

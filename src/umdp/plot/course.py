@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.plot.axis import Kind, ValueAxis, fit
@@ -64,16 +63,15 @@ def value(given: Several, *, ax: Axes | None = None) -> Axes:
     """
     shown = _alone(subjects(given))
     looks = _looks(shown)
-    curves = [_curves(each) for each in shown]
-    axis = _axis(shown, curves)
-    end = max(int(each["trajectories"][-1]) for each in curves)
+    axis = _axis(shown)
+    end = max(int(each.curves["trajectories"][-1]) for each in shown)
 
     def draw(target: Axes) -> list[Any]:
         axis.apply(target)
         _guides(target, shown)
-        for number, (each, columns) in enumerate(zip(shown, curves, strict=True)):
-            _draw(target, each, columns, axis, looks[each.name], shade=len(shown) <= FEW, order=3 - number / 100)
-        return _handles(shown, curves, looks)
+        for number, each in enumerate(shown):
+            _draw(target, each, axis, looks[each.name], shade=len(shown) <= FEW, order=3 - number / 100)
+        return _handles(shown, looks)
 
     return course_picture(ax, _title(shown), end, _quantity(shown), draw)
 
@@ -130,25 +128,15 @@ def _metric(draw: Any, column: str, title: str, given: Several, ax: Axes | None)
     return axes
 
 
-def _curves(one: Subject) -> Mapping[str, NDArray[np.float64]]:
-    """Return the columns of what is drawn, a row per number of trajectories: the last that has it."""
-    columns = one.columns
-    at = columns["trajectories"]
-    keep = np.append(at[1:] != at[:-1], True)
-    bound = columns["lower"] if one.rises else columns["upper"]
-    return {"trajectories": at[keep], "bound": bound[keep], **{name: columns[name][keep] for name in LINES}}
-
-
-def _axis(shown: Sequence[Subject], curves: Sequence[Mapping[str, NDArray[np.float64]]]) -> ValueAxis:
+def _axis(shown: Sequence[Subject]) -> ValueAxis:
     """Return an axis on which all curves can be read."""
     guides = [each.optimum for each in shown] + [None if each.until is None else each.until.value for each in shown]
     show = [guide for guide in guides if guide is not None]
     bands = []
-    for columns in curves:
-        empty = np.full(len(columns["trajectories"]), np.nan)
-        for name in ("bound", *LINES):
-            if not np.isnan(columns[name]).all():
-                bands.append(Band(columns["trajectories"].astype(np.int64), columns[name], empty, empty))
+    for each in shown:
+        at = each.curves["trajectories"].astype(np.int64)
+        empty = np.full(at.size, np.nan)
+        bands += [Band(at, each.curves[name], empty, empty) for name in ("bound", *LINES) if each.has(name)]
     ends = np.array([band.mean[-1] for band in bands])
     values = np.concatenate([band.mean for band in bands])
     values = values[np.isfinite(values)]
@@ -159,25 +147,17 @@ def _axis(shown: Sequence[Subject], curves: Sequence[Mapping[str, NDArray[np.flo
     return fit(bands, kind, show=show)
 
 
-def _draw(
-    ax: Axes,
-    one: Subject,
-    columns: Mapping[str, NDArray[np.float64]],
-    axis: ValueAxis,
-    look: Style,
-    *,
-    shade: bool,
-    order: float,
-) -> None:
-    at = columns["trajectories"]
-    curve = {name: axis.clip(columns[name]) for name in ("bound", *LINES)}
-    bound, known = curve["bound"], ~np.isnan(curve["optimistic"])
-    if shade and known.any():
+def _draw(ax: Axes, one: Subject, axis: ValueAxis, look: Style, *, shade: bool, order: float) -> None:
+    at = one.curves["trajectories"]
+    curve = {name: axis.clip(one.curves[name]) for name in ("bound", *LINES)}
+    bound = curve["bound"]
+    if shade and one.has("optimistic"):
+        known = ~np.isnan(curve["optimistic"])
         ax.fill_between(
             at, bound, curve["optimistic"], where=known, step="post", color=look.colour, alpha=BAND, linewidth=0, zorder=1
         )  # fmt: skip
     for name, (label, style, front) in LINES.items():
-        if not np.isnan(curve[name]).all():
+        if one.has(name):
             ax.step(
                 at, curve[name], where="post", color=look.colour, zorder=order + front, label=_first(ax, label), **style
             )
@@ -216,9 +196,7 @@ def _different(values: Any) -> list[float]:
     return found
 
 
-def _handles(
-    shown: Sequence[Subject], curves: Sequence[Mapping[str, NDArray[np.float64]]], looks: Mapping[str, Style]
-) -> list[Any]:
+def _handles(shown: Sequence[Subject], looks: Mapping[str, Style]) -> list[Any]:
     """Return what the legend explains: every run with what is promised, then the kinds of lines."""
     from matplotlib.lines import Line2D
 
@@ -226,7 +204,7 @@ def _handles(
     if len(shown) > 1:
         handles.append(Line2D([], [], label="worst-case bound", color=GUIDE, **BOUND))
     for name, (label, style, _) in LINES.items():
-        if any(not np.isnan(columns[name]).all() for columns in curves):
+        if any(each.has(name) for each in shown):
             handles.append(Line2D([], [], label=label, color=GUIDE, **style))
     if any(each.optimum is not None for each in shown):
         handles.append(Line2D([], [], label="optimum", **OPTIMUM))

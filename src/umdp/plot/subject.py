@@ -74,6 +74,18 @@ class Subject:
             raise ModelError(f"{self.place} has no snapshot yet, so that there is nothing to draw")
         return found
 
+    @cached_property
+    def curves(self) -> Mapping[str, NDArray[np.float64]]:
+        """The columns with the last row of every number of trajectories; and "bound", the bound on the worst case."""
+        at = self.columns["trajectories"]
+        last = np.append(at[1:] != at[:-1], True)
+        bound = self.columns["lower" if self.rises else "upper"]
+        return {name: values[last] for name, values in {**self.columns, "bound": bound}.items()}
+
+    def has(self, curve: str) -> bool:
+        """Whether anything is known of a curve."""
+        return not np.isnan(self.curves[curve]).all()
+
     @property
     def model(self) -> IntervalMDP | MDP:
         """The learned model."""

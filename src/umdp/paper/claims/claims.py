@@ -120,6 +120,5 @@ def judge(results: Sequence[Results], published: bool) -> list[Judged]:
         else:
             mode = "as published" if published else "by definition"
             finding = unjudged("none", f'the experiment "{claim.experiment}" was not run {mode}')
-        verdict, said, detail, seeds, reason = finding
-        judged.append(Judged(key, claim.text, published, verdict, said, detail, claim.criterion, seeds, reason))
+        judged.append(Judged(key, claim.text, published, criterion=claim.criterion, **finding._asdict()))
     return judged

@@ -60,10 +60,10 @@ class PublishedLUI(learn.LUI):
         return moved
 
 
-class _Weighed(Dirichlet):
+class _PriorCounted(Dirichlet):
     """A posterior whose samples include those the prior stands for, and whose largest parameter is bounded."""
 
-    def absorb(self, counts: Ints) -> None:
+    def add(self, counts: Ints) -> None:
         """Add counts; where a parameter is above the bound, scale all of the choice, round up, and keep at least 2."""
         self.excess = self.excess + counts
         self.samples = self.samples + self.per_choice(counts)
@@ -86,10 +86,10 @@ class _Weighed(Dirichlet):
         return offered
 
 
-class _Clipped(_Weighed):
+class _Clipped(_PriorCounted):
     """Bounds within [1e-8, 1 - 1e-8]."""
 
-    def surround(self) -> None:
+    def set_bounds(self) -> None:
         """Set the bounds to the estimate, more or less the half-width."""
         estimate, around = self.estimate, self.per_transition(self.half_width)
         lower, upper = np.maximum(estimate - around, FLOOR), np.minimum(estimate + around, 1 - FLOOR)
@@ -106,7 +106,7 @@ class PublishedPAC(_Clipped, learn.PAC):
         return np.asarray(np.sqrt(np.log(2 / level) / (2 * self.weight)))
 
 
-class PublishedMAP(_Weighed, learn.MAP):
+class PublishedMAP(_PriorCounted, learn.MAP):
     """Bounded by its largest parameter."""
 
 
