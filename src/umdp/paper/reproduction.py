@@ -87,7 +87,7 @@ def reproduce(
     for each in results:
         write_table(each, folder, kind)
     ours = [each for each in results if not each.own]
-    judged = [verdict for mode in _modes(ours) for verdict in judge(ours, mode)]
+    judged = [verdict for mode in sorted({each.published for each in ours}) for verdict in judge(ours, mode)]
     if ours:
         (folder / "claims.json").write_text(
             json.dumps([_as_written(each) for each in judged], indent=1) + "\n", encoding="utf-8"
@@ -154,11 +154,6 @@ def _check_files(folder: Path, experiments: Iterable[Experiment], kind: str) -> 
                 "this file is there already, and not from an earlier reproduction; choose another folder with --out",
                 path=folder / name,
             )
-
-
-def _modes(results: Iterable[Results]) -> list[bool]:
-    """Return the modes that were run, by definition first."""
-    return sorted({each.published for each in results})
 
 
 def _title(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,14 +51,12 @@ def policy(given: Drawable, *, ax: Axes | None = None) -> Axes:
         net = Network(one, seen)
         more = f", {net.left_out:,} more {nouns(net.left_out, 'state')} left out" if net.left_out else ""
         more += f", {net.not_reached:,} {nouns(net.not_reached, 'state')} not reached" if net.not_reached else ""
-        return picture(
-            net.size(), ax, _title(one, "policy", when + more), lambda target: draw_network(target, one, net)
-        )
-    board = Board(found, seen, one.graph.initial)
-    more = f", {board.left_out} more maps left out" if board.left_out else ""
-    return picture(
-        board.size(), ax, _title(one, "policy", when + more), lambda target: draw_policy_map(target, one, board, seen)
-    )
+        size, draw = net.size(), partial(draw_network, one=one, net=net)
+    else:
+        board = Board(found, seen, one.graph.initial)
+        more = f", {board.left_out} more maps left out" if board.left_out else ""
+        size, draw = board.size(), partial(draw_policy_map, one=one, board=board, visits=seen)
+    return picture(size, ax, _title(one, "policy", when + more), draw)
 
 
 def visits(given: Drawable, *, ax: Axes | None = None) -> Axes:

@@ -28,10 +28,6 @@ Context = dict[str, Any]
 PAPER = "https://arxiv.org/abs/2205.15827"
 TITLE = "Robust anytime learning of Markov decision processes, reproduced"
 SIGNS = {"holds": "✓", "partly": "◐", "fails": "✗", "not judged": "–"}
-ENDING = (
-    "At the end of the runs, medians over seeds: what the robust policy is worth on the process itself, what the learned model "
-    "says it is worth in the worst case, in how many runs that was ever better than the truth, and what is promised of it."
-)
 ALL = "-metrics"  # how the names of figures end that show all metrics
 NARROW = 400.0  # points of a figure that others fit beside
 COUNTED = {"holds": "hold", "partly": "hold partly", "fails": "fail", "not judged": "not judged"}
@@ -61,7 +57,8 @@ def write_report(path: Path, results: Sequence[Results], judged: Sequence[Judged
     own = bool(results) and all(one.own for one in results)
     context: Context = {
         "run": _runs(results, own=own),
-        "results": _endings(results),
+        "results": {one.title or one.name: ending_rows(one) for one in results if one.own and one.outcomes},
+        "ending_head": ENDING_HEAD,
         "claims": None if own else _claims(judged),
         "price": _prices(results),
         "order": _orders(results),
@@ -74,19 +71,16 @@ def write_report(path: Path, results: Sequence[Results], judged: Sequence[Judged
     sections = {key: name for key, name in SECTIONS.items() if key == "figures" or context[key]}
     title = "; ".join(dict.fromkeys(one.title or one.name for one in results)) if own else TITLE
     paper = None if own else PAPER
-    text = render("report.html", title=title, paper=paper, sections=sections, modes=[*MODES.values()], **context)
+    text = render(
+        "report.html", title=title, paper=paper, sections=sections, modes=[*MODES.values()], signs=SIGNS, explained=explained,
+        **context,
+    )  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(printable(text), encoding="utf-8", newline="\n")
 
 
 def _name(one: Results) -> str:
     return one.title or one.name if one.own else f"{one.title or one.name}, {MODES[one.published]}"
-
-
-def _endings(results: Sequence[Results]) -> Context | None:
-    """Return how the runs of users' experiments ended; of the paper's, the claims say it."""
-    found = {one.title or one.name: ending_rows(one) for one in results if one.own and one.outcomes}
-    return {"text": ENDING, "head": list(ENDING_HEAD), "tables": found} if found else None
 
 
 def _runs(results: Sequence[Results], *, own: bool = False) -> Context:
@@ -129,21 +123,7 @@ def _claims(judged: Sequence[Judged]) -> Context:
         verdicts = [one.verdict for one in judged if one.published is published]
         numbers = [f"{verdicts.count(verdict)} {words}" for verdict, words in COUNTED.items() if verdict in verdicts]
         counts.append(f"{mode.capitalize()}: {', '.join(numbers) or 'not run'}.")
-    rows = []
-    for key, claim, found in by_claim(judged):
-        criterion = next((one.criterion for one in found if one is not None), "")
-        rows.append((key, claim, criterion, [_verdict(one) for one in found]))
-    return {"counts": counts, "rows": rows}
-
-
-def _verdict(one: Judged | None) -> Context | None:
-    """Return what a claim came to in one mode."""
-    if one is None:
-        return None
-    number, detail = explained(one)
-    number += f" ({one.seeds} seeds)" if number and one.seeds else ""
-    kind = one.verdict.replace(" ", "-")
-    return {"verdict": one.verdict, "kind": kind, "sign": SIGNS[one.verdict], "number": number, "detail": detail}
+    return {"counts": counts, "rows": by_claim(judged)}
 
 
 def _prices(results: Sequence[Results]) -> Context | None:
@@ -151,8 +131,7 @@ def _prices(results: Sequence[Results]) -> Context | None:
     basic = basic_runs(results)
     if basic is None:
         return None
-    head, *rows = price_rows(prices(basic))
-    return {"text": PRICE, "head": head, "rows": rows}
+    return {"text": PRICE, "rows": price_rows(prices(basic))}
 
 
 def _orders(results: Sequence[Results]) -> Context | None:

@@ -40,8 +40,7 @@ def markdown_table(judged: Sequence[Judged]) -> str:
     | C4 | **UCRL2 is the slowest.** Its gap is largest. | **holds**: 6 of 6 (100 seeds). Chain: 2 (1.8 to 2.1). | not run |
     """
     lines = [("", "claim, and what decides", *MODES.values())]
-    for key, claim, found in by_claim(judged):
-        criterion = next((one.criterion for one in found if one is not None), "")
+    for key, claim, criterion, found in by_claim(judged):
         cells = [f"**{one.verdict}**{_said(one)}" if one else "not run" for one in found]
         lines.append(tuple(map(_flat, (key, f"**{claim}** {criterion}", *cells))))
     return markdown(lines)
@@ -73,15 +72,16 @@ def summary(results: Sequence[Results], judged: Sequence[Judged]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def by_claim(judged: Sequence[Judged]) -> list[tuple[str, str, list[Judged | None]]]:
-    """Return every claim, by its number, with what was found by definition and as published."""
+def by_claim(judged: Sequence[Judged]) -> list[tuple[str, str, str, list[Judged | None]]]:
+    """Return every claim, by its number, with its criterion, and with what was found by definition and as published."""
     found: dict[str, dict[bool, Judged]] = {}
     for one in judged:
         found.setdefault(one.key, {})[one.published] = one
     order = sorted(found, key=lambda key: (int("".join(filter(str.isdigit, key)) or 0), key))
+    firsts = {key: found[key][min(found[key])] for key in order}
     return [
-        (key, next(iter(found[key].values())).claim, [found[key].get(published) for published in MODES])
-        for key in order
+        (key, first.claim, first.criterion, [found[key].get(published) for published in MODES])
+        for key, first in firsts.items()
     ]
 
 
