@@ -51,11 +51,10 @@ def policy(given: Drawable, *, ax: Axes | None = None) -> Axes:
         net = Network(one, seen)
         more = f", {net.left_out:,} more {nouns(net.left_out, 'state')} left out" if net.left_out else ""
         more += f", {net.not_reached:,} {nouns(net.not_reached, 'state')} not reached" if net.not_reached else ""
-        size, draw = net.size(), partial(draw_network, one=one, net=net)
+        size, draw = net.size(), partial(draw_network, net=net)
     else:
-        board = Board(found, seen, one.graph.initial)
-        more = f", {board.left_out} more maps left out" if board.left_out else ""
-        size, draw = board.size(), partial(draw_policy_map, one=one, board=board, visits=seen)
+        board = Board(one, found, seen)
+        size, more, draw = board.size(), board.left_out, partial(draw_policy_map, board=board)
     return picture(size, ax, _title(one, "policy", when + more), draw)
 
 
@@ -74,11 +73,10 @@ def visits(given: Drawable, *, ax: Axes | None = None) -> Axes:
     found = places(one.graph)
     if found is None:
         return _bars(one, one.counts, ax)
-    board = Board(found, seen, one.graph.initial)
-    more = f", {board.left_out} more maps left out" if board.left_out else ""
+    board = Board(one, found, seen)
 
     def draw(target: Axes) -> list[Any]:
-        scale, handles = draw_visits_map(target, one, board, seen)
+        scale, handles = draw_visits_map(target, board)
         figure = target.get_figure()
         if ax is None and figure is not None and not board.numbered:
             bar = figure.colorbar(scale, ax=target, fraction=0.04, pad=0.02, format=lambda count, _: power(count))
@@ -87,8 +85,7 @@ def visits(given: Drawable, *, ax: Axes | None = None) -> Axes:
             bar.set_label("times left")
         return handles
 
-    title = _title(one, "how often each state was left", more)
-    return picture(board.size(), ax, title, draw)
+    return picture(board.size(), ax, _title(one, "how often each state was left", board.left_out), draw)
 
 
 def _bars(one: Subject, counts: NDArray[np.int64], ax: Axes | None) -> Axes:

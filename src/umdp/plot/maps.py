@@ -30,20 +30,23 @@ NOTED = 1500  # cells up to which actions are written
 
 
 class Board:
-    """Maps side by side in one plot: where every state is drawn.
+    """Maps side by side in one plot: where every state is drawn, and what is known of it.
 
     Attributes
     ----------
     states : (D,) the states that are drawn
     x, y : (D,) the middle of their cells, y upwards
+    good, bad : (D,) whether the property wants them, and whether it does not
+    visits : (D,) how often they were left; None where that is not known
     width, height : of all maps together, in cells
-    left_out : how many maps are not drawn, for there are too many
+    left_out : that maps are not drawn, for there are too many, as the end of a title
     """
 
-    def __init__(self, found: Places, visits: NDArray[np.float64] | None, initial: int) -> None:
-        self.found = found
-        self.chosen = _chosen(found, visits, initial)
-        self.left_out = len(found.sheets) - len(self.chosen)
+    def __init__(self, one: Subject, found: Places, visits: NDArray[np.float64] | None) -> None:
+        self.one, self.found = one, found
+        self.chosen = _chosen(found, visits, one.graph.initial)
+        left_out = len(found.sheets) - len(self.chosen)
+        self.left_out = f", {left_out} more maps left out" if left_out else ""
         w, h = len(found.columns), len(found.rows)
         titled = len(found.sheets) > 1
         self.across = _across(len(self.chosen), w)
@@ -53,6 +56,8 @@ class Board:
         self.stretch = float(np.clip(h / w / 2, 1, 3)) if len(self.chosen) == 1 else 1.0
         number = {sheet: k for k, sheet in enumerate(self.chosen)}
         self.states = np.flatnonzero(found.placed & np.isin(found.sheet, self.chosen))
+        self.good, self.bad = one.marks.good[self.states], one.marks.bad[self.states]
+        self.visits = None if visits is None else visits[self.states]
         k = np.array([number[sheet] for sheet in found.sheet[self.states].tolist()], dtype=np.int64)
         self.corner = [((k % self.across) * pitch[0], -(k // self.across) * pitch[1]) for k in range(len(self.chosen))]
         self.x = found.column[self.states] + 0.5 + (k % self.across) * pitch[0]
@@ -125,18 +130,16 @@ class Board:
         ax.set_ylabel(found.axes[1])
 
 
-def draw_policy_map(ax: Axes, one: Subject, board: Board, visits: NDArray[np.float64] | None) -> list[Any]:
+def draw_policy_map(ax: Axes, board: Board) -> list[Any]:
     """Draw a policy: an arrow, or the action, in every cell; return what the legend explains."""
-    graph, marks = one.graph, one.marks
-    states, x, y = board.states, board.x, board.y
-    good, bad = marks.good[states], marks.bad[states]
-    seen = None if visits is None else visits[states] > 0
-    board.draw(ax, _policy_colours(good, bad, None if visits is None else visits[states]))
+    one, graph, states, x, y = board.one, board.one.graph, board.states, board.x, board.y
+    seen = None if board.visits is None else board.visits > 0
+    board.draw(ax, _policy_colours(board))
     ways = directions(graph, board.found, one.chance)
     choice = taken(one.policy)[states]
     single = np.diff(graph.state_ptr)[states] == 1
     codes = graph.action_codes
-    plain = ~good & ~bad
+    plain = ~board.good & ~board.bad
     way = [None if codes is None else ways[codes[c]] for c in choice.tolist()]
     dark = ["#202020" if seen is None or sight else "#A0A0A0" for sight in (plain if seen is None else seen)]
     arrows = np.array([w is not None for w in way], dtype=np.bool_) & plain
@@ -154,30 +157,30 @@ def draw_policy_map(ax: Axes, one: Subject, board: Board, visits: NDArray[np.flo
         for i in spoken.tolist():
             text = graph.action_name(int(choice[i]))
             _write(ax, float(x[i]), float(y[i]), text, board.cell, dark[i])
-    _mark(ax, board, good, bad)
-    return [*_start(ax, one, board), *_legend(good, bad, None if visits is None else visits[states])]
+    _mark(ax, board)
+    return [*_start(ax, board), *_legend(board, board.visits)]
 
 
-def draw_visits_map(ax: Axes, one: Subject, board: Board, visits: NDArray[np.float64]) -> tuple[Any, list[Any]]:
+def draw_visits_map(ax: Axes, board: Board) -> tuple[Any, list[Any]]:
     """Draw how often states were left, on a logarithmic scale of shades; return what a colour bar needs, and the legend."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LogNorm
 
-    marks, own = one.marks, visits[board.states]
+    own = board.visits
+    assert own is not None
     most, least = max(float(own.max(initial=1)), 2.0), max(float(own[own > 0].min(initial=np.inf)), 1.0)
     least = least if least < most / 2 else most / 2
     scale = ScalarMappable(LogNorm(least, most), _shades())
-    ended = (marks.good | marks.bad)[board.states]
     shades = scale.to_rgba(np.maximum(own, least))
     shades[own == 0] = 1.0
     board.draw(ax, shades)
-    _mark(ax, board, marks.good[board.states], marks.bad[board.states])
+    _mark(ax, board)
     if board.numbered:
-        for x, y, count, marked in zip(board.x.tolist(), board.y.tolist(), own.tolist(), ended.tolist(), strict=True):
-            if count > 0 and not marked:
-                light = np.log(count / least) > 0.5 * np.log(most / least)
-                _write(ax, x, y, _short(count), board.cell, "white" if light else "#202020")
-    return scale, [*_start(ax, one, board), *_legend(marks.good[board.states], marks.bad[board.states], None)]
+        plain = np.flatnonzero((own > 0) & ~board.good & ~board.bad)
+        for x, y, count in zip(board.x[plain].tolist(), board.y[plain].tolist(), own[plain].tolist(), strict=True):
+            light = np.log(count / least) > 0.5 * np.log(most / least)
+            _write(ax, x, y, _short(count), board.cell, "white" if light else "#202020")
+    return scale, [*_start(ax, board), *_legend(board, None)]
 
 
 def _shades() -> Any:
@@ -195,14 +198,14 @@ def _short(count: float) -> str:
     return f"{count:.0f}"
 
 
-def _policy_colours(good: NDArray[np.bool_], bad: NDArray[np.bool_], visits: NDArray[np.float64] | None) -> list[Any]:
+def _policy_colours(board: Board) -> list[Any]:
     from matplotlib.colors import to_rgba
 
-    shade = np.zeros(good.size)
+    visits, shade = board.visits, np.zeros(board.states.size)
     if visits is not None and visits.max(initial=0) > 0:
         shade = np.where(visits > 0, 0.12 + 0.5 * np.log1p(visits) / np.log1p(visits.max()), 0.0)
     colours: list[Any] = []
-    for g, b, s in zip(good.tolist(), bad.tolist(), shade.tolist(), strict=True):
+    for g, b, s in zip(board.good.tolist(), board.bad.tolist(), shade.tolist(), strict=True):
         colours.append(to_rgba(GOOD, 0.35) if g else to_rgba(BAD, 0.35) if b else to_rgba(SEEN, s))
     return colours
 
@@ -214,17 +217,20 @@ def _write(ax: Axes, x: float, y: float, text: str, cell: float, colour: str) ->
         ax.text(x, y, text, ha="center", va="center_baseline", fontsize=size, color=colour, zorder=3)
 
 
-def _mark(ax: Axes, board: Board, good: NDArray[np.bool_], bad: NDArray[np.bool_]) -> None:
+def _mark(ax: Axes, board: Board) -> None:
     size = 72 * board.cell * 0.38
-    for where, looks, large, edge in ((good, GOAL, size * 1.3, 0.0), (bad, AVOIDED, size, max(size / 7, 0.5))):
+    for where, looks, large, edge in (
+        (board.good, GOAL, size * 1.3, 0.0),
+        (board.bad, AVOIDED, size, max(size / 7, 0.5)),
+    ):
         ax.plot(board.x[where], board.y[where], markersize=large, markeredgewidth=edge, zorder=3, **looks)
 
 
-def _start(ax: Axes, one: Subject, board: Board) -> list[Any]:
+def _start(ax: Axes, board: Board) -> list[Any]:
     """Frame the initial state, if it is on a map."""
     from matplotlib.patches import Patch, Rectangle
 
-    at = np.flatnonzero(board.states == one.graph.initial)
+    at = np.flatnonzero(board.states == board.one.graph.initial)
     if not at.size:
         return []
     x, y = float(board.x[at[0]]), float(board.y[at[0]])
@@ -232,18 +238,18 @@ def _start(ax: Axes, one: Subject, board: Board) -> list[Any]:
     return [Patch(facecolor="none", edgecolor=START, linewidth=1.4, label="start")]
 
 
-def _legend(good: NDArray[np.bool_], bad: NDArray[np.bool_], visits: NDArray[np.float64] | None) -> list[Any]:
+def _legend(board: Board, visits: NDArray[np.float64] | None) -> list[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     handles: list[Any] = []
-    if good.any():
+    if board.good.any():
         handles.append(Line2D([], [], markersize=7, label="goal", **GOAL))
-    if bad.any():
+    if board.bad.any():
         handles.append(Line2D([], [], markersize=5, markeredgewidth=1.1, label="to be avoided", **AVOIDED))
     if visits is not None and (visits > 0).any():
         handles.append(Patch(facecolor=SEEN, alpha=0.5, edgecolor=EDGE, label="visited, darker is more often"))
-    if visits is not None and (visits[~(good | bad)] == 0).any():
+    if visits is not None and (visits[~(board.good | board.bad)] == 0).any():
         handles.append(Patch(facecolor=PLAIN, edgecolor=EDGE, label="never visited"))
     return handles
 

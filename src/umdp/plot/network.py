@@ -42,7 +42,7 @@ class Network:
     def __init__(self, one: Subject, visits: NDArray[np.float64] | None) -> None:
         graph, choice = one.graph, taken(one.policy)
         chance = one.chance
-        self.graph, self.choice = graph, choice
+        self.one, self.choice = one, choice
         weight = np.ones(graph.transitions) if chance is None else chance
         over = one.marks.good | one.marks.bad  # what comes after is not what was asked for
 
@@ -125,12 +125,12 @@ class Network:
         return min(max(3.4, 1.5 * (max(xs) - min(xs) + 1)), 10.0), max(1.9, 0.72 * (max(ys) - min(ys) + 1) + 0.8)
 
 
-def draw_network(ax: Axes, one: Subject, net: Network) -> list[Any]:
+def draw_network(ax: Axes, net: Network) -> list[Any]:
     """Draw the graph; return what the legend explains."""
     from matplotlib.lines import Line2D
 
-    boxes = {state: _box(ax, one, net, state) for state in net.states}
-    marks, arrow = one.marks, _arrows()
+    boxes = {state: _box(ax, net, state) for state in net.states}
+    marks, arrow = net.one.marks, _arrows()
     pairs = {(s, t) for s, t, _ in net.edges}
     for source, target, p in net.edges:
         (x0, y0), (x1, y1) = net.position[source], net.position[target]
@@ -170,9 +170,9 @@ def draw_network(ax: Axes, one: Subject, net: Network) -> list[Any]:
     return handles
 
 
-def _box(ax: Axes, one: Subject, net: Network, state: int) -> Text:
+def _box(ax: Axes, net: Network, state: int) -> Text:
     """Write a state and its action in a box."""
-    graph, marks, (x, y) = one.graph, one.marks, net.position[state]
+    graph, marks, (x, y) = net.one.graph, net.one.marks, net.position[state]
     edge = GOOD if marks.good[state] else BAD if marks.bad[state] else START if state == graph.initial else PLAIN
     line = 0.8 if edge == PLAIN else 1.6
     single = graph.state_ptr[state + 1] - graph.state_ptr[state] == 1
