@@ -128,6 +128,11 @@ class Results:
     settings: Mapping[str, Any]
     own: bool = False
 
+    @property
+    def called(self) -> str:
+        """The title, or the name where there is none."""
+        return self.title or self.name
+
     @cached_property
     def by_cell(self) -> Mapping[Cell, list[TrialResult]]:
         """The runs of every cell, by seed; the cells in order."""

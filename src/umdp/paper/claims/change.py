@@ -50,8 +50,8 @@ class Change(NamedTuple):
     xi: float
 
 
-class Share(NamedTuple):
-    """What the runs of a cell do: a flag or a time each."""
+class Recoveries(NamedTuple):
+    """Whether and when the runs of a cell become optimal again, a flag or a time each."""
 
     before: NDArray[np.bool_]  # optimal just before the change
     returned: NDArray[np.bool_]  # and again in the end
@@ -59,7 +59,7 @@ class Share(NamedTuple):
     time: NDArray[np.float64]  # from the change until it stays optimal
 
 
-class Scene(NamedTuple):
+class ChangingEnvironment(NamedTuple):
     """An environment with its changes: those looked at, and those that came too early to have learned anything."""
 
     evidence: Evidence
@@ -67,7 +67,7 @@ class Scene(NamedTuple):
     changes: list[Change]
     early: list[Change]
 
-    def share(self, learner: str, bound: str, change: Change) -> Share | None:
+    def share(self, learner: str, bound: str, change: Change) -> Recoveries | None:
         """Return what the runs of a cell do, None if there are none; a learner that explores uniformly has one for every xi."""
         cells = (Cell(self.environment, learner, bound, xi, change.after) for xi in (change.xi, None))
         runs = next((found for cell in cells if (found := self.evidence.runs(cell)) is not None), None)
@@ -75,9 +75,9 @@ class Scene(NamedTuple):
             return None
         before, settled = runs.optimal_before(change.after, NEAR), runs.settled(NEAR, since=change.after)
         later = settled <= LAST * self.evidence.trajectories
-        return Share(before, before & later, later, settled - change.after)
+        return Recoveries(before, before & later, later, settled - change.after)
 
-    def shares(self, learner: str, bounds: tuple[str, ...]) -> dict[str, Share]:
+    def shares(self, learner: str, bounds: tuple[str, ...]) -> dict[str, Recoveries]:
         """Return what the runs do, for all changes looked at and the given bounds, by the name of the cell."""
         found = {}
         for change in self.changes:
@@ -106,7 +106,7 @@ def only_lui_returns(evidence: Evidence) -> Ruling:
     parts: list[Part] = []
     early = []
     for environment in ("chain", "betting"):
-        scene = _scene(evidence, environment, RANDOMISED)
+        scene = _changing_environment(evidence, environment, RANDOMISED)
         early += scene.too_early()
         shares = {learner: scene.shares(learner, BOUNDS) for learner in ("LUI", "MAP", "UCRL2")}
         shares["LUI"] = scene.shares("LUI", BOUNDS[1:])
@@ -152,7 +152,7 @@ def not_without_randomisation(evidence: Evidence) -> Ruling:
     parts: list[Part] = []
     early = []
     for xi, bounds in ((1.0, BOUNDS), (0.8, BOUNDS[1:])):
-        scene = _scene(evidence, "chain", (xi,))
+        scene = _changing_environment(evidence, "chain", (xi,))
         early += scene.too_early()
         for bound in bounds:
             found = scene.shares("LUI", (bound,)).values()
@@ -185,9 +185,9 @@ def _interval(flags: NDArray[np.bool_]) -> tuple[float, float, float]:
     return share, min(max(float(middle - half), 0.0), share), max(min(float(middle + half), 1.0), share)
 
 
-def _scene(evidence: Evidence, environment: str, weights: tuple[float, ...]) -> Scene:
+def _changing_environment(evidence: Evidence, environment: str, weights: tuple[float, ...]) -> ChangingEnvironment:
     """Return the changes of an environment that are looked at."""
-    scene = Scene(evidence, environment, [], [])
+    scene = ChangingEnvironment(evidence, environment, [], [])
     problem = evidence.results.problems.get(environment)
     if problem is None or problem.later is None:
         return scene
@@ -202,7 +202,7 @@ def _scene(evidence: Evidence, environment: str, weights: tuple[float, ...]) -> 
     return scene
 
 
-def _falls(scene: Scene, change: Change) -> bool | None:
+def _falls(scene: ChangingEnvironment, change: Change) -> bool | None:
     """Return whether LUI's median time to return falls with the bound; None where it never does."""
     times = []
     for bound in BOUNDS:
@@ -216,7 +216,7 @@ def _falls(scene: Scene, change: Change) -> bool | None:
     return steady and times[-1] < times[0]
 
 
-def _time(scene: Scene, bound: str) -> float:
+def _time(scene: ChangingEnvironment, bound: str) -> float:
     """Return the median time to return over all changes looked at."""
     times = np.concatenate([share.time[share.before] for share in scene.shares("LUI", (bound,)).values()])
     return float(np.median(times)) if len(times) else float("inf")

@@ -8,7 +8,7 @@ import numpy as np
 
 from umdp.paper.claims.mean_curves import for_good, gaps, interval
 from umdp.paper.claims.measures import OPTIMAL, Evidence, Floats, Runs, logarithmic_grid
-from umdp.paper.claims.reach import NEAR, near
+from umdp.paper.claims.reach import NEAR, comparable, near
 from umdp.paper.claims.verdict import Part, Ruling, Stand, number, power, rule, unjudged, weigh
 
 __all__ = ["dips", "only_map_suboptimal"]
@@ -63,10 +63,10 @@ def only_map_suboptimal(evidence: Evidence) -> Ruling:
     if evidence.trajectories < ALMOST / FACTOR:
         return unjudged("too short", f"needs runs of {ALMOST / FACTOR:,.0f} trajectories", evidence.seeds)
     points = logarithmic_grid(evidence.trajectories)
-    others = {learner: evidence.of(name, learner) for learner in ("LUI", "PAC", "UCRL2")}
-    below = {learner: interval(gaps(runs, points).max(1)) for learner, runs in others.items() if runs is not None}
+    others = comparable(evidence, name, ("LUI", "PAC", "UCRL2"))
     parts = [Part("others", "open", "not all of LUI, PAC and UCRL2 were run")]
-    if len(below) == len(others):
+    if others is not None:
+        below = {learner: interval(gaps(runs, points).max(1)) for learner, runs in others.items()}
         most = max(below, key=lambda learner: below[learner][0])
         said = f"{most} most, up to {number(below[most], 'percent')} below"
         parts = [Part("others", weigh(below[most], OPTIMAL, NEAR), said)]

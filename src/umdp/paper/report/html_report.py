@@ -57,7 +57,7 @@ def write_report(path: Path, results: Sequence[Results], judged: Sequence[Judged
     own = bool(results) and all(one.own for one in results)
     context: Context = {
         "run": _runs(results, own=own),
-        "results": {one.title or one.name: ending_rows(one) for one in results if one.own and one.outcomes},
+        "results": {one.called: ending_rows(one) for one in results if one.own and one.outcomes},
         "ending_head": ENDING_HEAD,
         "claims": None if own else _claims(judged),
         "price": _prices(results),
@@ -69,7 +69,7 @@ def write_report(path: Path, results: Sequence[Results], judged: Sequence[Judged
         else tomllib.loads(files("umdp.paper.report").joinpath("differences.toml").read_text("utf-8")),
     }
     sections = {key: name for key, name in SECTIONS.items() if key == "figures" or context[key]}
-    title = "; ".join(dict.fromkeys(one.title or one.name for one in results)) if own else TITLE
+    title = "; ".join(dict.fromkeys(one.called for one in results)) if own else TITLE
     paper = None if own else PAPER
     text = render(
         "report.html", title=title, paper=paper, sections=sections, modes=[*MODES.values()], signs=SIGNS, explained=explained,
@@ -80,14 +80,14 @@ def write_report(path: Path, results: Sequence[Results], judged: Sequence[Judged
 
 
 def _name(one: Results) -> str:
-    return one.title or one.name if one.own else f"{one.title or one.name}, {MODES[one.published]}"
+    return one.called if one.own else f"{one.called}, {MODES[one.published]}"
 
 
 def _runs(results: Sequence[Results], *, own: bool = False) -> Context:
     """Say what was run, with which versions."""
     rows = [
         [
-            one.title or one.name,
+            one.called,
             MODES[one.published],
             _words((problem.title for problem in one.problems.values()), "; "),
             _words((cell.learner for cell in one.cells()), "; "),
@@ -169,9 +169,9 @@ def _settings(results: Sequence[Results]) -> list[tuple[str, str]]:
     """Return the settings of every experiment, once where both modes share them; what is not set is left out."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in results:
-        title = one.title or one.name
+        title = one.called
         found.setdefault((title, toml(_set(one.settings))), []).append(MODES[one.published])
-    own = {one.title or one.name for one in results if one.own}
+    own = {one.called for one in results if one.own}
     return [
         (title if title in own else f"{title}, {' and '.join(modes)}", text) for (title, text), modes in found.items()
     ]

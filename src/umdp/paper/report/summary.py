@@ -58,7 +58,7 @@ def summary(results: Sequence[Results], judged: Sequence[Judged]) -> str:
     for one in results:
         if one.own and one.outcomes:
             ends = [list(map(as_markdown, row)) for row in (ENDING_HEAD, *ending_rows(one))]
-            parts += [f"### {as_markdown(one.title or one.name)}", markdown(ends, range(2, 6))]
+            parts += [f"### {as_markdown(one.called)}", markdown(ends, range(2, 6))]
     basic = basic_runs(results)
     if basic is not None:
         parts += ["### The price of a guarantee", PRICE, price_table(prices(basic))]
