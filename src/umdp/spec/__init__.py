@@ -10,10 +10,11 @@ Until(left=Expression.parse('true'), right=Expression.parse('"goal"'), bound=10)
 from __future__ import annotations
 
 from umdp.spec.expression import TRUE, Expression, StateSpace
-from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Until, Windowed
-from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
+from umdp.spec.formula import Globally, LongRun, Next, PathFormula, Reachability, Until, Windowed
+from umdp.spec.rewarded import Average, Cumulative, Discounted, Instantaneous, Reach, Total
 from umdp.spec.spec import Direction, Spec, Threshold
-from umdp.spec.temporal_formula import AutomatonFile, Reachability, Temporal, TemporalFormula, Window
+from umdp.spec.step_bounds import Window
+from umdp.spec.temporal_formula import AutomatonFile, Temporal, TemporalFormula
 
 __all__ = [
     "TRUE",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from itertools import chain
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,9 @@ class SourceLocation:
         )
 
 
+Kind = TypeVar("Kind", bound="Expression")
+
+
 class StateSpace(Protocol):
     """What of a model an expression may speak about."""
 
@@ -157,7 +161,8 @@ class Expression:
     @property
     def children(self) -> tuple[Expression, ...]:
         """The expressions directly inside this one."""
-        return ()
+        parts = chain.from_iterable(part if isinstance(part, tuple) else (part,) for part in vars(self).values())
+        return tuple(part for part in parts if isinstance(part, Expression))
 
     def walk(self) -> Iterator[Expression]:
         """Iterate over this expression and all inside it."""
@@ -166,6 +171,10 @@ class Expression:
             node = stack.pop()
             yield node
             stack.extend(reversed(node.children))
+
+    def first(self, kind: type[Kind]) -> Kind | None:
+        """Return the first expression of a class, this one or one inside it; None where there is none."""
+        return next((node for node in self.walk() if isinstance(node, kind)), None)
 
     def at_level(self, level: int) -> str:
         """Return the text, in parentheses where it binds weaker than ``level``."""
@@ -233,11 +242,6 @@ class Unary(Expression):
         """How strongly the operator binds."""
         return _NOT if self.operator == "!" else _MINUS
 
-    @property
-    def children(self) -> tuple[Expression, ...]:
-        """The operand."""
-        return (self.operand,)
-
     def __str__(self) -> str:
         return self.operator + self.operand.at_level(self.level)
 
@@ -254,11 +258,6 @@ class Binary(Expression):
     def level(self) -> int:
         """How strongly the operator binds."""
         return _LEVELS[self.operator]
-
-    @property
-    def children(self) -> tuple[Expression, ...]:
-        """The two sides."""
-        return (self.left, self.right)
 
     def __str__(self) -> str:
         return f"{self.left.at_level(self.level)} {self.operator} {self.right.at_level(self.level + 1)}"
@@ -281,11 +280,6 @@ class Junction(Expression):
         """How strongly the operator binds."""
         return _LEVELS[self.operator]
 
-    @property
-    def children(self) -> tuple[Expression, ...]:
-        """The operands."""
-        return self.operands
-
     def __str__(self) -> str:
         return f" {self.operator} ".join(operand.at_level(self.level + 1) for operand in self.operands)
 
@@ -303,11 +297,6 @@ class Conditional(Expression):
         """How strongly the operator binds."""
         return _CONDITIONAL
 
-    @property
-    def children(self) -> tuple[Expression, ...]:
-        """The three parts."""
-        return (self.condition, self.then, self.otherwise)
-
     def __str__(self) -> str:
         return f"{self.condition.at_level(1)} ? {self.then.at_level(1)} : {self.otherwise.at_level(0)}"
 
@@ -319,13 +308,8 @@ class Call(Expression):
     function: str
     arguments: tuple[Expression, ...]
 
-    @property
-    def children(self) -> tuple[Expression, ...]:
-        """The arguments."""
-        return self.arguments
-
     def __str__(self) -> str:
         return f"{self.function}({', '.join(map(str, self.arguments))})"
 
 
-TRUE = Literal(True)
+TRUE, FALSE = Literal(True), Literal(False)

@@ -25,20 +25,12 @@ from umdp.spec.expression import (
     Unary,
 )
 from umdp.spec.filtering import FILTERS, TRUTHS, Filter
-from umdp.spec.formula import Cumulative, Globally, Next, PathFormula, Reach, Rewarding, Until, Windowed
+from umdp.spec.formula import Globally, LongRun, Next, PathFormula, Until, Windowed
 from umdp.spec.names import listed
-from umdp.spec.rewarded import Average, Discounted, Instantaneous, LongRun, Total
+from umdp.spec.rewarded import Average, Cumulative, Discounted, Instantaneous, Reach, Rewarding, Total
 from umdp.spec.spec import Direction, Spec, Threshold
-from umdp.spec.temporal_formula import (
-    AutomatonFile,
-    StepBound,
-    Temporal,
-    TemporalFormula,
-    Window,
-    is_state_formula,
-    lasting,
-    normal_bound,
-)
+from umdp.spec.step_bounds import StepBound, Window, check_order, normal_bound, number_of
+from umdp.spec.temporal_formula import AutomatonFile, Temporal, TemporalFormula, is_state_formula, lasting
 
 if TYPE_CHECKING:
     from lark import Lark, Token
@@ -191,14 +183,12 @@ class _Builder:
         for each in (lower, upper):
             if isinstance(each, Expression):
                 self.stateful(each, "a step bound")
-        low, high = normal_bound(lower), normal_bound(upper)
-        if isinstance(low, int) and isinstance(high, int) and low > high:
-            where = place if isinstance(place, Expression) else Literal(0, location=self.at(place))
-            raise where.error(f"no step is both at least {low} and at most {high}", "turn them around")
-        return Window(0 if low is None else low, high)
+        where = place if isinstance(place, Expression) else Literal(0, location=self.at(place))
+        check_order(normal_bound(lower), normal_bound(upper), where)
+        return Window(lower, upper)
 
     def stateful(self, formula: Expression, where: str) -> None:
-        inner = next((node for node in formula.walk() if isinstance(node, Temporal)), None)
+        inner = formula.first(Temporal)
         if inner is not None:
             raise inner.error(f"{inner.operator} inside {where}", "only conditions on states and numbers stand there")
 
@@ -206,7 +196,7 @@ class _Builder:
         window = parts[0] if len(parts) == 2 else Window()
         if token == "X" and len(parts) == 2:
             after = self.location.text
-            place = (token.end_pos or 0) + len(after[token.end_pos or 0 :]) - len(after[token.end_pos or 0 :].lstrip())
+            place = len(after) - len(after[token.end_pos or 0 :].lstrip())
             raise self.location.moved(place).error("X takes no step bound", "it looks exactly one step ahead")
         return Temporal(str(token), (parts[-1],), window, location=self.at(token))
 
@@ -234,27 +224,28 @@ class _Builder:
     def path(self, formula: Expression) -> tuple[Token, PathFormula]:
         """Return what stands in the brackets: one operator over state formulas as such, anything else as a temporal formula."""
         if is_state_formula(formula):
-            raise self.location.moved(max(self.location.text.rfind("]"), 0)).error(
-                "a path formula is needed, not only a condition", "write F phi to reach it, or G phi to stay in it"
-            )
+            raise self.no_path()
         single = isinstance(formula, Temporal) and all(map(is_state_formula, formula.operands))
-        if single and isinstance(formula, Temporal) and formula.operator in "FG" and formula.window.is_exact:
-            return self.word(formula), Next(formula.operands[0], formula.window.lower)
-        if single and isinstance(formula, Temporal) and formula.window.lower == 0:
-            bound, last = formula.window.upper, formula.operands[-1]
-            match formula.operator:
-                case "F":
-                    return self.word(formula), Until(TRUE, last, bound)
-                case "U":
-                    return self.word(formula), Until(formula.operands[0], last, bound)
-                case "G":
-                    return self.word(formula), Globally(last, bound)
-                case "X":
-                    return self.word(formula), Next(last)
-        if single and isinstance(formula, Temporal) and formula.window.upper is not None:
-            left = formula.operands[0] if formula.operator == "U" else TRUE
-            return self.word(formula), Windowed(left, formula.operands[-1], formula.window, formula.operator == "G")
-        return self.word(formula), TemporalFormula(formula)
+        found = self.single(formula) if isinstance(formula, Temporal) and single else None
+        return self.word(formula), found or TemporalFormula(formula)
+
+    def single(self, formula: Temporal) -> PathFormula | None:
+        """Return one operator over state formulas as a formula of its own; None where it has none."""
+        operator, window, last = formula.operator, formula.window, formula.operands[-1]
+        left = formula.operands[0] if operator == "U" else TRUE
+        if operator == "X":
+            return Next(last)
+        if operator in "FG" and window.is_exact:
+            return Next(last, window.lower)
+        if operator in "FUG" and window.lower == 0:
+            return Globally(last, window.upper) if operator == "G" else Until(left, last, window.upper)
+        return None if window.upper is None else Windowed(left, last, window, operator == "G")
+
+    def no_path(self) -> SpecError:
+        end = self.location.moved(max(self.location.text.rfind("]"), 0))
+        return end.error(
+            "a path formula is needed, not only a condition", "write F phi to reach it, or G phi to stay in it"
+        )
 
     def word(self, formula: Expression) -> Token:
         from lark import Token
@@ -300,15 +291,13 @@ class _Builder:
         if value is None:
             return None
         self.stateful(value, "a threshold")
-        label = next((node for node in value.walk() if isinstance(node, Label)), None)
+        label = value.first(Label)
         if label is not None:
             raise label.error(f"the threshold depends on {label}", "a threshold is a number, such as 0.3")
         operator = cast("Any", str(token))
-        if any(isinstance(node, Name) for node in value.walk()):
+        if value.first(Name) is not None:
             return Threshold(operator, math.nan, said=value, location=value.location)
-        from umdp.spec.evaluate import constant
-
-        number = constant(value, {}, {})
+        number = number_of(value, "threshold")
         if isinstance(number, bool):
             raise value.error("the threshold is a truth value", "a threshold is a number, such as 0.3")
         return Threshold(operator, float(number), location=value.location)
@@ -356,10 +345,7 @@ class _Builder:
             return self.at(token).error(
                 "S takes a state formula", 'write S=? [ "up" ] for the share of time in which "up" holds'
             )
-        end = self.location.moved(max(self.location.text.rfind("]"), 0))
-        return end.error(
-            "a path formula is needed, not only a condition", "write F phi to reach it, or G phi to stay in it"
-        )
+        return self.no_path()
 
     def rewarded(self, token: Token, formula: PathFormula, inside: object) -> PathFormula:
         if isinstance(formula, Rewarding):

@@ -1,4 +1,4 @@
-"""Formulas of rewards without a target: totals, discounted sums, the reward at one time, and long-run averages."""
+"""Formulas of rewards: sums until a target or over a number of steps, totals, discounted sums, and long-run averages."""
 
 from __future__ import annotations
 
@@ -6,14 +6,76 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from umdp.errors import SpecError
-from umdp.spec.expression import Expression, Label, Literal, Name, StateSpace
-from umdp.spec.temporal_formula import Reachability
+from umdp.spec.expression import Expression, Label, Name, StateSpace
+from umdp.spec.formula import PathFormula, Reachability, counted
+from umdp.spec.step_bounds import number_of, shown
 
-__all__ = ["Average", "Discounted", "Instantaneous", "LongRun", "Total"]
+__all__ = ["Average", "Cumulative", "Discounted", "Instantaneous", "Reach", "Rewarding", "Total"]
+
+
+class Rewarding(PathFormula):
+    """What R asks for."""
 
 
 @dataclass(frozen=True)
-class Total:
+class Reach(Rewarding):
+    """Sum the reward until ``operand`` is reached; infinite on runs that never reach it, as in PRISM."""
+
+    operand: Expression
+    _target: ClassVar[str] = "operand"
+
+    def describe(self) -> str:
+        """Return what is summed, in words."""
+        return f"until reaching {self.operand.at_level(5)}"
+
+    def reachability(self) -> Reachability:
+        """Return ``operand``, where summing ends."""
+        return Reachability(self.operand)
+
+    def __str__(self) -> str:
+        return f"F {self.operand}"
+
+
+@dataclass(frozen=True)
+class Cumulative(Rewarding):
+    """Sum the reward of the first ``bound`` steps."""
+
+    bound: int | Expression
+
+    def describe(self) -> str:
+        """Return what is summed, in words."""
+        return f"over the first {counted(self.bound)}"
+
+    def __str__(self) -> str:
+        return f"C<={shown(self.bound)}"
+
+
+@dataclass(frozen=True)
+class Instantaneous(Rewarding):
+    """The reward of the state reached after ``bound`` steps.
+
+    Examples
+    --------
+    >>> print(Instantaneous(4))
+    I=4
+    """
+
+    bound: int | Expression
+
+    def describe(self) -> str:
+        """Return what is earned, in words."""
+        return f"by the state reached after {counted(self.bound)}"
+
+    def reachability(self) -> Reachability:
+        """Return that nothing counts before the last step."""
+        return Reachability(exact=True)
+
+    def __str__(self) -> str:
+        return f"I={shown(self.bound)}"
+
+
+@dataclass(frozen=True)
+class Total(Rewarding):
     """Sum the reward of the whole run, for ever.
 
     Examples
@@ -22,22 +84,38 @@ class Total:
     C
     """
 
-    aim: ClassVar[str] = "total"
+    _aim: ClassVar[str] = "total"
 
     def describe(self) -> str:
         """Return what is summed, in words."""
         return "over the whole run"
-
-    def reachability(self) -> Reachability:
-        """Return that nothing ends the sum."""
-        return Reachability()
 
     def __str__(self) -> str:
         return "C"
 
 
 @dataclass(frozen=True)
-class Discounted:
+class Average(Rewarding):
+    """The reward of a step in the long run: the limit of averages over ever more steps.
+
+    Examples
+    --------
+    >>> print(Average())
+    S
+    """
+
+    _aim: ClassVar[str] = "average"
+
+    def describe(self) -> str:
+        """Return what is averaged, in words."""
+        return "a step in the long run"
+
+    def __str__(self) -> str:
+        return "S"
+
+
+@dataclass(frozen=True)
+class Discounted(Rewarding):
     """Sum the reward of the whole run, what a step earns counting ``discount`` times as much with every step before it.
 
     Examples
@@ -47,15 +125,15 @@ class Discounted:
     """
 
     discount: float | Expression
-    aim: ClassVar[str] = "discounted"
+    _aim: ClassVar[str] = "discounted"
 
     def __post_init__(self) -> None:
         given = self.discount
         if isinstance(given, Expression):
-            label = next((node for node in given.walk() if isinstance(node, Label)), None)
+            label = given.first(Label)
             if label is not None:
                 raise label.error("a label in a discount", "a discount is a number, as in Cdiscount=0.95")
-            if not any(isinstance(node, Name) for node in given.walk()):
+            if given.first(Name) is None:
                 object.__setattr__(self, "discount", _discount(given, None))
         elif isinstance(given, bool) or not 0 < given < 1:
             raise SpecError(f"the discount {given} does not lie strictly between 0 and 1; {_REMEDY}")
@@ -68,92 +146,8 @@ class Discounted:
         """Return what is summed, in words."""
         return f"over the whole run, discounted by {self.discount} a step"
 
-    def reachability(self) -> Reachability:
-        """Return that nothing ends the sum."""
-        return Reachability()
-
     def __str__(self) -> str:
-        given = self.discount
-        return f"Cdiscount={given.at_level(11) if isinstance(given, Expression) else repr(given)}"
-
-
-@dataclass(frozen=True)
-class Average:
-    """The reward of a step in the long run: the limit of averages over ever more steps.
-
-    Examples
-    --------
-    >>> print(Average())
-    S
-    """
-
-    aim: ClassVar[str] = "average"
-
-    def describe(self) -> str:
-        """Return what is averaged, in words."""
-        return "a step in the long run"
-
-    def reachability(self) -> Reachability:
-        """Return that nothing ends the average."""
-        return Reachability()
-
-    def __str__(self) -> str:
-        return "S"
-
-
-@dataclass(frozen=True)
-class LongRun:
-    """The share of time spent in ``operand`` in the long run.
-
-    Examples
-    --------
-    >>> print(LongRun(Label("up")))
-    "up"
-    """
-
-    operand: Expression
-    aim: ClassVar[str] = "average"
-
-    def describe(self) -> str:
-        """Return the event in words."""
-        return f"being where {self.operand.at_level(5)} holds, in the long run"
-
-    def reachability(self) -> Reachability:
-        """Return the states that count, which are not an end of anything."""
-        return Reachability(self.operand)
-
-    def __str__(self) -> str:
-        return str(self.operand)
-
-
-@dataclass(frozen=True)
-class Instantaneous:
-    """The reward of the state reached after ``bound`` steps.
-
-    Examples
-    --------
-    >>> print(Instantaneous(4))
-    I=4
-    """
-
-    bound: int | Expression
-    aim: ClassVar[str] = "bounded"
-
-    def __post_init__(self) -> None:
-        from umdp.spec.temporal_formula import normal_bound
-
-        object.__setattr__(self, "bound", normal_bound(self.bound))
-
-    def describe(self) -> str:
-        """Return what is earned, in words."""
-        return f"by the state reached after {self.bound} step{'' if self.bound == 1 else 's'}"
-
-    def reachability(self) -> Reachability:
-        """Return that nothing counts before the last step."""
-        return Reachability(exact=True)
-
-    def __str__(self) -> str:
-        return f"I={self.bound}" if isinstance(self.bound, int) else f"I={self.bound.at_level(11)}"
+        return f"Cdiscount={shown(self.discount)}"
 
 
 _REMEDY = "what is earned a step later must count less, and not nothing"
@@ -161,18 +155,7 @@ _REMEDY = "what is earned a step later must count less, and not nothing"
 
 def _discount(given: Expression, model: StateSpace | None) -> float:
     """Return the number a discount stands for."""
-    if isinstance(given, Literal):
-        value = given.value
-    else:
-        from umdp.spec.evaluate import constant
-
-        if model is not None:
-            for node in given.walk():
-                if isinstance(node, Name) and node.name in model.variables:
-                    raise node.error(
-                        f"the discount depends on the variable {node.name}", "use numbers and constants only"
-                    )
-        value = constant(given, {} if model is None else model.constants, {} if model is None else model.formulas)
+    value = number_of(given, "discount", model)
     if isinstance(value, bool) or not 0 < value < 1:
         raise given.error(f"the discount {str(value).lower()} does not lie strictly between 0 and 1", _REMEDY)
     return float(value)

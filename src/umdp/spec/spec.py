@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from umdp.errors import SpecError
-from umdp.spec.expression import TRUE, Expression, Name, SourceLocation, StateSpace
+from umdp.spec.expression import TRUE, Expression, SourceLocation, StateSpace
 from umdp.spec.filtering import Filter
-from umdp.spec.formula import PathFormula, Rewarding, aim, marked, steps
+from umdp.spec.formula import LongRun, PathFormula
 from umdp.spec.names import listed, suggestion
-from umdp.spec.rewarded import Instantaneous, LongRun
+from umdp.spec.rewarded import Instantaneous, Rewarding
+from umdp.spec.step_bounds import number_of
 from umdp.spec.temporal_formula import AutomatonFile, TemporalFormula
 
 _RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
@@ -182,8 +183,8 @@ nature choosing the least favourable probabilities'
         """
         agent = self.deciding().agent
         if self.kind == "R":
-            return replace(self, formula=marked(self.formula, label, holds=agent is not Direction.MIN))
-        return replace(self, formula=marked(self.formula, label, holds=agent is Direction.MIN))
+            return replace(self, formula=self.formula.marked(label, holds=agent is not Direction.MIN))
+        return replace(self, formula=self.formula.marked(label, holds=agent is Direction.MIN))
 
     def hopeful(self, label: str) -> Spec:
         """Return the property in which a state that is never left, known by its label, is good, so that it is worth a visit.
@@ -196,7 +197,7 @@ nature choosing the least favourable probabilities'
         Pmax=? [ !"trap" U "goal" | "lost" ]
         """
         holds = self.kind == "R" or self.deciding().agent is not Direction.MIN
-        return replace(self, formula=marked(self.formula, label, holds=holds))
+        return replace(self, formula=self.formula.marked(label, holds=holds))
 
     def deciding(self) -> Spec:
         """Return the specification whose value decides a bare threshold; any other is returned unchanged.
@@ -215,12 +216,12 @@ nature choosing the least favourable probabilities'
 
     def steps(self, model: StateSpace) -> int | None:
         """Return the step bound, with the constants of the model; None where there is none (1 for ``X``)."""
-        return steps(self.formula, model)
+        return self.formula.steps(model)
 
     @property
     def aim(self) -> str:
         """Which of the few things that the solver knows is asked for: reach, bounded, total, discounted or average."""
-        return aim(self.formula)
+        return self.formula.aim
 
     def counted(self, model: StateSpace) -> Spec:
         """Return the property with a number for a threshold that was written with constants of the model.
@@ -235,12 +236,7 @@ nature choosing the least favourable probabilities'
         threshold = self.threshold
         if threshold is None or threshold.said is None:
             return self
-        from umdp.spec.evaluate import constant
-
-        for node in threshold.said.walk():
-            if isinstance(node, Name) and node.name in model.variables:
-                raise node.error(f"the threshold depends on the variable {node.name}", "use numbers and constants only")
-        number = constant(threshold.said, model.constants, model.formulas)
+        number = number_of(threshold.said, "threshold", model)
         if isinstance(number, bool):
             raise threshold.said.error("the threshold is a truth value", "a threshold is a number, such as 0.3")
         return replace(self, threshold=Threshold(threshold.operator, float(number), location=threshold.location))
