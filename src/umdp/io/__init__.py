@@ -16,7 +16,8 @@ An unnamed reward structure has the name ``""``, an unnamed action of a model wi
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,16 @@ __all__ = [
 ]  # fmt: skip
 
 PathLike = str | os.PathLike[str]
+
+# Modules of this package, which are imported when they are needed, and functions in them.
+_READERS = {
+    ".umb": "umb_read.read_umb", ".drn": "drn_read.read_drn", ".tra": "explicit_read.read_explicit",
+    ".nc": "netcdf.read_netcdf", ".txt": "bmdp.read_bmdp",
+}  # fmt: skip
+_WRITERS = {
+    ".umb": "umb_write.write_umb", ".drn": "drn_write.write_drn", ".tra": "explicit_write.write_explicit",
+    ".nc": "netcdf.write_netcdf", ".txt": "bmdp.write_bmdp",
+}  # fmt: skip
 
 
 def read(path: PathLike, *, constants: str | Mapping[str, int | float | bool] = "") -> MDP | IntervalMDP:
@@ -67,25 +78,8 @@ def read(path: PathLike, *, constants: str | Mapping[str, int | float | bool] = 
         raise FormatError(
             f"constants ({', '.join(given)}) can only be given to programs ({', '.join(PROGRAMS)})", path=path
         )
-    if suffix == ".umb":
-        from umdp.io.umb_read import read_umb
-
-        return read_umb(path)
-    if suffix == ".drn":
-        from umdp.io.drn_read import read_drn
-
-        return read_drn(path)
-    if suffix == ".nc":
-        from umdp.io.netcdf import read_netcdf
-
-        return read_netcdf(path)
-    if suffix == ".txt":
-        from umdp.io.bmdp import read_bmdp
-
-        return read_bmdp(path)
-    from umdp.io.explicit_read import read_explicit
-
-    return read_explicit(path)
+    model: MDP | IntervalMDP = _function(_READERS[suffix])(path)
+    return model
 
 
 def read_parametric(
@@ -139,28 +133,9 @@ def write(model: MDP | IntervalMDP, path: PathLike, note: str = "") -> None:
     if not hasattr(model, "probability") and not hasattr(model, "lower"):
         raise FormatError("a graph has no probabilities; write an MDP or an IntervalMDP", path=path)
     check_folder(path)
-    if suffix == ".umb":
-        from umdp.io.umb_write import write_umb
-
-        write_umb(model, path, note)
-    elif suffix == ".drn":
-        from umdp.io.drn_write import write_drn
-
-        write_drn(model, path, note)
-    elif suffix == ".tra":
-        from umdp.io.explicit_write import write_explicit
-
-        write_explicit(model, path)
-    elif suffix == ".nc":
-        from umdp.io.netcdf import write_netcdf
-
-        write_netcdf(model, path)
-    elif suffix == ".txt":
-        from umdp.io.bmdp import write_bmdp
-
-        write_bmdp(model, path)
-    else:
+    if suffix not in _WRITERS:
         raise FormatError(f"{_shown(suffix)}; a model is written as .umb, .drn, .tra, .nc or .txt", path=path)
+    _function(_WRITERS[suffix])(model, path, *([note] if suffix in (".umb", ".drn") else []))
 
 
 def write_policy(policy: Policy, path: PathLike, about: Mapping[str, Any] | None = None) -> None:
@@ -222,6 +197,12 @@ def read_properties(path: PathLike, constants: Mapping[str, int | float | bool] 
     from umdp.io import properties
 
     return properties.read_properties(path, constants)
+
+
+def _function(place: str) -> Callable[..., Any]:
+    module, name = place.split(".")
+    function: Callable[..., Any] = getattr(import_module(f"umdp.io.{module}"), name)
+    return function
 
 
 def _shown(suffix: str) -> str:

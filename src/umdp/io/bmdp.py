@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.io.files import Model, build, certain, check_order, floats, ints, load, show, store
+from umdp.io.explicit_table import Table
+from umdp.io.files import Model, build, certain, check_order, ints, load, show, store
 from umdp.model import Graph, IntervalMDP
 from umdp.statements.text import nouns
 
@@ -28,44 +29,36 @@ def read_bmdp(path: Path) -> Model:
     rows = [(number, words) for number, words in rows if words]
     states, actions, count = _header(rows, path)
     terminal = _terminal(rows[3 : 3 + count], states, count, path)
-    table = rows[3 + count :]
-    for number, words in table:
-        if len(words) != 5:
-            raise FormatError(f"{show(b' '.join(words))} should read {LAYOUT}", path=path, line=number)
-    if not table:
+    table = Table(path, [words for _, words in rows[3 + count :]], [number for number, _ in rows[3 + count :]], [])
+    table.check_lengths(5, 5, LAYOUT)
+    if not table.size:
         raise FormatError(f"there are no transitions; lines read {LAYOUT}", path=path)
-    lines = [number for number, _ in table]
-    columns = list(zip(*(words for _, words in table), strict=True))
-    source = ints(columns[0], lines, "state", path, states)
-    action = ints(columns[1], lines, "action", path, actions)
-    successor = ints(columns[2], lines, "successor state", path, states)
-    lower, upper = floats(columns[3], lines, "lower bound", path), floats(columns[4], lines, "upper bound", path)
-    check_order(lower, upper, lines.__getitem__, "the interval", path)
-    order = np.lexsort((action, source))
-    pair = source[order] * actions + action[order]
-    first = np.flatnonzero(np.diff(pair, prepend=-1))
+    source, action = table.ints(0, "state", states), table.ints(1, "action", actions)
+    successor = table.ints(2, "successor state", states)
+    lower, upper = table.floats(3, "lower bound"), table.floats(4, "upper bound")
+    check_order(lower, upper, table.line, "the interval", path)
     bare = np.setdiff1d(np.arange(states), source)
     if (lost := np.setdiff1d(bare, terminal)).size:
         raise FormatError(
             f"state {lost[0]} has no transitions and is not terminal; list it among the terminal states, or a loop for it",
             path=path,
         )
-    # A bare terminal state gets a loop, put where its number belongs.
-    owner = np.concatenate([pair[first] // actions, bare])
-    size = np.concatenate([np.diff(np.append(first, pair.size)), np.ones(bare.size, dtype=np.int64)])
-    place = np.argsort(owner, kind="stable")
-    choice_ptr = np.append(0, np.cumsum(size[place]))
-    rank = np.argsort(np.concatenate([source[order], bare]), kind="stable")
-    names = np.concatenate([pair[first] % actions, np.zeros(bare.size, dtype=np.int64)])[place]
-    state_ptr = np.searchsorted(owner[place], np.arange(states + 1))
+    loop = np.ones(bare.size)  # of a bare terminal state
+    source, successor = np.append(source, bare), np.append(successor, bare)
+    action, lower, upper = np.append(action, 0 * bare), np.append(lower, loop), np.append(upper, loop)
+    order = np.lexsort((action, source))
+    pair = source[order] * actions + action[order]
+    first = np.flatnonzero(np.diff(pair, prepend=-1))
+    names = pair[first] % actions
+    state_ptr = np.searchsorted(pair[first] // actions, np.arange(states + 1))
     within = np.arange(names.size) - np.repeat(state_ptr[:-1], np.diff(state_ptr))
     model = build(
         path,
-        np.concatenate([lower[order], np.ones(bare.size)])[rank],
-        np.concatenate([upper[order], np.ones(bare.size)])[rank],
+        lower[order],
+        upper[order],
         state_ptr=state_ptr,
-        choice_ptr=choice_ptr,
-        successor=np.concatenate([successor[order], bare])[rank].astype(np.int32),
+        choice_ptr=np.append(first, pair.size),
+        successor=successor[order].astype(np.int32),
         labels={TERMINAL: np.isin(np.arange(states), terminal)},
         # Where a state lacks an action, the numbers of the others are their names.
         actions=None if np.array_equal(names, within) else [str(name) for name in names.tolist()],

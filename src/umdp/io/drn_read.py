@@ -12,7 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.io.files import Model, build, decode_text, floats, intervals, ints, is_large, load, sentence, show
+from umdp.io.files import (
+    Model,
+    build,
+    decode_text,
+    floats,
+    initial_state,
+    intervals,
+    ints,
+    is_large,
+    load,
+    sentence,
+    show,
+)
 from umdp.model import Rewards
 
 __all__ = ["NO_LABEL", "TAG", "read_drn"]
@@ -272,13 +284,10 @@ class _Annotations:
         """Return the annotations of a model from the states of every label, the actions, and the rewards in columns."""
         own = self.header.own
         initial = members.pop("init", np.zeros(0, dtype=np.int64))
-        if initial.size != 1:
-            listed = f"the states {', '.join(map(str, initial[:5]))} are" if initial.size else "no state is"
-            raise FormatError(f'{listed} labelled "init"; a model needs one initial state', path=self.path)
         more: dict[str, Any] = {key: own[key] for key in ("constants", "formulas", "state_names") if key in own}
         more["variables"] = {name: np.array(values) for name, values in own.get("variables", {}).items()}
         return {
-            "initial": int(initial[0]),
+            "initial": initial_state(initial, 'labelled "init"', self.path),
             "labels": members,
             "rewards": self._rewards(rewards),
             "actions": actions,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError
 from umdp.io.explicit_table import Names, Table
-from umdp.io.files import Model, build, decode_text, load, show
+from umdp.io.files import Model, build, decode_text, initial_state, load, show
 from umdp.model import Rewards
 from umdp.statements.text import nouns
 
@@ -209,11 +209,8 @@ def _labels(path: Path, states: int) -> tuple[int, dict[str, NDArray[np.int64]]]
             if label not in names:
                 raise FormatError(f'label "{label}" is not declared in the first line', path=path, line=number)
             members[names[label]].append(int(head))
-    initial = members.pop("init", None)
-    if initial is None or len(initial) != 1:
-        listed = f"the states {', '.join(map(str, initial[:5]))} are" if initial else "no state is"
-        raise FormatError(f'{listed} labelled "init"; a model needs one initial state', path=path)
-    return initial[0], {name: np.array(listed, dtype=np.int64) for name, listed in members.items()}
+    initial = initial_state(members.pop("init", []), 'labelled "init"', path)
+    return initial, {name: np.array(listed, dtype=np.int64) for name, listed in members.items()}
 
 
 def _variables(path: Path, states: int) -> dict[str, NDArray[Any]]:

@@ -20,7 +20,8 @@ from umdp.model.structure import held
 
 __all__ = [
     "PROGRAMS", "SUFFIXES", "Model", "build", "certain", "check_below", "check_folder", "check_init_label", "check_order",
-    "decode_text", "floats", "intervals", "ints", "is_large", "is_property_file", "load", "opened", "sentence", "show", "store",
+    "decode_text", "floats", "initial_state", "intervals", "ints", "is_large", "is_property_file", "load", "opened", "sentence",
+    "show", "store",
 ]  # fmt: skip
 
 Model = MDP | IntervalMDP
@@ -148,6 +149,14 @@ def check_init_label(model: Model, path: Path) -> None:
             "rename it",
             path=path,
         )
+
+
+def initial_state(marked: Sequence[int] | NDArray[np.int64], how: str, path: object) -> int:
+    """Return the only state that is marked as initial; `how` says that of it in messages."""
+    if len(marked) != 1:
+        listed = f"the states {', '.join(map(str, marked[:5]))} are" if len(marked) else "no state is"
+        raise FormatError(f"{listed} {how}; a model needs one initial state", path=path)
+    return int(marked[0])
 
 
 def sentence(error: BaseException) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from umdp.errors import FormatError, SpecError, UmdpError
 from umdp.model import MDP, IntervalMDP
@@ -54,13 +53,11 @@ class PropertyFile:
         for name in self.constants:
             if name in model.variables or name in model.constants:
                 raise FormatError(f"{self.path}: the constant {name} is a name of the model already; rename it")
-        known = _extended(model, model.labels, {**model.constants, **self.constants})
-        labels = dict(model.labels)
+        known = replace(model, constants={**model.constants, **self.constants})
         for name, expression in self.labels.items():
             if name in model.labels:
                 raise FormatError(f'{self.path}: the model has a label "{name}" already; rename it')
-            labels[name] = expression.evaluate(known)
-            known = _extended(model, labels, known.constants)
+            known = replace(known, labels={**known.labels, name: expression.evaluate(known)})
         return known
 
 
@@ -163,15 +160,3 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
         line += character == "\n"
     if now.strip():
         yield begun, now.strip()
-
-
-def _extended(
-    model: MDP | IntervalMDP, labels: Mapping[str, object], constants: Mapping[str, Scalar]
-) -> MDP | IntervalMDP:
-    more: dict[str, Any] = {
-        "initial": model.initial, "labels": labels, "rewards": model.rewards, "actions": model.actions,
-        "state_names": model.state_names, "variables": model.variables, "constants": constants, "formulas": model.formulas,
-    }  # fmt: skip
-    if isinstance(model, IntervalMDP):
-        return IntervalMDP(model.state_ptr, model.choice_ptr, model.successor, model.lower, model.upper, **more)
-    return MDP(model.state_ptr, model.choice_ptr, model.successor, model.probability, **more)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.io.files import Model, build, load, opened, sentence
+from umdp.io.files import Model, build, initial_state, load, opened, sentence
 from umdp.io.valuations import unpack
 from umdp.model import Rewards
 
@@ -221,8 +221,10 @@ def _model(archive: _Archive, zero: str, more: dict[str, Any], mended: Mending |
         archive.fail(zero)
     if mended is not None:
         lower, upper = mended(lower), None if upper is None else mended(upper)
+    known = "state-is-initial.bin" in archive
+    marked = archive.bits("state-is-initial.bin", states) if known else np.zeros(0, dtype=np.bool_)
     annotations: dict[str, Any] = {
-        "initial": _initial(archive, states),
+        "initial": initial_state(np.flatnonzero(marked), "initial", archive.path),
         "labels": _labels(archive, states),
         "rewards": _rewards(archive, {"states": states, "choices": choices, "branches": branches}),
         "actions": _actions(archive, choices, int(system.get("#choice-actions", 0))),
@@ -261,16 +263,6 @@ def _extension(archive: _Archive) -> dict[str, Any]:
     data = archive.index.get("file-data", {})
     parameters = data.get("parameters")
     return parameters if data.get("tool") == "umdp" and isinstance(parameters, dict) else {}
-
-
-def _initial(archive: _Archive, states: int) -> int:
-    if "state-is-initial.bin" not in archive:
-        archive.fail("no state is initial; a model needs one initial state")
-    marked = np.flatnonzero(archive.bits("state-is-initial.bin", states))
-    if marked.size != 1:
-        listed = f"the states {', '.join(map(str, marked[:5]))} are" if marked.size else "no state is"
-        archive.fail(f"{listed} initial; a model needs one initial state")
-    return int(marked[0])
 
 
 def _labels(archive: _Archive, states: int) -> dict[str, NDArray[np.bool_]]:
