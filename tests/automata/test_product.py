@@ -78,7 +78,7 @@ def test_the_product_is_that_of_a_plain_loop(formula: str, dense: int, monkeypat
     assert np.diff(made.state_ptr).tolist() == [len(own) for own in rows]
     assert np.diff(made.choice_ptr).tolist() == [len(row) for own in rows for row in own]
     flat = [entry for own in rows for row in own for entry in row]
-    assert list(zip(made.successor.tolist(), made.lower.tolist(), made.upper.tolist(), strict=True)) == flat
+    assert list(zip(made.successor.tolist(), *(each.tolist() for each in made.numbers), strict=True)) == flat
 
 
 def test_a_tour_goes_on_for_ever() -> None:

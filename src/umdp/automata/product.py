@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from umdp.automata.labelled_automaton import Reading
 from umdp.errors import ModelError
 from umdp.model import MDP, REST, Graph, IntervalMDP, Rewards
+from umdp.model.structure import owner
 from umdp.spec import Spec
 
 __all__ = ["ACCEPTING", "Product", "Skeleton", "carried", "multiply", "product_of"]
@@ -34,7 +35,7 @@ class Skeleton:
     reading : the automaton and what it reads
     state, memory : (P,) the state of the model and of the automaton
     origin : (C,) the choice of the model that each choice stands for, -1 for jumps of the automaton
-    state_ptr, choice_ptr, successor, lower, upper : as in a model; the bounds are one array for an MDP
+    state_ptr, choice_ptr, successor, numbers : as in a model
     """
 
     base: MDP | IntervalMDP
@@ -45,8 +46,7 @@ class Skeleton:
     state_ptr: NDArray[np.int64]
     choice_ptr: NDArray[np.int64]
     successor: NDArray[np.int32]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    numbers: tuple[NDArray[np.float64], ...]
 
 
 def multiply(model: MDP | IntervalMDP, reading: Reading) -> Skeleton:
@@ -66,11 +66,10 @@ def multiply(model: MDP | IntervalMDP, reading: Reading) -> Skeleton:
     moves = Moves(model.state_ptr, model.choice_ptr, model.successor, code)
     machine = Machine(automaton.step, jump_ptr, jump_to, automaton.sinks)
     state, memories, successor = explore(moves, machine, model.initial, memory, dense)
-    plain = isinstance(model, MDP)
-    lower, upper = (model.probability, np.empty(0)) if isinstance(model, MDP) else (model.lower, model.upper)
-    state_ptr, choice_ptr, origin, low, high = fill(moves, machine, lower, upper, state, memories, successor.size)
+    lower, upper = (*model.numbers, np.empty(0))[:2]
+    state_ptr, choice_ptr, origin, *numbers = fill(moves, machine, lower, upper, state, memories, successor.size)
     return Skeleton(
-        model, reading, state, memories, origin, state_ptr, choice_ptr, successor, low, low if plain else high
+        model, reading, state, memories, origin, state_ptr, choice_ptr, successor, tuple(numbers[: len(model.numbers)])
     )
 
 
@@ -87,22 +86,19 @@ def _naming(skeleton: Skeleton) -> dict[str, Any]:
 
 def carried(skeleton: Skeleton, rewards: Rewards) -> Rewards:
     """Return what a reward of the model pays in the product; where the automaton rests, nothing."""
-    base, origin = skeleton.base, skeleton.origin
+    base, origin = skeleton.base, np.maximum(skeleton.origin, 0)
     rests = skeleton.reading.automaton.sinks[skeleton.memory]
-    owner = np.repeat(np.arange(rests.size), np.diff(skeleton.state_ptr))
-    moves = (origin >= 0) & ~rests[owner]
-    row = np.repeat(np.arange(origin.size), np.diff(skeleton.choice_ptr))
-    source = np.where(moves, base.choice_ptr[np.maximum(origin, 0)] - skeleton.choice_ptr[:-1], 0)[row] + np.arange(
-        row.size
-    )
+    moves = (skeleton.origin >= 0) & ~rests[owner(skeleton.state_ptr)]
+    row = owner(skeleton.choice_ptr)
+    source = np.where(moves, base.choice_ptr[origin] - skeleton.choice_ptr[:-1], 0)[row] + np.arange(row.size)
     state, choice, transition = rewards.state, rewards.choice, rewards.transition
-    return Rewards(
-        state=None if state is None else np.where(rests, 0.0, state[skeleton.state]),
-        choice=None if choice is None else np.where(moves, choice[np.maximum(origin, 0)], 0.0),
-        transition=None
-        if transition is None
-        else np.where(moves[row], transition[np.where(moves[row], source, 0)], 0.0),
-    ).with_units(rewards.units)
+    if state is not None:
+        state = np.where(rests, 0.0, state[skeleton.state])
+    if choice is not None:
+        choice = np.where(moves, choice[origin], 0.0)
+    if transition is not None:
+        transition = np.where(moves[row], transition[np.where(moves[row], source, 0)], 0.0)
+    return Rewards(state, choice, transition, units=rewards.units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +145,7 @@ class Product:
         jumps = skeleton.origin < 0
         codes, names = base.action_codes, base.action_names
         if codes is None:  # numbers within a state
-            first = base.state_ptr[:-1]
-            within = np.arange(base.choices) - np.repeat(first, np.diff(base.state_ptr))
+            within = np.arange(base.choices) - base.state_ptr[base.choice_state]
             names = tuple(map(str, range(int(within.max()) + 1)))
             codes = within.astype(np.int32)
         shown = np.where(jumps, len(names), codes[np.maximum(skeleton.origin, 0)]).astype(np.int32)
@@ -159,23 +154,16 @@ class Product:
         labels = {ACCEPTING: accepting}
         if skeleton.reading.rest is not None:
             labels[REST] = skeleton.state == skeleton.reading.rest
-        graph = Graph(
-            skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor, labels=labels, actions=(shown, names),
-            rewards=rewards or {}, **_naming(skeleton),
-        )  # fmt: skip
+        rows = skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor
+        more = {"labels": labels, "actions": (shown, names), "rewards": rewards or {}, **_naming(skeleton)}
+        graph = Graph(*rows, **more)
         model: MDP | IntervalMDP
         if graph.transitions != skeleton.successor.size:  # successors that only a reward had kept apart
-            more: dict[str, Any] = {"labels": graph.labels, "actions": graph.actions, **_naming(skeleton)}
-            more["rewards"] = rewards or {}
-            rows = skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor
-            if isinstance(base, MDP):
-                model = MDP(*rows, skeleton.lower, **more)
-            else:
-                model = IntervalMDP(*rows, skeleton.lower, skeleton.upper, **more)
+            model = type(base)(*rows, *skeleton.numbers, **more)
         elif isinstance(base, MDP):
-            model = graph.with_probability(skeleton.lower)
+            model = graph.with_probability(*skeleton.numbers)
         else:
-            model = graph.with_trusted(skeleton.lower, skeleton.upper)
+            model = graph.with_trusted(*skeleton.numbers)
         return Product(
             asked, spec, model, base.graph, skeleton.reading, skeleton.state, skeleton.memory, skeleton.origin,
             np.asarray(stay), witness,

@@ -323,7 +323,7 @@ class _Annotations:
         rewards = {}
         for i, name in enumerate(names):
             found = {part: m[:, i] for part, m in parts.items() if m is not None and i < m.shape[1]}
-            rewards[name] = Rewards(**{part: v for part, v in found.items() if part in kept.get(name, found)})
+            rewards[name] = Rewards.of({part: v for part, v in found.items() if part in kept.get(name, found)})
         return rewards
 
     def _matrix(self, given: list[tuple[int, bytes]], count: int, what: str) -> NDArray[np.float64] | None:

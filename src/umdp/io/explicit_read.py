@@ -256,7 +256,7 @@ def _rewards(path: Path, files: dict[str, list[Path]], shape: _Shape) -> dict[st
         if part in parts.setdefault(name, {}):
             raise FormatError(f'reward "{name}" is given on {part}s by two files; remove one', path=each)
         parts[name][part] = values
-    return {name: Rewards(**found) for name, found in parts.items()}
+    return {name: Rewards.of(found) for name, found in parts.items()}
 
 
 def _number(path: Path) -> tuple[int, str]:

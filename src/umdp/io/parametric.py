@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -159,9 +159,7 @@ def _graph(
     )
     if not same:
         raise FormatError("the graph of this program depends on the values of its unknown constants", path=path)
-    parts = {each.name: getattr(plain, each.name) for each in fields(Graph)}
-    parts["constants"] = {name: value for name, value in plain.constants.items() if name not in prior}
-    return Graph(**parts)
+    return replace(plain.graph, constants={name: value for name, value in plain.constants.items() if name not in prior})
 
 
 def _points(ends: list[tuple[float, float]]) -> Iterable[list[float]]:

@@ -286,7 +286,7 @@ def _rewards(archive: _Archive, sizes: dict[str, int]) -> dict[str, Rewards]:
                 archive.fail(f'reward "{key}" is uncertain: its intervals are not points, which is not supported')
             parts[PARTS[entity]] = values
         # An unnamed reward structure has the identifier default and no alias.
-        rewards[entry.get("alias", "" if key == "default" else key)] = Rewards(**parts)
+        rewards[entry.get("alias", "" if key == "default" else key)] = Rewards.of(parts)
     return rewards
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -274,48 +274,28 @@ def _spans(ptr: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]
     return entries
 
 
-def _annotations(model: Graph, choice: NDArray[np.int64], entries: NDArray[np.int64]) -> dict[str, Any]:
-    rewards = {
-        name: Rewards(
-            state=r.state,
-            choice=None if r.choice is None else r.choice[choice],
-            transition=None if r.transition is None else r.transition[entries],
-        ).with_units(r.units)
-        for name, r in model.rewards.items()
-    }
-    return {
-        "initial": model.initial,
-        "labels": model.labels,
-        "rewards": rewards,
-        "state_names": model.state_names,
-        "variables": model.variables,
-        "constants": model.constants,
-        "formulas": model.formulas,
-    }
+def _part(values: NDArray[np.float64] | None, places: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    return None if values is None else values[places]
 
 
 def _select(model: M, choice: NDArray[np.int64]) -> M:
     entries = _spans(model.choice_ptr, choice)
-    ptr = np.concatenate([[0], np.cumsum(model.choice_ptr[choice + 1] - model.choice_ptr[choice])])
-    more = _annotations(model, choice, entries)
+    more = model.annotations()
     more["actions"] = None if model.actions is None else (model.actions[0][choice], model.actions[1])
-    own = np.arange(model.states + 1)
-    if isinstance(model, MDP):
-        return MDP(own, ptr, model.successor[entries], model.probability[entries], **more)
-    return IntervalMDP(own, ptr, model.successor[entries], model.lower[entries], model.upper[entries], **more)
+    more["rewards"] = {
+        name: replace(each, choice=_part(each.choice, choice), transition=_part(each.transition, entries))
+        for name, each in model.rewards.items()
+    }
+    own, ptr = np.arange(model.states + 1), np.append(0, np.cumsum(model.sizes[choice]))
+    return type(model)(own, ptr, model.successor[entries], *(each[entries] for each in model.numbers), **more)
 
 
 def _mix(model: MDP, weight: NDArray[np.float64]) -> MDP:
     p = model.probability * weight[owner(model.choice_ptr)]
-    every = np.arange(model.choices)
-    more = _annotations(model, every, np.arange(model.transitions))
+    more = model.annotations() | {"actions": None}
     more["rewards"] = {
-        name: Rewards(
-            state=r.state,
-            choice=None if r.choice is None else row_sums(model.state_ptr, r.choice * weight),
-            transition=r.transition,
-        ).with_units(r.units)
-        for name, r in model.rewards.items()
+        name: replace(each, choice=None if each.choice is None else row_sums(model.state_ptr, each.choice * weight))
+        for name, each in model.rewards.items()
     }
     return MDP(np.arange(model.states + 1), model.choice_ptr[model.state_ptr], model.successor, p, **more)
 
@@ -324,9 +304,7 @@ def _split(model: IntervalMDP, weight: NDArray[np.float64]) -> IntervalMDP:
     taken = np.flatnonzero(weight > 0)
     states, parents = model.states, model.choice_state[taken]
     entries = _spans(model.choice_ptr, taken)
-    sizes = np.concatenate(
-        [np.bincount(parents, minlength=states), model.choice_ptr[taken + 1] - model.choice_ptr[taken]]
-    )
+    sizes = np.concatenate([np.bincount(parents, minlength=states), model.sizes[taken]])
     ptr = np.concatenate([[0], np.cumsum(sizes)])
     successor = np.concatenate([states + np.arange(taken.size), model.successor[entries]])
     rewards = {}
@@ -337,20 +315,11 @@ def _split(model: IntervalMDP, weight: NDArray[np.float64]) -> IntervalMDP:
         on_state[:states] = 0.0 if r.state is None else r.state
         on_transition = np.zeros(successor.size)
         on_transition[taken.size :] = 0.0 if r.transition is None else r.transition[entries]
-        rewards[name] = Rewards(state=on_state, choice=on_choice, transition=on_transition).with_units(r.units)
+        rewards[name] = Rewards(on_state, on_choice, on_transition, units=r.units)
     names = [model.state_name(s) for s in range(states)]
     names += [f"{names[model.choice_state[c]]}/{model.action_name(int(c))}" for c in taken]
-    return IntervalMDP(
-        np.arange(states + taken.size + 1),
-        ptr,
-        successor,
-        np.concatenate([weight[taken], model.lower[entries]]),
-        np.concatenate([weight[taken], model.upper[entries]]),
-        initial=model.initial,
-        labels={n: np.concatenate([v, v[parents]]) for n, v in model.labels.items()},
-        rewards=rewards,
-        state_names=names,
-        variables={n: np.concatenate([v, v[parents]]) for n, v in model.variables.items()},
-        constants=model.constants,
-        formulas=model.formulas,
-    )
+    more = model.annotations() | {"actions": None, "state_names": names, "rewards": rewards}
+    for part in ("labels", "variables"):
+        more[part] = {name: np.concatenate([values, values[parents]]) for name, values in more[part].items()}
+    bounds = (np.concatenate([weight[taken], each[entries]]) for each in model.numbers)
+    return IntervalMDP(np.arange(states + taken.size + 1), ptr, successor, *bounds, **more)

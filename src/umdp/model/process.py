@@ -142,6 +142,10 @@ class Graph(CompressedRows):
         state, successor = int(self.choice_state[choice]), int(self.successor[transition])
         return self.state_name(state), self.action_name(choice), self.state_name(successor)
 
+    def annotations(self) -> dict[str, Any]:
+        """Return what is known besides the rows, by name: initial, labels, rewards and so on, as it is given to a model."""
+        return {each.name: getattr(self, each.name) for each in fields(Graph) if each.kw_only}
+
     @property
     def interface(self) -> Interface | None:
         """Which states observations stand for, and what actions are called, where the graph is that of an environment."""
@@ -305,6 +309,11 @@ class MDP(Builders, Graph):
         single = np.bincount(change.group[change.group >= 0], minlength=change.first.size) == 1
         return reward.with_transition(np.where(single, reward.transition[change.first], weighted))
 
+    @property
+    def numbers(self) -> tuple[NDArray[np.float64]]:
+        """What is known of each transition: its probability, (T,)."""
+        return (self.probability,)
+
     def with_intervals(self, width: float, *, floor: float = 0.0) -> IntervalMDP:
         """Return the interval MDP whose bounds lie half of `width` around every probability.
 
@@ -375,6 +384,11 @@ class IntervalMDP(IntervalBuilders, Graph):
         elif not (upper > 0).all():
             raise ModelError("a transition of the graph has upper bound 0; build the model from its own graph instead")
         self.__dict__.update(lower=structure.at_most_one(lower), upper=structure.at_most_one(upper))
+
+    @property
+    def numbers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What is known of each transition: its lower and its upper bound, (T,) each."""
+        return self.lower, self.upper
 
     def _facts(self) -> list[tuple[str, str]]:
         return [*super()._facts(), ("uncertain", f"{int(np.count_nonzero(self.lower < self.upper)):,}")]

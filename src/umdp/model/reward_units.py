@@ -52,7 +52,7 @@ def reward_structures(
     rewards range from -10 to 20: "cost" counts down from 20 at the end, so that the return is 20 - cost; ask for ...
     """
     if not (paid > 0).any():
-        turned = {"cost": Rewards(transition=np.abs(paid)).with_units(Units(sign=-1))}
+        turned = {"cost": Rewards(transition=np.abs(paid), units=Units(sign=-1))}
         return Structures(turned if paid.any() else {}, None)
     if not (paid < 0).any():
         return Structures({"reward": Rewards(transition=paid)}, None)
@@ -60,17 +60,17 @@ def reward_structures(
     on_the_way = paid[~ending]
     if not (on_the_way < 0).any():
         shifted, off = _sum(paid, np.where(ending, -least, 0.0))
-        above = Rewards(transition=shifted).with_units(Units(once=least, off=off))
+        above = Rewards(transition=shifted, units=Units(once=least, off=off))
         note = say(DiagnosticCode.SUM_FROM_LEAST, least=least, most=most, label=TERMINATED)
         return Structures({"reward": above}, note)
     if not (on_the_way > 0).any():
         shifted, off = _sum(-paid, np.where(ending, most, 0.0))
-        below = Rewards(transition=shifted).with_units(Units(sign=-1, once=most, off=off))
+        below = Rewards(transition=shifted, units=Units(sign=-1, once=most, off=off))
         return Structures({"cost": below}, say(DiagnosticCode.COST_TO_MOST, least=least, most=most, label=TERMINATED))
     shift = -least
     shifted, off = _sum(paid, np.full(paid.size, shift))
     every = np.where(np.zeros_like(ending) if beyond is None else beyond, 0.0, shifted)
-    structure = Rewards(transition=every).with_units(Units(every=shift, off=off))
+    structure = Rewards(transition=every, units=Units(every=shift, off=off))
     return Structures({"reward": structure}, say(DiagnosticCode.EVERY_STEP, least=least, most=most))
 
 
@@ -84,7 +84,7 @@ def own_rewards(graph: Graph, rewards: Rewards) -> tuple[Rewards, float]:
     Examples
     --------
     >>> from umdp.model import Graph
-    >>> paid = Rewards(transition=[4, 0]).with_units(Units(every=3.0))
+    >>> paid = Rewards(transition=[4, 0], units=Units(every=3.0))
     >>> own_rewards(Graph([0, 1], [0, 2], [0, 0]), paid)[0].transition
     array([ 1., -3.])
     """
@@ -106,7 +106,7 @@ def own_rewards(graph: Graph, rewards: Rewards) -> tuple[Rewards, float]:
         forever = float(paid[~unlisted & ~ending].min(initial=0.0))
         paid = np.where(unlisted, float(paid[~unlisted].min(initial=forever)), paid)
         paid = np.where(source == graph.rest, forever, paid)
-    return Rewards(rewards.state, rewards.choice, paid).with_units(Units(sign=units.sign)), off
+    return Rewards(rewards.state, rewards.choice, paid, units=Units(sign=units.sign)), off
 
 
 def in_units(units: Units, lower: float, upper: float, steps: int | None) -> tuple[float, float]:

@@ -54,10 +54,8 @@ class Rewards:
     state : array_like of float, shape (S,), optional
     choice : array_like of float, shape (C,), optional
     transition : array_like of float, shape (T,), optional
-
-    Attributes
-    ----------
-    units : how a value reads in the units of the process, where these are not its rewards as they are (`with_units`)
+    units : Units, optional
+        How a value reads in the units of the process, where these are not its rewards as they are.
 
     Examples
     --------
@@ -68,7 +66,7 @@ class Rewards:
     state: NDArray[np.float64] | None = None
     choice: NDArray[np.float64] | None = None
     transition: NDArray[np.float64] | None = None
-    units: Units | None = field(default=None, init=False)
+    units: Units | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         for part in ("state", "choice", "transition"):
@@ -90,7 +88,8 @@ class Rewards:
             raise ModelError(
                 f"rewards are on state, choice or transition, not on {', '.join(sorted(map(str, unknown)))}"
             )
-        return cls(**{part: np.asarray(values, dtype=np.float64) for part, values in given.items()})
+        parts: Mapping[str, Any] = given
+        return cls(**parts)
 
     def check(self, name: str, states: int, choices: int, transitions: int) -> None:
         """Raise `ModelError` unless every part has the right length and holds numbers."""
@@ -108,7 +107,7 @@ class Rewards:
 
     def with_transition(self, transition: NDArray[np.float64] | None) -> Rewards:
         """Return the same structure with other rewards on transitions."""
-        return replace(self, transition=transition).with_units(self.units)
+        return replace(self, transition=transition)
 
     def with_units(self, units: Units | None) -> Rewards:
         """Return the same structure with other units.
@@ -118,6 +117,4 @@ class Rewards:
         >>> Rewards(choice=[1, 0]).with_units(Units(sign=-1)).units
         Units(sign=-1, once=0.0, every=0.0, off=0.0)
         """
-        found = replace(self)
-        object.__setattr__(found, "units", units)
-        return found
+        return replace(self, units=units)

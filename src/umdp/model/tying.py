@@ -131,7 +131,6 @@ class Tying:
         pointers = [0]
         choice_class = np.empty(graph.choices, np.int64)
         along: list[list[int]] = [[] for _ in range(graph.transitions)]
-        alone = [choice for choice in range(graph.choices) if choice not in tied]
         for name, members in groups:
             begin = len(outcomes)
             listed = list(rows[members[0]])
@@ -142,7 +141,7 @@ class Tying:
             outcomes += listed
             names.append(name)
             pointers.append(len(outcomes))
-        for choice in alone:
+        for choice in (each for each in range(graph.choices) if each not in tied):
             choice_class[choice] = len(names)
             for t in range(int(graph.choice_ptr[choice]), int(graph.choice_ptr[choice + 1])):
                 along[t].append(len(outcomes))
@@ -159,14 +158,7 @@ class Tying:
     @classmethod
     def untied(cls, graph: Graph) -> Tying:
         """Return the classes of choices of which none is like another: each has its own."""
-        names = [
-            f"{graph.state_name(int(graph.choice_state[c]))}, {graph.action_name(c)}" for c in range(graph.choices)
-        ]
-        return cls(
-            graph, tuple(names), graph.choice_ptr, tuple(graph.state_name(int(s)) for s in graph.successor),
-            held(np.arange(graph.choices)), held(np.arange(graph.transitions + 1)),
-            held(np.arange(graph.transitions)),
-        )  # fmt: skip
+        return cls._assembled(graph, [], {})
 
     @property
     def classes(self) -> int:

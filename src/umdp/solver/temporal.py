@@ -314,7 +314,7 @@ def on_model(product: Product, mdp: MDP) -> Product:
 
 def probability_in(product: Product, mdp: MDP) -> Array:
     """Return the probabilities of a product's transitions (T,) where its model is a certain one of those it stands for."""
-    return _again(product, mdp).lower
+    return _again(product, mdp).numbers[0]
 
 
 def _again(product: Product, mdp: MDP) -> Skeleton:
