@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -116,6 +117,7 @@ def test_jani(tmp_path: Path) -> None:
         (("", ""), "p=0.5,q", "N=3", "gives p one value"),
         (("", ""), "p=1:0.5,q", "N=3", "p lies between nothing"),
         (("", ""), "p=a:b,q", "N=3", "ends that are no numbers"),
+        (("", ""), "p=0:1e999,q", "N=3", "the ends of p must be finite"),
         (("", ""), "p,p", "N=3", "p is given twice"),
         (("", ""), "p=2:3,q", "N=3", "no values of the unknown constants"),
     ],
@@ -137,3 +139,12 @@ def test_ends_are_rounded_outwards(tmp_path: Path) -> None:
     found = read_parametric(written(tmp_path, PROGRAM), {"p": ("0.1", "0.7"), "q": (0.0, 1.0)}, "N=3")  # type: ignore[dict-item]
     assert Fraction(found.lower[0]) <= Fraction(1, 10)
     assert Fraction(found.upper[0]) >= Fraction(7, 10)
+
+
+@pytest.mark.parametrize(
+    ("ends", "message"),
+    [((0.0, math.inf), "the ends of p must be finite"), ((0.0, math.nan), "ends that are no numbers")],
+)
+def test_ends_that_are_no_numbers_are_refused(ends: tuple[float, float], message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        read_parametric("m.prism", {"p": ends})

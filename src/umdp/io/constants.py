@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from umdp.errors import FormatError
+from umdp.parametric.ranges import above, below
 
 __all__ = ["Constant", "format_constants", "parse_constants", "parse_unknown"]
 
@@ -68,7 +69,7 @@ def parse_unknown(given: str | Iterable[str] | Mapping[str, tuple[float, float]]
     umdp.errors.FormatError: unknown: "p=0.5" gives p one value; write p=LOWER:UPPER for what it lies between, or p alone
     """
     if isinstance(given, Mapping):
-        return {_name(str(name), "unknown"): _ordered(str(name), *map(Fraction, ends)) for name, ends in given.items()}
+        return {_name(str(name), "unknown"): _ordered(str(name), *ends, str(ends)) for name, ends in given.items()}
     found: dict[str, tuple[float, float]] = {}
     for part in given.split(",") if isinstance(given, str) else given:
         text = part.strip()
@@ -81,22 +82,24 @@ def parse_unknown(given: str | Iterable[str] | Mapping[str, tuple[float, float]]
                 f'"{text}" gives {name} one value; write {name}=LOWER:UPPER for what it lies between, or {name} alone',
                 path="unknown",
             )
-        try:
-            found[name] = _ordered(name, Fraction(lower), Fraction(upper)) if equals else (0.0, 1.0)
-        except (ValueError, ZeroDivisionError):
-            raise FormatError(f'"{text}" has ends that are no numbers; write {name}=0.5:1', path="unknown") from None
+        found[name] = _ordered(name, lower, upper, text) if equals else (0.0, 1.0)
     return found
 
 
-def _ordered(name: str, lower: Fraction, upper: Fraction) -> tuple[float, float]:
-    """Return ends as floats, rounded to the outside."""
-    if not lower < upper:
-        raise FormatError(f"{name} lies between nothing: {lower} is not below {upper}", path="unknown")
-    low, high = float(lower), float(upper)
-    if not (math.isfinite(low) and math.isfinite(high)):
+def _ordered(name: str, first: float | str, second: float | str, text: str) -> tuple[float, float]:
+    """Return ends as floats, rounded to the outside; `text` is what was given."""
+    try:
+        lower, upper = Fraction(first), Fraction(second)
+        if not lower < upper:
+            raise FormatError(f"{name} lies between nothing: {lower} is not below {upper}", path="unknown")
+        ends = below(lower), above(upper)
+    except (ValueError, ZeroDivisionError):
+        raise FormatError(f'"{text}" has ends that are no numbers; write {name}=0.5:1', path="unknown") from None
+    except OverflowError:  # of what is infinite, or beyond all floats
+        ends = -math.inf, math.inf
+    if not all(map(math.isfinite, ends)):
         raise FormatError(f"the ends of {name} must be finite", path="unknown")
-    low = low if Fraction(low) <= lower else math.nextafter(low, -math.inf)
-    return low, high if Fraction(high) >= upper else math.nextafter(high, math.inf)
+    return ends
 
 
 def _name(name: str, path: str = "constants") -> str:
