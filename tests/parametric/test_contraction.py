@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from parametric.functions import boxes, functions, points, polynomials
-from umdp.parametric.bernstein import coefficients
 from umdp.parametric.contraction import constrained, contract
 from umdp.parametric.function import Function
 from umdp.parametric.linear import narrow_linear
 from umdp.parametric.polynomial import Polynomial
-from umdp.parametric.ranges import above, below, range_of
+from umdp.parametric.ranges import above, below, coefficients, range_of
 from umdp.parametric.tabulated import Tables
 
 UNIT = [(Fraction(0), Fraction(1))]

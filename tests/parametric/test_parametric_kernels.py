@@ -15,11 +15,10 @@ from parametric.functions import boxes, functions, points
 from thoroughness import examples
 from umdp.errors import ModelError
 from umdp.parametric import box_kernels
-from umdp.parametric.bernstein import coefficients
 from umdp.parametric.contraction import ROUNDS, Constraints
 from umdp.parametric.function import Function
 from umdp.parametric.polynomial import Polynomial
-from umdp.parametric.ranges import above, below
+from umdp.parametric.ranges import above, below, coefficients
 from umdp.parametric.tabulated import HIGHEST, Tables, Tabulated
 
 Floats = NDArray[np.float64]

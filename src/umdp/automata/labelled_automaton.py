@@ -21,14 +21,14 @@ from umdp.spec.temporal_formula import AutomatonFile, Temporal, TemporalFormula,
 if TYPE_CHECKING:
     from umdp.automata.automaton import Automaton
 
-__all__ = ["Reading", "read_formula"]
+__all__ = ["LabelledAutomaton", "read_formula"]
 
 MOST_ATOMS = 62
 MOST_BITS = 10  # conditions on states, where all letters they can spell are looked at
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class LabelledAutomaton:
     """An automaton and what it reads in each state of a model.
 
     Attributes
@@ -64,7 +64,7 @@ class Reading:
             code[self.rest] = self.automaton.letters.size - 1
         return np.array_equal(code, self.code)
 
-    def losing(self, rest: int) -> Reading:
+    def losing(self, rest: int) -> LabelledAutomaton:
         """Return this with one more memory, in which all is lost: that after the state that stands for what nobody has listed.
 
         What was settled before stays settled. So a product has one such state, as a graph has.
@@ -83,7 +83,7 @@ def read_formula(
     negated: bool = False,
     every: bool = False,
     late: Callable[[], bool] = lambda: False,
-) -> Reading:
+) -> LabelledAutomaton:
     """Return the automaton for a formula on a model, or for its negation.
 
     With `every`, it is over all letters and not only over those that occur: then what it accepts in a state does not depend on
@@ -111,12 +111,12 @@ def read_formula(
             f"a reward is settled by at most {MOST_BITS} different conditions on states; the formula has {count}"
         )
     automaton = translate(lowering.formulas, root, range(2**count) if every else np.unique(letters).tolist())
-    return Reading(
+    return LabelledAutomaton(
         automaton, tuple(lowering.atoms), automaton.codes(letters), formula=formula, negated=negated, every=every
     )
 
 
-def _from_file(formula: AutomatonFile, model: StateSpace, *, negated: bool) -> Reading:
+def _from_file(formula: AutomatonFile, model: StateSpace, *, negated: bool) -> LabelledAutomaton:
     from umdp.automata.hoa import read_hoa
 
     file = read_hoa(Path(formula.path))
@@ -131,7 +131,7 @@ def _from_file(formula: AutomatonFile, model: StateSpace, *, negated: bool) -> R
         atoms.append(given.get(name) or Label(name, location=formula.location))
     letters = _letters(atoms, model)
     automaton = file.automaton(np.unique(letters).tolist(), negated=negated)
-    return Reading(automaton, tuple(atoms), automaton.codes(letters), formula=formula, negated=negated)
+    return LabelledAutomaton(automaton, tuple(atoms), automaton.codes(letters), formula=formula, negated=negated)
 
 
 def _letters(atoms: list[Expression], model: StateSpace) -> NDArray[np.int64]:

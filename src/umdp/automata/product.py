@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.automata.labelled_automaton import Reading
+from umdp.automata.labelled_automaton import LabelledAutomaton
 from umdp.errors import ModelError
 from umdp.model import MDP, REST, Graph, IntervalMDP, Rewards
 from umdp.model.structure import owner
@@ -39,7 +39,7 @@ class Skeleton:
     """
 
     base: MDP | IntervalMDP
-    reading: Reading
+    reading: LabelledAutomaton
     state: NDArray[np.int32]
     memory: NDArray[np.int32]
     origin: NDArray[np.int64]
@@ -49,7 +49,7 @@ class Skeleton:
     numbers: tuple[NDArray[np.float64], ...]
 
 
-def multiply(model: MDP | IntervalMDP, reading: Reading) -> Skeleton:
+def multiply(model: MDP | IntervalMDP, reading: LabelledAutomaton) -> Skeleton:
     """Return the product of a model and an automaton, as far as it can be reached from the initial state.
 
     A state of the model with a state of the automaton goes where the model goes, with the same bounds, and reads the letter of
@@ -123,7 +123,7 @@ class Product:
     spec: Spec
     model: MDP | IntervalMDP
     base: Graph
-    reading: Reading
+    reading: LabelledAutomaton
     state: NDArray[np.int32]
     memory: NDArray[np.int32]
     origin: NDArray[np.int64]

@@ -69,7 +69,10 @@ def parse_unknown(given: str | Iterable[str] | Mapping[str, tuple[float, float]]
     umdp.errors.FormatError: unknown: "p=0.5" gives p one value; write p=LOWER:UPPER for what it lies between, or p alone
     """
     if isinstance(given, Mapping):
-        return {_name(str(name), "unknown"): _ordered(str(name), *ends, str(ends)) for name, ends in given.items()}
+        return {
+            _name(str(name), "unknown"): _ordered(str(name), ends[0], ends[1], str(ends))
+            for name, ends in given.items()
+        }
     found: dict[str, tuple[float, float]] = {}
     for part in given.split(",") if isinstance(given, str) else given:
         text = part.strip()

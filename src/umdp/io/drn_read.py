@@ -15,6 +15,7 @@ from umdp.errors import FormatError
 from umdp.io.files import (
     Model,
     build,
+    check_count,
     decode_text,
     floats,
     initial_state,
@@ -74,11 +75,11 @@ def read_drn(path: Path) -> Model:
             f"{show(body[at])} is neither a state, an action nor a transition", path=path, line=at + first
         )
     states, rows, branches = (np.flatnonzero(mask) for mask in (is_state, is_action, is_branch))
-    _check_count("states", states.size, header.states, path)
+    check_count("states", header.states, states.size, path)
     if rows.size == 0:  # chains may leave out the actions
         rows = states
     elif header.choices:
-        _check_count("choices", rows.size, header.choices, path)
+        check_count("choices", header.choices, rows.size, path)
     state_ptr = np.append(np.searchsorted(rows, states), rows.size)
     choice_ptr = np.append(np.searchsorted(branches, rows), branches.size)
     for early, late, what in (
@@ -214,11 +215,6 @@ def _header(lines: list[bytes], path: Path) -> _Header:
 def _reward_names(line: str) -> list[str]:
     # Storm ends every name with a space, and an unnamed structure has an empty name.
     return line.removesuffix(" ").split(" ") if line else []
-
-
-def _check_count(what: str, found: int, declared: int, path: Path) -> None:
-    if found != declared:
-        raise FormatError(f"the header declares {declared} {what}, but the file has {found}", path=path)
 
 
 def _branches(lines: list[bytes], places: list[int], header: _Header, path: Path) -> tuple[list[bytes], list[bytes]]:

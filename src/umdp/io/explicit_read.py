@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError
 from umdp.io.explicit_table import Names, Table
-from umdp.io.files import Model, build, decode_text, initial_state, load, show
+from umdp.io.files import Model, build, check_count, decode_text, initial_state, load, show
 from umdp.model import Rewards
 from umdp.statements.text import nouns
 
@@ -133,8 +133,8 @@ def _transitions(
             f"the choices of state {source[at]} are not numbered 0, 1, 2 and so on",
             at if order is None else int(order[at]),
         )
-    if counts and nondeterministic and starts.size != counts[1]:
-        raise FormatError(f"the header declares {counts[1]} choices, but the file has {starts.size}", path=path)
+    if counts and nondeterministic:
+        check_count("choices", counts[1], starts.size, path)
     shape = _Shape(states, nondeterministic, state_ptr, np.append(starts, source.size), successor)
     return shape, lower, upper, None if names is None else _actions(names, order, starts, table)
 

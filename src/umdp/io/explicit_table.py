@@ -11,7 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.io.files import check_below, check_order, decode_text, floats, intervals, ints, is_large, load, show
+from umdp.io.files import (
+    check_below,
+    check_count,
+    check_order,
+    decode_text,
+    floats,
+    intervals,
+    ints,
+    is_large,
+    load,
+    show,
+)
 
 if TYPE_CHECKING:
     from umdp.io.columns import Columns
@@ -96,8 +107,7 @@ class Table:
 
     def check_count(self, what: str, declared: int) -> None:
         """Raise `FormatError` unless there are as many lines as the header says."""
-        if self.size != declared:
-            raise FormatError(f"the header declares {declared} {what}, but the file has {self.size}", path=self.path)
+        check_count(what, declared, self.size, self.path)
 
     def ints(self, column: int, what: str, below: int) -> NDArray[np.int64] | NDArray[np.int32]:
         """Return a column of numbers from 0 to `below` - 1."""

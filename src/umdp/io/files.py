@@ -19,9 +19,9 @@ from umdp.model import MDP, IntervalMDP
 from umdp.model.structure import held
 
 __all__ = [
-    "PROGRAMS", "SUFFIXES", "Model", "build", "certain", "check_below", "check_folder", "check_init_label", "check_order",
-    "decode_text", "floats", "initial_state", "intervals", "ints", "is_large", "is_property_file", "load", "opened", "sentence",
-    "show", "store",
+    "PROGRAMS", "SUFFIXES", "Model", "build", "certain", "check_below", "check_count", "check_folder", "check_init_label",
+    "check_order", "decode_text", "floats", "initial_state", "intervals", "ints", "is_large", "is_property_file", "load",
+    "opened", "sentence", "show", "store",
 ]  # fmt: skip
 
 Model = MDP | IntervalMDP
@@ -245,6 +245,12 @@ def intervals(
     lower, upper = floats(low, lines, what, path), floats(high, lines, what, path)
     check_order(lower, upper, lines.__getitem__, what, path)
     return lower, upper
+
+
+def check_count(what: str, declared: int, found: int, path: object) -> None:
+    """Raise `FormatError` unless a file has as many of something as its header says."""
+    if found != declared:
+        raise FormatError(f"the header declares {declared} {what}, but the file has {found}", path=path)
 
 
 def check_order(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError
 from umdp.io.files import Model, build, initial_state, load, opened, sentence
-from umdp.io.valuations import unpack
+from umdp.io.valuations import record_bits, unpack
 from umdp.model import Rewards
 
 __all__ = ["decode", "read_umb"]
@@ -320,17 +320,10 @@ def _variables(archive: _Archive, states: int) -> dict[str, NDArray[Any]]:
     variables = classes[0]["variables"]
     if not any("name" in entry for entry in variables):
         return {}
-    bits = sum(
-        int(entry["padding"]) if "padding" in entry else _bit_size(entry) + bool(entry.get("is-optional"))
-        for entry in variables
-    )
+    bits = record_bits(variables)
     if bits % 8:
         archive.fail(f"a state's valuation takes {bits} bits, which is not a number of whole bytes")
     records = archive.array(f"{folder}/valuations.bin", "u1", states * (bits // 8)).reshape(states, bits // 8)
     found = unpack(records, variables, lambda: archive.strings(folder, int(described["#strings"])), archive.path)
     found.pop("_OutOfBoundsBit", None)  # Storm's own
     return found
-
-
-def _bit_size(entry: dict[str, Any]) -> int:
-    return int(entry["type"].get("size", 1 if entry["type"]["type"] == "bool" else 64))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError
 
-__all__ = ["pack", "unpack"]
+__all__ = ["pack", "record_bits", "unpack"]
 
 SIZES = {"bool": 1, "int": 64, "uint": 64, "double": 64, "string": 64}
 
@@ -35,8 +35,7 @@ def unpack(
         if "padding" in entry:
             position += int(entry["padding"])
             continue
-        name, kind = str(entry["name"]), str(entry["type"]["type"])
-        size = int(entry["type"].get("size", SIZES.get(kind, 64)))
+        name, kind, size = str(entry["name"]), str(entry["type"]["type"]), _size(entry)
         if kind not in SIZES or not 1 <= size <= 64:
             raise FormatError(
                 f"variable {name} has type {kind} of {size} bits; supported are {', '.join(SIZES)} of at most 64",
@@ -49,6 +48,18 @@ def unpack(
         values[name] = _decode(_bits(records, position, size), kind, size, int(entry.get("offset", 0)), strings)
         position += size
     return values
+
+
+def record_bits(variables: Sequence[Mapping[str, Any]]) -> int:
+    """Return the number of bits of a record."""
+    return sum(
+        int(entry["padding"]) if "padding" in entry else _size(entry) + bool(entry.get("is-optional"))
+        for entry in variables
+    )
+
+
+def _size(entry: Mapping[str, Any]) -> int:
+    return int(entry["type"].get("size", SIZES.get(entry["type"]["type"], 64)))
 
 
 def _bits(records: NDArray[np.uint8], position: int, size: int) -> NDArray[np.uint64]:

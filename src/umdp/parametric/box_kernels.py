@@ -29,7 +29,7 @@ SLACK = 2.0**-48  # more than rounding can do to where a line crosses zero
 
 @kernel
 def _conversion(degree: int, low: float, high: float, binomial: Array, matrix: Array) -> None:
-    """Write the matrix from coefficients of powers to Bernstein coefficients, as `bernstein` has it in fractions."""
+    """Write the matrix from coefficients of powers to Bernstein coefficients, as `ranges` has it in fractions."""
     lows, highs = np.ones(degree + 1), np.ones(degree + 1)
     for i in range(degree):
         lows[i + 1], highs[i + 1] = lows[i] * low, highs[i] * high

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +87,9 @@ def contract(box: Box, constraints: Constraints) -> Contracted:
     >>> contract(unit, constrained(unit, (Function.of(p), 0.5, 1), (Function.of(one - p), 0.75, 1)))
     Contracted(box=None, culprit=1)
     """
-    found = _settle(box, constraints)
+    from umdp.parametric.box_kernels import settle, shave
+
+    found = _narrowed(partial(settle, ROUNDS), box, constraints)
     tables, which = constraints.tables, constraints.which
     shared, affine = tables.shared[which], tables.affine[which]
     if found.box is None or not shared.any():
@@ -96,25 +100,14 @@ def contract(box: Box, constraints: Constraints) -> Contracted:
             for n in np.flatnonzero(affine)
         ]
         ends = np.array([[float(end) for end in each] for each in narrow_linear(ends_of(*found.box), rows)])
-        found = _settle((ends[:, 0], ends[:, 1]), constraints)
+        found = _narrowed(partial(settle, ROUNDS), (ends[:, 0], ends[:, 1]), constraints)
     if found.box is not None and (shared & ~affine).any() and which.size > 1:
-        found = _shave(found.box, constraints)
+        found = _narrowed(shave, found.box, constraints)
     return found
 
 
-def _settle(box: Box, constraints: Constraints) -> Contracted:
-    """Go round the constraints until they cut off next to nothing."""
-    from umdp.parametric.box_kernels import settle
-
+def _narrowed(narrow: Callable[..., int], box: Box, constraints: Constraints) -> Contracted:
+    """Return what compiled code leaves of a box, which it narrows in place."""
     lower, upper = (np.array(each, np.float64) for each in box)
-    culprit = settle(ROUNDS, lower, upper, *constraints.arrays)
-    return Contracted((lower, upper)) if culprit < 0 else Contracted(None, culprit)
-
-
-def _shave(box: Box, constraints: Constraints) -> Contracted:
-    """Cut off slices at the ends of a box that hold no point, as far as a bounded number of tries goes."""
-    from umdp.parametric.box_kernels import shave
-
-    lower, upper = (np.array(each, np.float64) for each in box)
-    culprit = shave(lower, upper, *constraints.arrays)
+    culprit = narrow(lower, upper, *constraints.arrays)
     return Contracted((lower, upper)) if culprit < 0 else Contracted(None, culprit)

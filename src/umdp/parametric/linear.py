@@ -8,8 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from umdp.parametric.bernstein import Ends
-from umdp.parametric.ranges import above, below
+from umdp.parametric.ranges import Ends, above, below
 
 __all__ = ["linear_weights", "narrow_linear", "weighted_bound"]
 

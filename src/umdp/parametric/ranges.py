@@ -1,20 +1,27 @@
-"""The range of a function over a box of parameters, from outside and without rounding errors."""
+"""The range of a function over a box of parameters, from outside and without rounding errors: by Bernstein coefficients."""
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import count
+from itertools import count, product
 from typing import Any
 
-from umdp.parametric.bernstein import Ends, Table, coefficients, corners
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.errors import ModelError
 from umdp.parametric.function import Function
 from umdp.parametric.polynomial import Polynomial
 
-__all__ = ["above", "below", "ends_of", "range_of"]
+__all__ = ["LARGEST", "Ends", "Table", "above", "below", "coefficients", "ends_of", "range_of"]
 
+Ends = Sequence[tuple[Fraction, Fraction]]
+Table = NDArray[Any]
+
+LARGEST = 1 << 14  # coefficients of one polynomial
 SPLITS = 24  # of a box, for one end of a range
 CLOSE = Fraction(1, 1 << 44)  # to a value that the function has: good enough
 
@@ -40,6 +47,62 @@ def above(value: Fraction) -> float:
 def ends_of(lower: Iterable[float], upper: Iterable[float]) -> list[tuple[Fraction, Fraction]]:
     """Return a box given by floats, exactly."""
     return [(Fraction(float(low)), Fraction(float(high))) for low, high in zip(lower, upper, strict=True)]
+
+
+def coefficients(given: Polynomial, box: Ends, degrees: Sequence[int] | None = None) -> Table:
+    r"""Return the Bernstein coefficients of a polynomial over a box, an array of fractions with an axis per parameter.
+
+    Over the box the polynomial is an average of them, with weights that are not negative: it lies between the least and the
+    largest, and the coefficients in the corners of the array are its values in the corners of the box. So a polynomial that
+    is affine in each parameter lies between two of its values.
+
+    Parameters
+    ----------
+    given : Polynomial
+    box : the ends of each parameter
+    degrees : optional
+        For each axis, at least the degree of the polynomial; its own unless given.
+
+    Examples
+    --------
+    >>> p = Polynomial.parameter(0, 1)
+    >>> coefficients(p - p * p, [(Fraction(0), Fraction(1))])
+    array([Fraction(0, 1), Fraction(1, 2), Fraction(0, 1)], dtype=object)
+    """
+    shape = tuple(given.degrees if degrees is None else degrees)
+    if math.prod(d + 1 for d in shape) > LARGEST:
+        raise ModelError("a probability of the program has too many parameters, of too high degrees; simplify it")
+    table: Table = np.full([d + 1 for d in shape], Fraction(0), dtype=object)
+    for exponents, coefficient in given.terms.items():
+        table[exponents] = coefficient
+    for axis, (degree, (low, high)) in enumerate(zip(shape, box, strict=True)):
+        if degree:
+            table = np.moveaxis(np.tensordot(_conversion(degree, low, high), table, axes=([1], [axis])), 0, axis)
+    return table
+
+
+def _corners(table: Table) -> list[Fraction]:
+    """Return the coefficients that are values in corners of the box."""
+    return [table[place] for place in product(*({0, size - 1} for size in table.shape))]
+
+
+def _conversion(degree: int, low: Fraction, high: Fraction) -> Table:
+    """Return the matrix from coefficients of powers to Bernstein coefficients over [low, high].
+
+    Coefficient l of x^j is its polar form at l times `high` and degree - l times `low`.
+    """
+    if degree == 1:
+        return np.array([[Fraction(1), low], [Fraction(1), high]], dtype=object)
+    lows, highs = ([end**k for k in range(degree + 1)] for end in (low, high))
+    matrix: Table = np.full((degree + 1, degree + 1), Fraction(0), dtype=object)
+    for row, power in product(range(degree + 1), repeat=2):
+        ways = range(max(0, power - degree + row), min(row, power) + 1)
+        total = sum(
+            (math.comb(row, i) * math.comb(degree - row, power - i) * highs[i] * lows[power - i] for i in ways),
+            Fraction(0),
+        )
+        matrix[row, power] = total / math.comb(degree, power)
+    return matrix
 
 
 def range_of(given: Function, box: Ends, splits: int = SPLITS) -> tuple[Fraction, Fraction] | None:
@@ -92,7 +155,7 @@ def _bound(above_: Polynomial, below_: Polynomial, box: Ends) -> tuple[Fraction 
     if below_.is_constant:
         scale = 1 / below_.leading
         table = coefficients(above_.scaled(scale), box)
-        return min(table.flat), min(corners(table))
+        return min(table.flat), min(_corners(table))
     degrees = [max(pair) for pair in zip(above_.degrees, below_.degrees, strict=True)]
     over, under = coefficients(above_, box, degrees), coefficients(below_, box, degrees)
     if (under <= 0).all():
@@ -103,7 +166,7 @@ def _bound(above_: Polynomial, below_: Polynomial, box: Ends) -> tuple[Fraction 
     if ((under == 0) & (over < 0)).any():
         return None, None
     ratios = _ratios(over.ravel(), under.ravel())
-    ends = _ratios(corners(over), corners(under))
+    ends = _ratios(_corners(over), _corners(under))
     return (min(ratios) if ratios else None), (min(ends) if ends else None)
 
 

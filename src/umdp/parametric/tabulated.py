@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from umdp.errors import ModelError
-from umdp.parametric.bernstein import LARGEST, Ends, coefficients
 from umdp.parametric.function import Function
+from umdp.parametric.ranges import LARGEST, Ends, coefficients
 
 __all__ = ["UNIT", "FunctionTables", "Tables", "Tabulated"]
 

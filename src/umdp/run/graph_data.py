@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from umdp.automata.automaton import Automaton, Pair
-from umdp.automata.labelled_automaton import Reading
+from umdp.automata.labelled_automaton import LabelledAutomaton
 from umdp.automata.product import Product, product_of
 from umdp.errors import FormatError, ModelError, SpecError
 from umdp.model import Graph, Rewards, Units
@@ -142,7 +142,7 @@ def _product_from_data(data: Mapping[str, Any], graph: Graph) -> None:
     )  # fmt: skip
     if not sound:
         raise ModelError("the automaton does not fit the process")
-    reading = Reading(automaton, tuple(map(Expression.parse, data["atoms"])), data["code"], data["rest"])
+    reading = LabelledAutomaton(automaton, tuple(map(Expression.parse, data["atoms"])), data["code"], data["rest"])
     Product(
         Spec.parse(data["asked"]), Spec.parse(data["spec"]), graph.with_any(), base, reading, data["state"], data["memory"],
         data["origin"], data["stay"],

@@ -24,11 +24,10 @@ from umdp.spec.expression import (
     SourceLocation,
     Unary,
 )
-from umdp.spec.filtering import FILTERS, TRUTHS, Filter
 from umdp.spec.formula import Globally, LongRun, Next, PathFormula, Until, Windowed
 from umdp.spec.names import listed
 from umdp.spec.rewarded import Average, Cumulative, Discounted, Instantaneous, Reach, Rewarding, Total
-from umdp.spec.spec import Direction, Spec, Threshold
+from umdp.spec.spec import FILTERS, TRUTHS, Direction, Filter, Spec, Threshold
 from umdp.spec.step_bounds import StepBound, Window, check_order, normal_bound, number_of
 from umdp.spec.temporal_formula import AutomatonFile, Temporal, TemporalFormula, is_state_formula, lasting
 

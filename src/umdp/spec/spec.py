@@ -1,4 +1,4 @@
-"""Specifications: what is asked of a model, and which way each of the two players pulls."""
+"""Specifications: what is asked of a model, which way each of the two players pulls, and filters over many states."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Literal
 
 from umdp.errors import SpecError
 from umdp.spec.expression import TRUE, Expression, SourceLocation, StateSpace
-from umdp.spec.filtering import Filter
 from umdp.spec.formula import LongRun, PathFormula
 from umdp.spec.names import listed, suggestion
 from umdp.spec.rewarded import Instantaneous, Rewarding
@@ -19,6 +18,49 @@ from umdp.spec.temporal_formula import AutomatonFile, TemporalFormula
 
 _RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
 _UNNAMED = ("", "default")
+
+
+FILTERS = {
+    "min": "the smallest value",
+    "max": "the largest value",
+    "avg": "the average",
+    "sum": "the sum",
+    "range": "the range of values",
+    "first": "the value of the first state",
+    "state": "the value of the only state",
+    "argmin": "the states of smallest value",
+    "argmax": "the states of largest value",
+    "print": "the value of every state",
+    "printall": "the value of every state",
+    "count": "the number of states",
+    "forall": "whether all states satisfy it",
+    "exists": "whether some state satisfies it",
+}
+TRUTHS = ("count", "forall", "exists")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What is wanted of the values in some states, instead of the value of the initial one.
+
+    Attributes
+    ----------
+    operator : one of min, max, avg, sum, range, first, state, argmin, argmax, print, printall, count, forall, exists
+    states : the states that count
+
+    Examples
+    --------
+    >>> from umdp.spec import Spec
+    >>> print(Spec.parse('filter(max, Pmin=? [ F "goal" ], x > 2)'))
+    filter(max, Pmin=? [ F "goal" ], x > 2)
+    """
+
+    operator: str
+    states: Expression = TRUE
+
+    def describe(self) -> str:
+        """Return what is wanted, in words."""
+        return f"{FILTERS[self.operator]} over {'all states' if self.states == TRUE else f'states with {self.states}'}"
 
 
 class Direction(enum.Enum):

@@ -10,9 +10,9 @@ from math import prod
 
 import numpy as np
 
-from umdp.parametric.bernstein import Ends, Table, coefficients
 from umdp.parametric.function import Function
 from umdp.parametric.polynomial import Polynomial
+from umdp.parametric.ranges import Ends, Table, coefficients
 from umdp.verify.work import Work
 
 __all__ = ["Limit", "all_boxes", "leaves_only", "work_of"]

@@ -10,10 +10,9 @@ from math import prod
 from typing import Any
 
 from umdp.errors import FormatError
-from umdp.parametric.bernstein import Ends
 from umdp.parametric.function import Function
 from umdp.parametric.polynomial import Polynomial
-from umdp.parametric.ranges import range_of
+from umdp.parametric.ranges import Ends, range_of
 from umdp.statements import Refusal
 from umdp.verify.box import Limit, all_boxes, leaves_only, work_of
 from umdp.verify.classes import Bounds, check_possible, numbers_of
