@@ -28,7 +28,9 @@ from umdp.io.files import (
 )
 from umdp.model import Rewards
 
-__all__ = ["NO_LABEL", "TAG", "read_drn"]
+__all__ = ["NO_LABEL", "TAG", "Body", "read_drn"]
+
+Ints = NDArray[np.int64]
 
 TAG = "// umdp: "  # a comment with what the format has no place for
 NO_LABEL = "__NOLABEL__"
@@ -52,64 +54,46 @@ class _Header:
     own: dict[str, Any] = field(default_factory=dict)
     end: int = 0  # the index of the first line of the model
 
+    def filled(self, tokens: list[bytes]) -> list[bytes]:
+        """Return values with those of placeholders in their place."""
+        return [self.placeholders.get(token, token) for token in tokens] if self.placeholders else tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """What follows the header.
+
+    Attributes
+    ----------
+    state_ptr, choice_ptr, successor, lower, upper : as in a model; `upper` is None where no value is an interval
+    on_state, on_choice : (S, width) and (C, width) rewards; None without
+    label_code, labels : (S,) the number of what stands behind a state, and the texts, the first of which is empty
+    name_code, names : (C,) the number of an action's name, and the names; None where there are no actions
+    """
+
+    state_ptr: NDArray[np.int64]
+    choice_ptr: NDArray[np.int64]
+    successor: NDArray[np.int32]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64] | None
+    on_state: NDArray[np.float64] | None
+    on_choice: NDArray[np.float64] | None
+    label_code: NDArray[np.int32]
+    labels: list[bytes]
+    name_code: NDArray[np.int32] | None
+    names: list[bytes]
+
 
 def read_drn(path: Path) -> Model:
     """Return the model in a DRN file: a DTMC or MDP, with or without intervals."""
     data = load(path)
-    if is_large(data):
-        model = _read_large(data, path)
-        if model is not None:
-            return model
+    model = _read_large(data, path) if is_large(data) else None
+    if model is not None:
+        return model
     lines = data.split(b"\n")
     del data
     header = _header(lines, path)
-    body = [line.strip() for line in lines[header.end :]]
-    starts = np.fromiter((line[0] if line else 0 for line in body), dtype=np.uint8, count=len(body))
-    is_state, is_action = starts == ord("s"), starts == ord("a")
-    is_branch = (starts >= ord("0")) & (starts <= ord("9"))
-    strange = np.flatnonzero(~(is_state | is_action | is_branch | (starts == 0) | (starts == ord("/"))))
-    first = header.end + 1  # the number, for people, of the body's first line
-    if strange.size:
-        at = int(strange[0])
-        raise FormatError(
-            f"{show(body[at])} is neither a state, an action nor a transition", path=path, line=at + first
-        )
-    states, rows, branches = (np.flatnonzero(mask) for mask in (is_state, is_action, is_branch))
-    check_count("states", header.states, states.size, path)
-    if rows.size == 0:  # chains may leave out the actions
-        rows = states
-    elif header.choices:
-        check_count("choices", header.choices, rows.size, path)
-    state_ptr = np.append(np.searchsorted(rows, states), rows.size)
-    choice_ptr = np.append(np.searchsorted(branches, rows), branches.size)
-    for early, late, what in (
-        (rows, branches, "a transition stands before the first action"),
-        (states, rows, "an action stands before the first state"),
-    ):
-        if late.size and (early.size == 0 or late[0] < early[0]):
-            raise FormatError(what, path=path, line=int(late[0]) + first)
-    for ptr, owners, what in (
-        (state_ptr, states, "the state has no actions; give it one that stays there"),
-        (choice_ptr, rows, "there are no transitions here; a choice needs one"),
-    ):
-        empty = np.flatnonzero(ptr[1:] == ptr[:-1])
-        if empty.size:
-            raise FormatError(what, path=path, line=int(owners[empty[0]]) + first)
-
-    places = (branches + first).tolist()
-    targets, values = _branches([body[i] for i in branches.tolist()], places, header, path)
-    successor = ints(targets, places, "successor state", path, header.states)
-    lower, upper = intervals(values, places, "probability", path)
-    reader = _Annotations(header, path, first)
-    return build(
-        path,
-        lower,
-        upper,
-        state_ptr=state_ptr,
-        choice_ptr=choice_ptr,
-        successor=successor.astype(np.int32),
-        **reader.read([(i, body[i]) for i in states.tolist()], [(i, body[i]) for i in rows.tolist()], state_ptr),
-    )
+    return _model(header, _Lines(header, lines, path).read(), path)
 
 
 def _read_large(data: bytes, path: Path) -> Model | None:
@@ -127,7 +111,7 @@ def _read_large(data: bytes, path: Path) -> Model | None:
     widths = [len(_ITEM.findall(found[2][1:-1])) if found and found[2] else 0 for found in (state, action)]
 
     def values(tokens: list[bytes]) -> NDArray[np.float64]:
-        return floats([header.placeholders.get(token, token) for token in tokens], [0] * len(tokens), "", path)
+        return floats(header.filled(tokens), [0] * len(tokens), "", path)
 
     try:
         body = scan(data, head.end(), header.states, (widths[0], widths[1]), action is not None, values)
@@ -137,24 +121,7 @@ def _read_large(data: bytes, path: Path) -> Model | None:
         return None
     if body.upper is not None and (body.lower > body.upper).any():
         return None
-    members: dict[str, list[int]] = {name: [] for name in header.own.get("labels", [])}
-    for code, text in enumerate(body.labels[1:], 1):
-        for quoted, plain in _LABEL.findall(decode_text(text, path)):
-            members.setdefault(quoted or plain, []).append(code)
-    reader = _Annotations(header, path, 0)
-    return build(
-        path,
-        body.lower,
-        body.upper,
-        state_ptr=body.state_ptr,
-        choice_ptr=body.choice_ptr,
-        successor=body.successor,
-        **reader.gather(
-            {name: np.flatnonzero(np.isin(body.label_code, codes)) for name, codes in members.items()},
-            reader.actions(body.name_code, body.names, body.state_ptr),
-            {"state": body.on_state, "choice": body.on_choice},
-        ),
-    )
+    return _model(header, body, path)
 
 
 def _header(lines: list[bytes], path: Path) -> _Header:
@@ -217,112 +184,97 @@ def _reward_names(line: str) -> list[str]:
     return line.removesuffix(" ").split(" ") if line else []
 
 
-def _branches(lines: list[bytes], places: list[int], header: _Header, path: Path) -> tuple[list[bytes], list[bytes]]:
-    pairs = [line.partition(b":") for line in lines]
-    for (_, colon, _), line in zip(pairs, places, strict=True):
-        if not colon:
-            raise FormatError("a transition is written STATE : PROBABILITY", path=path, line=line)
-    values = [value.strip() for _, _, value in pairs]
-    if header.placeholders:
-        values = [header.placeholders.get(value, value) for value in values]
-    return [target.strip() for target, _, _ in pairs], values
+class _Lines:
+    """The lines of a model, read one by one: whatever is wrong is said with the line where it stands."""
 
+    def __init__(self, header: _Header, lines: list[bytes], path: Path) -> None:
+        self.header, self.path = header, path
+        self.lines = [line.strip() for line in lines[header.end :]]
 
-class _Annotations:
-    """Rewards, labels and action names, from the lines of states and actions."""
+    def read(self) -> Body:
+        """Return what the lines say."""
+        header, path = self.header, self.path
+        starts = np.array([line[0] if line else 0 for line in self.lines], dtype=np.uint8)
+        is_state, is_action = starts == ord("s"), starts == ord("a")
+        is_branch = (starts >= ord("0")) & (starts <= ord("9"))
+        strange = np.flatnonzero(~(is_state | is_action | is_branch | (starts == 0) | (starts == ord("/"))))
+        if strange.size:
+            at = int(strange[0])
+            self.fail(f"{show(self.lines[at])} is neither a state, an action nor a transition", at)
+        states, actions, branches = (np.flatnonzero(mask) for mask in (is_state, is_action, is_branch))
+        check_count("states", header.states, states.size, path)
+        rows = actions if actions.size else states  # chains may leave out the actions
+        if actions.size and header.choices:
+            check_count("choices", header.choices, rows.size, path)
+        self.check_begun(rows, branches, "a transition stands before the first action")
+        self.check_begun(states, rows, "an action stands before the first state")
+        state_ptr = self.pointer(states, rows, "the state has no actions; give it one that stays there")
+        choice_ptr = self.pointer(rows, branches, "there are no transitions here; a choice needs one")
+        places, targets, values = self.branches(branches.tolist())
+        successor = ints(targets, places, "successor state", path, header.states).astype(np.int32)
+        lower, upper = intervals(values, places, "probability", path)
+        label_code, labels, on_state = self.states(states.tolist())
+        name_code, names, on_choice = self.actions(actions.tolist())
+        return Body(
+            state_ptr, choice_ptr, successor, lower, upper,
+            self.matrix(on_state, states.size, "states"), self.matrix(on_choice, rows.size, "actions"),
+            label_code, labels, name_code if names else None, names,
+        )  # fmt: skip
 
-    def __init__(self, header: _Header, path: Path, first: int) -> None:
-        self.header, self.path, self.first = header, path, first
+    def fail(self, message: str, at: int) -> NoReturn:
+        raise FormatError(message, path=self.path, line=at + self.header.end + 1)
 
-    def read(
-        self, states: list[tuple[int, bytes]], rows: list[tuple[int, bytes]], state_ptr: NDArray[np.int64]
-    ) -> dict[str, Any]:
-        own = self.header.own
-        members: dict[str, list[int]] = {name: [] for name in own.get("labels", [])}
-        on_state: list[tuple[int, bytes]] = []
-        for number, (at, line) in enumerate(states):
-            matched = _STATE.fullmatch(line)
+    def check_begun(self, owners: Ints, owned: Ints, message: str) -> None:
+        """Refuse what stands before the first line that could own it."""
+        if owned.size and (owners.size == 0 or owned[0] < owners[0]):
+            self.fail(message, int(owned[0]))
+
+    def pointer(self, owners: Ints, owned: Ints, message: str) -> Ints:
+        """Return where what each line owns begins; it has to own something."""
+        ptr = np.append(np.searchsorted(owned, owners), owned.size)
+        empty = np.flatnonzero(ptr[1:] == ptr[:-1])
+        if empty.size:
+            self.fail(message, int(owners[empty[0]]))
+        return ptr
+
+    def branches(self, places: list[int]) -> tuple[list[int], list[bytes], list[bytes]]:
+        """Return the numbers of the lines, the successors and the probabilities of transitions."""
+        pairs = [self.lines[at].partition(b":") for at in places]
+        for (_, colon, _), at in zip(pairs, places, strict=True):
+            if not colon:
+                self.fail("a transition is written STATE : PROBABILITY", at)
+        values = self.header.filled([value.strip() for _, _, value in pairs])
+        return [at + self.header.end + 1 for at in places], [target.strip() for target, _, _ in pairs], values
+
+    def states(self, places: list[int]) -> tuple[NDArray[np.int32], list[bytes], list[tuple[int, bytes]]]:
+        """Return the number of what stands behind each state, the different texts, and the rewards with their lines."""
+        index, codes, rewards = {b"": 0}, [], []
+        for number, at in enumerate(places):
+            matched = _STATE.fullmatch(self.lines[at])
             if matched is None or matched[1] != b"%d" % number:
-                self._fail(f"expected state {number}, found {show(line)}; states must be listed in order", at)
+                self.fail(f"expected state {number}, found {show(self.lines[at])}; states must be listed in order", at)
+            labels = matched[3].strip()
+            if labels[:1] in (b"!", b"{"):
+                self.fail("exit rates and observations are not supported", at)
+            codes.append(index.setdefault(labels, len(index)))
             if matched[2]:
-                on_state.append((at, matched[2]))
-            rest = matched[3].strip()
-            if rest[:1] in (b"!", b"{"):
-                self._fail("exit rates and observations are not supported", at)
-            if rest:
-                for quoted, plain in _LABEL.findall(decode_text(rest, self.path)):
-                    members.setdefault(quoted or plain, []).append(number)
-        index: dict[bytes, int] = {}
-        codes: list[int] = []
-        on_choice: list[tuple[int, bytes]] = []
-        for at, line in rows if rows[0][1].startswith(b"a") else []:
-            action = _ACTION.fullmatch(line)
+                rewards.append((at, matched[2]))
+        return np.array(codes, dtype=np.int32), list(index), rewards
+
+    def actions(self, places: list[int]) -> tuple[NDArray[np.int32], list[bytes], list[tuple[int, bytes]]]:
+        """Return the number of each action's name, the different names, and the rewards with their lines."""
+        index, codes, rewards = dict[bytes, int](), [], []
+        for at in places:
+            action = _ACTION.fullmatch(self.lines[at])
             if action is None:
-                self._fail(f"{show(line)} is not an action; write action NAME [REWARDS]", at)
+                self.fail(f"{show(self.lines[at])} is not an action; write action NAME [REWARDS]", at)
             codes.append(index.setdefault(action[1], len(index)))
             if action[2]:
-                on_choice.append((at, action[2]))
-        return self.gather(
-            {name: np.array(listed, dtype=np.int64) for name, listed in members.items()},
-            self.actions(np.array(codes, dtype=np.int32) if codes else None, list(index), state_ptr),
-            {
-                "state": self._matrix(on_state, len(states), "states"),
-                "choice": self._matrix(on_choice, len(rows), "actions"),
-            },
-        )
+                rewards.append((at, action[2]))
+        return np.array(codes, dtype=np.int32), list(index), rewards
 
-    def gather(
-        self,
-        members: dict[str, NDArray[np.int64]],
-        actions: tuple[NDArray[np.int32], tuple[str, ...]] | None,
-        rewards: dict[str, NDArray[np.float64] | None],
-    ) -> dict[str, Any]:
-        """Return the annotations of a model from the states of every label, the actions, and the rewards in columns."""
-        own = self.header.own
-        initial = members.pop("init", np.zeros(0, dtype=np.int64))
-        more: dict[str, Any] = {key: own[key] for key in ("constants", "formulas", "state_names") if key in own}
-        more["variables"] = {name: np.array(values) for name, values in own.get("variables", {}).items()}
-        return {
-            "initial": initial_state(initial, 'labelled "init"', self.path),
-            "labels": members,
-            "rewards": self._rewards(rewards),
-            "actions": actions,
-            **more,
-        }
-
-    def _fail(self, message: str, at: int) -> NoReturn:
-        raise FormatError(message, path=self.path, line=at + self.first)
-
-    def actions(
-        self, codes: NDArray[np.int32] | None, words: list[bytes], state_ptr: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
-        """Return the actions' names, by number; None where they are the numbers of choices within their state, or none."""
-        names = [decode_text(word, self.path) for word in words]
-        named = tuple("" if name == NO_LABEL else name for name in names)
-        if "actions" in self.header.own:
-            table = self.header.own["actions"]
-            index = {name: code for code, name in enumerate(table or [])}
-            if table and codes is not None and set(named) <= set(index):
-                return np.array([index[name] for name in named], dtype=np.int32)[codes], tuple(table)
-            return (codes, named) if table and codes is not None else None
-        if codes is None or not any(named):
-            return None
-        numbers = np.array([int(name) if _NUMBER.fullmatch(name) else -1 for name in names], dtype=np.int64)
-        local = np.arange(codes.size) - np.repeat(state_ptr[:-1], np.diff(state_ptr))
-        return None if np.array_equal(numbers[codes], local) else (codes, named)
-
-    def _rewards(self, parts: dict[str, NDArray[np.float64] | None]) -> dict[str, Rewards]:
-        count = max((m.shape[1] for m in parts.values() if m is not None), default=0)
-        kept = self.header.own.get("rewards", {})
-        known = list(kept) or self.header.rewards
-        names = known[:count] + [f"rew{i}" for i in range(len(known), count)]
-        rewards = {}
-        for i, name in enumerate(names):
-            found = {part: m[:, i] for part, m in parts.items() if m is not None and i < m.shape[1]}
-            rewards[name] = Rewards.of({part: v for part, v in found.items() if part in kept.get(name, found)})
-        return rewards
-
-    def _matrix(self, given: list[tuple[int, bytes]], count: int, what: str) -> NDArray[np.float64] | None:
+    def matrix(self, given: list[tuple[int, bytes]], count: int, what: str) -> NDArray[np.float64] | None:
+        """Return rewards in columns; None without."""
         if not given:
             return None
         if len(given) != count:
@@ -331,11 +283,65 @@ class _Annotations:
         width = len(rows[0])
         for (at, _), row in zip(given, rows, strict=True):
             if len(row) != width:
-                self._fail(f"{len(row)} rewards, where earlier lines have {width}", at)
-        places = [at + self.first for at, _ in given for _ in range(width)]
-        tokens = [self.header.placeholders.get(token, token) for row in rows for token in row]
-        lower, upper = intervals(tokens, places, "reward", self.path)
+                self.fail(f"{len(row)} rewards, where earlier lines have {width}", at)
+        places = [at for at, _ in given for _ in range(width)]
+        tokens = self.header.filled([token for row in rows for token in row])
+        lower, upper = intervals(tokens, [at + self.header.end + 1 for at in places], "reward", self.path)
         if upper is not None and not np.array_equal(lower, upper):
-            at = int(np.flatnonzero(lower != upper)[0])
-            raise FormatError("uncertain rewards are not supported", path=self.path, line=places[at])
+            self.fail("uncertain rewards are not supported", places[int(np.flatnonzero(lower != upper)[0])])
         return lower.reshape(count, width)
+
+
+def _model(header: _Header, body: Body, path: Path) -> Model:
+    """Return the model that a header and what follows it make."""
+    own = header.own
+    members: dict[str, list[int]] = {name: [] for name in own.get("labels", [])}
+    for code, text in enumerate(body.labels[1:], 1):
+        for quoted, plain in _LABEL.findall(decode_text(text, path)):
+            members.setdefault(quoted or plain, []).append(code)
+    labels = {name: np.flatnonzero(np.isin(body.label_code, codes)) for name, codes in members.items()}
+    more: dict[str, Any] = {key: own[key] for key in ("constants", "formulas", "state_names") if key in own}
+    return build(
+        path,
+        body.lower,
+        body.upper,
+        state_ptr=body.state_ptr,
+        choice_ptr=body.choice_ptr,
+        successor=body.successor,
+        initial=initial_state(labels.pop("init", np.zeros(0, dtype=np.int64)), 'labelled "init"', path),
+        labels=labels,
+        rewards=_rewards(header, {"state": body.on_state, "choice": body.on_choice}),
+        actions=_actions(header, body, path),
+        variables={name: np.array(values) for name, values in own.get("variables", {}).items()},
+        **more,
+    )
+
+
+def _actions(header: _Header, body: Body, path: Path) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
+    """Return the actions' names, by number; None where they are the numbers of choices within their state, or none."""
+    codes, own = body.name_code, header.own
+    names = [decode_text(word, path) for word in body.names]
+    named = tuple("" if name == NO_LABEL else name for name in names)
+    if "actions" in own:
+        table = own["actions"]
+        index = {name: code for code, name in enumerate(table or [])}
+        if table and codes is not None and set(named) <= set(index):
+            return np.array([index[name] for name in named], dtype=np.int32)[codes], tuple(table)
+        return (codes, named) if table and codes is not None else None
+    if codes is None or not any(named):
+        return None
+    numbers = np.array([int(name) if _NUMBER.fullmatch(name) else -1 for name in names], dtype=np.int64)
+    local = np.arange(codes.size) - np.repeat(body.state_ptr[:-1], np.diff(body.state_ptr))
+    return None if np.array_equal(numbers[codes], local) else (codes, named)
+
+
+def _rewards(header: _Header, parts: dict[str, NDArray[np.float64] | None]) -> dict[str, Rewards]:
+    count = max((m.shape[1] for m in parts.values() if m is not None), default=0)
+    kept = header.own.get("rewards", {})
+    known = list(kept) or header.rewards
+    names = known[:count] + [f"rew{i}" for i in range(len(known), count)]
+    rewards = {}
+    for i, name in enumerate(names):
+        found = {part: m[:, i] for part, m in parts.items() if m is not None and i < m.shape[1]}
+        rewards[name] = Rewards.of({part: v for part, v in found.items() if part in kept.get(name, found)})
+    return rewards

@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.io.drn_read import Body
 from umdp.io.numerals import INTERVAL, PLAIN, NumberFields, Words, blank, decimal, intern, note, value, whole, word_end
 from umdp.kernel import kernel
 
-__all__ = ["Body", "scan"]
+__all__ = ["scan"]
 
 Array = NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Body:
-    """What follows the header.
-
-    Attributes
-    ----------
-    state_ptr, choice_ptr, successor, lower, upper : as in a model; `upper` is None where no value is an interval
-    on_state, on_choice : (S, width) and (C, width) rewards; None without
-    label_code, labels : (S,) the number of what stands behind a state, and the texts, the first of which is empty
-    name_code, names : (C,) the number of an action's name, and the names; None where there are no actions
-    """
-
-    state_ptr: NDArray[np.int64]
-    choice_ptr: NDArray[np.int64]
-    successor: NDArray[np.int32]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64] | None
-    on_state: NDArray[np.float64] | None
-    on_choice: NDArray[np.float64] | None
-    label_code: NDArray[np.int32]
-    labels: list[bytes]
-    name_code: NDArray[np.int32] | None
-    names: list[bytes]
 
 
 class _Model(NamedTuple):
