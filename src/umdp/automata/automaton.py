@@ -109,42 +109,27 @@ class Automaton:
 
     def accepts(self, prefix: Sequence[int], cycle: Sequence[int]) -> bool:
         """Whether the word is accepted that starts with letters `prefix` and then repeats those of `cycle` for ever."""
-        word = self.codes(np.array([*prefix, *cycle], dtype=np.int64)).tolist()
-        back = len(prefix)
-        edges: dict[tuple[int, int], list[tuple[int, int]]] = {}
-        stack = [(self.initial, 0)]
-        while stack:
-            q, i = stack.pop()
-            if (q, i) in edges:
-                continue
-            ahead = i + 1 if i + 1 < len(word) else back
-            edges[q, i] = [(int(self.step[q, word[i]]), ahead), *((jump, i) for jump in self.jumps[q])]
-            stack.extend(edges[q, i])
+        from scipy.sparse.csgraph import breadth_first_order
+
+        word = self.codes(np.array([*prefix, *cycle], dtype=np.int64))
+        size, place = word.size, np.arange(word.size)
+        ahead = np.append(place[1:], len(prefix))  # a state with a place in the word is one number
+        read = (self.step[:, word] * size + ahead).ravel()
+        jumps = [(q * size + place, jump * size + place) for q, each in enumerate(self.jumps) for jump in each]
+        source = np.concatenate([np.arange(read.size), *(begin for begin, _ in jumps)])
+        target = np.concatenate([read, *(end for _, end in jumps)])
+        seen = np.zeros(read.size, dtype=np.bool_)
+        seen[breadth_first_order(_edges(source, target, read.size), self.initial * size)[0]] = True
         for pair in self.pairs:
-            inside = {node for node in edges if not pair.avoid[node[0]]}
-            for start in inside:
-                if pair.repeat[start[0]] and _returns(edges, inside, start):
-                    return True
+            inside = seen & ~np.repeat(pair.avoid, size)
+            stays = inside[source] & inside[target]
+            if (cycles(source[stays], target[stays], read.size)[1] & inside & np.repeat(pair.repeat, size)).any():
+                return True
         return False
 
     def __repr__(self) -> str:
         kind = "Deterministic" if self.is_deterministic else "Limit-deterministic"
         return f"{kind} automaton with {self.states} states over {self.letters.size} letters"
-
-
-def _returns(
-    edges: dict[tuple[int, int], list[tuple[int, int]]], inside: set[tuple[int, int]], start: tuple[int, int]
-) -> bool:
-    seen: set[tuple[int, int]] = set()
-    stack = [start]
-    while stack:
-        for node in edges[stack.pop()]:
-            if node == start:
-                return True
-            if node in inside and node not in seen:
-                seen.add(node)
-                stack.append(node)
-    return False
 
 
 def trimmed(automaton: Automaton) -> Automaton:
@@ -207,11 +192,15 @@ def _live(automaton: Automaton) -> tuple[NDArray[np.bool_], list[NDArray[np.bool
 
 def cycles(source: Array, target: Array, size: int) -> tuple[Array, NDArray[np.bool_]]:
     """Return the strongly connected component of each state (Q,), and which states lie on a cycle, of a graph by its edges."""
-    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    edges = csr_array((np.ones(source.size), (source, target)), shape=(size, size))
-    _, component = connected_components(edges, connection="strong")
+    _, component = connected_components(_edges(source, target, size), connection="strong")
     on_cycle = np.zeros(size, dtype=np.bool_)
     on_cycle[component[source[component[source] == component[target]]]] = True
     return component, on_cycle[component]
+
+
+def _edges(source: Array, target: Array, size: int) -> Any:
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(source.size), (source, target)), shape=(size, size))

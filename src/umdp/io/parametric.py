@@ -13,7 +13,7 @@ import numpy as np
 
 from umdp.errors import FormatError, ModelError
 from umdp.io.constants import Constant, format_constants, parse_constants, parse_unknown
-from umdp.io.storm import everything, kind_of, parsed_program, read_program
+from umdp.io.storm import everything, kind_of, parsed_program, read_program, undefined_constants
 from umdp.model import MDP, Graph
 from umdp.parametric.function import Function
 from umdp.parametric.model import ParametricMDP
@@ -57,13 +57,8 @@ def read_parametric_program(
 
 
 def _check_unknown(program: Any, names: list[str], given: Mapping[str, Constant], path: Path) -> None:
-    declared = {constant.name: constant for constant in program.constants}
-    left = ", ".join(n for n, c in declared.items() if not c.defined) or "none"
+    declared = undefined_constants(program, names, "learn", "learn it", path)
     for name in names:
-        if name not in declared:
-            raise FormatError(f"there is no constant {name} to learn; undefined constants: {left}", path=path)
-        if declared[name].defined:
-            raise FormatError(f"constant {name} has a value in the file; remove it there to learn it", path=path)
         if kind_of(declared[name].type) != "double":
             raise FormatError(
                 f"constant {name} is of type {kind_of(declared[name].type)}; what can be learned is a double", path=path

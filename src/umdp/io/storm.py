@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -21,7 +21,7 @@ from umdp.io.prism_items import command_places
 from umdp.io.prism_program import Program, program_of
 from umdp.io.umb_read import decode
 
-__all__ = ["as_written", "everything", "formulas", "kind_of", "parsed_program", "read_program"]
+__all__ = ["as_written", "everything", "formulas", "kind_of", "parsed_program", "read_program", "undefined_constants"]
 
 _COMMENT = re.compile(r'"[^"\n]*"|//[^\n]*')
 _FORMULA = re.compile(r"\bformula\s+([A-Za-z_]\w*)\s*=\s*([^;]*);")
@@ -160,17 +160,21 @@ def _translated(path: Path, written: Program | None) -> Iterator[None]:
         raise FormatError(f"{said}{hint}", path=path, line=line) from None
 
 
-def _check_constants(program: Any, given: Mapping[str, Constant], path: Path) -> None:
+def undefined_constants(program: Any, names: Iterable[str], what: str, remedy: str, path: Path) -> dict[str, Any]:
+    """Return all constants of a program, of which those of some names must be undefined: `what` is to be done with them."""
     declared = {constant.name: constant for constant in program.constants}
-    for name in given:
+    for name in names:
         if name not in declared:
             known = ", ".join(n for n, c in declared.items() if not c.defined) or "none"
-            raise FormatError(f"there is no constant {name} to define; undefined constants: {known}", path=path)
+            raise FormatError(f"there is no constant {name} to {what}; undefined constants: {known}", path=path)
         if declared[name].defined:
-            raise FormatError(
-                f"constant {name} has a value in the file; remove it there to give another on the command line",
-                path=path,
-            )
+            raise FormatError(f"constant {name} has a value in the file; remove it there to {remedy}", path=path)
+    return declared
+
+
+def _check_constants(program: Any, given: Mapping[str, Constant], path: Path) -> None:
+    declared = undefined_constants(program, given, "define", "give another on the command line", path)
+    for name in given:
         kind, value = declared[name].type, given[name]
         wanted = kind_of(kind)
         fits = {"bool": isinstance(value, bool), "int": isinstance(value, int) and not isinstance(value, bool)}

@@ -136,10 +136,7 @@ class Policy:
                     name = self.graph.action_name(c)
                     shares[name] = shares.get(name, 0.0) + float(self.weight[c])
             return shares
-        assert self.choice is not None
-        if self.steps is not None and not 0 <= step < self.steps:
-            raise ModelError(f"the policy is for the steps 0 to {self.steps - 1}, not for step {step}")
-        return self.graph.action_name(int(self.choice[s] if self.choice.ndim == 1 else self.choice[step, s]))
+        return self.graph.action_name(self.choose(s, step))
 
     def act(self, observation: Any, step: int | None = None, *, rng: np.random.Generator | None = None) -> Any:
         """Return what to give to the environment's `step` when it shows this observation.

@@ -137,7 +137,7 @@ class Expression:
     @property
     def level(self) -> int:
         """How strongly the outermost operator binds, from 0 to 11."""
-        return _ATOM
+        return _LEVELS.get(getattr(self, "operator", ""), _ATOM)
 
     @staticmethod
     def parse(text: str) -> Expression:
@@ -254,11 +254,6 @@ class Binary(Expression):
     left: Expression
     right: Expression
 
-    @property
-    def level(self) -> int:
-        """How strongly the operator binds."""
-        return _LEVELS[self.operator]
-
     def __str__(self) -> str:
         return f"{self.left.at_level(self.level)} {self.operator} {self.right.at_level(self.level + 1)}"
 
@@ -274,11 +269,6 @@ class Junction(Expression):
         first = self.operands[0]
         if isinstance(first, Junction) and first.operator == self.operator:
             object.__setattr__(self, "operands", first.operands + self.operands[1:])
-
-    @property
-    def level(self) -> int:
-        """How strongly the operator binds."""
-        return _LEVELS[self.operator]
 
     def __str__(self) -> str:
         return f" {self.operator} ".join(operand.at_level(self.level + 1) for operand in self.operands)
