@@ -7,7 +7,7 @@ import pytest
 
 from umdp import MDP, ConfidenceSequence, ModelError, SpecError, anytime, benchmark, solve
 from umdp.automata import MemoryPolicy
-from umdp.automata.product_ties import product_ties
+from umdp.automata.product import product_ties
 from umdp.benchmark.known_ties import tie_grid
 from umdp.cli import run
 

@@ -1,4 +1,4 @@
-"""Products: a model that carries the state of an automaton along, built as far as it can be reached."""
+"""Products: a model that carries the state of an automaton along, built as far as it can be reached, and its ties."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from umdp.automata.labelled_automaton import LabelledAutomaton
 from umdp.errors import ModelError
 from umdp.model import MDP, REST, Graph, IntervalMDP, Rewards
 from umdp.model.structure import owner
+from umdp.model.tying import Tying
 from umdp.spec import Spec
 
-__all__ = ["ACCEPTING", "Product", "Skeleton", "carried", "multiply", "product_of"]
+__all__ = ["ACCEPTING", "Product", "Skeleton", "carried", "multiply", "product_of", "product_ties"]
 
 Array = NDArray[Any]
 ACCEPTING = "accepting"
@@ -237,3 +238,47 @@ def product_of(graph: Graph) -> Product | None:
     """Return the product that a graph is that of, where it is known; otherwise None."""
     found: Product | None = graph.graph.__dict__.get("_product")
     return found
+
+
+def product_ties(product: Product, tying: Tying | None = None) -> Tying:
+    """Return the classes of a product's choices: one for each choice of the model, or for each class of those.
+
+    Examples
+    --------
+    >>> from umdp import MDP, solve
+    >>> coin = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 0, 0], [0.5, 0.5, 1, 1], labels={"heads": [1], "tails": [2]})
+    >>> product_ties(solve(coin, 'Pmax=? [ (F "heads") & (F "tails") ]').product)
+    Tying of 7 choices: 1 class of several (0, 0: 3 choices, 2 outcomes), 4 choices alone
+    """
+    base, graph = product.base, product.model.graph
+    if tying is None:
+        tying = Tying.untied(base)
+    elif not all(np.array_equal(getattr(tying.graph, n), getattr(base, n)) for n in ("choice_ptr", "successor")):
+        raise ModelError("the classes are those of another graph; make them for the one that is learned")
+    source = product.along  # jumps and sinks have one transition, which is no news
+    moves = source[graph.choice_ptr[:-1]] >= 0
+    used = np.unique(tying.choice_class[product.origin[moves]])
+    sizes = np.diff(tying.outcome_ptr)
+    number = np.full(tying.classes, -1, dtype=np.int64)
+    number[used] = np.arange(used.size)
+    begin = np.concatenate([[0], np.cumsum(sizes[used])]).astype(np.int64)
+    kind = owner(tying.outcome_ptr)
+    shift = begin[number[kind]] + np.arange(tying.outcomes) - tying.outcome_ptr[kind]  # where a class is used
+    still = np.flatnonzero(~moves)
+    choice_class = np.empty(graph.choices, dtype=np.int64)
+    choice_class[moves] = number[tying.choice_class[product.origin[moves]]]
+    choice_class[still] = used.size + np.arange(still.size)
+    known = source >= 0
+    counts = np.ones(graph.transitions, dtype=np.int64)
+    counts[known] = np.diff(tying.transition_ptr)[source[known]]
+    pointers = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    along = np.empty(int(pointers[-1]), dtype=np.int64)
+    along[pointers[:-1][~known]] = int(begin[-1]) + np.arange(int((~known).sum()))
+    entry = np.repeat(np.arange(graph.transitions), counts)
+    place = np.arange(along.size) - pointers[entry]
+    of_known = known[entry]
+    along[of_known] = shift[tying.transition_outcome[tying.transition_ptr[source[entry[of_known]]] + place[of_known]]]
+    names = (*(tying.names[old] for old in used.tolist()), *(f"memory {choice}" for choice in still.tolist()))
+    outcomes = [tying.outcome_names[k] for k in np.flatnonzero(np.isin(kind, used)).tolist()]
+    outcome_ptr = np.concatenate([begin, begin[-1] + 1 + np.arange(still.size)])
+    return Tying(graph, names, outcome_ptr, (*outcomes, *["stays"] * still.size), choice_class, pointers, along)

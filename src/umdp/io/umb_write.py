@@ -36,12 +36,8 @@ def encode(model: Model, path: object, note: str = "") -> bytes:
     """Return the bytes of a model's UMB file."""
     arrays: dict[str, bytes] = {}
     chain = model.is_chain
-    if isinstance(model, IntervalMDP):
-        number = {"type": "double-interval", "size": 128}
-        probability = np.stack([model.lower, model.upper], axis=1)
-    else:
-        number = {"type": "double", "size": 64}
-        probability = model.probability
+    interval = isinstance(model, IntervalMDP)
+    number = {"type": "double-interval", "size": 128} if interval else {"type": "double", "size": 64}
     annotations: dict[str, Any] = {}
     initial = np.zeros(model.states, dtype=np.bool_)
     initial[model.initial] = True
@@ -50,7 +46,7 @@ def encode(model: Model, path: object, note: str = "") -> bytes:
     arrays["state-is-initial.bin"] = _bits(initial)
     arrays["choice-to-branches.bin"] = _bytes(model.choice_ptr, "<u8")
     arrays["branch-to-target.bin"] = _bytes(model.successor, "<u8")
-    arrays["branch-to-probability.bin"] = _bytes(probability, "<f8")
+    arrays["branch-to-probability.bin"] = _bytes(np.stack(model.numbers, axis=1), "<f8")
     if model.action_codes is not None:
         arrays["actions/choices/values.bin"] = _bytes(model.action_codes, "<u4")
         arrays |= _strings("actions/choices", model.action_names)
@@ -117,7 +113,7 @@ def _add_rewards(model: Model, annotations: dict[str, Any], arrays: dict[str, by
         described[key] = ({"alias": name} if name else {}) | {"applies-to": list(parts), "type": number}
         for entity, values in parts.items():
             # Storm reads the rewards of an interval model as intervals.
-            values = np.stack([values, values], axis=1) if isinstance(model, IntervalMDP) else values
+            values = np.stack([values] * len(model.numbers), axis=1)
             arrays[f"annotations/rewards/{key}/{entity}/values.bin"] = _bytes(values, "<f8")
     if described:
         annotations["rewards"] = described

@@ -283,7 +283,7 @@ class Learner(ABC):
 
     def along(self, product: Product) -> Learner:
         """Return a learner for a product with an automaton, where a choice has one distribution with every memory."""
-        from umdp.automata.product_ties import product_ties
+        from umdp.automata.product import product_ties
         from umdp.learn.tied import Tied
 
         return Tied(self, product_ties(product), assumed=False)

@@ -295,7 +295,7 @@ class Tied(Learner):
 
     def along(self, product: Product) -> Learner:
         """Return a learner of the same classes in a product."""
-        from umdp.automata.product_ties import product_ties
+        from umdp.automata.product import product_ties
 
         return Tied(self.inner, product_ties(product, self.tying), self.false_alarms)
 

@@ -20,7 +20,7 @@ class ProductSource(SourceWrapper):
 
     An environment is played by a policy of the product: the automaton reads along. What was recorded is counted as what it is,
     transitions of the process, each with one of the memories that the product knows it with. A choice of the process has the
-    same distribution with every memory, so that whoever learns for one of them learns for all (`umdp.automata.product_ties`), and
+    same distribution with every memory, so that whoever learns for one of them learns for all (`product_ties`), and
     what was remembered while a log was written need not be known.
 
     Parameters
