@@ -12,9 +12,8 @@ from umdp.analysis.explainer import ledger
 from umdp.analysis.explanation import held_parameters
 from umdp.analysis.worst_case import WorstCase
 from umdp.learn.parametric_learner import Parametric
-from umdp.parametric.function import Function
+from umdp.parametric.function import Function, Polynomial
 from umdp.parametric.model import ParametricMDP
-from umdp.parametric.polynomial import Polynomial
 
 
 def test_parameters_are_ranked_by_what_halving_their_intervals_is_worth() -> None:

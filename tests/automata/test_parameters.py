@@ -12,8 +12,7 @@ import pytest
 import umdp
 from umdp import ConfidenceSequence, Parametric, ParametricMDP, anytime, solve
 from umdp.cli import run
-from umdp.parametric.function import Function
-from umdp.parametric.polynomial import Polynomial
+from umdp.parametric.function import Function, Polynomial
 from umdp.source import Log
 from umdp.statements import Code
 from umdp.verify import verify

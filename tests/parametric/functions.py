@@ -6,8 +6,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from umdp.parametric.function import Function
-from umdp.parametric.polynomial import Polynomial
+from umdp.parametric.function import Function, Polynomial
 
 numbers = st.fractions(min_value=-2, max_value=2, max_denominator=8)
 

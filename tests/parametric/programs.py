@@ -8,9 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from umdp import Graph
-from umdp.parametric.function import Function
+from umdp.parametric.function import Function, Polynomial
 from umdp.parametric.model import ParametricMDP
-from umdp.parametric.polynomial import Polynomial
 
 Row = Sequence[tuple[Polynomial | Function, int]]
 

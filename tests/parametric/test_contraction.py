@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from parametric.functions import boxes, functions, points, polynomials
-from umdp.parametric.contraction import constrained, contract
-from umdp.parametric.function import Function
-from umdp.parametric.linear import narrow_linear
-from umdp.parametric.polynomial import Polynomial
+from umdp.parametric.contraction import constrained, contract, narrow_linear
+from umdp.parametric.function import Function, Polynomial
 from umdp.parametric.ranges import above, below, coefficients, range_of
 from umdp.parametric.tabulated import Tables
 

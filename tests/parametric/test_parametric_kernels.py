@@ -16,8 +16,7 @@ from thoroughness import examples
 from umdp.errors import ModelError
 from umdp.parametric import box_kernels
 from umdp.parametric.contraction import ROUNDS, Constraints
-from umdp.parametric.function import Function
-from umdp.parametric.polynomial import Polynomial
+from umdp.parametric.function import Function, Polynomial
 from umdp.parametric.ranges import above, below, coefficients
 from umdp.parametric.tabulated import HIGHEST, Tables, Tabulated
 

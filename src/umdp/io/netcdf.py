@@ -24,10 +24,8 @@ __all__ = ["read_netcdf", "write_netcdf"]
 LABEL, STATE_REWARD, CHOICE_REWARD = "label_", "state_reward_", "choice_reward_"
 COLUMNS = {"imdp": "from/action", "imc": "from"}
 LEVEL = 5  # of compression
-DENSEST, ROOM = (
-    1100,
-    2**20,
-)  # bytes that a compressed byte can stand for, at most; and of a variable that need not be stored
+# Bytes that a compressed byte can stand for, at most; and of a variable that need not be stored.
+DENSEST, ROOM = 1100, 2**20
 
 
 def read_netcdf(path: Path) -> Model:

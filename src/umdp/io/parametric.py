@@ -15,9 +15,8 @@ from umdp.errors import FormatError, ModelError
 from umdp.io.constants import Constant, format_constants, parse_constants, parse_unknown
 from umdp.io.storm import everything, kind_of, parsed_program, read_program, undefined_constants
 from umdp.model import MDP, Graph
-from umdp.parametric.function import Function
+from umdp.parametric.function import Function, Polynomial
 from umdp.parametric.model import ParametricMDP
-from umdp.parametric.polynomial import Polynomial
 
 __all__ = ["read_parametric_program"]
 
@@ -42,7 +41,7 @@ def read_parametric_program(
     both = [name for name in names if name in given]
     if both:
         raise FormatError(f"{both[0]} is unknown and has a value; leave one of them out", path=path)
-    with parsed_program(path) as (stormpy, program):
+    with parsed_program(path) as (stormpy, program, _):
         _check_unknown(program, names, given, path)
         program = stormpy.instantiate_constants(program, format_constants(given))[0]
         model = _built(stormpy, program, path)

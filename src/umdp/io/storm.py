@@ -41,17 +41,14 @@ def read_program(path: Path, constants: str | Mapping[str, Constant] = "") -> Mo
         Values for the constants the program leaves undefined.
     """
     given = parse_constants(constants)
-    text = decode_text(load(path), path)
-    jani = path.suffix == ".jani"
-    written = None if jani else program_of(text, path)
-    with parsed_program(path, written) as (stormpy, program):
+    with parsed_program(path) as (stormpy, program, written):
         _check_constants(program, given, path)
         program = stormpy.instantiate_constants(program, format_constants(given))[0]
         try:
             data = _build(stormpy, program)
         except RuntimeError as error:
             raise RuntimeError(_located(str(error), program, written)) from None
-        values = _jani_constants(text) | given if jani else _constant_values(program, given)
+        values = _jani_constants(path) | given if written is None else _constant_values(program, given)
     # Storm takes an interval whose ends are the wrong way round for the empty one, and writes that as [0,0].
     zero = "a command has the interval [0,0] or one whose lower bound is above its upper bound; correct or remove it"
     return decode(
@@ -65,20 +62,20 @@ def read_program(path: Path, constants: str | Mapping[str, Constant] = "") -> Mo
 
 
 @contextmanager
-def parsed_program(path: Path, written: Program | None = None) -> Iterator[tuple[Any, Any]]:
-    """Give Storm and the program in a file; while it is used, what Storm finds wrong with it is said as the file's fault."""
+def parsed_program(path: Path) -> Iterator[tuple[Any, Any, Program | None]]:
+    """Give Storm and the program in a file, for PRISM also as it was written; what Storm finds wrong is the file's fault."""
+    text = decode_text(load(path), path)
+    written = None if path.suffix == ".jani" else program_of(text, path)
     try:
         import stormpy
     except ImportError:
         raise MissingExtra("storm", "reading PRISM programs") from None
-    if path.suffix != ".jani" and written is None:
-        written = program_of(decode_text(load(path), path), path)
     with _quiet(stormpy), _translated(path, written):
         program = stormpy.io.parse_jani_model(str(path))[0] if written is None else _parse(stormpy, written)
         kind = program.model_type.name
         if kind not in _SUPPORTED:
             raise FormatError(f"the model is a {kind.lower()}; supported are dtmc and mdp", path=path)
-        yield stormpy, program
+        yield stormpy, program, written
 
 
 def formulas(text: str) -> dict[str, str]:
@@ -235,9 +232,9 @@ def _build(stormpy: Any, program: Any) -> bytes:
         return file.read_bytes()
 
 
-def _jani_constants(text: str) -> dict[str, Constant]:
+def _jani_constants(path: Path) -> dict[str, Constant]:
     """Return the constants a JANI file gives as plain values; Storm does not tell them."""
-    constants = msgspec.json.decode(text, type=dict[str, Any]).get("constants", [])
+    constants = msgspec.json.decode(decode_text(load(path), path), type=dict[str, Any]).get("constants", [])
     return {each["name"]: each["value"] for each in constants if isinstance(each.get("value"), bool | int | float)}
 
 

@@ -15,8 +15,7 @@ from umdp.learn.confidence_sequence import ConfidenceSequence
 from umdp.learn.learner import Alarm, Contradicted, Learner
 from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.learn.tied import Tied
-from umdp.parametric.contraction import Constraints, contract
-from umdp.parametric.linear import linear_weights
+from umdp.parametric.contraction import Constraints, contract, linear_weights
 from umdp.parametric.model import ParametricMDP
 from umdp.parametric.ranges import ends_of
 from umdp.statements import Code, say
@@ -65,7 +64,7 @@ class Parametric(Tied):
     >>> from fractions import Fraction
     >>> from umdp import ConfidenceSequence, Graph
     >>> from umdp.parametric.function import Function
-    >>> from umdp.parametric.polynomial import Polynomial
+    >>> from umdp.parametric.function import Polynomial
     >>> p, one = Polynomial.parameter(0, 1), Polynomial.constant(1, 1)
     >>> graph = Graph([0, 1, 2, 3], [0, 2, 4, 5], [1, 2, 0, 2, 2])
     >>> half = Function.of(p.scaled(Fraction(1, 2)))

@@ -16,8 +16,7 @@ from umdp.model import MDP, Graph, IntervalMDP
 from umdp.model.structure import frozen, held, owned, owner
 from umdp.model.tying import Tying
 from umdp.parametric.contraction import constrained, contract
-from umdp.parametric.function import Function
-from umdp.parametric.polynomial import Polynomial
+from umdp.parametric.function import Function, Polynomial
 from umdp.parametric.ranges import above, below, ends_of
 from umdp.parametric.tabulated import Tables
 
@@ -46,7 +45,7 @@ class ParametricMDP:
     --------
     A coin whose bias is not known, tossed until it shows heads.
 
-    >>> from umdp.parametric.polynomial import Polynomial
+    >>> from umdp.parametric.function import Polynomial
     >>> p, one = Polynomial.parameter(0, 1), Polynomial.constant(1, 1)
     >>> graph = Graph([0, 1, 2], [0, 2, 3], [0, 1, 1], labels={"heads": [1]})
     >>> coin = ParametricMDP.of(graph, ["p"], [Function.of(one - p), Function.of(p), Function.of(one)])

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.parametric.function import Function
-from umdp.parametric.polynomial import Polynomial
+from umdp.parametric.function import Function, Polynomial
 
 __all__ = ["LARGEST", "Ends", "Table", "above", "below", "coefficients", "ends_of", "range_of"]
 

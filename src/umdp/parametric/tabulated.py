@@ -33,7 +33,7 @@ class Tabulated:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from umdp.parametric.polynomial import Polynomial
+    >>> from umdp.parametric.function import Polynomial
     >>> p = Polynomial.parameter(0, 1)
     >>> Tabulated(Function.of(p - p * p), [(Fraction(0), Fraction(1))]).tables.ravel()
     array([ 0.,  1., -1.])
@@ -91,7 +91,7 @@ class Tables:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from umdp.parametric.polynomial import Polynomial
+    >>> from umdp.parametric.function import Polynomial
     >>> p = Polynomial.parameter(0, 1)
     >>> tables = Tables([Function.of(p), Function.of(p - p * p)], [(Fraction(0), Fraction(1))])
     >>> low, high = tables.bounds([0.0], [0.5])

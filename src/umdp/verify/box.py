@@ -10,8 +10,7 @@ from math import prod
 
 import numpy as np
 
-from umdp.parametric.function import Function
-from umdp.parametric.polynomial import Polynomial
+from umdp.parametric.function import Function, Polynomial
 from umdp.parametric.ranges import Ends, Table, coefficients
 from umdp.verify.work import Work
 

@@ -10,8 +10,7 @@ from math import prod
 from typing import Any
 
 from umdp.errors import FormatError
-from umdp.parametric.function import Function
-from umdp.parametric.polynomial import Polynomial
+from umdp.parametric.function import Function, Polynomial
 from umdp.parametric.ranges import Ends, range_of
 from umdp.statements import Refusal
 from umdp.verify.box import Limit, all_boxes, leaves_only, work_of
