@@ -188,7 +188,7 @@ def test_which_questions_have_a_return() -> None:
     paid, ending = np.array([-1.0, 20.0, 0.0]), np.array([False, True, False])
     labels = {"terminated": [1], "goal": [1], "far": [0]}
     graph = MDP(
-        [0, 1, 2], [0, 2, 3], [0, 1, 1], [0.5, 0.5, 1], labels=labels, rewards=reward_structures(paid, ending).rewards
+        [0, 1, 2], [0, 2, 3], [0, 1, 1], [0.5, 0.5, 1], labels=labels, rewards=reward_structures(paid, ending)[0]
     )
     asked = {
         text: units_of(graph, Spec.parse(text))
@@ -233,8 +233,8 @@ def test_returns_are_rounded_outwards_also_where_shifts_cancel() -> None:
 
 def test_what_a_shift_of_the_rewards_rounds_is_part_of_the_bracket() -> None:
     paid = np.array([0.1, -0.7, 1e-17, 5.3])
-    made = reward_structures(paid, np.zeros(4, dtype=bool))
-    shifted, units = made.rewards["reward"].transition, made.rewards["reward"].units
+    made, _ = reward_structures(paid, np.zeros(4, dtype=bool))
+    shifted, units = made["reward"].transition, made["reward"].units
     assert shifted is not None
     assert units is not None
     true = sum((Fraction(float(r)) for r in paid), Fraction())

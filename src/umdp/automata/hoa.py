@@ -177,6 +177,12 @@ class _Reader:
     def number(self, what: str) -> int:
         return int(self.expect("number", what))
 
+    def state(self, what: str) -> int:
+        found = self.number(what)
+        if self.peek() == ("sign", "&"):
+            self.fail("alternating automata are not supported; translate to a deterministic one")
+        return found
+
     # The file
 
     def read(self) -> AutomatonInFile:
@@ -212,9 +218,7 @@ class _Reader:
             case "States:":
                 self.states = self.number("the number of states")
             case "Start:":
-                self.made.initial = self.number("the initial state")
-                if self.peek() == ("sign", "&"):
-                    self.fail("alternating automata are not supported; translate to a deterministic one")
+                self.made.initial = self.state("the initial state")
             case "AP:":
                 count = self.number("the number of propositions")
                 names = [self.expect("text", "the name of a proposition, in quotes")[1:-1] for _ in range(count)]
@@ -303,9 +307,7 @@ class _Reader:
         begun = self.at
         while self.peek()[0] == "number" or self.peek() == ("sign", "["):
             guard = self.label()
-            target = self.number("the state a transition leads to")
-            if self.peek() == ("sign", "&"):
-                self.fail("alternating automata are not supported; translate to a deterministic one")
+            target = self.state("the state a transition leads to")
             edges.append((common if guard is None else guard, target, self.signature()))
         bare = [edge for edge in edges if edge[0] is None]
         if not bare:

@@ -125,63 +125,54 @@ def _read_large(data: bytes, path: Path) -> Model | None:
 
 
 def _header(lines: list[bytes], path: Path) -> _Header:
-    header = _Header()
-    i = 0
+    header, numbered = _Header(), enumerate(lines, 1)
 
-    def following() -> str:
-        return decode_text(lines[i + 1], path).strip("\r") if i + 1 < len(lines) else ""
+    def fail(message: str, at: int) -> NoReturn:
+        raise FormatError(message, path=path, line=at)
 
-    while i < len(lines):
-        line = decode_text(lines[i], path).strip()
+    for at, raw in numbered:
+        line = decode_text(raw, path).strip()
         key, _, value = line.partition(":")
         if line.startswith(TAG):
             try:
                 header.own = msgspec.json.decode(line[len(TAG) :], type=dict[str, Any])
             except msgspec.DecodeError as error:
-                raise FormatError(f"the comment cannot be read: {sentence(error)}", path=path, line=i + 1) from None
-        elif not line or line.startswith("//"):
-            pass
+                fail(f"the comment cannot be read: {sentence(error)}", at)
         elif key == "@type":
             header.kind = value.strip().upper()
             if header.kind not in ("DTMC", "MDP"):
-                raise FormatError(f"the model is a {value.strip()}; supported are DTMC and MDP", path=path, line=i + 1)
+                fail(f"the model is a {value.strip()}; supported are DTMC and MDP", at)
         elif key == "@value_type":
             if value.strip() == "parametric":
-                raise FormatError("the model is parametric; give its parameters values first", path=path, line=i + 1)
-        elif line == "@parameters":
-            if following().strip():
-                raise FormatError("the model has parameters; give them values first", path=path, line=i + 2)
-            i += 1
+                fail("the model is parametric; give its parameters values first", at)
+        elif line in ("@parameters", "@reward_models", "@nr_states", "@nr_choices"):
+            below = decode_text(next(numbered, (0, b""))[1], path).strip("\r")
+            if line == "@parameters" and below.strip():
+                fail("the model has parameters; give them values first", at + 1)
+            elif (
+                line == "@reward_models"
+            ):  # Storm ends every name with a space, and an unnamed structure has an empty name
+                header.rewards = below.removesuffix(" ").split(" ") if below else []
+            elif line.startswith("@nr_"):
+                if not re.fullmatch(r"[0-9]{1,18}", below.strip()):
+                    fail(f"{line} must be followed by a number", at + 1)
+                setattr(header, line[4:], int(below))
         elif line == "@placeholders":
-            while i + 1 < len(lines) and not lines[i + 1].startswith(b"@"):
-                i += 1
-                name, colon, text = lines[i].partition(b":")
-                if lines[i].strip() and (not colon or not name.strip().startswith(b"$")):
-                    raise FormatError("a placeholder is written $NAME : VALUE", path=path, line=i + 1)
-                header.placeholders[name.strip()] = text.strip()
-        elif line == "@reward_models":
-            header.rewards = _reward_names(following())
-            i += 1
-        elif line in ("@nr_states", "@nr_choices"):
-            if not re.fullmatch(r"[0-9]{1,18}", following().strip()):
-                raise FormatError(f"{line} must be followed by a number", path=path, line=i + 2)
-            setattr(header, line[4:], int(following()))
-            i += 1
+            while at < len(lines) and not lines[at].startswith(b"@"):
+                at, raw = next(numbered)
+                name, colon, text = (part.strip() for part in raw.partition(b":"))
+                if raw.strip() and (not colon or not name.startswith(b"$")):
+                    fail("a placeholder is written $NAME : VALUE", at)
+                header.placeholders[name] = text
         elif line == "@model":
-            header.end = i + 1
+            header.end = at
             break
-        else:
-            raise FormatError(f'"{line[:40]}" is not part of a DRN header', path=path, line=i + 1)
-        i += 1
+        elif line and not line.startswith("//"):
+            fail(f'"{line[:40]}" is not part of a DRN header', at)
     for missing, part in ((not header.end, "@model"), (not header.kind, "@type"), (not header.states, "@nr_states")):
         if missing:
             raise FormatError(f"the header has no {part}; this is not a whole DRN file", path=path)
     return header
-
-
-def _reward_names(line: str) -> list[str]:
-    # Storm ends every name with a space, and an unnamed structure has an empty name.
-    return line.removesuffix(" ").split(" ") if line else []
 
 
 class _Lines:

@@ -51,13 +51,15 @@ def write_policy_file(policy: Policy, path: Path, about: Mapping[str, Any] | Non
     """Write a policy as JSON or CSV, by the name's ending."""
     if not isinstance(policy, MemoryPolicy) and policy.steps is None and MemoryPolicy.knows(policy):
         policy = MemoryPolicy.of(policy)
-    memory = _memory(policy) if isinstance(policy, MemoryPolicy) else None
-    decisions = _remembered(policy) if isinstance(policy, MemoryPolicy) else decisions_of(policy)
-    columns = COLUMNS if memory is None else REMEMBERED
+    if isinstance(policy, MemoryPolicy):
+        kind, columns, memory = "with memory", REMEMBERED, _memory(policy)
+        states, decisions = policy.product.base.states, _remembered(policy)
+    else:
+        kind, columns, memory = "deterministic", COLUMNS, None
+        states, decisions = policy.graph.states, decisions_of(policy)
     if path.suffix == ".json":
-        kind = "randomised" if policy.weight is not None else "deterministic" if memory is None else "with memory"
+        kind = kind if policy.weight is None else "randomised"
         given = None if about is None else dict(about)
-        states = policy.product.base.states if isinstance(policy, MemoryPolicy) else policy.graph.states
         file = _File(states, list(decisions), kind, policy.steps, given, memory)
         store(path, msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n")
     elif path.suffix == ".csv":

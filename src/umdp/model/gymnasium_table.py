@@ -29,7 +29,8 @@ def read_table(
     states = len(table)
     if sorted(table) != list(range(states)):
         raise ModelError(f"the table must have the states 0 to {states - 1}")
-    outcomes = [(s, a, o) for s in range(states) for a in table[s] for o in table[s][a]]
+    choices = [(s, a, table[s][a]) for s in range(states) for a in table[s]]
+    outcomes = [(s, a, each) for s, a, listed in choices for each in listed]
     for s, a, each in outcomes:
         if len(each) != 4:
             raise ModelError(f"state {s}, action {a}: an outcome is (probability, successor, reward, terminated)")
@@ -41,9 +42,8 @@ def read_table(
     goal = np.zeros(states, dtype=np.bool_)
     goal[successor[terminated.astype(bool) & (reward > 0)]] = True
 
-    sizes = [[len(table[s][a]) for a in table[s]] for s in range(states)]
-    choice_ptr = np.concatenate([[0], np.cumsum([n for row in sizes for n in row])]).astype(np.int64)
-    state_ptr = np.concatenate([[0], np.cumsum([len(row) for row in sizes])]).astype(np.int64)
+    choice_ptr = np.cumsum([0, *(len(listed) for _, _, listed in choices)])
+    state_ptr = np.cumsum([0, *(len(table[s]) for s in range(states))])
     source = np.array([s for s, *_ in outcomes])
     stays = ends[source]  # the table may let a terminated state go on; the environment never does
     successor = np.where(stays, source, successor)
@@ -56,7 +56,7 @@ def read_table(
         "successor": successor.astype(np.int32),
         "probability": probability.astype(np.float64),
         "initial": initial,
-        "actions": [str(a) for s in range(states) for a in table[s]],
+        "actions": [str(a) for _, a, _ in choices],
         "rewards": rewards,
         **annotations,
         "labels": {TERMINATED: ends, "goal": goal, "fail": ends & ~goal, **annotations.get("labels", {})},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +12,13 @@ from umdp.model.process import Graph
 from umdp.model.rewards import TERMINATED, Rewards, Units
 from umdp.statements import DiagnosticCode, Statement, say
 
-__all__ = ["Structures", "in_units", "own_rewards", "reward_structures"]
-
-
-class Structures(NamedTuple):
-    """Reward structures, and what was done to the rewards; None where they are as they were."""
-
-    rewards: dict[str, Rewards]
-    note: Statement | None
+__all__ = ["in_units", "own_rewards", "reward_structures"]
 
 
 def reward_structures(
     paid: NDArray[np.float64], ending: NDArray[np.bool_], beyond: NDArray[np.bool_] | None = None
-) -> Structures:
-    """Return rewards on transitions, of whatever sign, as a structure of numbers of at least 0.
+) -> tuple[dict[str, Rewards], Statement | None]:
+    """Return rewards on transitions, of whatever sign, as a structure of numbers of at least 0, and what was done to them.
 
     Rewards that are never negative are the structure ``reward``, rewards that are never positive ``cost``, turned around. Of
     both signs:
@@ -45,33 +37,33 @@ def reward_structures(
 
     Examples
     --------
-    >>> taxi = reward_structures(np.array([-1.0, -10.0, 20.0, 0.0]), np.array([False, False, True, False]))
-    >>> taxi.rewards["cost"].transition, taxi.rewards["cost"].units
+    >>> taxi, note = reward_structures(np.array([-1.0, -10.0, 20.0, 0.0]), np.array([False, False, True, False]))
+    >>> taxi["cost"].transition, taxi["cost"].units
     (array([ 1., 10.,  0.,  0.]), Units(sign=-1, once=20.0, every=0.0, off=0.0))
-    >>> print(taxi.note)
+    >>> print(note)
     rewards range from -10 to 20: "cost" counts down from 20 at the end, so that the return is 20 - cost; ask for ...
     """
     if not (paid > 0).any():
         turned = {"cost": Rewards(transition=np.abs(paid), units=Units(sign=-1))}
-        return Structures(turned if paid.any() else {}, None)
+        return turned if paid.any() else {}, None
     if not (paid < 0).any():
-        return Structures({"reward": Rewards(transition=paid)}, None)
+        return {"reward": Rewards(transition=paid)}, None
     least, most = float(paid.min()), float(paid.max())
     on_the_way = paid[~ending]
     if not (on_the_way < 0).any():
         shifted, off = _sum(paid, np.where(ending, -least, 0.0))
         above = Rewards(transition=shifted, units=Units(once=least, off=off))
         note = say(DiagnosticCode.SUM_FROM_LEAST, least=least, most=most, label=TERMINATED)
-        return Structures({"reward": above}, note)
+        return {"reward": above}, note
     if not (on_the_way > 0).any():
         shifted, off = _sum(-paid, np.where(ending, most, 0.0))
         below = Rewards(transition=shifted, units=Units(sign=-1, once=most, off=off))
-        return Structures({"cost": below}, say(DiagnosticCode.COST_TO_MOST, least=least, most=most, label=TERMINATED))
+        return {"cost": below}, say(DiagnosticCode.COST_TO_MOST, least=least, most=most, label=TERMINATED)
     shift = -least
     shifted, off = _sum(paid, np.full(paid.size, shift))
     every = np.where(np.zeros_like(ending) if beyond is None else beyond, 0.0, shifted)
     structure = Rewards(transition=every, units=Units(every=shift, off=off))
-    return Structures({"reward": structure}, say(DiagnosticCode.EVERY_STEP, least=least, most=most))
+    return {"reward": structure}, say(DiagnosticCode.EVERY_STEP, least=least, most=most)
 
 
 def own_rewards(graph: Graph, rewards: Rewards) -> tuple[Rewards, float]:
