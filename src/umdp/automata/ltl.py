@@ -8,13 +8,12 @@ formulas have equal numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from umdp.errors import OutOfTime, SpecError
 
 __all__ = ["FALSE", "FF", "TRUE", "TT", "Clauses", "Formulas", "Node"]
 
-Node: TypeAlias = tuple[object, ...]
 Clauses: TypeAlias = frozenset[frozenset[int]]
 """A disjunction of conjunctions of formulas that are neither: no clause follows from another."""
 
@@ -22,6 +21,16 @@ TRUE, FALSE = 0, 1
 TT: Clauses = frozenset([frozenset()])
 FF: Clauses = frozenset()
 MOST_CLAUSES = 20_000
+
+
+class Node(NamedTuple):
+    """A formula: an operator, the formulas it applies to, and a number of steps; of a literal, the atom and whether it holds."""
+
+    operator: str
+    parts: tuple[int, ...] = ()
+    steps: int | None = None
+    atom: int = -1
+    holds: bool = True
 
 
 class Formulas:
@@ -41,12 +50,12 @@ class Formulas:
 
     def __init__(self, late: Callable[[], bool] = lambda: False) -> None:
         self._late = late
-        self.nodes: list[Node] = [("true",), ("false",)]
+        self.nodes = [Node("true"), Node("false")]
         self._numbers: dict[Node, int] = {node: number for number, node in enumerate(self.nodes)}
         self._after: dict[tuple[int, int], Clauses] = {}
         self._clauses: dict[int, Clauses] = {}
 
-    def _make(self, *node: object) -> int:
+    def _make(self, node: Node) -> int:
         number = self._numbers.setdefault(node, len(self.nodes))
         if number == len(self.nodes):
             self.nodes.append(node)
@@ -56,7 +65,7 @@ class Formulas:
 
     def literal(self, atom: int, holds: bool) -> int:
         """Return the formula that an atom holds, or does not, in the first letter."""
-        return self._make("literal", atom, holds)
+        return self._make(Node("literal", atom=atom, holds=holds))
 
     def conjunction(self, parts: Iterable[int]) -> int:
         """Return the conjunction of formulas."""
@@ -69,25 +78,25 @@ class Formulas:
     def _junction(self, operator: str, parts: Iterable[int], neutral: int, absorbing: int) -> int:
         flat: set[int] = set()
         for part in parts:
-            flat.update(self._parts(part) if self.nodes[part][0] == operator else (part,))
+            flat.update(self._several(part, operator))
         flat.discard(neutral)
         if absorbing in flat:
             return absorbing
         if len(flat) < 2:
             return flat.pop() if flat else neutral
-        return self._make(operator, *sorted(flat))
+        return self._make(Node(operator, tuple(sorted(flat))))
 
-    def _parts(self, formula: int) -> tuple[int, ...]:
-        return tuple(part for part in self.nodes[formula][1:] if isinstance(part, int))
+    def _several(self, formula: int, operator: str) -> tuple[int, ...]:
+        return self.nodes[formula].parts if self.nodes[formula].operator == operator else (formula,)
 
     def next(self, formula: int, steps: int = 1) -> int:
         """Return that a formula holds after a number of steps."""
         if steps == 0 or formula in (TRUE, FALSE):
             return formula
         node = self.nodes[formula]
-        if node[0] == "X":
-            return self.next(node[1], steps + node[2])  # type: ignore[arg-type,operator]
-        return self._make("X", formula, steps)
+        if node.operator == "X":
+            return self.next(node.parts[0], steps + (node.steps or 0))
+        return self._make(Node("X", (formula,), steps))
 
     def until(self, left: int, right: int, steps: int | None = None) -> int:
         """Return that `right` holds, after `steps` at most where given, and `left` before."""
@@ -95,7 +104,7 @@ class Formulas:
             return right
         if steps is None and left == TRUE and self._is("U", right, TRUE):
             return right  # F F a
-        return self._make("U", left, right, steps)
+        return self._make(Node("U", (left, right), steps))
 
     def release(self, left: int, right: int, steps: int | None = None) -> int:
         """Return that `right` holds, through `steps` where given, up to and with the moment where `left` does."""
@@ -103,11 +112,10 @@ class Formulas:
             return right
         if steps is None and left == FALSE and self._is("R", right, FALSE):
             return right  # G G a
-        return self._make("R", left, right, steps)
+        return self._make(Node("R", (left, right), steps))
 
     def _is(self, operator: str, formula: int, left: int) -> bool:
-        node = self.nodes[formula]
-        return node[0] == operator and node[1] == left and node[3] is None
+        return self.unbounded(formula, operator) and self.nodes[formula].parts[0] == left
 
     def eventually(self, formula: int, steps: int | None = None) -> int:
         """Return that a formula holds at some time."""
@@ -122,7 +130,7 @@ class Formulas:
     def unbounded(self, formula: int, operator: str) -> bool:
         """Whether a formula is an until (``"U"``) or release (``"R"``) without step bound."""
         node = self.nodes[formula]
-        return node[0] == operator and node[3] is None
+        return node.operator == operator and node.steps is None
 
     def is_always(self, formula: int) -> bool:
         """Whether a formula is ``G`` of another, without step bound."""
@@ -130,10 +138,7 @@ class Formulas:
 
     def children(self, formula: int) -> tuple[int, ...]:
         """Return the formulas directly inside one."""
-        node = self.nodes[formula]
-        if node[0] in ("&", "|"):
-            return self._parts(formula)
-        return {"X": node[1:2], "U": node[1:3], "R": node[1:3]}.get(str(node[0]), ())  # type: ignore[return-value]
+        return self.nodes[formula].parts
 
     def walk(self, formulas: Iterable[int]) -> Iterator[int]:
         """Iterate over formulas and all inside them, each once."""
@@ -152,25 +157,24 @@ class Formulas:
             found = replace(formula)
             if found is None:
                 node = self.nodes[formula]
-                inner = [self.replaced(child, replace, memo) for child in self.children(formula)]
-                found = self._rebuilt(node, inner)
+                found = self._rebuilt(formula, [self.replaced(child, replace, memo) for child in node.parts])
             memo[formula] = found
         return memo[formula]
 
-    def _rebuilt(self, node: Node, inner: list[int]) -> int:
-        steps: int | None = node[-1]  # type: ignore[assignment]
-        match node[0]:
+    def _rebuilt(self, formula: int, inner: list[int]) -> int:
+        node = self.nodes[formula]
+        match node.operator:
             case "&":
                 return self.conjunction(inner)
             case "|":
                 return self.disjunction(inner)
             case "X":
-                return self.next(inner[0], steps or 0)
+                return self.next(inner[0], node.steps or 0)
             case "U":
-                return self.until(inner[0], inner[1], steps)
+                return self.until(inner[0], inner[1], node.steps)
             case "R":
-                return self.release(inner[0], inner[1], steps)
-        return self._make(*node)
+                return self.release(inner[0], inner[1], node.steps)
+        return formula
 
     # Clauses, and what is left after a letter
 
@@ -178,12 +182,12 @@ class Formulas:
         """Return a formula as a disjunction of conjunctions; equal for formulas that are equal as such."""
         if formula not in self._clauses:
             node = self.nodes[formula]
-            if node[0] in ("true", "false"):
-                made = TT if node[0] == "true" else FF
-            elif node[0] == "&":
-                made = self.both(*map(self.clauses, self.children(formula)))
-            elif node[0] == "|":
-                made = self.either(*map(self.clauses, self.children(formula)))
+            if node.operator in ("true", "false"):
+                made = TT if node.operator == "true" else FF
+            elif node.operator == "&":
+                made = self.both(*map(self.clauses, node.parts))
+            elif node.operator == "|":
+                made = self.either(*map(self.clauses, node.parts))
             else:
                 made = frozenset([frozenset([formula])])
             self._clauses[formula] = made
@@ -222,22 +226,21 @@ class Formulas:
 
     def _implies(self, one: int, other: int) -> bool:
         a, b = self.nodes[one], self.nodes[other]
-        if a[0] != b[0] or a[0] not in ("U", "R") or a[1:3] != b[1:3]:
+        if a.operator != b.operator or a.operator not in ("U", "R") or a.parts != b.parts:
             return False
-        if a[0] == "U":  # what is to be reached without a bound is told apart, since guesses are made about it
-            return a[3] is not None and b[3] is not None and a[3] <= b[3]  # type: ignore[operator]
-        return b[3] is not None and (a[3] is None or b[3] <= a[3])  # type: ignore[operator]
+        if a.operator == "U":  # what is to be reached without a bound is told apart, since guesses are made about it
+            return a.steps is not None and b.steps is not None and a.steps <= b.steps
+        return b.steps is not None and (a.steps is None or b.steps <= a.steps)
 
     def _lean(self, clause: frozenset[int]) -> frozenset[int]:
         """Return a conjunction without the parts that others imply: by narrower step bounds, or because they hold always."""
         if len(clause) < 2:
             return clause
-        bounded = [part for part in clause if self.nodes[part][0] in ("U", "R")]
+        bounded = [part for part in clause if self.nodes[part].operator in ("U", "R")]
         weak = {b for b in bounded if any(a != b and self._implies(a, b) for a in bounded)}
         for part in bounded:
             if self.is_always(part):
-                inner = self.children(part)[1]
-                weak.update(self._parts(inner) if self.nodes[inner][0] == "&" else (inner,))
+                weak.update(self._several(self.children(part)[1], "&"))
         return clause - weak if weak else clause
 
     def after(self, state: Clauses, letter: int) -> Clauses:
@@ -252,44 +255,44 @@ class Formulas:
 
     def _progress(self, formula: int, letter: int) -> Clauses:
         node = self.nodes[formula]
-        match node:
-            case ("literal", int(atom), holds):
-                return TT if (letter >> atom & 1) == holds else FF
-            case ("X", int(inner), int(steps)):
-                return self.clauses(self.next(inner, steps - 1))
-            case ("U", int(left), int(right), steps):
-                later = self.until(left, right, None if steps is None else steps - 1)  # type: ignore[operator]
-                on = self.both(self.after(self.clauses(left), letter), self.clauses(later))
+        steps = None if node.steps is None else node.steps - 1
+        match node.operator, node.parts:
+            case "literal", _:
+                return TT if (letter >> node.atom & 1) == node.holds else FF
+            case "X", (inner,):
+                return self.clauses(self.next(inner, steps or 0))
+            case "U", (left, right):
+                later = self.clauses(self.until(left, right, steps))
+                on = self.both(self.after(self.clauses(left), letter), later)
                 return self.either(self.after(self.clauses(right), letter), on)
-            case ("R", int(left), int(right), steps):
-                later = self.release(left, right, None if steps is None else steps - 1)  # type: ignore[operator]
-                on = self.either(self.after(self.clauses(left), letter), self.clauses(later))
+            case "R", (left, right):
+                later = self.clauses(self.release(left, right, steps))
+                on = self.either(self.after(self.clauses(left), letter), later)
                 return self.both(self.after(self.clauses(right), letter), on)
-        raise AssertionError(f"clauses have no {node[0]}")
+        raise AssertionError(f"clauses have no {node.operator}")
 
     # Showing formulas
 
     def text(self, formula: int) -> str:
         """Return a formula as text, with atoms ``p0``, ``p1``."""
         node = self.nodes[formula]
-        inner = [self._operand(child) for child in self.children(formula)]
-        match node[0]:
+        inner = [self._operand(child) for child in node.parts]
+        match node.operator:
             case "literal":
-                return f"{'' if node[2] else '!'}p{node[1]}"
+                return f"{'' if node.holds else '!'}p{node.atom}"
             case "&" | "|":
-                return f" {node[0]} ".join(inner)
+                return f" {node.operator} ".join(inner)
             case "X":
-                return f"X{'' if node[2] == 1 else f'^{node[2]}'} {inner[0]}"
+                return f"X{'' if node.steps == 1 else f'^{node.steps}'} {inner[0]}"
             case "U" | "R":
-                bound = "" if node[3] is None else f"<={node[3]}"
-                short = {("U", TRUE): "F", ("R", FALSE): "G"}.get((str(node[0]), node[1]))  # type: ignore[arg-type]
-                return f"{short}{bound} {inner[1]}" if short else f"{inner[0]} {node[0]}{bound} {inner[1]}"
-        return str(node[0])
+                bound = "" if node.steps is None else f"<={node.steps}"
+                short = {("U", TRUE): "F", ("R", FALSE): "G"}.get((node.operator, node.parts[0]))
+                return f"{short}{bound} {inner[1]}" if short else f"{inner[0]} {node.operator}{bound} {inner[1]}"
+        return node.operator
 
     def _operand(self, formula: int) -> str:
-        text = self.text(formula)
-        binary = self.nodes[formula][0] in ("&", "|") or (self.nodes[formula][0] in ("U", "R") and text[0] not in "FG")
-        return f"({text})" if binary else text
+        text, operator = self.text(formula), self.nodes[formula].operator
+        return f"({text})" if operator in ("&", "|") or (operator in ("U", "R") and text[0] not in "FG") else text
 
     def shown(self, state: Clauses) -> str:
         """Return clauses as text."""
