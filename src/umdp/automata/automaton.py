@@ -82,7 +82,7 @@ class Automaton:
 
     @property
     def settled(self) -> NDArray[np.bool_]:
-        """The states from which every run comes to rest where all is accepted, shape (Q,); of an automaton without jumps."""
+        """The states from which every run ends in a sink that accepts, shape (Q,); of an automaton without jumps."""
         good = self.sinks & np.any([pair.repeat & ~pair.avoid for pair in self.pairs], axis=0)
         while True:
             more: NDArray[np.bool_] = good | good[self.step].all(axis=1)

@@ -55,7 +55,7 @@ class LabelledAutomaton:
         return tuple(_spelled(name, self.atoms) for name in self.automaton.names)
 
     def reads(self, model: StateSpace) -> bool:
-        """Whether the letters are those that the states of a model spell, and where all is lost that for it."""
+        """Whether this was made for the letters that a model's states spell, with the last one for what nobody has listed."""
         try:
             code = self.automaton.codes(_letters(list(self.atoms if self.rest is None else self.atoms[:-1]), model))
         except SpecError:
@@ -65,7 +65,7 @@ class LabelledAutomaton:
         return np.array_equal(code, self.code)
 
     def losing(self, rest: int) -> LabelledAutomaton:
-        """Return this with one more memory, in which all is lost: that after the state that stands for what nobody has listed.
+        """Return this with one more memory, in which nothing is accepted: that after the state for what nobody has listed.
 
         What was settled before stays settled. So a product has one such state, as a graph has.
         """

@@ -85,7 +85,7 @@ class MemoryPolicy(Policy):
         )
 
     def memories(self) -> tuple[str, ...]:
-        """Return what each state of the memory stands for: what is still to be seen to."""
+        """Return what each state of the memory stands for: what the run still has to do."""
         return tuple(self.product.name(q) for q in range(self.product.reading.automaton.states))
 
     def decisions(self) -> Iterator[tuple[int, int, int, int]]:

@@ -212,7 +212,7 @@ class Product:
         return int(order[at]) if at < keys.size and keys[at] == key else -1
 
     def first(self, state: int) -> int:
-        """Return the memory with which a state is begun in."""
+        """Return the memory of a run that begins in a state."""
         automaton = self.reading.automaton
         return int(automaton.step[automaton.initial, self.reading.code[state]])
 
@@ -221,7 +221,7 @@ class Product:
         return int(self.reading.automaton.step[memory, self.reading.code[state]])
 
     def name(self, memory: int) -> str:
-        """Return what a memory stands for: what is still to be seen to."""
+        """Return what a memory stands for: what the run still has to do."""
         names = self.reading.names
         return names[memory] if names else str(memory)
 
@@ -229,13 +229,13 @@ class Product:
         return f"Product of {self.base.states:,} states and {self.reading.automaton!r}: {self.model!r}"
 
     def attached(self) -> Product:
-        """Return this product, known from now on to whoever has the graph of its model, such as a policy."""
+        """Return this product, which `product_of` finds from now on by the graph of its model."""
         self.model.graph.__dict__["_product"] = self
         return self
 
 
 def product_of(graph: Graph) -> Product | None:
-    """Return the product that a graph is that of, where it is known; otherwise None."""
+    """Return the product whose graph this is; None where none is known."""
     found: Product | None = graph.graph.__dict__.get("_product")
     return found
 

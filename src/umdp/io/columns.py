@@ -24,7 +24,7 @@ ROWS, WORDS, NAMED, PLACE = range(4)  # what is counted while a table is read
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What the lines of a table say.
+    """The columns of a table, as they were read.
 
     Attributes
     ----------

@@ -48,21 +48,17 @@ class Fitted(NamedTuple):
 def decisions_of(policy: Policy) -> Iterator[Decision]:
     """Yield every decision of a policy, with names and numbers."""
     graph = policy.graph
-    owner = graph.choice_state.tolist()
-    first = graph.state_ptr.tolist()
+    owner, first = graph.choice_state.tolist(), graph.state_ptr.tolist()
     names = [graph.state_name(s) for s in range(graph.states)]
-    rows: list[tuple[int | None, list[int], list[float]]] = []
-    if policy.weight is not None:
-        taken = np.flatnonzero(policy.weight > 0)
-        rows.append((None, taken.tolist(), policy.weight[taken].tolist()))
+    made: Iterable[tuple[int | None, int, float]]
+    if policy.choice is None:
+        made = ((None, choice, weight) for choice, weight in enumerate(policy.weights().tolist()) if weight > 0)
     else:
-        assert policy.choice is not None
-        for step, chosen in enumerate(np.atleast_2d(policy.choice)):
-            rows.append((None if policy.steps is None else step, chosen.tolist(), [1.0] * graph.states))
-    for number, choices, weights in rows:
-        for choice, weight in zip(choices, weights, strict=True):
-            s = owner[choice]
-            yield Decision(names[s], graph.action_name(choice), s, choice - first[s], number, weight)
+        rows = enumerate(np.atleast_2d(policy.choice).tolist())
+        made = ((None if policy.steps is None else step, choice, 1.0) for step, row in rows for choice in row)
+    for step, choice, weight in made:
+        s = owner[choice]
+        yield Decision(names[s], graph.action_name(choice), s, choice - first[s], step, weight)
 
 
 def fit_policy(policy: Policy, graph: Graph, *, partly: bool = False) -> Fitted:

@@ -61,7 +61,7 @@ class _Header:
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """What follows the header.
+    """The states, choices and transitions of a DRN file, and what stands beside them.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class _Held:
-    """What a large array that only this package holds lies in: nobody can make it writable, and models may share it."""
+    """The buffer of a large array that only this package holds: nobody can make it writable, and models may share it."""
 
     __slots__ = ("__array_interface__", "_array")
 
@@ -39,7 +39,7 @@ class _Held:
 
 
 class _Bytes(bytes):
-    """What a small one lies in: a class of its own, since bytes of a pickle may lie below arrays that are writable."""
+    """The buffer of a small one: a class of its own, since bytes of a pickle may lie below arrays that are writable."""
 
 
 def owned(array: NDArray[Scalar]) -> NDArray[Scalar]:
