@@ -6,6 +6,7 @@ The format has no initial state, which is state 0 then, and no names. Its termin
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +26,11 @@ HEADER = ("states", "actions", "terminal states")
 
 def read_bmdp(path: Path) -> Model:
     """Return the model in a bmdp-tool file, an MDP where its bounds coincide; a bare terminal state stays where it is."""
-    rows = [(number, line.split()) for number, line in enumerate(load(path).splitlines(), 1)]
-    rows = [(number, words) for number, words in rows if words]
-    states, actions, count = _header(rows, path)
-    terminal = _terminal(rows[3 : 3 + count], states, count, path)
-    table = Table(path, [words for _, words in rows[3 + count :]], [number for number, _ in rows[3 + count :]], [])
+    lines = [(number, line.split()) for number, line in enumerate(load(path).splitlines(), 1) if line.strip()]
+    table = Table(path, [words for _, words in lines], [number for number, _ in lines], [])
+    states, actions, count = (_taken(table, place) for place in range(len(HEADER)))
+    terminal = _terminal(Table(path, table.rows[:count], table.lines[:count], []), states, count)
+    del table.rows[:count], table.lines[:count]
     table.check_lengths(5, 5, LAYOUT)
     if not table.size:
         raise FormatError(f"there are no transitions; lines read {LAYOUT}", path=path)
@@ -103,34 +104,29 @@ def _marked(model: Model, path: Path) -> NDArray[np.bool_]:
     return next(iter(labels.values()), np.zeros(model.states, dtype=np.bool_))
 
 
-def _header(rows: list[tuple[int, list[bytes]]], path: Path) -> tuple[int, int, int]:
-    counts = []
-    for place, what in enumerate(HEADER):
-        if place >= len(rows):
-            raise FormatError(f"the file ends before the number of {what}", path=path)
-        number, words = rows[place]
-        if len(words) != 1:
-            hint = "" if place else "; .txt files are bmdp-tool's, a log ends in .csv"
-            said = f"{show(b' '.join(words))} should be the number of {what}, alone{hint}"
-            raise FormatError(said, path=path, line=number)
-        counts.append(int(ints(words, [number], f"the number of {what}", path, 2**31)[0]))
-        if place < 2 and counts[-1] < 1:
-            raise FormatError(f"the number of {what} is 0; there must be one", path=path, line=number)
-    return counts[0], counts[1], counts[2]
+def _taken(table: Table, place: int) -> int:
+    """Take off a line of the header, and return its number."""
+    what = f"the number of {HEADER[place]}"
+    if not table.size:
+        raise FormatError(f"the file ends before {what}", path=table.path)
+    if len(table.first) != 1:
+        hint = "" if place else "; .txt files are bmdp-tool's, a log ends in .csv"
+        table.fail(f"{show(table.text(0))} should be {what}, alone{hint}", 0)
+    count = int(ints(table.first, table.lines[:1], what, table.path, 2**31)[0])
+    if place < 2 and count < 1:
+        table.fail(f"{what} is 0; there must be one", 0)
+    table.take_first()
+    return count
 
 
-def _terminal(rows: list[tuple[int, list[bytes]]], states: int, count: int, path: Path) -> NDArray[np.int64]:
-    for number, words in rows:
+def _terminal(table: Table, states: int, count: int) -> NDArray[Any]:
+    for row, words in enumerate(table.rows):
         if len(words) != 1:
-            raise FormatError(
-                f"{show(b' '.join(words))} should be a terminal state, alone; the file declares {count} "
-                f"terminal {nouns(count, 'state')}",
-                path=path,
-                line=number,
-            )
-    if len(rows) < count:
-        raise FormatError(f"the file declares {count} terminal states and ends after {len(rows)}", path=path)
-    return ints([words[0] for _, words in rows], [number for number, _ in rows], "terminal state", path, states)
+            said = f"{show(table.text(row))} should be a terminal state, alone; the file declares {count} "
+            table.fail(f"{said}terminal {nouns(count, 'state')}", row)
+    if table.size < count:
+        raise FormatError(f"the file declares {count} terminal states and ends after {table.size}", path=table.path)
+    return table.ints(0, "terminal state", states)
 
 
 def padded_choices(graph: Graph) -> tuple[NDArray[np.int64], int]:

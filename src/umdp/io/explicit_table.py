@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Names", "Table"]
 
+_ABOVE = re.compile(rb"(?:[^\S\n]*(?:#[^\n]*)?\n)*")  # blank lines and comments
 _COUNTS = {2: "STATES TRANSITIONS", 3: "STATES CHOICES TRANSITIONS"}
 
 Names = tuple[NDArray[np.int32], list[bytes]]
@@ -183,17 +184,13 @@ def _scanned(data: bytes, path: Path) -> Table | None:
     """Return the table in a large file; None where something in it is unusual, be it right or wrong."""
     from umdp.io.columns import Columns, scan
 
-    at, number, comments = 0, 1, []
-    while True:
-        end = data.find(b"\n", at)
-        if end < 0:
-            return None
-        first = data[at:end].split()
-        if first and not first[0].startswith(b"#"):
-            break
-        if data.startswith(b"#", at):
-            comments.append(decode_text(data[at:end], path).strip())
-        at, number = end + 1, number + 1
+    above = _ABOVE.match(data)
+    at = above.end() if above else 0
+    end = data.find(b"\n", at)
+    if end < 0:
+        return None
+    first, number = data[at:end].split(), data.count(b"\n", 0, at) + 1
+    comments = [decode_text(line, path).strip() for line in data[:at].split(b"\n") if line.startswith(b"#")]
     rewards = path.suffix != ".tra"
     wide = {b"mdp": 3, b"dtmc": 2}.get(first[0].lower(), len(first)) if path.suffix != ".srew" else 1
     if wide not in (1, 2, 3):

@@ -279,22 +279,11 @@ def _sound(
     result = np.asarray(operation(left, right))
     if result.dtype.kind == "i":
         exact = operation(left.astype(np.float64), right.astype(np.float64))
-        # The float is off by a rounding at most, hence the margin below 2**63.
-        _refuse(
-            node,
-            active,
-            ~(np.abs(exact) < 2.0**63 - 2.0**11),
-            "the integer is too large",
-            "use 1.0 * to compute with fractions",
-        )
+        large = ~(np.abs(exact) < 2.0**63 - 2.0**11)  # the float is off by a rounding at most, hence the margin
+        _refuse(node, active, large, "the integer is too large", "use 1.0 * to compute with fractions")
     else:
-        _refuse(
-            node,
-            active,
-            ~np.isfinite(result),
-            "the result is not a finite number",
-            "check the values it is computed from",
-        )
+        wrong = ~np.isfinite(result)
+        _refuse(node, active, wrong, "the result is not a finite number", "check the values it is computed from")
     return result
 
 

@@ -63,13 +63,13 @@ def _parser() -> Lark:
     return Lark(grammar, parser="lalr", lexer="basic", start=["property", "expression", "reserved"])
 
 
-def _less(value: Expression) -> int | Expression:
-    """Return the largest number of steps that is less than a bound."""
+def _shifted(value: Expression, by: int) -> int | Expression:
+    """Return the number of steps that is one more, or one less, than a bound."""
     if isinstance(value, Literal) and type(value.value) is int:
-        if value.value == 0:
+        if value.value + by < 0:
             raise value.error("no number of steps is less than 0", "write <=0 for no step at all")
-        return value.value - 1
-    return Binary("-", value, Literal(1), location=value.location)
+        return value.value + by
+    return Binary("+" if by > 0 else "-", value, Literal(1), location=value.location)
 
 
 def _read(text: str, start: str, origin: str) -> object:
@@ -158,21 +158,16 @@ class _Builder:
     # Path formulas; those of R are told apart in `property`, which knows the kind
 
     def bound(self, token: Token, value: Expression) -> StepBound:
-        return value if token == "<=" else _less(value)
+        return value if token == "<=" else _shifted(value, -1)
 
     def window(self, token: Token, value: Expression) -> Window:
         match str(token):
-            case "<=":
-                return self.made(token, 0, value)
-            case "<":
-                return self.made(token, 0, _less(value))
+            case "<=" | "<":
+                return self.made(token, 0, self.bound(token, value))
             case ">=":
                 return self.made(token, value, None)
             case ">":
-                more = value.value + 1 if isinstance(value, Literal) and type(value.value) is int else None
-                return self.made(
-                    token, Binary("+", value, Literal(1), location=value.location) if more is None else more, None
-                )
+                return self.made(token, _shifted(value, 1), None)
         return self.made(token, value, value)
 
     def between(self, lower: Expression, upper: Expression) -> Window:
