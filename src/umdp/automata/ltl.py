@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from umdp.errors import OutOfTime, SpecError
 
-__all__ = ["FALSE", "FF", "TRUE", "TT", "Clauses", "Formulas", "Node"]
+__all__ = ["FALSE", "FF", "TRUE", "TT", "Clauses", "FormulaNode", "Formulas"]
 
 Clauses: TypeAlias = frozenset[frozenset[int]]
 """A disjunction of conjunctions of formulas that are neither: no clause follows from another."""
@@ -23,7 +23,7 @@ FF: Clauses = frozenset()
 MOST_CLAUSES = 20_000
 
 
-class Node(NamedTuple):
+class FormulaNode(NamedTuple):
     """A formula: an operator, the formulas it applies to, and a number of steps; of a literal, the atom and whether it holds."""
 
     operator: str
@@ -50,12 +50,12 @@ class Formulas:
 
     def __init__(self, late: Callable[[], bool] = lambda: False) -> None:
         self._late = late
-        self.nodes = [Node("true"), Node("false")]
-        self._numbers: dict[Node, int] = {node: number for number, node in enumerate(self.nodes)}
+        self.nodes = [FormulaNode("true"), FormulaNode("false")]
+        self._numbers: dict[FormulaNode, int] = {node: number for number, node in enumerate(self.nodes)}
         self._after: dict[tuple[int, int], Clauses] = {}
         self._clauses: dict[int, Clauses] = {}
 
-    def _make(self, node: Node) -> int:
+    def _make(self, node: FormulaNode) -> int:
         number = self._numbers.setdefault(node, len(self.nodes))
         if number == len(self.nodes):
             self.nodes.append(node)
@@ -65,7 +65,7 @@ class Formulas:
 
     def literal(self, atom: int, holds: bool) -> int:
         """Return the formula that an atom holds, or does not, in the first letter."""
-        return self._make(Node("literal", atom=atom, holds=holds))
+        return self._make(FormulaNode("literal", atom=atom, holds=holds))
 
     def conjunction(self, parts: Iterable[int]) -> int:
         """Return the conjunction of formulas."""
@@ -84,7 +84,7 @@ class Formulas:
             return absorbing
         if len(flat) < 2:
             return flat.pop() if flat else neutral
-        return self._make(Node(operator, tuple(sorted(flat))))
+        return self._make(FormulaNode(operator, tuple(sorted(flat))))
 
     def _several(self, formula: int, operator: str) -> tuple[int, ...]:
         return self.nodes[formula].parts if self.nodes[formula].operator == operator else (formula,)
@@ -96,7 +96,7 @@ class Formulas:
         node = self.nodes[formula]
         if node.operator == "X":
             return self.next(node.parts[0], steps + (node.steps or 0))
-        return self._make(Node("X", (formula,), steps))
+        return self._make(FormulaNode("X", (formula,), steps))
 
     def until(self, left: int, right: int, steps: int | None = None) -> int:
         """Return that `right` holds, after `steps` at most where given, and `left` before."""
@@ -104,7 +104,7 @@ class Formulas:
             return right
         if steps is None and left == TRUE and self._is("U", right, TRUE):
             return right  # F F a
-        return self._make(Node("U", (left, right), steps))
+        return self._make(FormulaNode("U", (left, right), steps))
 
     def release(self, left: int, right: int, steps: int | None = None) -> int:
         """Return that `right` holds, through `steps` where given, up to and with the moment where `left` does."""
@@ -112,7 +112,7 @@ class Formulas:
             return right
         if steps is None and left == FALSE and self._is("R", right, FALSE):
             return right  # G G a
-        return self._make(Node("R", (left, right), steps))
+        return self._make(FormulaNode("R", (left, right), steps))
 
     def _is(self, operator: str, formula: int, left: int) -> bool:
         return self.unbounded(formula, operator) and self.nodes[formula].parts[0] == left

@@ -93,7 +93,7 @@ def read_drn(path: Path) -> Model:
     lines = data.split(b"\n")
     del data
     header = _header(lines, path)
-    return _model(header, _Lines(header, lines, path).read(), path)
+    return _model(header, _DrnLines(header, lines, path).read(), path)
 
 
 def _read_large(data: bytes, path: Path) -> Model | None:
@@ -175,7 +175,7 @@ def _header(lines: list[bytes], path: Path) -> _Header:
     return header
 
 
-class _Lines:
+class _DrnLines:
     """The lines of a model, read one by one: whatever is wrong is said with the line where it stands."""
 
     def __init__(self, header: _Header, lines: list[bytes], path: Path) -> None:

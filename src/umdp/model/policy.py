@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -271,13 +271,18 @@ def _spans(ptr: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]
     return entries
 
 
+def _annotations(model: Graph) -> dict[str, Any]:
+    """Return what is known besides the rows and their numbers, by name."""
+    return {each.name: getattr(model, each.name) for each in fields(Graph) if each.kw_only}
+
+
 def _part(values: NDArray[np.float64] | None, places: NDArray[np.int64]) -> NDArray[np.float64] | None:
     return None if values is None else values[places]
 
 
 def _select(model: M, choice: NDArray[np.int64]) -> M:
     entries = _spans(model.choice_ptr, choice)
-    more = model.annotations()
+    more = _annotations(model)
     more["actions"] = None if model.actions is None else (model.actions[0][choice], model.actions[1])
     more["rewards"] = {
         name: replace(each, choice=_part(each.choice, choice), transition=_part(each.transition, entries))
@@ -289,7 +294,7 @@ def _select(model: M, choice: NDArray[np.int64]) -> M:
 
 def _mix(model: MDP, weight: NDArray[np.float64]) -> MDP:
     p = model.probability * weight[owner(model.choice_ptr)]
-    more = model.annotations() | {"actions": None}
+    more = _annotations(model) | {"actions": None}
     more["rewards"] = {
         name: replace(each, choice=None if each.choice is None else row_sums(model.state_ptr, each.choice * weight))
         for name, each in model.rewards.items()
@@ -315,7 +320,7 @@ def _split(model: IntervalMDP, weight: NDArray[np.float64]) -> IntervalMDP:
         rewards[name] = Rewards(on_state, on_choice, on_transition, units=r.units)
     names = [model.state_name(s) for s in range(states)]
     names += [f"{names[model.choice_state[c]]}/{model.action_name(int(c))}" for c in taken]
-    more = model.annotations() | {"actions": None, "state_names": names, "rewards": rewards}
+    more = _annotations(model) | {"actions": None, "state_names": names, "rewards": rewards}
     for part in ("labels", "variables"):
         more[part] = {name: np.concatenate([values, values[parents]]) for name, values in more[part].items()}
     bounds = (np.concatenate([weight[taken], each[entries]]) for each in model.numbers)

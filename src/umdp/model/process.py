@@ -142,9 +142,10 @@ class Graph(CompressedRows):
         state, successor = int(self.choice_state[choice]), int(self.successor[transition])
         return self.state_name(state), self.action_name(choice), self.state_name(successor)
 
-    def annotations(self) -> dict[str, Any]:
-        """Return what is known besides the rows, by name: initial, labels, rewards and so on, as it is given to a model."""
-        return {each.name: getattr(self, each.name) for each in fields(Graph) if each.kw_only}
+    @property
+    def numbers(self) -> tuple[NDArray[np.float64], ...]:
+        """What is known of each transition, (T,) each: its probability, or its lower and its upper bound."""
+        return tuple(getattr(self, each.name) for each in fields(self) if each.name not in Graph.__dataclass_fields__)
 
     @property
     def interface(self) -> Interface | None:
@@ -302,17 +303,8 @@ class MDP(Builders, Graph):
         self.__dict__["probability"] = structure.at_most_one(p)
 
     def _merged(self, reward: Rewards, change: Compaction) -> Rewards:
-        if reward.transition is None:
-            return reward
-        weighted = change.sums(reward.transition * self.probability) / change.sums(self.probability)
-        # A transition that was not merged keeps its reward to the last digit.
-        single = np.bincount(change.group[change.group >= 0], minlength=change.first.size) == 1
-        return reward.with_transition(np.where(single, reward.transition[change.first], weighted))
-
-    @property
-    def numbers(self) -> tuple[NDArray[np.float64]]:
-        """What is known of each transition: its probability, (T,)."""
-        return (self.probability,)
+        paid = reward.transition
+        return reward if paid is None else reward.with_transition(change.means(paid, self.probability))
 
     def with_intervals(self, width: float, *, floor: float = 0.0) -> IntervalMDP:
         """Return the interval MDP whose bounds lie half of `width` around every probability.
@@ -368,8 +360,7 @@ class IntervalMDP(IntervalBuilders, Graph):
     upper: NDArray[np.float64]
 
     def _check_numbers(self, *, compacting: bool) -> None:
-        lower = owned(np.asarray(self.lower, dtype=np.float64))
-        upper = owned(np.asarray(self.upper, dtype=np.float64))
+        lower, upper = (owned(np.asarray(each, dtype=np.float64)) for each in self.numbers)
         if not compacting and lower.shape == upper.shape == (self.transitions,):
             from umdp.model.row_kernels import are_feasible
 
@@ -384,11 +375,6 @@ class IntervalMDP(IntervalBuilders, Graph):
         elif not (upper > 0).all():
             raise ModelError("a transition of the graph has upper bound 0; build the model from its own graph instead")
         self.__dict__.update(lower=structure.at_most_one(lower), upper=structure.at_most_one(upper))
-
-    @property
-    def numbers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What is known of each transition: its lower and its upper bound, (T,) each."""
-        return self.lower, self.upper
 
     def _facts(self) -> list[tuple[str, str]]:
         return [*super()._facts(), ("uncertain", f"{int(np.count_nonzero(self.lower < self.upper)):,}")]

@@ -309,6 +309,11 @@ class Compaction:
         np.add.at(summed, self.group[kept], values[kept])
         return summed
 
+    def means(self, values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return weighted averages of `values` over merged transitions; what was not merged stays, to the last digit."""
+        single = np.bincount(self.group[self.group >= 0], minlength=self.first.size) == 1
+        return np.where(single, values[self.first], self.sums(values * weights) / self.sums(weights))
+
 
 def compact(
     choice_ptr: Ints,
