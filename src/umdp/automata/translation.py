@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from umdp.automata.automaton import Automaton, Pair, cycles, trimmed
-from umdp.automata.ltl import FF, TT, Clauses, Formulas
+from umdp.automata.ltl import FALSE, FF, TRUE, TT, Clauses, Formulas
 from umdp.errors import SpecError
 
 __all__ = ["MOST_STATES", "translate"]
@@ -167,7 +167,7 @@ def _guesses(formulas: Formulas, state: Clauses, candidates: frozenset[int]) -> 
         weak: dict[int, int] = {}
         safe = formulas.either(
             *(
-                formulas.both(*(formulas.clauses(_weakened(formulas, part, again, weak)) for part in clause))
+                formulas.both(*(formulas.clauses(_under_guess(formulas, part, "U", again, weak)) for part in clause))
                 for clause in state
             )
         )
@@ -175,11 +175,15 @@ def _guesses(formulas: Formulas, state: Clauses, candidates: frozenset[int]) -> 
             continue
         inside = sorted(part for part in formulas.walk(again) if formulas.unbounded(part, "R"))
         for held in _subsets(inside):
-            always = [formulas.always(_weakened(formulas, formulas.children(each)[1], again, weak)) for each in held]
+            always = [
+                formulas.always(_under_guess(formulas, formulas.children(each)[1], "U", again, weak)) for each in held
+            ]
             whole = formulas.both(safe, *map(formulas.clauses, always))
             strong: dict[int, int] = {}
             aims = frozenset(
-                formulas.clauses(formulas.eventually(_strengthened(formulas, formulas.children(each)[1], held, strong)))
+                formulas.clauses(
+                    formulas.eventually(_under_guess(formulas, formulas.children(each)[1], "R", held, strong))
+                )
                 for each in again
             ) - {TT}
             settled = not again and not any(formulas.unbounded(part, "R") for part in formulas.walk(chain(*whole)))
@@ -228,29 +232,20 @@ def _subsets(parts: Sequence[int]) -> Iterator[tuple[int, ...]]:
     return chain.from_iterable(combinations(parts, size) for size in range(len(parts) + 1))
 
 
-def _weakened(formulas: Formulas, formula: int, again: tuple[int, ...], memo: dict[int, int]) -> int:
-    """Return a formula in which untils of `again` are weak ones and the others false."""
+def _under_guess(formulas: Formulas, formula: int, operator: str, guess: tuple[int, ...], memo: dict[int, int]) -> int:
+    """Return a formula as a guess reads it: untils in it as weak ones and others as false (U), or releases as true (R).
+
+    Releases that are not in it are read as strong ones.
+    """
 
     def replace(part: int) -> int | None:
-        if not formulas.unbounded(part, "U"):
+        if not formulas.unbounded(part, operator):
             return None
-        if part not in again:
-            return formulas.disjunction([])
-        left, right = (_weakened(formulas, child, again, memo) for child in formulas.children(part))
-        return formulas.release(right, formulas.disjunction([left, right]))
-
-    return formulas.replaced(formula, replace, memo)
-
-
-def _strengthened(formulas: Formulas, formula: int, held: tuple[int, ...], memo: dict[int, int]) -> int:
-    """Return a formula in which releases of `held` are true and the others strong ones."""
-
-    def replace(part: int) -> int | None:
-        if not formulas.unbounded(part, "R"):
-            return None
-        if part in held:
-            return formulas.conjunction([])
-        left, right = (_strengthened(formulas, child, held, memo) for child in formulas.children(part))
+        if (part in guess) != (operator == "U"):
+            return FALSE if operator == "U" else TRUE
+        left, right = (_under_guess(formulas, child, operator, guess, memo) for child in formulas.children(part))
+        if operator == "U":
+            return formulas.release(right, formulas.disjunction([left, right]))
         return formulas.until(right, formulas.conjunction([left, right]))
 
     return formulas.replaced(formula, replace, memo)

@@ -14,6 +14,7 @@ from umdp.errors import FormatError
 from umdp.io.explicit_table import Names, Table
 from umdp.io.files import Model, build, check_count, decode_text, initial_state, load, show
 from umdp.model import Rewards
+from umdp.model.structure import CompressedRows, owner
 from umdp.statements.text import nouns
 
 __all__ = ["CHOICE_TAG", "companions", "read_explicit"]
@@ -25,22 +26,16 @@ _LABEL = re.compile(r'(\d+)="([^"]*)"')
 
 
 @dataclass
-class _Shape:
-    states: int
+class _Rows(CompressedRows):
     nondeterministic: bool
     state_ptr: NDArray[np.int64]
     choice_ptr: NDArray[np.int64]
-    successor: NDArray[np.int64] | NDArray[np.int32]
-
-    @property
-    def choices(self) -> int:
-        return self.choice_ptr.size - 1
+    successor: NDArray[np.int32]
 
     @property
     def key(self) -> NDArray[np.int64]:
         """A number for the choice and the successor of each transition."""
-        owner = np.repeat(np.arange(self.choices), np.diff(self.choice_ptr))
-        return owner * self.states + self.successor
+        return owner(self.choice_ptr) * self.states + self.successor
 
 
 def read_explicit(path: Path) -> Model:
@@ -60,7 +55,7 @@ def read_explicit(path: Path) -> Model:
         upper,
         state_ptr=shape.state_ptr,
         choice_ptr=shape.choice_ptr,
-        successor=shape.successor.astype(np.int32, copy=False),
+        successor=shape.successor,
         initial=initial,
         labels=labels,
         rewards=_rewards(path, files, shape),
@@ -88,7 +83,7 @@ def companions(path: Path) -> dict[str, list[Path]]:
 
 def _transitions(
     table: Table,
-) -> tuple[_Shape, NDArray[np.float64], NDArray[np.float64] | None, tuple[NDArray[np.int32], tuple[str, ...]] | None]:
+) -> tuple[_Rows, NDArray[np.float64], NDArray[np.float64] | None, tuple[NDArray[np.int32], tuple[str, ...]] | None]:
     hint = b" ".join(table.first).lower()
     counts: list[int] = []
     if hint in (b"mdp", b"dtmc"):  # Storm's flavour, without numbers
@@ -123,10 +118,10 @@ def _transitions(
     np.not_equal(source[1:], source[:-1], out=new[1:])
     new[1:] |= choice[1:] != choice[:-1]
     starts = np.flatnonzero(new)
-    owner = source[starts]
-    _check_every_state(owner, states, path)
-    state_ptr = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=states))])
-    gap = np.flatnonzero(choice[starts] != np.arange(starts.size) - state_ptr[owner])
+    owners = source[starts]
+    _check_every_state(owners, states, path)
+    state_ptr = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=states))])
+    gap = np.flatnonzero(choice[starts] != np.arange(starts.size) - state_ptr[owners])
     if gap.size:
         at = int(starts[gap[0]])
         table.fail(
@@ -135,7 +130,7 @@ def _transitions(
         )
     if counts and nondeterministic:
         check_count("choices", counts[1], starts.size, path)
-    shape = _Shape(states, nondeterministic, state_ptr, np.append(starts, source.size), successor)
+    shape = _Rows(nondeterministic, state_ptr, np.append(starts, source.size), successor.astype(np.int32, copy=False))
     return shape, lower, upper, None if names is None else _actions(names, order, starts, table)
 
 
@@ -147,13 +142,13 @@ def _is_sorted(source: NDArray[Any], choice: NDArray[Any]) -> bool:
     return not falls.any()
 
 
-def _check_every_state(owner: NDArray[Any], states: int, path: Path) -> None:
+def _check_every_state(owners: NDArray[Any], states: int, path: Path) -> None:
     """Raise `FormatError` unless every state is among the sorted owners of choices.
 
     How many states there are is not believed before that: no array is that long.
     """
-    ahead = owner[1:] != owner[:-1]
-    some = np.append(owner[:1], owner[1:][ahead])
+    ahead = owners[1:] != owners[:-1]
+    some = np.append(owners[:1], owners[1:][ahead])
     if some.size < states:
         at = np.flatnonzero(some != np.arange(some.size))
         raise FormatError(
@@ -173,9 +168,9 @@ def _actions(
     other = codes != np.repeat(first, np.diff(starts, append=codes.size))
     if other.any():
         at = int(np.argmax(other))
-        owner = int(np.searchsorted(starts, at, side="right")) - 1
+        row = int(np.searchsorted(starts, at, side="right")) - 1
         table.fail(
-            f"the choice has two action names, {show(words[first[owner]])} and {show(words[codes[at]])}",
+            f"the choice has two action names, {show(words[first[row]])} and {show(words[codes[at]])}",
             at if order is None else int(order[at]),
         )
     used, appears, number = np.unique(first, return_index=True, return_inverse=True)
@@ -247,7 +242,7 @@ def _typed(column: list[str]) -> NDArray[Any]:
     return np.array(column, dtype=np.str_)
 
 
-def _rewards(path: Path, files: dict[str, list[Path]], shape: _Shape) -> dict[str, Rewards]:
+def _rewards(path: Path, files: dict[str, list[Path]], shape: _Rows) -> dict[str, Rewards]:
     parts: dict[str, dict[str, NDArray[np.float64]]] = {}
     for each in sorted(files.get("srew", []) + files.get("trew", []), key=_number):
         table = Table.load(each)
@@ -273,7 +268,7 @@ def _reward_name(table: Table, path: Path) -> str:
     return stem.removeprefix(f"{path.stem}.") if stem.startswith(f"{path.stem}.") else stem.removeprefix(path.stem)
 
 
-def _state_rewards(table: Table, shape: _Shape) -> tuple[str, NDArray[np.float64]]:
+def _state_rewards(table: Table, shape: _Rows) -> tuple[str, NDArray[np.float64]]:
     states, count = table.header((2,))
     if states != shape.states:
         raise FormatError(f"the rewards are for {states} states, but the model has {shape.states}", path=table.path)
@@ -284,7 +279,7 @@ def _state_rewards(table: Table, shape: _Shape) -> tuple[str, NDArray[np.float64
     return "state", values
 
 
-def _transition_rewards(table: Table, shape: _Shape) -> tuple[str, NDArray[np.float64]]:
+def _transition_rewards(table: Table, shape: _Rows) -> tuple[str, NDArray[np.float64]]:
     wide = 4 if shape.nondeterministic else 3
     counts = table.header((wide - 1,))
     if counts[0] != shape.states or (shape.nondeterministic and counts[1] != shape.choices):

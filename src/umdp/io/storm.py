@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -52,7 +53,7 @@ def read_program(path: Path, constants: str | Mapping[str, Constant] = "") -> Mo
     # Storm takes an interval whose ends are the wrong way round for the empty one, and writes that as [0,0].
     zero = "a command has the interval [0,0] or one whose lower bound is above its upper bound; correct or remove it"
     return decode(
-        data,
+        io.BytesIO(data),
         path,
         zero=zero,
         mended=as_written,

@@ -34,20 +34,15 @@ def read_umb(path: Path) -> Model:
     """Return the model in a UMB file, compressed or not."""
     with opened(path) as stream:
         head = stream.read(6)
-        if head[:2] == b"\x1f\x8b" or head == b"\xfd7zXZ\x00":
-            return decode(_decompress(load(path), path), path)
-        return _decode(stream, path, "", {})
+        packed = head[:2] == b"\x1f\x8b" or head == b"\xfd7zXZ\x00"
+        return decode(io.BytesIO(_decompress(load(path), path)) if packed else stream, path)
 
 
-def decode(data: bytes, path: object, *, zero: str = "", mended: Mending | None = None, **more: Any) -> Model:
-    """Return the model in the bytes of a UMB file that is not compressed; `more` are annotations to add to it.
+def decode(stream: BinaryIO, path: object, *, zero: str = "", mended: Mending | None = None, **more: Any) -> Model:
+    """Return the model in a UMB file that is not compressed; `more` are annotations to add to it.
 
     With `zero`, an interval that ends at 0 raises `FormatError` with that message. Probabilities go through `mended`.
     """
-    return _decode(io.BytesIO(data), path, zero, more, mended)
-
-
-def _decode(stream: BinaryIO, path: object, zero: str, more: dict[str, Any], mended: Mending | None = None) -> Model:
     archive = _Archive(stream, path)
     with archive.reading_index():
         return _model(archive, zero, more, mended)

@@ -113,7 +113,7 @@ def diagnose(error: UnexpectedInput, location: SourceLocation, start: str, befor
         return _unfinished(found, what)
     if found.kind == "RSQB" and [token.type for token in before[-3:-1]] in _BOUNDED:
         return location.moved(before[-1].start_pos or 0).error("the step bound lacks its number", "write F<=10 phi")
-    return _known(found) or _generic(found)
+    return _known(found) or found.location.error(f"unexpected {_shown(found)}", f"expected {_expected(found)}")
 
 
 def _character(location: SourceLocation) -> SpecError:
@@ -241,10 +241,6 @@ def _in_path(found: _Unexpected) -> SpecError | None:
     if kind == "NOT" and before in _OPERATORS:
         return location.error(f"! cannot follow {found.previous} directly", "put it in parentheses: (!a)")
     return None
-
-
-def _generic(found: _Unexpected) -> SpecError:
-    return found.location.error(f"unexpected {_shown(found)}", f"expected {_expected(found)}")
 
 
 def _shown(found: _Unexpected) -> str:
