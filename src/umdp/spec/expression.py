@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -158,7 +159,7 @@ class Expression:
 
         return values(self, model)
 
-    @property
+    @cached_property
     def children(self) -> tuple[Expression, ...]:
         """The expressions directly inside this one."""
         parts = chain.from_iterable(part if isinstance(part, tuple) else (part,) for part in vars(self).values())
