@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from umdp import MDP, Graph
 from umdp.explore import Explorer, View
 from umdp.explore.policies import even
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun
 
 __all__ = ["Adversary", "EveryTrajectory"]
 

@@ -30,8 +30,7 @@ from umdp.analysis.coverage import Frequency
 from umdp.analysis.run_coverage import Judge
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learning.candidates import CandidateEvaluation
-from umdp.learning.loop import StoppingCriteria, explore, proceed
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria, explore, proceed
 from umdp.source.simulator import Simulator
 
 __all__ = ["EXPLORATION", "KNOWLEDGE", "Case", "cases", "false_promises", "table"]

@@ -16,8 +16,7 @@ from umdp import ConfidenceSequence
 from umdp.benchmark import BENCHMARKS, Benchmark
 from umdp.explore import EXPLORERS, Explorer
 from umdp.learn.tied import Tied
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.source.simulator import Simulator
 
 NAMES = [name for name in BENCHMARKS if name != "chain-switched"]

@@ -11,8 +11,7 @@ import time
 from umdp import LUI, ConfidenceSequence, Learner, explain
 from umdp.benchmark import BENCHMARKS
 from umdp.learn.tied import Tied
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.learning.validation import threshold
 from umdp.source.simulator import Simulator
 

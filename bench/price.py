@@ -27,8 +27,7 @@ from umdp import LUI, Learner
 from umdp.analysis.run_coverage import Judge
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learning.candidates import CandidateEvaluation
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.source.simulator import Simulator
 
 __all__ = ["WAYS", "Way", "measure", "table"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import umdp
 import umdp.kernel
 from umdp.benchmark import BENCHMARKS
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.source.simulator import Simulator
 
 if __name__ == "__main__":

@@ -26,8 +26,7 @@ from umdp import (
 from umdp import open as open_run
 from umdp.analysis.forecast import forecast, law_of
 from umdp.analysis.worst_case import WorstCase
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.learning.validation import threshold
 from umdp.source.simulator import Simulator
 

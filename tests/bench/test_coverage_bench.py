@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from umdp import MDP, ClopperPearson, ConfidenceSequence, Spec
 from umdp.explore import Optimism, View
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun
 from umdp.source.simulator import Simulator
 
 # Two coins in the first state, one behind it.

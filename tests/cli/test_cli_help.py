@@ -11,9 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from umdp import __version__, solve
-from umdp.cli.examples import EXAMPLES
+from umdp.cli.app import COMMANDS as KINDS
+from umdp.cli.app import app
 from umdp.io import read
 
 FILES = Path(__file__).parents[2] / "examples"
@@ -35,7 +37,8 @@ def test_help_lists_the_commands(umdp, arguments):
     assert "Answer properties of a model" in out
 
 
-COMMANDS = [name for name in EXAMPLES if name != "umdp"]
+COMMANDS = list(typer.main.get_command(app).commands)
+KIND = dict(zip(COMMANDS, KINDS, strict=True))
 
 
 def examples(text: str) -> list[str]:
@@ -53,8 +56,9 @@ def test_every_command_has_examples(umdp):
 def test_examples_are_not_wrapped(umdp, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", columns)
     for name in COMMANDS:
-        assert examples(umdp(name, "--help").out) == [command for _, command in EXAMPLES[name]]
-    assert max(len(command) for pairs in EXAMPLES.values() for _, command in pairs) <= 80
+        written = [line.strip() for line in KIND[name].__doc__.splitlines() if line.strip().startswith("umdp ")]
+        assert examples(umdp(name, "--help").out) == written
+        assert max(map(len, written)) <= 80
 
 
 def test_every_example_in_the_help_runs(umdp, folder):

@@ -9,7 +9,8 @@ import pytest
 
 import umdp as package
 import umdp.io as files
-from umdp.cli.live import short, stops
+from umdp.cli.live import stops
+from umdp.cli.session import short
 from umdp.run import Config
 
 

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from umdp.cli.chart import Point, chart, remaining
+from umdp.cli.live import Point, chart, remaining
 
 pty = pytest.importorskip("pty")
 termios = pytest.importorskip("termios")

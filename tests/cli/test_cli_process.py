@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from umdp.cli.terminal import Progress
+from umdp.cli.progress import Progress
 
 pty = pytest.importorskip("pty")
 

@@ -1,4 +1,4 @@
-"""Compiled looks ahead against the plain versions in `umdp.explore.reference`, and against rationals."""
+"""Compiled looks ahead against the plain versions in `reference`, and against rationals."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from explore import reference
 from thoroughness import examples
-from umdp.explore import ahead, reference
+from umdp.explore import ahead
 
 quick = settings(max_examples=examples(200))
 SEEDS = st.integers(0, 2**32 - 1)

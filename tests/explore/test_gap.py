@@ -16,8 +16,7 @@ from umdp.explore import Explorer, Gap, Optimism, Posterior, Uniform, View
 from umdp.explore.gap import estimate, expected_visits
 from umdp.explore.policies import best, even
 from umdp.learn.tied import Tied
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.learning.value_estimates import distance
 from umdp.run.codec import pack, unpack
 from umdp.solver import Bracket
@@ -113,7 +112,7 @@ def test_samples_go_where_they_are_worth_most() -> None:
         *_, last = proceed(run, StoppingCriteria(gap=0.1, trajectories=10**6))
         found[type(explorer)] = last.trajectories
         assert "within 0.1" in str(last.reason)
-        seen = np.add.reduceat(run.counts, mdp.choice_ptr[:-1])
+        seen = np.add.reduceat(run.state.counts, mdp.choice_ptr[:-1])
         if isinstance(explorer, Gap):
             assert seen[2] > 10 * seen[3]  # the better coin
     assert found[Gap] < found[Uniform]

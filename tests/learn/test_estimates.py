@@ -12,7 +12,7 @@ from learn.small import coin, counted, fan
 from umdp import Graph, ModelError
 from umdp.benchmark import BENCHMARKS
 from umdp.learn import MAP, PAC, UCRL2, Learner
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun
 from umdp.source.simulator import Simulator
 
 EPSILON = 1e-4

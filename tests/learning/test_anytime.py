@@ -12,8 +12,7 @@ import umdp
 from umdp import LUI, MDP, PAC, Snapshot, Spec, anytime, benchmark, solve
 from umdp.explore import Follow, Optimism, Uniform
 from umdp.learn import LEARNERS
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.source.simulator import Simulator
 
 COIN = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1], labels={"heads": [1]})

@@ -11,8 +11,7 @@ import pytest
 from umdp import LUI, ConfidenceSequence
 from umdp.benchmark import BENCHMARKS
 from umdp.explore import Optimism
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.run.codec import pack, unpack
 from umdp.source.simulator import Simulator
 

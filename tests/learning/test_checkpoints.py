@@ -8,8 +8,7 @@ import pytest
 
 from umdp import LUI, ConfidenceSequence, Learner, benchmark
 from umdp.explore import Optimism
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import SMALL, LearningRun
+from umdp.learning.loop import SMALL, LearningRun, StoppingCriteria, proceed
 from umdp.run.codec import pack, unpack
 from umdp.source.simulator import Simulator
 

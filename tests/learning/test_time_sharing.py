@@ -10,8 +10,7 @@ import pytest
 
 from umdp import LUI, ConfidenceSequence, ModelError, anytime, benchmark, solve
 from umdp.explore import Optimism
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.run.codec import pack, unpack
 from umdp.source import Gymnasium, Simulator
 from umdp.spec import Spec

@@ -125,7 +125,7 @@ def test_counters_restart_at_a_change() -> None:
     run = build(trial)
     limits = StoppingCriteria(trajectories=400)
     while run.trajectories < 100:
-        assert run.quota().max() == max(np.add.reduceat(run.counts, run.source.graph.choice_ptr[:-1]).max(), 1)
+        assert run.quota().max() == max(np.add.reduceat(run.state.counts, run.source.graph.choice_ptr[:-1]).max(), 1)
         explore(run, limits, lambda: None)
         run.update()
     assert run.quota().max() == 1

@@ -22,7 +22,7 @@ from umdp.explore import Explorer, as_explorer
 from umdp.learn import Learner, as_learner
 from umdp.learn.tied import as_tied
 from umdp.learning.candidates import CandidateEvaluation, as_evidence
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun
 from umdp.learning.validation import check_budgets
 from umdp.model import MDP
 from umdp.model.tying import Outcome, Tie, Tying

@@ -13,7 +13,7 @@ from umdp.learning.candidates.tally import paid
 from umdp.learning.validation import units_of
 from umdp.model import Graph, Units
 from umdp.solver.objective import objective_of
-from umdp.spec import Direction, Instantaneous, Spec
+from umdp.spec import Instantaneous, Spec
 
 __all__ = ["Account", "Played", "Quantity", "account_of"]
 
@@ -189,7 +189,7 @@ def account_of(graph: Graph, spec: Spec) -> Account:
         ~objective.through & ~objective.goal,
         asked.safety,
         asked.exact,
-        spec.deciding().agent is not Direction.MIN,
+        spec.rises,
         None if objective.rewards is None else paid(graph, spec),
         units_of(graph, spec),
         objective.wait,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from umdp.errors import ModelError
+from umdp.learn.observed_sequence import SHARE
 from umdp.model import Graph
 
 __all__ = ["Ledger", "Spent", "ledger_of"]
@@ -168,8 +169,6 @@ def _observed(found: Mapping[str, Any], graph: Graph, names: tuple[str, ...] | N
 
     Each that was found has a bound, and all that were not have one together, every time that it started anew.
     """
-    from umdp.learn.observed_sequence import SHARE
-
     rank, order, restarts = (np.asarray(found[name]) for name in ("rank", "order", "restarts"))
     share, rate, ptr = Fraction(SHARE), Fraction(float(found["error_rate"])), found.get("class_ptr", graph.choice_ptr)
     for c in np.flatnonzero(rank > 0).tolist():

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.analysis.forecast import Forecast, forecast
 from umdp.analysis.worst_case import WorstCase
+from umdp.learn import Learner
 from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.model import IntervalMDP
 from umdp.spec import Spec, Threshold
 from umdp.statements.guarantee import Guarantee
-
-if TYPE_CHECKING:
-    from umdp.learn import Learner
 
 __all__ = ["Explanation", "HeldChoice", "HeldClass", "HeldParameter", "HeldTransition", "explained", "held_parameters"]
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.analysis.worst_case import WorstCase
 from umdp.errors import ModelError
+from umdp.learn import Learner
 from umdp.model import IntervalMDP
 from umdp.solver import prepare, solve
 from umdp.spec import Spec, Threshold
-
-if TYPE_CHECKING:
-    from umdp.learn import Learner
 
 __all__ = ["Forecast", "forecast", "law_of"]
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from umdp.analysis.episode_account import Account, Played, account_of
 from umdp.analysis.simulation import fitted, play_some, playable, with_memory
 from umdp.errors import ModelError
+from umdp.learn import ConfidenceSequence
 from umdp.learning.candidates.scheduler import ALIKE
-from umdp.learning.validation import check_numbers
+from umdp.learning.validation import check_numbers, threshold
 from umdp.model import MDP, Policy
 from umdp.source.random_streams import EpisodeSeeds, RandomStream
 from umdp.spec import Instantaneous, Spec, Threshold
@@ -163,9 +164,6 @@ def certify_fitted(
     horizon: int | None,
 ) -> MonteCarloBound:
     """Return what playing a policy for the graph of a process proves; see `certify`."""
-    from umdp.learn import ConfidenceSequence
-    from umdp.learning.validation import threshold
-
     check_numbers(seed=seed, horizon=horizon)
     if asked.aim not in ("reach", "bounded") or isinstance(asked.formula, Instantaneous):
         raise asked.error(

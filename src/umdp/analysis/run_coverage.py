@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import LearningRun
-from umdp.model import MDP
+from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
+from umdp.learning.snapshot import Snapshot
+from umdp.model import MDP, Policy
 from umdp.solver import Bracket, evaluate, solve
-from umdp.spec import Direction, Spec
-
-if TYPE_CHECKING:
-    from umdp.learning.snapshot import Snapshot
-    from umdp.model import Policy
+from umdp.spec import Spec
 
 __all__ = ["COLUMNS", "Judge", "follow"]
 
@@ -58,7 +54,7 @@ class Judge:
     optimum: Bracket = field(init=False)
 
     def __post_init__(self) -> None:
-        self.rises = self.spec.deciding().agent is not Direction.MIN
+        self.rises = self.spec.rises
         self.optimum = solve(self.truth, self.spec, precision=PRECISE).bracket
         self._worth: dict[bytes, Bracket] = {}
 
@@ -84,7 +80,7 @@ class Judge:
             return snapshot.promise.bound
         if snapshot.evidence is not None:
             return -np.inf if self.rises else np.inf
-        return snapshot.bracket.lower if self.rises else snapshot.bracket.upper
+        return snapshot.bound
 
     def worth(self, snapshot: Snapshot) -> Bracket:
         """Return a bracket of what the policy is worth on the process; once per policy."""

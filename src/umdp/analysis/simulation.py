@@ -18,6 +18,7 @@ from umdp.automata.product import product_of
 from umdp.errors import ModelError
 from umdp.learning.validation import default_horizon
 from umdp.model import MDP, IntervalMDP, Policy
+from umdp.solver.temporal import on_model
 from umdp.source import Source
 from umdp.spec import Spec
 from umdp.spec.spec import needs_automaton
@@ -112,8 +113,6 @@ def in_product(policy: MemoryPolicy, process: Any) -> tuple[Policy, Any, Spec]:
 
     Raises `ModelError` where the policy is for another process.
     """
-    from umdp.solver.temporal import on_model
-
     product = policy.product
     if isinstance(process, MDP):
         product = on_model(product, process)

@@ -13,7 +13,7 @@ from umdp.analysis.sensitivity import Course, Sensitivity, course_of, sensitivit
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.solver import Solution, evaluate, relevant, solve
 from umdp.solver.objective import objective_of, players
-from umdp.spec import Direction, Spec
+from umdp.spec import Spec
 
 __all__ = ["WorstCase", "suggested"]
 
@@ -95,7 +95,7 @@ class WorstCase:
         """Return the worst case of a model for a property with both players, or of a solution of it."""
         solution = start or solve(model, spec)
         _, nature_max = players(model, spec)
-        rises = spec.deciding().agent is not Direction.MIN if spec.agent is not None else not nature_max
+        rises = spec.rises if spec.agent is not None else not nature_max
         guess = suggested(model, counts)
         plain = Spec(spec.kind, spec.agent, None, spec.formula, None, spec.reward)
         nominal = evaluate(model.graph.with_probability(guess), plain, solution.policy)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
@@ -13,18 +12,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from umdp.cli.terminal import as_text, console, drawn, say
+from umdp.automata import Product
+from umdp.cli.check import Check
+from umdp.cli.checked import Checked
+from umdp.cli.terminal import as_text, console, drawn, say, say_json
 from umdp.model import MDP, IntervalMDP
+from umdp.solver import Bracket, Solution
 from umdp.statements import with_codes
 from umdp.statements.text import nouns, one_line
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from umdp.automata import Product
-    from umdp.cli.check import Check
-    from umdp.cli.checked import Checked
-    from umdp.solver import Bracket, Solution
 
 __all__ = ["Report", "numbers"]
 
@@ -65,7 +64,7 @@ class Report:
             if self._about:
                 row["notes"] = list(self._about)
                 row["diagnostics"] = [*row["diagnostics"], *with_codes(self._about)]
-            say(json.dumps(row, ensure_ascii=False), flush=True)
+            say_json(row, flush=True)
 
     def close(self) -> None:
         """Print what is left to print."""
@@ -86,22 +85,32 @@ class Report:
             yield ""
             yield str(answer.solution.asked)
             yield f"  {_describe(answer.solution, self._request.evaluate)}"
-            shown = numbers(answer.solution.bracket)
-            facts = [("value", shown.value), ("bracket", f"{shown.lower} .. {shown.upper}"), ("width", shown.width)]
-            if (holds := _verdict(answer.solution)) != "":
-                facts.append(("holds", holds))
-            for name, fact in facts:
-                yield f"  {name:<9}{fact}{' relative' if name == 'width' else ''}"
-            for note in self._notes(answer):
-                yield f"  {note}"
+            value, lower, upper, width = numbers(answer.solution.bracket)
+            yield f"  value    {value}"
+            yield f"  bracket  {lower} .. {upper}"
+            yield f"  width    {width} relative"
+            if holds := _verdict(answer.solution):
+                yield f"  holds    {holds}"
+            yield from (f"  {note}" for note in self._notes(answer))
             if answer.policy is not None:
                 yield f"  {_written(answer.policy)}"
 
     def _notes(self, answer: Answer) -> Iterator[str]:
+        """Yield what else there is to say, one sentence each."""
         if self._origin is not None:
             promised = self._origin.promised(answer.solution.model, answer.solution.asked)
             yield f"of the learned model; of the process, {promised['text']}"
-        yield from _notes(answer)
+        solution = answer.solution
+        if solution.product is not None:
+            yield _remembering(solution.product)
+        if not solution.status.is_precise:
+            own = numbers(solution.policy_bracket)
+            yield solution.status.value
+            yield f"the policy found is worth {own.lower} .. {own.upper}"
+        yield from (diagnostic.text for diagnostic in solution.diagnostics)
+        if _verdict(solution) == "undecided":
+            yield "the bracket contains the threshold; a smaller --precision may decide it"
+        yield from _shown(solution)
 
     def _table(self) -> str | None:
         """Return the table for this terminal, or nothing where it is too narrow for one."""
@@ -142,7 +151,7 @@ def _answer(solution: Solution) -> Table:
     grid.add_row("lower", shown.lower)
     grid.add_row("upper", shown.upper)
     grid.add_row("width", f"{shown.width} relative" if shown.width != "infinity" else shown.width)
-    if (holds := _verdict(solution)) != "":
+    if holds := _verdict(solution):
         colour = {"yes": "bold green", "no": "bold red", "undecided": "bold yellow"}[holds]
         grid.add_row("holds", Text(holds, style=colour))
     return grid
@@ -160,22 +169,6 @@ def _shown(solution: Solution) -> Iterator[str]:
 
 def _written(policy: str) -> str:
     return f"policy written to {policy}"
-
-
-def _notes(answer: Answer) -> Iterator[str]:
-    """Yield what else there is to say, one sentence each."""
-    solution = answer.solution
-    if solution.product is not None:
-        yield _remembering(solution.product)
-    if not solution.status.is_precise:
-        own = numbers(solution.policy_bracket)
-        yield solution.status.value
-        yield f"the policy found is worth {own.lower} .. {own.upper}"
-    for diagnostic in solution.diagnostics:
-        yield diagnostic.text
-    if _verdict(solution) == "undecided":
-        yield "the bracket contains the threshold; a smaller --precision may decide it"
-    yield from _shown(solution)
 
 
 class Numbers(NamedTuple):
@@ -301,20 +294,20 @@ def _describe(solution: Solution, evaluated: str | None = None) -> str:
 
 
 def _record(text: str, solution: Solution, model: str) -> dict[str, Any]:
-    """Return the answer to a property as what `--json` prints; infinity is the string "inf"."""
+    """Return the answer to a property as what `--json` prints."""
     bracket, own = solution.bracket, solution.policy_bracket
     return {
         "property": text,
-        "value": _json(bracket.value),
-        "lower": _json(bracket.lower),
-        "upper": _json(bracket.upper),
-        "relative_width": _json(bracket.relative_width),
+        "value": bracket.value,
+        "lower": bracket.lower,
+        "upper": bracket.upper,
+        "relative_width": bracket.relative_width,
         "satisfied": solution.satisfied,
         "status": solution.status.name.lower(),
         "message": solution.status.value,
         "diagnostics": [{"code": each.code, "text": each.text} for each in solution.diagnostics],
-        "policy_lower": _json(own.lower),
-        "policy_upper": _json(own.upper),
+        "policy_lower": own.lower,
+        "policy_upper": own.upper,
         "model": model,
         "kind": _kind(solution.model),
         "states": solution.model.states,
@@ -323,7 +316,3 @@ def _record(text: str, solution: Solution, model: str) -> dict[str, Any]:
         "iterations": solution.statistics.iterations,
         "seconds": solution.statistics.seconds,
     }
-
-
-def _json(x: float) -> float | str:
-    return ("inf" if x > 0 else "-inf") if math.isinf(x) else float(x)

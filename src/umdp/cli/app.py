@@ -1,25 +1,28 @@
 """What can be typed: the commands, and how their help looks (words for types, no boxes, and examples to copy).
 
 A command is a frozen dataclass: its fields are the arguments and options, its docstring is the help, `run` does what was asked.
+Examples in a docstring are lines of at most 80 columns, all of which run in the repository: those of a command one after another,
+those of `learn` before those of the commands about runs.
 """
 
 from __future__ import annotations
 
 import enum
 import inspect
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from umdp import __version__
 from umdp.cli.calibrate import Calibrate
 from umdp.cli.certify import Certify
 from umdp.cli.check import Check
 from umdp.cli.check_env import CheckEnv
 from umdp.cli.compare import Compare
-from umdp.cli.examples import EXAMPLES
 from umdp.cli.explain import Explain
 from umdp.cli.learn import Learn
 from umdp.cli.plot import Plot
@@ -63,7 +66,7 @@ class Command(TyperCommand):
         _introduce(screen, ctx.command_path, usage, self.help or "")
         _list(screen, "Arguments", [(word(each), _said(each)) for each in arguments])
         _list(screen, "Options", _options(self, ctx))
-        _show_examples(EXAMPLES.get(str(self.name), ()))
+        _show_examples(self.epilog)
 
 
 class Commands(TyperGroup):
@@ -76,7 +79,7 @@ class Commands(TyperGroup):
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         _list(screen, "Commands", [(name, _first(each.help or "")) for name, each in found if each is not None])
         _list(screen, "Options", _options(self, ctx))
-        _show_examples(EXAMPLES["umdp"])
+        _show_examples(self.epilog)
 
 
 def _introduce(console: Console, path: str, usage: str, text: str) -> None:
@@ -148,25 +151,32 @@ def _first(text: str) -> str:
     return text.split("\n\n", maxsplit=1)[0].split(". ", maxsplit=1)[0].strip().removesuffix(".")
 
 
-def _show_examples(examples: Iterable[tuple[str, str]]) -> None:
+def _show_examples(examples: str | None) -> None:
     """Print examples, which must not be wrapped: they are there to be copied."""
-    found = list(examples)
-    if found:
-        typer.echo("\nExamples\n" + "".join(f"\n# {what}\n{command}\n" for what, command in found), nl=False)
+    typer.echo("\nExamples\n" + re.sub("^#", "\n#", examples or "", flags=re.MULTILINE))
 
 
 app = typer.Typer(
     name="umdp",
     cls=Commands,
     rich_markup_mode="rich",
+    epilog="""
+# learn a grid world from simulated trajectories
+umdp learn grid --trajectories 2000
+# the worst case of an interval model
+umdp check examples/rover.tra 'Pmaxmin=? [ F<=9 "base" ]'
+""".strip(),
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Request = (
-    Calibrate | Certify | Check | CheckEnv | Compare | Explain | Export | Learn | Plot | Reproduce | Resume | Show | Simulate
-    | Verify
-)  # fmt: skip
+
+class Request(Protocol):
+    """What a command was asked for."""
+
+    def run(self) -> int:
+        """Do it, and return the exit status."""
+
 
 COMMANDS: tuple[type[Request], ...] = (
     Check, Learn, Resume, Show, Export, Plot, Compare, Simulate, Certify, Calibrate, Explain, Reproduce, Verify, CheckEnv,
@@ -174,9 +184,10 @@ COMMANDS: tuple[type[Request], ...] = (
 
 
 def _declare(kind: type[Request]) -> None:
-    paragraphs = (inspect.getdoc(kind) or "").split("\n\n")
+    about, _, examples = (inspect.getdoc(kind) or "").partition("\n\nExamples\n--------\n")
     name = "check-env" if kind is CheckEnv else kind.__name__.lower()
-    app.command(name=name, cls=Command, help="\n\n".join(" ".join(each.split()) for each in paragraphs))(kind)
+    paragraphs = "\n\n".join(" ".join(each.split()) for each in about.split("\n\n"))
+    app.command(name=name, cls=Command, help=paragraphs, epilog=examples)(kind)
 
 
 for command in COMMANDS:
@@ -202,8 +213,6 @@ def _umdp(
 ) -> None:
     """Learn uncertain Markov decision processes, and check them robustly, with certified answers."""
     if version:
-        from umdp import __version__
-
         typer.echo(f"umdp {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:

@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
-
-from umdp.cli import INTERRUPTED, options, run_options
-from umdp.cli.options import argument, flag, option, share, whole
-from umdp.cli.run_options import learners, models, promises, settings
-from umdp.cli.terminal import announce, count_runs, say
+from umdp.analysis.calibration import calibration, default_times, simulated
+from umdp.analysis.coverage import Calibration
+from umdp.cli.options import FORCE, JSON, QUIET, argument, check_outputs, files_read, flag, option, share, whole
+from umdp.cli.plot import picture_file
+from umdp.cli.progress import count_runs
+from umdp.cli.run_options import RunOptions, learners, models, promises, settings_of_texts
+from umdp.cli.terminal import INTERRUPTED, announce, say, say_json
 from umdp.errors import ModelError
 from umdp.learn import LEARNERS
-
-if TYPE_CHECKING:
-    from umdp.analysis.coverage import Calibration
-    from umdp.learning.procedure import LearningRun
-    from umdp.run import Config
-    from umdp.source import Source
-    from umdp.spec import Spec
+from umdp.learn.learner_settings import settings_of, shown
+from umdp.learning.loop import LearningRun
+from umdp.run import Config
+from umdp.source import Source
+from umdp.source.resolve import is_plugin, plugin
+from umdp.spec import Spec
 
 __all__ = ["Calibrate", "Configured"]
 
 FEW = 20  # runs for which it does not pay to start another process
 
 
-@dataclass(frozen=True)
-class Calibrate:
+@dataclass(frozen=True, kw_only=True)
+class Calibrate(RunOptions):
     """Measure how often what a learner says is true: each interval, the whole model, and the value of its policy.
 
     Many seeded runs, each looked at after every iteration: at fixed times, and at the worst time until then. All frequencies
@@ -40,13 +39,19 @@ class Calibrate:
     Ctrl-C gives what is there.
 
     Exit status: 0 measured, 2 bad input or usage, 130 interrupted after printing what was measured.
+
+    Examples
+    --------
+    # are LUI's intervals right?
+    umdp calibrate lui chain --seeds 20 --trajectories 100
+    # at 95 %, for programs
+    umdp calibrate pac chain --confidence 0.95 --seeds 10 --json
     """
 
-    context: typer.Context
     learner: Annotated[
         str,
         argument("LEARNER", f"{', '.join(LEARNERS)}, or FILE.py:NAME, a class of yours.", autocompletion=learners),
-    ]
+    ] = field()
     model: Annotated[
         str,
         argument(
@@ -56,21 +61,12 @@ class Calibrate:
             autocompletion=models,
         ),
     ]
-    property: run_options.PROPERTY = None
-    seeds: Annotated[int, whole("N", "How many runs.")] = 200
-    trajectories: Annotated[int, whole("N", "How many trajectories each run sees.")] = 1000
     confidence: Annotated[
         Decimal | None,
         option(
             "0.95",
             "Compare with this level: sets the error rate of a learner that has one, and is nominal for others.",
             parser=share,
-        ),
-    ] = None
-    set: Annotated[
-        list[str] | None,
-        option(
-            "NAME=VALUE", "A setting of the learner, as for learn; may be repeated.", "--set", autocompletion=settings
         ),
     ] = None
     tie: Annotated[
@@ -80,22 +76,9 @@ class Calibrate:
             "Which choices share one distribution over outcomes, as for learn; or: declared, for what a benchmark declares.",
         ),
     ] = None
-    evidence: run_options.EVIDENCE = None
-    most: run_options.MOST = None
-    explore: run_options.EXPLORE = "optimism"
-    xi: run_options.XI = 1.0
-    horizon: Annotated[int | None, whole("N", "The longest a trajectory may be.")] = None
     seed: Annotated[int, whole("N", "Of the first run.")] = 0
-    const: run_options.CONST = None
-    unknown: Annotated[
-        list[str] | None,
-        option(
-            "p=0.5:1,q",
-            "Undefined constants of a program to be learned, as for learn; --const gives the true values.",
-            "--unknown",
-        ),
-    ] = None
-    env_arg: options.ENV_ARG = None
+    seeds: Annotated[int, whole("N", "How many runs.")] = 200
+    trajectories: Annotated[int, whole("N", "How many trajectories each run sees.")] = 1000
     as_published: Annotated[
         bool, flag("By the rules of the paper's published code, for its learners.", "--as-published")
     ] = False
@@ -104,27 +87,20 @@ class Calibrate:
         whole("N", "Processes at a time; by default as many as there are cores, fewer for few runs."),
     ] = None
     plot: Annotated[str | None, option("FILE", "Draw coverage over trajectories: .png, .pdf or .svg.")] = None
-    force: options.FORCE = False
-    json: options.JSON = False
-    quiet: options.QUIET = False
+    force: FORCE = False
+    json: JSON = False
+    quiet: QUIET = False
 
-    def __post_init__(self) -> None:
-        """Refuse at once what cannot be put together."""
-        _ = self.config
-
-    @cached_property
-    def config(self) -> Config:
-        """What each run is, but for its seed."""
-        learner, confidence, given = self.learner, self.confidence, run_options.typed(self.context)
-        by_evidence = confidence is not None and "evidence" in given and not promises(learner)
+    def configured(self, **found: Any) -> Config:
+        """Return what each run is, but for its seed."""
+        learner, confidence = self.learner, self.confidence
+        by_evidence = confidence is not None and "evidence" in self.given and not promises(learner)
         rate = float(1 - confidence) if by_evidence and confidence is not None else None
-        chosen = _with_rate(learner, run_options.settings_of_texts(self.set), confidence)
-        return run_options.configured(self, given, question=self.property, settings=chosen, evidence_rate=rate)
+        chosen = _with_rate(learner, settings_of_texts(self.set), confidence)
+        return super().configured(question=self.property, settings=chosen, evidence_rate=rate)
 
     def run(self) -> int:
         """Run all seeds, print what was found, and draw it; return the exit status."""
-        from umdp.analysis.calibration import calibration, default_times
-
         config = self._checked()
         quiet = self.quiet or self.json
         if not quiet:
@@ -151,8 +127,6 @@ class Calibrate:
 
     def _checked(self) -> Config:
         """Return the configuration; raise what is wrong with it before anything runs."""
-        from umdp.cli.plot import picture_file
-
         config = self.config
         config.limits()
         if self.seeds < 1:
@@ -166,7 +140,7 @@ class Calibrate:
             )
         if self.plot is not None:
             picture_file(Path(self.plot), place=f"--plot {self.plot}")
-        options.check_outputs([("--plot", self.plot)], options.files_read(config), force=self.force)
+        check_outputs([("--plot", self.plot)], files_read(config), force=self.force)
         config.check()
         for name, value in (("tie", config.tie), ("evidence", config.evidence), ("unknown", config.unknown or None)):
             if self.as_published and value is not None:
@@ -181,8 +155,6 @@ class Calibrate:
 
     def _called(self) -> str:
         """Return the learner as it was typed, with its settings."""
-        from umdp.learn.learner_settings import shown
-
         settings = ", ".join(f"{name}={shown(value)}" for name, value in self.config.settings.items())
         known = {
             "tied": self.config.tie,
@@ -193,15 +165,13 @@ class Calibrate:
         return self.config.learner + (f" ({settings})" if settings else "") + more + " as published" * self.as_published
 
     def _print(self, found: Calibration) -> None:
-        from umdp.cli.live import plain
-
         if self.json:
             config = self.config
             told = {
                 "learner": config.learner, "settings": config.settings, "explore": config.explore, "tie": config.tie,
                 "unknown": config.unknown or None,
             }  # fmt: skip
-            say(json.dumps(_plain({**found.as_dict(), **told}, plain), ensure_ascii=False))
+            say_json({**found.as_dict(), **told})
         else:
             say(*str(found).split("\n"))
 
@@ -240,9 +210,6 @@ def _built(encoded: bytes) -> tuple[Source, Spec, int | None]:
 
     import msgspec
 
-    from umdp.analysis.calibration import simulated
-    from umdp.run import Config
-
     config = msgspec.json.decode(encoded, type=Config)
     source, spec, horizon = config.build_source(explore_seconds=0.0)
     try:
@@ -251,20 +218,8 @@ def _built(encoded: bytes) -> tuple[Source, Spec, int | None]:
         raise ModelError(f"{config.model}: {error}") from None
 
 
-def _plain(value: Any, plain: Any) -> Any:
-    """Return what JSON can hold."""
-    if isinstance(value, dict):
-        return {name: _plain(each, plain) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each, plain) for each in value]
-    return plain(value)
-
-
 def _with_rate(learner: str, chosen: dict[str, Any], confidence: Decimal | None) -> dict[str, Any]:
     """Return the settings of a learner, with the error rate that a confidence stands for, if it has one."""
-    from umdp.learn.learner_settings import settings_of
-    from umdp.source.resolve import is_plugin, plugin
-
     if confidence is None:
         return chosen
     kind = plugin(learner) if is_plugin(learner) else LEARNERS.get(learner)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -27,23 +28,26 @@ from umdp.cli.options import (
     FORCE,
     argument,
     arguments_of,
+    check_folder,
     check_outputs,
+    check_policy_file,
     files_behind,
     flag,
     option,
     real,
     whole,
 )
-from umdp.cli.terminal import Progress, announce, complain
+from umdp.cli.progress import Progress
+from umdp.cli.terminal import announce, complain
+from umdp.cli.verify import write_certificate
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
+from umdp.model import MDP, IntervalMDP, Policy
+from umdp.solver import Solution
 from umdp.solver.methods.method import METHODS
+from umdp.solver.temporal import recalled
+from umdp.spec import Spec
 from umdp.statements import DiagnosticCode
 from umdp.statements import say as statement
-
-if TYPE_CHECKING:
-    from umdp.model import MDP, IntervalMDP, Policy
-    from umdp.solver import Solution
-    from umdp.spec import Spec
 
 __all__ = ["Check"]
 
@@ -63,6 +67,23 @@ class Check:
     players, the policy first: Pmaxmin is the best policy against the worst probabilities.
 
     Exit status: 0 answered, 1 a threshold does not hold, 2 bad input or usage, 130 interrupted.
+
+    Examples
+    --------
+    # the worst case over the intervals
+    umdp check examples/rover.tra 'Pmaxmin=? [ !"crater" U "base" ]'
+    # the best case, and a reward
+    umdp check examples/rover.tra 'Pmaxmax=? [ F<=9 "base" ]' 'Rminmin=? [ C<=9 ]'
+    # yes or no, also as exit status
+    umdp check examples/rover.tra 'Pmaxmin>=0.7 [ F<=12 "base" ]'
+    # for programs
+    umdp check examples/rover.tra 'Pmaxmin=? [ G<=9 !"crater" ]' --json
+    # keep the policy
+    umdp check examples/rover.tra 'Rminmax=? [ F "base" ]' --policy best.json
+    # and see what it is worth when all goes well
+    umdp check examples/rover.tra 'Rminmin=? [ F "base" ]' --evaluate best.json
+    # a program with undefined constants (needs the extra storm)
+    umdp check examples/courier.prism 'Pmax=? [ F "arrived" ]' --const N=3,loss=.1
     """
 
     model: Annotated[
@@ -221,24 +242,27 @@ class Check:
         if self.evaluate is not None and (self.policy is not None or self.time_limit is not None):
             other = "--policy" if self.policy is not None else "--time-limit"
             raise ModelError(f"--evaluate and {other} do not go together: the policy is given; leave out one of them")
-        wanted = (("--policy", self.policy, "policy{n}.json"), ("--certificate", self.certificate, "proof{n}.json"))
-        for name, file, example in wanted:
-            if file is None:
-                continue
+        for name, file in self._written():
             if count > 1 and "{n}" not in file:
+                example = "policy{n}.json" if name == "--policy" else "proof{n}.json"
                 raise ModelError(
                     f"{name} {file}: one file for {count} properties; ask one property, or write {{n}} in the name for the "
                     f"property's number, as in {example}"
                 )
-            path = Path(_numbered(file, 1) if name == "--policy" else file)
-            if name == "--policy" and path.suffix not in (".json", ".csv"):
-                raise FormatError("a policy is written as .json or .csv", path=f"{name} {path}")
-            if not path.parent.is_dir():
-                raise FormatError(f"the folder {path.parent} does not exist; create it first", path=f"{name} {path}")
+            if name == "--policy":
+                check_policy_file(_numbered(file, 1))
+            else:
+                check_folder(Path(file), f"{name} {file}")
+
+    def _written(self) -> Iterator[tuple[str, str]]:
+        """Yield the options that name files to be written, and these."""
+        if self.policy is not None:
+            yield "--policy", self.policy
+        if self.certificate is not None:
+            yield "--certificate", self.certificate
 
     def _check_outputs(self, count: int) -> None:
-        wanted = (("--policy", self.policy), ("--certificate", self.certificate))
-        files = [(name, _numbered(file, n)) for name, file in wanted if file is not None for n in range(1, count + 1)]
+        files = [(name, _numbered(file, n)) for name, file in self._written() for n in range(1, count + 1)]
         evaluated = () if self.evaluate is None else (self.evaluate,)
         check_outputs(files, chain(files_behind(self.model), evaluated), force=self.force)
 
@@ -263,8 +287,6 @@ class Check:
         remembered = read_remembered(Path(self.evaluate)) if Path(self.evaluate).is_file() else None
         if remembered is None:
             return read_policy(self.evaluate, model)
-        from umdp.solver.temporal import recalled
-        from umdp.spec import Spec
 
         return recalled(model, Spec.parse(remembered.asked), remembered.decisions, after=remembered.after)
 
@@ -283,7 +305,6 @@ class Check:
     def _write_certificate(self, solution: Solution, number: int) -> None:
         if self.certificate is None:
             return
-        from umdp.cli.verify import write_certificate
 
         write_certificate(solution.certificate(), _numbered(self.certificate, number))
 

@@ -9,13 +9,24 @@ from typing import Annotated, Any
 from umdp.cli.options import ENV_ARG, argument, arguments_of, real, whole
 from umdp.cli.terminal import say
 from umdp.errors import ModelError
+from umdp.learning.validation import check_budgets, check_numbers
+from umdp.model import MDP
+from umdp.run import Config
+from umdp.source import Source
+from umdp.source.resolve import GYM, resolve
 
 __all__ = ["CheckEnv"]
 
 
 @dataclass(frozen=True)
 class CheckEnv:
-    """Say why a Gymnasium environment is unfit to be learned, if it is. Exit status: 0 fit, 1 unfit."""
+    """Say why a Gymnasium environment is unfit to be learned, if it is. Exit status: 0 fit, 1 unfit.
+
+    Examples
+    --------
+    # needs the extra gym
+    umdp check-env gym:FrozenLake-v1
+    """
 
     environment: Annotated[
         str,
@@ -39,11 +50,7 @@ class CheckEnv:
 
     def run(self) -> int:
         """Play the environment for a while and print what was found; 1 if it is unfit."""
-        from umdp.learning.validation import check_budgets, check_numbers
-        from umdp.model import MDP
-        from umdp.run import Config
-        from umdp.source import Source, check_environment
-        from umdp.source.resolve import GYM, resolve
+        from umdp.source import check_environment
 
         check_budgets(steps=self.steps, seconds=self.seconds, prefix="--")
         check_numbers(seed=self.seed, prefix="--")

@@ -8,13 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from umdp.automata.product import product_of
+from umdp.benchmark import BENCHMARKS
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
+from umdp.learning.validation import is_costly
+from umdp.model import MDP, REST, Graph, IntervalMDP, Policy
+from umdp.run import Config, Store, format_of
+from umdp.run.opened import configuration
+from umdp.solver import relevant
+from umdp.solver.answer import outermost
+from umdp.solver.temporal import check_temporal
+from umdp.source import Source
+from umdp.source.resolve import resolve
+from umdp.spec import Spec
+from umdp.spec.spec import needs_automaton
+from umdp.statements import Code, say
+from umdp.statements.guarantee import Guarantee
 
 if TYPE_CHECKING:
     from umdp.io.properties import PropertyFile
-    from umdp.model import MDP, Graph, IntervalMDP, Policy
-    from umdp.run import Config
-    from umdp.spec import Spec
 
 __all__ = [
     "AskedProperty", "Checked", "Origin", "about", "beside", "checked_model", "own_question", "properties_beside",
@@ -46,9 +58,7 @@ def checked_model(name: str, constants: str = "", parameters: dict[str, Any] | N
 
     A file comes before a benchmark of the same name.
     """
-    from umdp.benchmark import BENCHMARKS
     from umdp.io.files import SUFFIXES
-    from umdp.source.resolve import resolve
 
     known = Path(name).is_file()
     if known and not name.endswith(SUFFIXES):
@@ -80,10 +90,6 @@ def _refuse(name: str, kind: str, constants: str, parameters: dict[str, Any] | N
 
 def _made(name: str, parameters: dict[str, Any]) -> Checked:
     """Return what a benchmark, an environment or a function makes, if it is a model or carries one."""
-    from umdp.model import MDP, IntervalMDP
-    from umdp.run import Config
-    from umdp.source.resolve import resolve
-
     config = Config(model=name, parameters=parameters)
     made = resolve(name).make(parameters)
     if isinstance(made, MDP | IntervalMDP):
@@ -98,8 +104,7 @@ def _made(name: str, parameters: dict[str, Any]) -> Checked:
 
 def _carried(made: Any, name: str, config: Config) -> Checked:
     """Return the model that an environment or a source carries: the table of an environment, the truth of a source."""
-    from umdp.source import Gymnasium, Source
-    from umdp.source.environments.gymnasium import environment_table
+    from umdp.source.environments.gymnasium import Gymnasium, environment_table
 
     if not isinstance(made, Source):
         if not (hasattr(made, "reset") and hasattr(made, "step")):
@@ -133,18 +138,11 @@ class Origin:
 
     def reading(self, model: Graph, spec: Spec) -> Spec:
         """Return a property as learning reads it: in the worst case, what the graph does not list is the worst, too."""
-        from umdp.model import REST
-
         worst = spec.agent is not None and spec.nature is spec.agent.flipped
         return spec.pessimistic(REST) if worst and model.rest is not None else spec
 
     def promised(self, model: Graph, spec: Spec) -> dict[str, Any]:
         """Return what is promised for a property of the learned model, as it is read."""
-        from umdp.model import REST
-        from umdp.spec import Spec
-        from umdp.statements import Code, say
-        from umdp.statements.guarantee import Guarantee
-
         asked = Spec.parse(self.question).robust()
         if self.guarantee["kind"] == "none" or spec in (asked, asked.pessimistic(REST)):
             return self.guarantee
@@ -158,11 +156,6 @@ class Origin:
         It does not where the graph decides something in the agent's favour that need not have been seen, or where what the graph
         does not list may cost anything.
         """
-        from umdp.learning.validation import is_costly
-        from umdp.solver import relevant
-        from umdp.spec.spec import needs_automaton
-        from umdp.statements import Code
-
         worst = spec.agent is not None and spec.nature is spec.agent.flipped and spec.filter is None
         codes = self.guarantee.get("codes")  # an older version has none: nothing is concluded from its sentences
         if not worst or needs_automaton(spec) or codes is None or Code.POSSIBLE in codes:
@@ -174,10 +167,6 @@ class Origin:
 
 def _read_run(path: str) -> tuple[IntervalMDP, Origin] | None:
     """Return the learned model of a run; None if the file is no run. Nothing in it is executed or changed."""
-    from umdp.automata.product import product_of
-    from umdp.run import Store, format_of
-    from umdp.run.opened import configuration
-
     if format_of(Path(path)) is None:
         return None
     with Store.open(path) as store:
@@ -223,7 +212,6 @@ def questions_of(
     from umdp.io.constants import format_constants
     from umdp.io.files import is_property_file
     from umdp.io.properties import read_properties
-    from umdp.spec import Spec
 
     asked: list[AskedProperty] = []
     files: list[PropertyFile] = []
@@ -285,9 +273,6 @@ def beside(model: str) -> list[Path]:
 
 def own_question(model: str, checked: Checked) -> str:
     """Return the property that belongs to a model: what a run was learned for, a benchmark's, or IntervalMDP.jl's beside it."""
-    from umdp.benchmark import BENCHMARKS
-    from umdp.spec import Spec
-
     if checked.origin is not None:
         return str(Spec.parse(checked.origin.question).robust())
     if model in BENCHMARKS and not Path(model).is_file():
@@ -309,11 +294,7 @@ def own_question(model: str, checked: Checked) -> str:
 
 def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None) -> None:
     """Raise `UmdpError` if a property does not fit the model, or the policy to evaluate does not fit the property."""
-    from umdp.model import MDP
-    from umdp.solver.answer import outermost
     from umdp.solver.objective import objective_of, players
-    from umdp.solver.temporal import check_temporal
-    from umdp.spec.spec import needs_automaton
 
     spec = outermost(spec, lambda inner: validate(model, inner))
     players(model, spec, policy_given=policy is not None and (spec.nature is not None or isinstance(model, MDP)))

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from umdp.cli.live import answer, plain, returned
-from umdp.cli.live import short as rounded
 from umdp.cli.options import RUNS, flag
-from umdp.cli.terminal import say
+from umdp.cli.session import answer, returned, short
+from umdp.cli.terminal import aligned, say, say_json
+from umdp.run import OpenedRun, open_run
 from umdp.statements.guarantee import Guarantee
-
-if TYPE_CHECKING:
-    from umdp.run import OpenedRun
 
 __all__ = ["Compare"]
 
@@ -33,6 +29,13 @@ class Compare:
     """Put runs side by side in one table: what each is worth, what is promised, why it ended.
 
     Also while they are going on. Nothing in them is executed. Runs on another property are marked.
+
+    Examples
+    --------
+    # one row per run
+    umdp compare grid.run
+    # for programs
+    umdp compare grid.run --json
     """
 
     runs: RUNS
@@ -40,12 +43,10 @@ class Compare:
 
     def run(self) -> int:
         """Print one line per run."""
-        from umdp.run import open_run
-
         runs = [open_run(path) for path in self.runs]
         if self.json:
             for path, run in zip(self.runs, runs, strict=True):
-                say(json.dumps(_record(path, run, runs[0]), ensure_ascii=False))
+                say_json(_record(path, run, runs[0]))
             return 0
         asked = list(dict.fromkeys(run.question for run in runs))
         marks = {question: f"({number})" for number, question in enumerate(asked, 1)} if len(asked) > 1 else {}
@@ -70,7 +71,7 @@ def _record(path: str, run: OpenedRun, first: OpenedRun) -> dict[str, Any]:
     return {
         "run": path, "model": run.name, "property": run.question, "same_property": run.question == first.question,
         "learner": run.config.learner, "settings": run.config.settings, "seed": run.config.seed,
-        "running": None if run.writer is None else vars(run.writer), **{name: plain(last.get(name)) for name in names},
+        "running": None if run.writer is None else vars(run.writer), **{name: last.get(name) for name in names},
     }  # fmt: skip
 
 
@@ -86,7 +87,7 @@ def _row(path: str, run: OpenedRun, mark: str) -> tuple[str, ...]:
     played = run.promise is not None and run.promise["by"] == "evidence"
     promise = guarantee.short + (", by playing" if played else "")
     sign = "≥" if run.rises else "≤"
-    shown = f"{sign} {rounded(bound, down=run.rises)}" if math.isfinite(bound) else "none yet"
+    shown = f"{sign} {short(bound, down=run.rises)}" if math.isfinite(bound) else "none yet"
     more = [
         returned(run.last["return_lower"], run.last["return_upper"]) if "return_lower" in run.last else "",
         _number(run.optimistic),
@@ -106,18 +107,10 @@ def _number(value: float | None) -> str:
 def _print(rows: Sequence[tuple[str, ...]]) -> None:
     """Print aligned columns, or a paragraph per run on a terminal that is too narrow for them."""
     kept = [i for i, name in enumerate(HEAD) if name in ("run", "value") or any(row[i] for row in rows)]
-    texts = [[HEAD[i] for i in kept], *([row[i] for i in kept] for row in rows)]
-    widths = [max(len(line[k]) for line in texts) for k in range(len(kept))]
-    if sys.stdout.isatty() and sum(widths) + 2 * len(widths) > shutil.get_terminal_size().columns:
-        for row in rows:
-            say(row[0])
-            for i in kept[1:]:
-                if row[i]:
-                    say(f"  {HEAD[i]:<14}{row[i]}")
+    head, *shown = ([line[i] for i in kept] for line in (HEAD, *rows))
+    table = aligned(head, shown, NUMBERS)
+    if not sys.stdout.isatty() or max(map(len, table)) <= shutil.get_terminal_size().columns:
+        say(*table)
         return
-    for line in texts:
-        cells = [
-            f"{text:>{width}}" if HEAD[i] in NUMBERS else f"{text:<{width}}"
-            for i, text, width in zip(kept, line, widths, strict=True)
-        ]
-        say("  ".join(cells).rstrip())
+    for row in shown:
+        say(row[0], *(f"  {name:<14}{text}" for name, text in zip(head[1:], row[1:], strict=True) if text))

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Annotated, Any
 
-from umdp.cli.live import short as rounded
+from umdp.analysis.error_ledger import Ledger
+from umdp.analysis.explanation import Explanation
 from umdp.cli.options import JSON, argument, flag, option, whole
-from umdp.cli.terminal import say
+from umdp.cli.session import bounded
+from umdp.cli.terminal import aligned, say, say_json
 from umdp.errors import ModelError
 from umdp.statements.text import nouns
 
-if TYPE_CHECKING:
-    from umdp.analysis.error_ledger import Ledger
-    from umdp.analysis.explanation import Explanation
-
 __all__ = ["Explain"]
 
-Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 LEFT = ("state", "action", "successor", "interval", "binds", "class", "outcome", "parameter", "on")  # where they stand
 
 
@@ -31,6 +28,15 @@ class Explain:
     A bound holds back as much as the policy visits its choice in the worst case, times the difference in value that it makes,
     times the width of its interval. With --target it is estimated how much more would have to be seen. With --ledger: on which
     bounds the error rate was spent. Nothing in a run is executed or changed.
+
+    Examples
+    --------
+    # what holds the bound of a run back
+    umdp explain grid.run --top 3
+    # and how much more a target takes
+    umdp explain grid.run --target '>=0.3' --json
+    # of a model with intervals
+    umdp explain examples/rover.tra 'Pmaxmin=? [ F "base" ]'
     """
 
     subject: Annotated[
@@ -61,13 +67,13 @@ class Explain:
                 raise ModelError("--ledger is about all bounds of a run; leave out PROPERTY and --target")
             spent = ledger(self.subject)
             if self.json:
-                say(json.dumps({"run": self.subject, **spent.as_dict()}))
+                say_json({"run": self.subject, **spent.as_dict()})
             else:
                 say(*_ledger(self.subject, spent, self.top))
             return 0
         found = explain(self.subject, self.property, target=self.target, top=self.top)
         if self.json:
-            say(json.dumps({"model": self.subject, **found.as_dict()}))
+            say_json({"model": self.subject, **found.as_dict()})
         else:
             say(*_lines(self.subject, found))
         return 0
@@ -82,49 +88,27 @@ def _lines(name: str, found: Explanation) -> Iterator[str]:
     suggests = "with the middle of every interval" if found.guarantee is None else "if things are as the data suggest"
     yield f"  {'estimate':<12}{_number(found.estimate)}, what the policy is worth {suggests}"
     yield f"  {found.sentence}"
-    for head, rows in (_parameters(found), _classes(found), _transitions(found), _choices(found)):
-        if rows:
+    for names, entries in _rankings(found):
+        if entries:
             yield ""
-            yield from _table(head, rows)
+            yield from _table(names, [[COLUMNS[name](each) for name in names] for each in entries])
     if found.forecast is not None:
         yield ""
         yield f"  {_forecast(found)}"
 
 
-def _parameters(found: Explanation) -> Table:
-    return ("holds back", "parameter", "interval", "samples"), [
-        (_number(e.holds_back), e.name, _interval(e), f"{e.samples:,}") for e in found.parameters
-    ]
-
-
-def _classes(found: Explanation) -> Table:
-    return ("holds back", "class", "outcome", "interval", "choices", "samples", "gain"), [
-        (_number(e.holds_back), e.name, e.outcome, _interval(e), f"{e.choices:,}", f"{e.samples:,}", _number(e.gain))
-        for e in found.classes
-    ]
-
-
-def _transitions(found: Explanation) -> Table:
-    return ("holds back", "state", "action", "successor", "interval", "binds", "samples", "visits", "difference"), [
-        (_number(e.holds_back), e.state, e.action, e.successor, _interval(e), e.bound, _count(e.samples),
-         _number(e.visits), _number(e.difference))
-        for e in found.transitions
-    ]  # fmt: skip
-
-
-def _choices(found: Explanation) -> Table:
-    whole = abs(found.estimate - found.promise)
-    known = 0 < whole < math.inf
-    return ("share", "state", "action", "samples", "visits"), [
-        (
-            f"{100 * e.holds_back / whole:.1f} %" if known else "",
-            e.state,
-            e.action,
-            _count(e.samples),
-            _number(e.visits),
-        )
-        for e in found.choices
-    ]
+def _rankings(found: Explanation) -> Iterator[tuple[tuple[str, ...], Sequence[Any]]]:
+    """Yield what is ranked, with the columns that are shown of it."""
+    yield ("holds back", "parameter", "interval", "samples"), found.parameters
+    yield ("holds back", "class", "outcome", "interval", "choices", "samples", "gain"), found.classes
+    columns = ("holds back", "state", "action", "successor", "interval", "binds", "samples", "visits", "difference")
+    yield columns, found.transitions
+    between = abs(found.estimate - found.promise)
+    known = 0 < between < math.inf
+    yield (
+        ("share", "state", "action", "samples", "visits"),
+        [replace(each, holds_back=each.holds_back / between if known else math.nan) for each in found.choices],
+    )
 
 
 def _forecast(found: Explanation) -> str:
@@ -158,13 +142,8 @@ def _ledger(name: str, spent: Ledger, top: int) -> Iterator[str]:
         yield f"  and {_number(float(rest))} on {len(entries) - top:,} more"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield aligned columns; numbers stand to the right."""
-    right = [i for i, name in enumerate(head) if name not in LEFT]
-    widths = [max(len(line[i]) for line in (head, *rows)) for i in range(len(head))]
-    for line in (head, *rows):
-        cells = [f"{text:>{widths[i]}}" if i in right else f"{text:<{widths[i]}}" for i, text in enumerate(line)]
-        yield ("  " + "  ".join(cells)).rstrip()
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield from (f"  {line}".rstrip() for line in aligned(names, rows, [name for name in names if name not in LEFT]))
 
 
 def _number(value: float) -> str:
@@ -173,17 +152,7 @@ def _number(value: float) -> str:
 
 def _bound(found: Explanation) -> str:
     """Return the promise, rounded to the safe side."""
-    if math.isinf(found.promise):
-        return "infinity"
-    return f"{'at least' if found.rises else 'at most'} {rounded(found.promise, down=found.rises)}"
-
-
-def _interval(entry: Any) -> str:
-    return f"[{entry.lower:.4f}, {entry.upper:.4f}]"
-
-
-def _count(samples: int | None) -> str:
-    return "" if samples is None else f"{samples:,}"
+    return "infinity" if math.isinf(found.promise) else bounded(found.promise, at_least=found.rises)
 
 
 def _about(number: int) -> str:
@@ -192,3 +161,22 @@ def _about(number: int) -> str:
         return str(number)
     scale = 10 ** (len(str(number)) - 2)
     return f"{round(number / scale) * scale:,}"
+
+
+COLUMNS: Mapping[str, Callable[[Any], str]] = {
+    "holds back": lambda each: _number(each.holds_back),
+    "share": lambda each: "" if math.isnan(each.holds_back) else f"{100 * each.holds_back:.1f} %",
+    "parameter": attrgetter("name"),
+    "class": attrgetter("name"),
+    "outcome": attrgetter("outcome"),
+    "state": attrgetter("state"),
+    "action": attrgetter("action"),
+    "successor": attrgetter("successor"),
+    "interval": lambda each: f"[{each.lower:.4f}, {each.upper:.4f}]",
+    "binds": attrgetter("bound"),
+    "choices": lambda each: f"{each.choices:,}",
+    "samples": lambda each: "" if each.samples is None else f"{each.samples:,}",
+    "visits": lambda each: _number(each.visits),
+    "difference": lambda each: _number(each.difference),
+    "gain": lambda each: _number(each.gain),
+}

@@ -8,38 +8,42 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from umdp.cli import options, run_options
-from umdp.cli.options import argument, check_folder, flag, option, real, share, whole
-from umdp.cli.run_options import SETTINGS_IN_WORDS, learners, models, settings
+from umdp.cli.options import (
+    FORCE,
+    QUIET,
+    check_folder,
+    check_outputs,
+    check_policy_file,
+    files_read,
+    flag,
+    option,
+    real,
+    whole,
+)
+from umdp.cli.plot import Plot, picture_file
+from umdp.cli.run_options import Limits, RunOptions, confident, settings_of_texts
+from umdp.cli.runs import Export, What
 from umdp.cli.session import Session
 from umdp.cli.terminal import announce, say
-from umdp.errors import FormatError, ModelError
-from umdp.learn import LEARNERS
+from umdp.errors import ModelError
+from umdp.learning.loop import LearningRun
+from umdp.run import Config, Store
+from umdp.run.fingerprint import fingerprint
+from umdp.run.log_settings import LogSettings, beside, read_description
+from umdp.run.trust import require_description
+from umdp.source.resolve import resolve
 
-if TYPE_CHECKING:
-    from umdp.learning.procedure import LearningRun
-    from umdp.run import Config
-    from umdp.run.log_settings import LogSettings
-
-__all__ = ["GAP", "ONE_PER_SNAPSHOT", "SECONDS", "STEPS", "TRAJECTORIES", "UNTIL", "Learn"]
+__all__ = ["ONE_PER_SNAPSHOT", "Learn"]
 
 EXPLORE, SHARE = 60.0, 0.2  # seconds for exploratory episodes; where a time is given, this much of it
 LOGS = "Logs"  # the title of options about them
 
-TRAJECTORIES: TypeAlias = Annotated[int | None, whole("N", "Stop after so many trajectories.")]
-STEPS: TypeAlias = Annotated[int | None, whole("N", "Stop after so many steps.")]
-SECONDS: TypeAlias = Annotated[float | None, real("SECONDS", "Stop after this time.")]
-UNTIL: TypeAlias = Annotated[str | None, option('">=0.3"', "Stop when this is reached.")]
-GAP: TypeAlias = Annotated[
-    float | None, real("0.01", "Stop when no policy can be better than what is promised by more than this.")
-]
 ONE_PER_SNAPSHOT: TypeAlias = Annotated[bool, flag("Print one JSON object per snapshot and line.", "--json")]
 
 
@@ -54,74 +58,35 @@ class OnError(enum.StrEnum):
 _of_logs = partial(option, rich_help_panel=LOGS)
 
 
-@dataclass(frozen=True)
-class Learn:
+@dataclass(frozen=True, kw_only=True)
+class Learn(Limits, RunOptions):
     """Learn a model from trajectories and give, at any time, a robust policy with its worst-case value.
 
     MODEL plays the unknown process: only its graph is known to the learner. Stop with Ctrl-C whenever it is good enough:
     the result is printed, and kept with --out.
 
     Exit status: 0 done, 2 bad input or usage, 130 interrupted after saying what was learned.
+
+    Examples
+    --------
+    # until the worst case is good enough
+    umdp learn grid --until '>=0.2' --out grid.run
+    # with a promise: right with probability 95 %
+    umdp learn aircraft --confidence 0.95 --trajectories 500
+    # what is alike learned together, sampled where it counts
+    umdp learn grid --confidence 0.95 --tie declared --explore gap --until '>=0.2'
+    # by playing candidates while learning
+    umdp learn aircraft --evidence 0.5 --trajectories 900
+    # for programs
+    umdp learn chain --trajectories 100 --json
+    # another learner, with settings
+    umdp learn bandit --learner pac --set error_rate=0.1 --steps 900
+    # a log (python examples/machine.py machine.csv writes this one)
+    umdp learn machine.csv 'Pmin=? [ F<=20 "failed" ]' --label failed=failed
+    # an environment of Gymnasium (needs the extra gym)
+    umdp learn gym:FrozenLake-v1 'Pmax=? [ F "goal" ]' --trajectories 2000
     """
 
-    context: typer.Context
-    model: Annotated[
-        str,
-        argument(
-            "MODEL",
-            "A benchmark (chain, chain-switched, aircraft, grid, bandit, betting-favourable, betting-unfavourable), a "
-            "file as for check, gym:ID (gym:FrozenLake-v1,map_name=8x8), MODULE:ID, FILE.py:NAME, a function or class of yours "
-            "that makes an MDP or an environment, or a log: .csv .tsv .jsonl .parquet, also .gz, a folder or pattern of these, "
-            "or - for standard input.",
-            autocompletion=models,
-        ),
-    ]
-    property: run_options.PROPERTY = None
-    learner: Annotated[
-        str,
-        option(
-            "NAME",
-            f"{', '.join(LEARNERS)}, or FILE.py:NAME. Where the graph is only observed (a log without a graph, an "
-            "environment without a table) and none is asked for, confidence-sequence with the error rate 0.05.",
-            autocompletion=learners,
-        ),
-    ] = "lui"
-    confidence: Annotated[
-        Decimal | None,
-        option(
-            "0.95",
-            "Learn so that the result holds with this probability, whenever you stop: chooses the learner "
-            "confidence-sequence, and its error rate.",
-            parser=share,
-        ),
-    ] = None
-    set: Annotated[
-        list[str] | None,
-        option(
-            "NAME=VALUE",
-            f"A setting of the learner; may be repeated. {SETTINGS_IN_WORDS}.",
-            "--set",
-            autocompletion=settings,
-        ),
-    ] = None
-    tie: Annotated[
-        str | None,
-        option(
-            "FILE.py:NAME",
-            "Which choices share one distribution over outcomes, so that what is seen of one is learned of all: a function "
-            "of (state, action, successor) that returns a class and an outcome, or None; CLASS,OUTCOME, two columns of "
-            "the table given by --graph; or: declared, for what a benchmark declares.",
-        ),
-    ] = None
-    trajectories: TRAJECTORIES = None
-    steps: STEPS = None
-    seconds: SECONDS = None
-    until: UNTIL = None
-    gap: GAP = None
-    explore: run_options.EXPLORE = "optimism"
-    xi: run_options.XI = 1.0
-    horizon: Annotated[int | None, whole("N", "The longest a trajectory may be.")] = None
-    seed: Annotated[int, whole("N", "Equal seeds give equal runs.")] = 0
     per_solve: Annotated[
         int | None,
         whole("N", "Trajectories per solve, at least; environments are otherwise played as long as solving takes."),
@@ -134,19 +99,6 @@ class Learn:
             "whichever is cheaper.",
         ),
     ] = "steps"
-    evidence: run_options.EVIDENCE = None
-    most: run_options.MOST = None
-    const: run_options.CONST = None
-    unknown: Annotated[
-        list[str] | None,
-        option(
-            "p=0.5:1,q",
-            "Undefined constants of a program to be learned, with the ends between which they lie, 0 and 1 unless given; "
-            "--const gives the values with which the process is played. May be repeated.",
-            "--unknown",
-        ),
-    ] = None
-    env_arg: options.ENV_ARG = None
     switch: Annotated[
         str | None, option("MODEL", "What the process becomes, with --after; the learner is not told.")
     ] = None
@@ -223,32 +175,22 @@ class Learn:
     certificate: Annotated[
         str | None, option("FILE", "Write a proof of the bracket and of its level in the end, for umdp verify.")
     ] = None
-    force: options.FORCE = False
+    force: FORCE = False
     json: ONE_PER_SNAPSHOT = False
-    quiet: options.QUIET = False
+    quiet: QUIET = False
 
-    def __post_init__(self) -> None:
-        """Refuse at once what cannot be put together."""
-        _ = self.config
-
-    @cached_property
-    def config(self) -> Config:
-        """What is to be learned, and how."""
-        settings, question, on_error = self._log()
-        given = run_options.typed(self.context)
-        chosen = run_options.confident(self.learner, run_options.settings_of_texts(self.set), self.confidence, given)
-        read = {"data": settings, "question": question, "on_error": on_error}
-        return run_options.configured(self, given, after=self.after or 0, **chosen, **read)
+    def configured(self, **found: Any) -> Config:
+        """Return what is to be learned, and how; a log may have a description that says some of it."""
+        data, question, on_error = self._log()
+        chosen = confident(self.learner, settings_of_texts(self.set), self.confidence, self.given)
+        return super().configured(after=self.after or 0, data=data, question=question, on_error=on_error, **chosen)
 
     def _log(self) -> tuple[LogSettings, str | None, str]:
         """Return how a log is to be read, the property, and what to do with rows that do not fit.
 
         They are what was typed, completed by the file that describes the log.
         """
-        from umdp.run.log_settings import LogSettings, beside, read_description
-        from umdp.run.trust import require_description
         from umdp.source.logs.extra_columns import split
-        from umdp.source.resolve import resolve
 
         parts = (part for text in self.columns or () for part in split(text))
         columns = dict(_pairs("--columns", parts, "state=unit"))
@@ -290,13 +232,10 @@ class Learn:
     @cached_property
     def _free(self) -> bool:
         """Whether nobody asked for a learner."""
-        return not {"learner", "confidence"} & run_options.typed(self.context)
+        return not {"learner", "confidence"} & self.given
 
     def run(self) -> int:
         """Learn until something ends it; return the exit status."""
-        from umdp.run import Store
-        from umdp.run.fingerprint import fingerprint
-
         self.config.limits()
         config = self.config.for_observed() if self._free and self.config.shows_graph else self.config
         self._check_outputs(config)
@@ -344,17 +283,12 @@ class Learn:
                 )
             check_folder(Path(self.certificate), place)
         if self.plot is not None:
-            from umdp.cli.plot import picture_file
-
             picture_file(Path(self.plot), place=f"--plot {self.plot}")
         if self.policy is not None:
-            file, place = Path(self.policy), f"--policy {self.policy}"
-            if file.suffix not in (".json", ".csv"):
-                raise FormatError("a policy is written as .json or .csv", path=place)
-            check_folder(file, place)
+            check_policy_file(self.policy)
         files = [("--out", self.out), ("--policy", self.policy), ("--plot", self.plot)]
         files += [("--certificate", self.certificate), ("--aside", config.data.aside)]
-        options.check_outputs(files, options.files_read(self.config), force=self.force)
+        check_outputs(files, files_read(self.config), force=self.force)
 
     @contextmanager
     def _kept(self) -> Iterator[str | None]:
@@ -367,9 +301,6 @@ class Learn:
 
     def _write(self, run: str) -> None:
         """Write the policy and the picture from a run, over those of an earlier call."""
-        from umdp.cli.plot import Plot
-        from umdp.cli.runs import Export, What
-
         if self.policy is not None:
             Export(run, self.policy, What.POLICY, force=True).write(aloud=not self.json)
         if self.plot is not None:

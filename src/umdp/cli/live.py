@@ -1,141 +1,70 @@
-"""How a run appears: live on a terminal, plain lines elsewhere, JSON lines for programs, or only its result."""
+"""The live picture of a run: the bound and the optimistic value over trajectories, as a chart made of characters."""
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
 import shutil
-import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from umdp.cli.chart import Point, chart, remaining
+from umdp.benchmark.cells import short
+from umdp.cli.session import Screen, amount, beside, in_words
 from umdp.cli.terminal import as_text, console, say
 from umdp.learn.learner import in_lines
-from umdp.learning.snapshot import diagnostics_of, parameters_in_words
-from umdp.statements import with_codes
+from umdp.learning.loop import LearningRun
+from umdp.learning.snapshot import Snapshot, parameters_in_words
+from umdp.run import Config
 from umdp.statements.text import nouns
 
 if TYPE_CHECKING:
-    from rich.console import Console, Group
-    from rich.live import Live
+    from rich.console import Group
+    from rich.live import Live as Display
 
-    from umdp.learning.procedure import LearningRun
-    from umdp.learning.snapshot import Snapshot
-    from umdp.run import Config
-    from umdp.statements import Statement
-
-__all__ = ["Screen", "answer", "beside", "display", "in_words", "record", "returned", "seen"]
+__all__ = ["Live", "Point", "chart", "remaining", "stops"]
 
 POINTS = 4000  # of a curve, above which every second is left out
 WIDTH = 72  # columns of the picture, where there are so many
+BARS = " ▁▂▃▄▅▆▇█"
+HEIGHT = 6  # lines
+SPREAD = 100  # how many times larger than the last value others must be for a logarithmic scale
+DECADES = 6  # above the last value, on such a scale
 
 
-class Screen:
-    """Where snapshots go."""
-
-    def __init__(self, run: LearningRun, config: Config) -> None:
-        self.run, self.config = run, config
-        self.begun = time.monotonic()
-        self.before = (run.trajectories, run.steps)
-        self.points: list[Point] = []
-
-    def show(self, snapshot: Snapshot) -> None:
-        """Take a snapshot in."""
-
-    def notes(self, snapshot: Snapshot) -> list[Statement]:
-        """Return what there is to say besides numbers, a statement each."""
-        return [*self.config.notes, *diagnostics_of(self.run.source, self.run.spec, snapshot)]
-
-    def result(self, snapshot: Snapshot, path: str | None) -> None:
-        """Say how it ended."""
-        say(in_words(snapshot))
-        if snapshot.evidence is not None:
-            say(f"  {beside(snapshot)}")
-        say(f"  after {_amount(snapshot)}{', the last iteration incomplete' if snapshot.partial else ''}")
-        if snapshot.returns is not None:
-            say(f"  return   {returned(*snapshot.returns)}")
-        if snapshot.performance is not None:
-            say(f"  the policy is worth {snapshot.performance:.6g} on the process itself")
-        for note in self.notes(snapshot):
-            say(f"  {note}")
-        guarantee = snapshot.guarantee if snapshot.promise is None else snapshot.promise.guarantee
-        for line in guarantee.reasons[1:]:  # the first is part of the label
-            say(f"  {'provided that' if guarantee.holds else 'no guarantee:'} {line}")
-        say(f"  ended because {snapshot.reason or 'it was left'}")
-        if path is not None:
-            name = shlex.quote(path)
-            say(f"  kept in {path}: umdp show {name}, umdp export {name} policy.json, umdp resume {name}")
-
-
-class _Quiet(Screen):
-    pass
-
-
-class _Json(Screen):
-    def show(self, snapshot: Snapshot) -> None:
-        self._print(snapshot)
-
-    def result(self, snapshot: Snapshot, path: str | None) -> None:
-        return
-
-    def _print(self, snapshot: Snapshot, *, whole: bool = False) -> None:
-        more = {"alarms": [alarm.as_dict() for alarm in snapshot.alarms]} if whole and snapshot.alarms else {}
-        notes = self.notes(snapshot)
-        said = {"notes": notes, "diagnostics": with_codes(notes)}
-        say(json.dumps({**record(snapshot), **more, **said}), flush=True)
-
-
-class _LastJson(_Json):
-    """The last object only."""
-
-    def show(self, snapshot: Snapshot) -> None:
-        return
-
-    def result(self, snapshot: Snapshot, path: str | None) -> None:
-        self._print(snapshot, whole=True)
-
-
-class _Lines(Screen):
-    """Plain lines, fewer and fewer as the run goes on."""
-
-    next = 0.0
-
-    def show(self, snapshot: Snapshot) -> None:
-        now = time.monotonic() - self.begun
-        if now >= self.next or snapshot.reason is not None:
-            self.next = max(now * 1.25, now + 0.5)
-            say(f"{_amount(snapshot)}: {in_words(snapshot)}", flush=True)
-        for line in in_lines([alarm for alarm in snapshot.alarms if alarm.fresh]):
-            say(f"{_amount(snapshot)}: {line}", flush=True)
-
-
-class _Live(Screen):
+class Live(Screen):
     """A few lines that renew themselves; in the end, the policy as a drawing where its states have a place."""
 
-    live: Live | None = None
-    console: Console | None = None
+    live: Display | None = None
     last: Snapshot | None = None
 
-    def show(self, snapshot: Snapshot) -> None:
-        from rich.live import Live
+    def __init__(self, run: LearningRun, config: Config) -> None:
+        super().__init__(run, config)
+        self.before = (run.trajectories, run.steps)
+        self.points: list[Point] = []
+        self.console = console(err=True)
 
-        bound = snapshot.bracket.lower if _rises(snapshot) else snapshot.bracket.upper
-        if snapshot.evidence is not None:  # what is promised, not what the model says
-            bound = (snapshot.promise or snapshot.evidence).bound
+    def show(self, snapshot: Snapshot) -> None:
+        """Take a snapshot in, for the next picture."""
+        from rich.live import Live as Display
+
+        # With evidence it is what is promised, not what the model says.
+        bound = snapshot.bound if snapshot.evidence is None else (snapshot.promise or snapshot.evidence).bound
         if len(self.points) >= POINTS:
             self.points = [*self.points[:-1:2], self.points[-1]]
         self.points.append(Point(max(snapshot.trajectories, 1), bound, snapshot.optimistic))
         self.last = snapshot
         if self.live is None:
-            screen = self.console = console(err=True)
             # What is shown is asked for anew, so that the time goes on while a snapshot takes long.
-            self.live = Live(console=screen, get_renderable=self.picture, refresh_per_second=8, transient=True)
+            self.live = Display(
+                console=console(err=True), get_renderable=self.picture, refresh_per_second=8, transient=True
+            )
             self.live.start()
+
+    def stop(self) -> None:
+        """Let go of the terminal."""
+        if self.live is not None:
+            self.live.stop()
 
     def picture(self) -> Group:
         """Return what to draw."""
@@ -143,15 +72,14 @@ class _Live(Screen):
 
         snapshot = self.last
         assert snapshot is not None
-        assert self.console is not None
-        width = self.console.width
+        width = min(self.console.width - 1, WIDTH)
         spent = max(time.monotonic() - self.begun, 1e-9)
         pace = (
             f"{(snapshot.trajectories - self.before[0]) / spent:,.0f} trajectories/s, "
             f"{(snapshot.steps - self.before[1]) / spent:,.0f} steps/s"
         )
         points = list(self.points)
-        drawn = chart(points, min(width - 1, WIDTH))
+        drawn = chart(points, width)
         lines = [
             as_text(f"{self.run.spec} with {self.config.learner} on {self.config.model}", style="bold"),
             as_text(in_words(snapshot)),
@@ -164,9 +92,9 @@ class _Live(Screen):
             bound = "█ bound" if snapshot.evidence is None else "█ promised"
             what = f"{bound}, · optimistic value, over trajectories" if hopeful else f"{bound}, over trajectories"
             lines.append(as_text(what, style="dim"))
-        lines.append(as_text(f"{_amount(snapshot)}, iteration {snapshot.iteration}; {pace}"))
+        lines.append(as_text(f"{amount(snapshot)}, iteration {snapshot.iteration}; {pace}"))
         lines += [as_text(line, style="red") for line in in_lines(snapshot.alarms)]
-        bar = self.progress(snapshot, spent, min(width - 1, WIDTH))
+        bar = self.progress(snapshot, spent, width)
         if bar:
             lines.append(as_text(bar, style="green", no_wrap=True, overflow="crop"))
         lines.append(as_text(f"stops {stops(self.config)}", style="dim"))
@@ -187,6 +115,7 @@ class _Live(Screen):
         return f"{'━' * full}{'╌' * (room - full)}{text}"
 
     def result(self, snapshot: Snapshot, path: str | None) -> None:
+        """Say how it ended, and draw the policy."""
         from umdp.model.sketch import BAD, GOOD
 
         super().result(snapshot, path)
@@ -201,108 +130,6 @@ class _Live(Screen):
 
         one = subject(snapshot)
         return sketch(snapshot.policy, marks=one.marks, chance=one.chance, width=shutil.get_terminal_size().columns - 1)
-
-
-@contextmanager
-def display(run: LearningRun, config: Config, *, json: bool, quiet: bool) -> Iterator[Screen]:
-    """Give the screen that fits: JSON, quiet, live on a terminal, lines elsewhere."""
-    silent = _LastJson if json else _Quiet
-    kind = silent if quiet else _Json if json else _Live if sys.stderr.isatty() and sys.stdout.isatty() else _Lines
-    screen = kind(run, config)
-    try:
-        yield screen
-    finally:
-        live = getattr(screen, "live", None)
-        if live is not None:
-            live.stop()
-
-
-def in_words(snapshot: Snapshot) -> str:
-    """Return the value and what stands behind it, such as ``at least 0.301 with probability 99 %, whenever you stop``.
-
-    With evidence it is the promise, by the model or by playing, where there is one.
-    """
-    if snapshot.evidence is not None and snapshot.promise is not None and snapshot.promise.by == "evidence":
-        promise = snapshot.promise
-        side = "at least" if promise.at_least else "at most"
-        return f"{side} {short(promise.bound, down=promise.at_least)} {promise.how}"
-    bracket, rises = snapshot.bracket, _rises(snapshot)
-    bound = bracket.lower if rises else bracket.upper
-    side = "at least" if rises else "at most"
-    if not math.isfinite(bound):
-        return "no finite bound yet"
-    behind = f"{snapshot.guarantee}" if snapshot.guarantee.holds else f"on the learned model, {snapshot.guarantee}"
-    return f"{side} {short(bound, down=rises)} {behind}"
-
-
-def beside(snapshot: Snapshot) -> str:
-    """Return what stands beside the promise of a run with evidence: what the model says, or what playing has shown so far."""
-    played, promise = snapshot.evidence, snapshot.promise
-    assert played is not None
-    if promise is not None and promise.by == "evidence":
-        rises = _rises(snapshot)
-        bound = snapshot.bracket.lower if rises else snapshot.bracket.upper
-        said = (
-            f"{'at least' if rises else 'at most'} {short(bound, down=rises)}"
-            if math.isfinite(bound)
-            else "no bound yet"
-        )
-        return f"the learned model says {said}, {snapshot.guarantee}"
-    if not played.guarantee.holds:
-        return f"playing candidates promises nothing: {played.guarantee}"
-    if not played.plays:
-        return "no candidate has been played yet"
-    shown = f"{'at least' if played.at_least else 'at most'} {short(played.bound, down=played.at_least)}"
-    return f"playing a candidate {played.plays:,} {nouns(played.plays, 'time')} shows {shown}"
-
-
-def _rises(snapshot: Snapshot) -> bool:
-    """Whether larger values are better."""
-    from umdp.spec import Direction
-
-    return snapshot.robust.spec.deciding().agent is not Direction.MIN
-
-
-def short(value: float, *, down: bool) -> str:
-    """Return a number with four digits, rounded to the safe side.
-
-    Examples
-    --------
-    >>> short(0.30157, down=True), short(73.1798, down=False), short(0.0, down=True)
-    ('0.3015', '73.18', '0')
-    """
-    if value == 0:
-        return "0"
-    exact = Decimal(repr(value))
-    unit = Decimal(1).scaleb(exact.adjusted() - 3)
-    rounded = exact.quantize(unit, rounding=ROUND_FLOOR if down else ROUND_CEILING)
-    return f"{float(rounded):.4g}"
-
-
-def returned(lower: float, upper: float) -> str:
-    """Return bounds on the return as text, rounded outwards.
-
-    Examples
-    --------
-    >>> returned(7.93012, 7.93029), returned(7.0, 7.0)
-    ('7.930 .. 7.931', '7')
-    """
-    if lower == upper and lower == round(lower):
-        return f"{lower:.0f}"
-    digits = 3 if max(abs(lower), abs(upper)) < 1000 or not math.isfinite(lower + upper) else 0
-    scale = 10**digits
-    ends = (math.floor(lower * scale) / scale if math.isfinite(lower) else lower,
-            math.ceil(upper * scale) / scale if math.isfinite(upper) else upper)  # fmt: skip
-    return " .. ".join(f"{end:.{digits}f}" for end in ends)
-
-
-def _amount(snapshot: Snapshot) -> str:
-    return seen(snapshot.trajectories, snapshot.steps)
-
-
-def seen(trajectories: int, steps: int) -> str:
-    """Return how much was seen, in words."""
-    return f"{trajectories:,} {nouns(trajectories, 'trajectory')}, {steps:,} {nouns(steps, 'step')}"
 
 
 def _duration(seconds: float) -> str:
@@ -333,35 +160,144 @@ def stops(config: Config) -> str:
     return f"{said}, or when you press Ctrl-C" if said else "when you press Ctrl-C"
 
 
-def record(snapshot: Snapshot) -> dict[str, Any]:
-    """Return a snapshot for a line of JSON; infinity as text."""
-    return {key: _nested(value) for key, value in snapshot.row().items()}
+# -- the chart -----------------------------------------------------------------------------------------------
 
 
-def _nested(value: Any) -> Any:
-    return {key: plain(each) for key, each in value.items()} if isinstance(value, dict) else plain(value)
+@dataclass(frozen=True)
+class Point:
+    """What is known after some trajectories: the bound and, where there is one, the optimistic value."""
+
+    trajectories: int
+    bound: float
+    optimistic: float | None = None
 
 
-def plain(value: Any) -> Any:
-    """Return a number JSON can hold: infinity as text, nothing for what is not a number."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    return value
+def chart(points: Sequence[Point], width: int, height: int = HEIGHT) -> list[str]:
+    """Return the lines of a chart: blocks up to the bound, dots at the optimistic value; none without a finite bound.
 
-
-def answer(about: Mapping[str, Any]) -> tuple[tuple[float, float], dict[str, Any] | None]:
-    """Return the bounds that a row, or what a file says, promises of its policy, and how sure they are.
+    The number of trajectories is on a logarithmic scale, and values that differ a hundredfold are, too.
 
     Examples
     --------
-    >>> played = {"by": "evidence", "bound": 0.3, "side": "at least", "guarantee": {"kind": "any-time"}, "text": "by playing"}
-    >>> answer({"lower": 0.1, "upper": 0.2, "guarantee": {}, "promise": played})
-    ((0.3, inf), {'kind': 'any-time', 'text': 'by playing'})
+    >>> for line in chart([Point(1, 0.0, 1.0), Point(10, 0.5, 1.0), Point(100, 0.75, 0.8)], 34, 4):
+    ...     print(line)
+       1 ┤···························
+         │                           ▃
+         │             ▅▅▅▅▅▅▅▅▅▅▅▅▅▅█
+       0 ┤▁▁▁▁▁▁▁▁▁▁▁▁▁███████████████
+         └┴─────────────┴────────────┴
+          1             10
     """
-    promise = about.get("promise")
-    if isinstance(promise, dict) and promise.get("by") == "evidence" and isinstance(promise.get("guarantee"), dict):
-        bound = promise.get("bound")
-        if isinstance(bound, int | float):
-            ends = (float(bound), math.inf) if promise.get("side") == "at least" else (-math.inf, float(bound))
-            return ends, {**promise["guarantee"], "text": str(promise.get("text", ""))}
-    return (float(about["lower"]), float(about["upper"])), about.get("guarantee")
+    known = [value for each in points for value in (each.bound, each.optimistic) if value is not None]
+    finite = [value for value in known if math.isfinite(value)]
+    if not finite or not any(math.isfinite(each.bound) for each in points):
+        return []
+    low, high, logarithmic = _scale(points, finite)
+    labels = [_label(low, high, line / (height - 1), logarithmic) for line in range(height)]
+    margin = max(map(len, labels)) + 1
+    columns = max(width - margin - 2, 8)
+    heights: list[float] = []
+    dots: list[int | None] = []
+    for each in _spread_out(points, columns):
+        heights.append(_share(each.bound, low, high, logarithmic) * (height - 1))
+        dots.append(
+            None if each.optimistic is None else round(_share(each.optimistic, low, high, logarithmic) * (height - 1))
+        )
+    lines = []
+    for line in range(height - 1, -1, -1):
+        marked = line in (0, height - 1) or (height > 4 and line == height // 2)
+        cells = [
+            "·" if dot == line and _block(top, line) == " " else _block(top, line)
+            for top, dot in zip(heights, dots, strict=True)
+        ]
+        lines.append(f"{labels[line] if marked else '':>{margin}} {'┤' if marked else '│'}{''.join(cells)}".rstrip())
+    return [*lines, *_below(points[-1].trajectories, columns, margin)]
+
+
+def remaining(
+    done: tuple[int, int], before: tuple[int, int], spent: float, limits: tuple[int | None, int | None, float | None]
+) -> tuple[float, float | None] | None:
+    """Return how much of a budget is used up, 0 to 1, and the seconds left; None without a budget.
+
+    Parameters
+    ----------
+    done, before : trajectories and steps now, and when this sitting began
+    spent : seconds since then
+    limits : on trajectories, steps and seconds
+
+    Examples
+    --------
+    >>> remaining((50, 0), (0, 0), 10.0, (200, None, None))
+    (0.25, 30.0)
+    >>> remaining((50, 0), (0, 0), 10.0, (200, None, 20.0))
+    (0.5, 10.0)
+    """
+    found: list[tuple[float, float | None]] = []
+    for now, first, limit in zip(done, before, limits[:2], strict=True):
+        if limit is not None:
+            pace = (now - first) / spent if spent > 0 else 0.0
+            found.append((min(now / limit, 1.0), max(limit - now, 0) / pace if pace > 0 else None))
+    seconds = limits[2]
+    if seconds is not None:
+        found.append((min(spent / seconds, 1.0), max(seconds - spent, 0.0)))
+    if not found:
+        return None
+    return min(found, key=lambda each: (math.inf if each[1] is None else each[1], -each[0]))
+
+
+def _scale(points: Sequence[Point], finite: Sequence[float]) -> tuple[float, float, bool]:
+    """Return the ends of the scale of values, and whether it is logarithmic."""
+    last = next(each.bound for each in reversed(points) if math.isfinite(each.bound))
+    usual = abs(last)
+    if min(finite) > 0 and usual > 0 and max(finite) > SPREAD * max(usual, 1.0):
+        low = 10.0 ** math.floor(math.log10(max(min(finite), usual * 10.0**-DECADES)))
+        return low, 10.0 ** math.ceil(math.log10(min(max(finite), usual * 10.0**DECADES))), True
+    low, high = min(0.0, *finite), max(finite)
+    return low, high if high > low else low + 1.0, False
+
+
+def _share(value: float, low: float, high: float, logarithmic: bool) -> float:
+    if not math.isfinite(value):
+        return 1.0 if value > 0 else 0.0
+    if logarithmic:
+        value, low, high = math.log10(max(value, low)), math.log10(low), math.log10(high)
+    return min(max((value - low) / (high - low), 0.0), 1.0)
+
+
+def _label(low: float, high: float, share: float, logarithmic: bool) -> str:
+    value = low * (high / low) ** share if logarithmic else low + share * (high - low)
+    return short(value)
+
+
+def _spread_out(points: Sequence[Point], columns: int) -> list[Point]:
+    """Return the point that each column shows: the last one not later than it."""
+    last = math.log(max(points[-1].trajectories, 2))
+    shown, at = [], 0
+    for column in range(columns):
+        while at + 1 < len(points) and math.log(max(points[at + 1].trajectories, 1)) / last <= (column + 1) / columns:
+            at += 1
+        shown.append(points[at])
+    return shown
+
+
+def _block(top: float, line: int) -> str:
+    """Return the character of a line that a bar of this height fills; the lowest line is never empty."""
+    filled = min(max(top - line + (1 / 8), 0.0), 1.0)
+    return BARS[int(filled * 8)]
+
+
+def _below(trajectories: int, columns: int, margin: int) -> list[str]:
+    """Return the axis of trajectories and its numbers, powers of ten."""
+    last = math.log(max(trajectories, 2))
+    axis, text = ["─"] * columns, [" "] * (columns + 6)
+    free = 0
+    for power in range(int(math.log10(max(trajectories, 1))) + 1):
+        column = min(int(math.log(10**power) / last * columns), columns - 1)
+        label = short(10.0**power)
+        axis[column] = "┴"
+        if column >= free and column + len(label) <= columns:
+            text[column : column + len(label)] = label
+            free = column + len(label) + 1
+    numbers = "".join(text).rstrip()
+    pad = " " * (margin + 1)
+    return [f"{pad}└{''.join(axis)}", f"{pad} {numbers}"]

@@ -6,19 +6,18 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from umdp.errors import FormatError
 from umdp.learning.validation import LARGEST
-
-if TYPE_CHECKING:
-    from umdp.run import Config
+from umdp.run import Config
+from umdp.source.resolve import is_plugin, plugin_file
 
 __all__ = [
     "ENV_ARG", "FORCE", "JSON", "QUIET", "RUN", "RUNS", "argument", "arguments_of", "check_folder", "check_outputs",
-    "files_behind", "files_read", "flag", "number", "option", "real", "share", "whole",
+    "check_policy_file", "files_behind", "files_read", "flag", "number", "option", "real", "share", "whole",
 ]  # fmt: skip
 
 STANDARD_INPUT = "-"
@@ -188,6 +187,14 @@ def check_folder(file: Path, place: str | Path, *, folder: str = "this is a fold
         raise FormatError(folder, path=place)
 
 
+def check_policy_file(file: str) -> None:
+    """Raise `FormatError` where a policy cannot be written to the file of ``--policy``."""
+    path, place = Path(file), f"--policy {file}"
+    if path.suffix not in (".json", ".csv"):
+        raise FormatError("a policy is written as .json or .csv", path=place)
+    check_folder(path, place)
+
+
 def files_read(config: Config) -> Iterator[str | Path]:
     """Yield the files that learning reads, ``-`` for standard input: models, logs, descriptions, graphs, programs."""
     named = (config.model, config.switch, config.log, config.data.graph, config.learner, config.explore, config.tie)
@@ -202,7 +209,6 @@ def files_behind(name: str) -> Iterator[str | Path]:
     """Yield the files that are read for a model or a log of this name; none where the name is not one of files."""
     from umdp.io.explicit_read import companions
     from umdp.source.logs.opening import files_of
-    from umdp.source.resolve import is_plugin, plugin_file
 
     if name == STANDARD_INPUT:
         yield name

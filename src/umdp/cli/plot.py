@@ -5,14 +5,12 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from umdp.cli.options import FORCE, RUNS, check_folder, check_outputs, option
 from umdp.cli.terminal import say
 from umdp.errors import FormatError
-
-if TYPE_CHECKING:
-    from umdp.run import OpenedRun
+from umdp.run import OpenedRun, open_run
 
 __all__ = ["Plot", "picture_file"]
 
@@ -42,6 +40,13 @@ class Plot:
     for a program learned with --unknown.
 
     Needs the extra plot.
+
+    Examples
+    --------
+    # the bound and the optimistic value over trajectories
+    umdp plot grid.run
+    # where the policy goes
+    umdp plot grid.run --what policy --out policy.svg
     """
 
     runs: RUNS
@@ -61,7 +66,6 @@ class Plot:
         """Draw; say where the picture is, if that is wanted."""
         from umdp import plot
         from umdp.plot.figure import save_as
-        from umdp.run import open_run
 
         runs = [open_run(path) for path in self.runs]
         if self.what in ALONE and len(runs) > 1:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from umdp.cli.options import QUIET, argument, flag, option, whole
-from umdp.cli.terminal import announce, as_text, console, count_runs, say
+from umdp.cli.progress import count_runs
+from umdp.cli.terminal import announce, as_text, console, say
+from umdp.run.trust import require_experiment
 from umdp.statements.text import nouns, one_line
 
 if TYPE_CHECKING:
@@ -32,6 +34,11 @@ class Reproduce:
     --trust.
 
     Exit status: 0 done, 2 bad input or usage, 130 interrupted.
+
+    Examples
+    --------
+    # an experiment of your own, with code of your own
+    umdp reproduce examples/own/ferry.toml --seeds 2 --trajectories 200 --trust
     """
 
     experiments: Annotated[list[str] | None, argument("EXPERIMENT", "Names, or .toml files.")] = None
@@ -76,7 +83,6 @@ class Reproduce:
 
     def _experiments(self) -> Iterator[Experiment]:
         from umdp.paper.experiments.experiment import EXPERIMENTS, Experiment
-        from umdp.run.trust import require_experiment
 
         if self.as_published and self.by_definition:
             raise typer.BadParameter("give --as-published or --by-definition, or neither for both")

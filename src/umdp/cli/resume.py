@@ -3,52 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from umdp.cli.learn import GAP, ONE_PER_SNAPSHOT, SECONDS, STEPS, TRAJECTORIES, UNTIL
+from umdp import __version__
+from umdp.cli.learn import ONE_PER_SNAPSHOT
 from umdp.cli.options import QUIET, RUN, flag
-from umdp.cli.terminal import say
+from umdp.cli.run_options import Limits
+from umdp.cli.session import Session
+from umdp.cli.terminal import announce, say
 from umdp.errors import FormatError, UmdpError
-
-if TYPE_CHECKING:
-    from umdp.learning.procedure import LearningRun
-    from umdp.run import Config, Store
+from umdp.learning.loop import LearningRun
+from umdp.run import Config, Store
+from umdp.run.fingerprint import compare, fingerprint
+from umdp.run.opened import configuration
+from umdp.run.trust import require
 
 __all__ = ["Resume"]
 
 
-@dataclass(frozen=True)
-class Resume:
+@dataclass(frozen=True, kw_only=True)
+class Resume(Limits):
     """Go on with a run where it was when it ended, however it ended.
 
     Limits that are given replace all there were, so that a run goes on beyond its end. A run with code of somebody's own
     (FILE.py:NAME, gym:MODULE:ID) executes it: what that is is said, and done with --trust.
+
+    Examples
+    --------
+    # where it was when it ended
+    umdp resume grid.run
+    # beyond its end
+    umdp resume grid.run --trajectories 3000
     """
 
     path: RUN
-    trajectories: TRAJECTORIES = None
-    steps: STEPS = None
-    seconds: SECONDS = None
-    until: UNTIL = None
-    gap: GAP = None
     trust: Annotated[bool, flag("Execute the code and write the files that the run names.", "--trust")] = False
     json: ONE_PER_SNAPSHOT = False
     quiet: QUIET = False
 
     def run(self) -> int:
         """Go on with a run where it was when it ended, however it ended; with other limits, beyond its end."""
-        from umdp.cli.session import Session
-        from umdp.cli.terminal import announce
-        from umdp.run import Store
-        from umdp.run.fingerprint import compare, fingerprint
-        from umdp.run.opened import configuration
-        from umdp.run.trust import require
-
         with Store.resume(self.path) as store:
             before = configuration(store)
-            config = before.with_limits(
-                trajectories=self.trajectories, steps=self.steps, seconds=self.seconds, until=self.until, gap=self.gap
-            )
+            config = before.with_limits(**self.limits)
             config.limits()
             require(config, self.path, trusted=self.trust, writes=True)
             _tell_version(config)
@@ -82,7 +79,6 @@ def _restore(run: LearningRun, state: dict[str, Any], store: Store) -> None:
 
 
 def _tell_version(config: Config) -> None:
-    from umdp import __version__
 
     made = config.versions.get("umdp")
     if made != __version__:

@@ -1,27 +1,26 @@
-"""The options of a run: the fields of `Config` under the names they have there, and what is wrong with those that were typed."""
+"""The options of a run, for every command that makes some: fields of `Config` under the names they have there.
 
-from __future__ import annotations
+And what is wrong with those that were typed. Types stand here as they are, for typer, which reads those of a base as well.
+"""
 
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, fields
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from functools import cached_property
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from umdp.benchmark import BENCHMARKS
-from umdp.cli.options import arguments_of, option, real
+from umdp.cli.options import ENV_ARG, argument, arguments_of, option, real, share, whole
 from umdp.errors import ModelError
 from umdp.explore import EXPLORERS
 from umdp.learn import LEARNERS
-from umdp.learn.learner_settings import settings_of, shown
+from umdp.learn.learner_settings import make_learner, settings_of, shown
+from umdp.run import Config
+from umdp.source.resolve import resolve
 
-if TYPE_CHECKING:
-    from umdp.run import Config
-
-__all__ = [
-    "CONST", "EVIDENCE", "EXPLORE", "MOST", "PROPERTY", "SETTINGS_IN_WORDS", "XI", "confident", "configured",
-    "learners", "models", "promises", "settings", "settings_of_texts", "typed",
-]  # fmt: skip
+__all__ = ["Limits", "RunOptions", "confident", "learners", "models", "promises", "settings", "settings_of_texts"]
 
 PROGRAMS = (".prism", ".nm", ".pm", ".jani")
 
@@ -51,7 +50,8 @@ def settings(incomplete: str) -> list[str]:
     return [f"{name}=" for name in names if name.startswith(incomplete)]
 
 
-def _explorers(incomplete: str) -> list[str]:
+def explorers(incomplete: str) -> list[str]:
+    """Return the ways to explore that a word may become."""
     return [name for name in EXPLORERS if name.startswith(incomplete)]
 
 
@@ -63,68 +63,150 @@ SETTINGS_IN_WORDS = "; ".join(
 
 # -- options -------------------------------------------------------------------------------------------------
 
-PROPERTY: TypeAlias = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[PROPERTY]",
-        help='What for, such as Pmax=? \\[ F "goal" ]; benchmarks have their own.',
-        show_default=False,
-    ),
-]
-EXPLORE: TypeAlias = Annotated[
-    str, option("NAME", f"How to move: {', '.join(EXPLORERS)}, or FILE.py:NAME.", autocompletion=_explorers)
-]
-XI: TypeAlias = Annotated[float, real("NUMBER", "Weight on the optimistic action.")]
-CONST: TypeAlias = Annotated[list[str] | None, option("K=2,err=.2", "Values for a program's constants.", "--const")]
-EVIDENCE: TypeAlias = Annotated[
-    float | None,
-    real(
-        "SHARE",
-        "Play this share of the trajectories, such as 0.5, with a candidate policy: what it shows is a promise of its own, "
-        "whenever you stop, with any learner. It has half of the learner's error rate, or all of it where the learner promises "
-        "nothing (--confidence, otherwise 0.99).",
-    ),
-]
-MOST: TypeAlias = Annotated[
-    float | None,
-    real("NUMBER", "The most that a trajectory can earn or cost, for --evidence on an expected reward."),
-]
+Texts: TypeAlias = list[str] | None
 
 
-# -- from what was typed to a configuration ------------------------------------------------------------------
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What ends a run."""
+
+    trajectories: Annotated[int | None, whole("N", "Stop after so many trajectories.")] = None
+    steps: Annotated[int | None, whole("N", "Stop after so many steps.")] = None
+    seconds: Annotated[float | None, real("SECONDS", "Stop after this time.")] = None
+    until: Annotated[str | None, option('">=0.3"', "Stop when this is reached.")] = None
+    gap: Annotated[
+        float | None, real("0.01", "Stop when no policy can be better than what is promised by more than this.")
+    ] = None
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Those that were given, and nothing for others, by name."""
+        return {field.name: getattr(self, field.name) for field in fields(Limits)}
 
 
-def typed(context: typer.Context) -> frozenset[str]:
-    """Return the names of the parameters that stand on the command line, as the fields of the command are called."""
-    source = context.get_parameter_source
-    return frozenset(name for name in context.params if getattr(source(name), "name", "") == "COMMANDLINE")
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What is learned, from what and how."""
+
+    context: typer.Context
+    learner: Annotated[
+        str,
+        option(
+            "NAME",
+            f"{', '.join(LEARNERS)}, or FILE.py:NAME. Where the graph is only observed (a log without a graph, an "
+            "environment without a table) and none is asked for, confidence-sequence with the error rate 0.05.",
+            autocompletion=learners,
+        ),
+    ] = "lui"
+    model: Annotated[
+        str,
+        argument(
+            "MODEL",
+            "A benchmark (chain, chain-switched, aircraft, grid, bandit, betting-favourable, betting-unfavourable), a "
+            "file as for check, gym:ID (gym:FrozenLake-v1,map_name=8x8), MODULE:ID, FILE.py:NAME, a function or class of yours "
+            "that makes an MDP or an environment, or a log: .csv .tsv .jsonl .parquet, also .gz, a folder or pattern of these, "
+            "or - for standard input.",
+            autocompletion=models,
+        ),
+    ]
+    property: Annotated[
+        str | None, argument("[PROPERTY]", 'What for, such as Pmax=? \\[ F "goal" ]; benchmarks have their own.')
+    ] = None
+    confidence: Annotated[
+        Decimal | None,
+        option(
+            "0.95",
+            "Learn so that the result holds with this probability, whenever you stop: chooses the learner "
+            "confidence-sequence, and its error rate.",
+            parser=share,
+        ),
+    ] = None
+    set: Annotated[
+        Texts,
+        option(
+            "NAME=VALUE", f"A setting of the learner; may be repeated. {SETTINGS_IN_WORDS}.", autocompletion=settings
+        ),
+    ] = None
+    tie: Annotated[
+        str | None,
+        option(
+            "FILE.py:NAME",
+            "Which choices share one distribution over outcomes, so that what is seen of one is learned of all: a function "
+            "of (state, action, successor) that returns a class and an outcome, or None; CLASS,OUTCOME, two columns of "
+            "the table given by --graph; or: declared, for what a benchmark declares.",
+        ),
+    ] = None
+    evidence: Annotated[
+        float | None,
+        real(
+            "SHARE",
+            "Play this share of the trajectories, such as 0.5, with a candidate policy: what it shows is a promise of its own, "
+            "whenever you stop, with any learner. It has half of the learner's error rate, or all of it where the learner "
+            "promises nothing (--confidence, otherwise 0.99).",
+        ),
+    ] = None
+    most: Annotated[
+        float | None,
+        real("NUMBER", "The most that a trajectory can earn or cost, for --evidence on an expected reward."),
+    ] = None
+    explore: Annotated[
+        str, option("NAME", f"How to move: {', '.join(EXPLORERS)}, or FILE.py:NAME.", autocompletion=explorers)
+    ] = "optimism"
+    xi: Annotated[float, real("NUMBER", "Weight on the optimistic action.")] = 1.0
+    horizon: Annotated[int | None, whole("N", "The longest a trajectory may be.")] = None
+    seed: Annotated[int, whole("N", "Equal seeds give equal runs.")] = 0
+    const: Annotated[Texts, option("K=2,err=.2", "Values for a program's constants.")] = None
+    unknown: Annotated[
+        Texts,
+        option(
+            "p=0.5:1,q",
+            "Undefined constants of a program to be learned, with the ends between which they lie, 0 and 1 unless given; "
+            "--const gives the values with which the process is played. May be repeated.",
+        ),
+    ] = None
+    env_arg: ENV_ARG = None
+
+    def __post_init__(self) -> None:
+        """Refuse at once what cannot be put together."""
+        _ = self.config
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """The names of the parameters that stand on the command line, as the fields of the command are called."""
+        source = self.context.get_parameter_source
+        return frozenset(name for name in self.context.params if getattr(source(name), "name", "") == "COMMANDLINE")
+
+    @cached_property
+    def config(self) -> Config:
+        """What is to be learned, and how."""
+        return self.configured()
+
+    def configured(self, **found: Any) -> Config:
+        """Return the configuration that a command stands for, or raise what is wrong with it.
+
+        Parameters
+        ----------
+        **found : what was worked out, instead of what was typed
+        """
+        typed = {name: value for name, value in vars(self).items() if name in Config.__struct_fields__}
+        worked_out = {
+            "graph": "", "parameters": arguments_of(self.env_arg), "constants": ",".join(self.const or ()),
+            "unknown": ",".join(self.unknown or ()),
+        }  # fmt: skip
+        config = Config(**{**typed, **worked_out, **found})
+        _unused(config, self.given)
+        if "most" in self.given and "evidence" not in self.given:
+            raise ModelError(
+                "--most is what a trajectory is worth at most, for --evidence; give a share, or leave it out"
+            )
+        if "evidence" in self.given and config.switch is not None:
+            raise ModelError(
+                "--evidence promises something of a process that stays as it is, and --switch changes it; leave one of them out"
+            )
+        return config
 
 
-def configured(request: Any, given: Set[str], **found: Any) -> Config:
-    """Return the configuration that a command stands for, or raise what is wrong with it.
-
-    Parameters
-    ----------
-    request : a command, whose fields are named as those of `Config`
-    given : what stands on the command line
-    **found : what was worked out, instead of what was typed
-    """
-    from umdp.run import Config
-
-    fields = {name: value for name, value in vars(request).items() if name in Config.__struct_fields__}
-    worked_out = {
-        "graph": "", "parameters": arguments_of(request.env_arg), "constants": ",".join(request.const or ()),
-        "unknown": ",".join(request.unknown or ()),
-    }  # fmt: skip
-    config = Config(**{**fields, **worked_out, **found})
-    _unused(config, given)
-    if "most" in given and "evidence" not in given:
-        raise ModelError("--most is what a trajectory is worth at most, for --evidence; give a share, or leave it out")
-    if "evidence" in given and config.switch is not None:
-        raise ModelError(
-            "--evidence promises something of a process that stays as it is, and --switch changes it; leave one of them out"
-        )
-    return config
+# -- learners and their settings -----------------------------------------------------------------------------
 
 
 def settings_of_texts(texts: Sequence[str] | None) -> dict[str, Any]:
@@ -188,8 +270,6 @@ def confident(learner: str, settings: Mapping[str, Any], confidence: Decimal | N
 
 def promises(learner: str, settings: dict[str, Any] | None = None) -> bool:
     """Whether a learner has an error rate and claims something; what cannot be known here is said when it is made."""
-    from umdp.learn.learner_settings import make_learner
-
     if learner not in LEARNERS:
         return True
     kind = LEARNERS[learner]
@@ -251,7 +331,6 @@ def _unused(config: Config, given: Set[str]) -> None:
 
 
 def _check_switch(config: Config, given: Set[str]) -> None:
-    from umdp.source.resolve import resolve
 
     if "after" in given and "switch" not in given:
         raise ModelError("--after says when the process changes; say with --switch MODEL into what, or leave it out")

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import csv
 import enum
-import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from umdp.cli.live import plain, returned, seen, short
+from umdp import __version__
+from umdp.automata import MemoryPolicy
+from umdp.benchmark import draw_chain, draw_grid
 from umdp.cli.options import FORCE, JSON, RUN, argument, check_folder, check_outputs, files_behind, option
-from umdp.cli.terminal import say
+from umdp.cli.session import bounded, returned, seen
+from umdp.cli.terminal import plain, say, say_json
 from umdp.errors import FormatError, MissingExtra, ModelError
+from umdp.run import Store
+from umdp.run.opened import configuration
 from umdp.statements import with_codes
 from umdp.statements.text import nouns
-
-if TYPE_CHECKING:
-    from umdp.automata import MemoryPolicy
-    from umdp.run import Store
 
 __all__ = ["Export", "Show", "What"]
 
@@ -43,28 +43,35 @@ WHAT = {
 
 @dataclass(frozen=True)
 class Show:
-    """Show what a run is and what it knows; also while it is going on. Nothing in it is executed."""
+    """Show what a run is and what it knows; also while it is going on. Nothing in it is executed.
+
+    Examples
+    --------
+    # what it knows
+    umdp show grid.run
+    # for programs
+    umdp show grid.run --json
+    """
 
     path: RUN
     json: JSON = False
 
     def run(self) -> int:
         """Print what a run is, how far it has come and what it knows."""
-        from umdp.run import Store
-        from umdp.run.opened import configuration
-
         with Store.open(self.path) as store:
             last, writer = store.last(), store.writer()
             if self.json:
-                shown = None if last is None else {k: plain(v) for k, v in last.items()}
-                running = None if writer is None else vars(writer)
                 given = dict(store.config)
                 typed = given.pop("question", None)
-                asked = store.question or typed
+                running = None if writer is None else vars(writer)
                 notes = [] if last is None or store.version == 1 else list(store.learned().report)
-                shown_run = {"property": asked, "config": given, "format": store.version, "running": running}
-                said = {"notes": notes, "diagnostics": with_codes(notes)}
-                say(json.dumps({**shown_run, "last": shown, **said}))
+                about = {
+                    "property": store.question or typed,
+                    "config": given,
+                    "format": store.version,
+                    "running": running,
+                }
+                say_json({**about, "last": last, "notes": notes, "diagnostics": with_codes(notes)})
                 return 0
             config = configuration(store)
             asked = config.wording() if config.remembers else store.question or config.wording()
@@ -74,10 +81,7 @@ class Show:
                 say(f"  from the log {config.read_from}")
                 for line in config.data.words():
                     say(f"    {line}")
-            if last is not None:
-                _show(last)
-            else:
-                say("  nothing learned yet")
+            say(*(_known(last) if last is not None else ["  nothing learned yet"]))
             if writer is not None:
                 say(f"  running now: {writer}")
             elif last is None or not last["reason"]:
@@ -90,45 +94,42 @@ class Show:
 
 
 def _made(version: str | None) -> str:
-    from umdp import __version__
-
     return f"umdp {version or 'unknown'}" + ("" if version == __version__ else f" (this is {__version__})")
 
 
-def _show(last: dict[str, Any]) -> None:
+def _known(last: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a row of a run says, a line each."""
     partial = ", the last one incomplete" if last.get("partial") else ""
     rounds = f"{last['iterations']} {nouns(last['iterations'], 'iteration')}"
-    say(f"  {seen(last['trajectories'], last['steps'])}, {rounds}{partial}")
-    if last.get("promise") is not None and last["promise"]["by"] == "evidence":
-        promise = last["promise"]
-        bound = short(promise["bound"], down=promise["side"] == "at least")
-        say(f"  promised {promise['side']} {bound} {promise['text']}")
-        for line in promise["guarantee"]["reasons"][1:]:
-            say(f"           {line}")
-    say(f"  bracket  {last['lower']:.6g} .. {last['upper']:.6g} ({last['guarantee']['text']})")
-    for line in last["guarantee"]["reasons"][1:]:
-        say(f"           {line}")
+    yield f"  {seen(last['trajectories'], last['steps'])}, {rounds}{partial}"
+    promise, guarantee = last.get("promise"), last["guarantee"]
+    if promise is not None and promise["by"] == "evidence":
+        yield f"  promised {_in_words(promise)}"
+        yield from (f"           {line}" for line in promise["guarantee"]["reasons"][1:])
+    yield f"  bracket  {last['lower']:.6g} .. {last['upper']:.6g} ({guarantee['text']})"
+    yield from (f"           {line}" for line in guarantee["reasons"][1:])
     if "return_lower" in last:
-        say(f"  return   {returned(last['return_lower'], last['return_upper'])}")
+        yield f"  return   {returned(last['return_lower'], last['return_upper'])}"
     if last["performance"] is not None:
-        say(f"  the policy is worth {last['performance']:.6g} on the process itself")
+        yield f"  the policy is worth {last['performance']:.6g} on the process itself"
+
+
+def _in_words(promise: Mapping[str, Any]) -> str:
+    """Return what playing a policy promises, as a row has it."""
+    return f"{bounded(promise['bound'], at_least=promise['side'] == 'at least')} {promise['text']}"
 
 
 def _show_learned(store: Store, name: str) -> None:
     """Print what the source said, and the policy as a picture where its states have a place."""
-    from umdp.automata import MemoryPolicy
-    from umdp.benchmark import draw_chain, draw_grid
     from umdp.model.sketch import sketch
 
     learned = store.learned()
-    for line in learned.report:
-        say(f"  {line}")
-    if learned.policy is not None and MemoryPolicy.knows(learned.policy):
-        for line in _memories(MemoryPolicy.of(learned.policy)):
-            say(f"  {line}")
-    draw = {"grid": draw_grid, "chain": draw_chain, "chain-switched": draw_chain}.get(name)
+    say(*(f"  {line}" for line in learned.report))
     if learned.policy is None:
         return
+    if MemoryPolicy.knows(learned.policy):
+        say(*(f"  {line}" for line in _memories(MemoryPolicy.of(learned.policy))))
+    draw = {"grid": draw_grid, "chain": draw_chain, "chain-switched": draw_chain}.get(name)
     try:
         picture = sketch(learned.policy) if draw is None else draw(learned.model, learned.policy)
     except ModelError:  # with parameters of its own it may be none of these
@@ -151,7 +152,17 @@ def _memories(policy: MemoryPolicy) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Export:
-    """Write a run's snapshots, learned model or policy to a file; also while it is going on."""
+    """Write a run's snapshots, learned model or policy to a file; also while it is going on.
+
+    Examples
+    --------
+    # the policy
+    umdp export grid.run policy.json
+    # all snapshots as a table, over an older one
+    umdp export grid.run snapshots.csv --force
+    # the learned interval model, for PRISM
+    umdp export grid.run grid.tra
+    """
 
     path: RUN
     file: Annotated[
@@ -167,8 +178,6 @@ class Export:
 
     def write(self, *, aloud: bool) -> None:
         """Write the file; say what is in it, if that is wanted."""
-        from umdp.run import Store
-
         target = Path(self.file)
         what = self.what or WHAT.get(target.suffix)
         if what is None:
@@ -208,8 +217,6 @@ def _written(target: Path) -> Iterator[str | Path]:
 
 def _about(store: Store) -> dict[str, Any]:
     """Return what a policy or model was learned for, its bracket, and what is promised of that."""
-    from umdp.run.opened import configuration
-
     last = store.last() or {}
     known = {name: plain(last.get(name)) for name in ("trajectories", "steps", "lower", "upper", "guarantee")}
     if last.get("promise") is not None:
@@ -226,16 +233,14 @@ def _about(store: Store) -> dict[str, Any]:
 def _note(store: Store) -> str:
     """Return the same in one line."""
     about = _about(store)
-    bracket = f"{about['lower']} .. {about['upper']}"
     label = (about["guarantee"] or {}).get("text", "nothing learned yet")
     after = f"{about['trajectories']} {nouns(about['trajectories'], 'trajectory')}"
-    promise = about.get("promise")
+    promise, said = about.get("promise"), ""
     if promise is not None and promise["by"] == "evidence":
-        said = f"{promise['side']} {short(promise['bound'], down=promise['side'] == 'at least')} {promise['text']}"
-        return (
-            f"{about['property']}: the policy is worth {said}; {bracket} on the learned model, after {after}; {label}"
-        )
-    return f"{about['property']}: {bracket} on the learned model, after {after}; {label}"
+        said = f"the policy is worth {_in_words(promise)}; "
+    return (
+        f"{about['property']}: {said}{about['lower']} .. {about['upper']} on the learned model, after {after}; {label}"
+    )
 
 
 def _write_rows(target: Path, rows: list[dict[str, Any]]) -> None:

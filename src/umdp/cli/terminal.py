@@ -1,4 +1,4 @@
-"""The edge to the terminal: whatever is shown passes here, also what is going on, and nothing in it controls the terminal.
+"""The edge to the terminal: from words to an exit status; whatever is shown passes here, and nothing in it controls the terminal.
 
 Names, paths, properties and messages of others' code are whatever somebody wrote. `say` prints lines, each of which stays one
 line; the streams that are put in the place of standard output and error catch what is printed in any other way. Only what rich
@@ -8,31 +8,33 @@ draws goes around them, and is made of text that was cleaned before.
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
 import signal
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Collection, Iterator, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from umdp.errors import UmdpError
 from umdp.statements.text import one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress as Bar
     from rich.text import Text
 
 __all__ = [
-    "SIGNALS", "OutputLost", "Progress", "announce", "as_text", "complain", "complete", "console", "count_runs",
-    "drawn", "guarded", "hush", "say", "stoppable",
+    "INTERRUPTED", "SIGNALS", "TRACEBACK", "OutputLost", "aligned", "announce", "as_text", "complain", "console", "drawn", "main",
+    "plain", "run", "say", "say_json",
 ]  # fmt: skip
 
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+FIRST = 3  # the first descriptor that is not one of the three streams
+TRACEBACK = "UMDP_TRACEBACK"  # set in the environment, unexpected errors come with their traceback
 CLOSED = "it is closed"
-DELAY = 1.0  # seconds before it is shown what is going on
-EVERY = 15.0  # seconds between lines about it where nobody watches
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -105,13 +107,6 @@ def guarded() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
-def complete() -> None:
-    """Raise `OutputLost` if something was printed to standard output while it was closed."""
-    sys.stdout.flush()
-    if getattr(sys.stdout, "lost", False):
-        raise OutputLost(CLOSED)
-
-
 def say(*lines: object, err: bool = False, flush: bool = False) -> None:
     r"""Print lines, each of which stays one line, whatever is in it.
 
@@ -120,8 +115,47 @@ def say(*lines: object, err: bool = False, flush: bool = False) -> None:
     >>> say("state a\x1b[2J\nerror: forged")
     state a\u001b[2J\u000aerror: forged
     """
-    for line in lines or ("",):
+    for line in lines:
         print(one_line(str(line)), file=sys.stderr if err else sys.stdout, flush=flush)
+
+
+def say_json(record: Any, *, flush: bool = False) -> None:
+    """Print what programs read, as JSON in one line.
+
+    Examples
+    --------
+    >>> say_json({"upper": math.inf, "level": None})
+    {"upper": "inf", "level": null}
+    """
+    say(json.dumps(plain(record)), flush=flush)
+
+
+def plain(value: Any) -> Any:
+    """Return what JSON can hold: infinity as text, nothing for what is not a number."""
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    return value
+
+
+def aligned(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Collection[str]) -> list[str]:
+    """Return a table as lines, its head first; what stands under `numbers` stands to the right.
+
+    Examples
+    --------
+    >>> aligned(("state", "visits"), [("a", "1,000"), ("b", "7")], ["visits"])
+    ['state  visits', 'a       1,000', 'b           7']
+    """
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    sides = [">" if name in numbers else "<" for name in head]
+    table = (
+        [f"{text:{side}{width}}" for text, side, width in zip(line, sides, widths, strict=True)]
+        for line in (head, *rows)
+    )
+    return ["  ".join(cells).rstrip() for cells in table]
 
 
 def complain(message: str) -> None:
@@ -181,86 +215,6 @@ def stoppable() -> Iterator[None]:
             signal.signal(number, before[number])
 
 
-class Progress:
-    """While it is entered, and after a second, show what is going on; nothing unless standard error is a terminal.
-
-    Parameters
-    ----------
-    title : str
-        What the whole is, such as "property 2 of 3".
-
-    Examples
-    --------
-    >>> with Progress("solving") as progress:
-    ...     progress.tell("value iteration", 0.01)
-    ...     print(progress.line())
-    solving: value iteration, relative width 0.01
-    """
-
-    def __init__(self, title: str) -> None:
-        self.title = title
-        self._what, self._width = "", math.nan
-        self._bar: Bar | None = None
-        self._timer: threading.Timer | None = None
-
-    def tell(self, what: str, width: float) -> None:
-        """Note what the solver is doing and how wide the bracket is now."""
-        self._what, self._width = what, width
-        if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], description=one_line(self.line()))
-
-    def line(self) -> str:
-        """Return the text to show, before the time."""
-        text = f"{self.title}: {self._what}" if self._what else self.title
-        return f"{text}, relative width {self._width:.1g}" if math.isfinite(self._width) else text
-
-    def __enter__(self) -> Progress:
-        if sys.stderr.isatty():
-            from rich.progress import Progress as Bar
-            from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-            columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-            self._bar = Bar(
-                *columns, console=console(err=True), transient=True, redirect_stdout=False, redirect_stderr=False
-            )
-            self._bar.add_task(one_line(self.line()), total=None)
-            self._timer = threading.Timer(DELAY, self._bar.start)
-            self._timer.daemon = True
-            self._timer.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._timer is not None and self._bar is not None:
-            self._timer.cancel()
-            self._timer.join()  # it may just be starting the line
-            self._bar.stop()
-
-
-@contextlib.contextmanager
-def count_runs(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Give what shows how many runs are done, of how many: a bar on a terminal, a line now and then elsewhere."""
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-        with Bar(*columns, console=console(err=True)) as bar:
-            job = bar.add_task("runs", total=None)
-            yield lambda done, total: bar.update(job, completed=done, total=total)
-    else:
-        begun = shown = time.monotonic()
-
-        def line(done: int, total: int) -> None:
-            nonlocal shown
-            if done in (0, total) or time.monotonic() - shown >= EVERY:
-                shown = time.monotonic()
-                say(f"{done} of {total} runs, {shown - begun:.0f} s", err=True, flush=True)
-
-        yield line
-
-
 def announce() -> None:
     """Have kernels compiled in the background once this command would compile, if it would, and have it said."""
     from umdp.kernel import on_compile
@@ -280,3 +234,94 @@ def hush() -> None:
         from umdp.kernel import on_compile
 
         on_compile(None)
+
+
+# -- a command line, from its words to its exit status ------------------------------------------------------
+
+
+def main() -> None:
+    """Run the command line of this process and exit with its status."""
+    # Where a stream is closed its number must not become that of a file, which others then would write to.
+    while (number := os.open(os.devnull, os.O_RDWR)) < FIRST:
+        pass
+    os.close(number)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a name outside the terminal's alphabet must not end the program
+            stream.reconfigure(errors="backslashreplace")
+    with stoppable():
+        code = run(sys.argv[1:])
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit status.
+
+    Returns
+    -------
+    int
+        0 answered, 1 a threshold does not hold, 2 bad input or usage (one message on standard error), 130
+        interrupted, 141 nobody reads the output any more.
+
+    Examples
+    --------
+    >>> run(["--version"])
+    umdp 0.1.0
+    0
+    """
+    with warnings.catch_warnings(), guarded():
+        warnings.showwarning = _note  # in a line, without the place in somebody's code
+        try:
+            code = _answered(arguments)
+            sys.stdout.flush()
+            if getattr(sys.stdout, "lost", False):
+                raise OutputLost(CLOSED)
+            return code
+        except KeyboardInterrupt as interrupt:
+            say(f"interrupted{f': {interrupt}' if str(interrupt) else ''}", err=True)
+            return INTERRUPTED
+        except OutputLost as error:
+            return _fail(f"standard output cannot be written: {error}")
+        except BrokenPipeError:
+            return BROKEN_PIPE
+        finally:
+            hush()
+
+
+def _note(message: Warning | str, *place: Any, **more: Any) -> None:
+    say(f"note: {' '.join(str(message).split())}", err=True)
+
+
+def _answered(arguments: Sequence[str]) -> int:
+    """Do what was asked for, and return the exit status; what is wrong with it is said."""
+    from umdp.cli.app import UsageError, parse
+
+    try:
+        request = parse(arguments)
+        return request if isinstance(request, int) else request.run()
+    except UsageError as error:
+        command = getattr(getattr(error, "ctx", None), "command_path", "umdp")
+        message = error.format_message().replace("Value error, ", "").rstrip(" .")
+        return _fail(f"{message[:1].lower()}{message[1:]} (see {command} --help)")
+    except UmdpError as error:
+        return _fail(str(error))
+    except MemoryError:
+        return _fail("there is not enough memory for this")
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return _fail(f"{_short(str(error.filename or ''))}: {error.strerror or error}".removeprefix(": "))
+    except Exception as error:
+        if TRACEBACK in os.environ:
+            raise
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        return _fail(f"this is a bug in umdp, please report it ({_short(said)}); set {TRACEBACK}=1 to see where")
+
+
+def _fail(message: str) -> int:
+    # Sources speak to Python; here the same is an option.
+    complain(message.replace('on_error="skip"', "--on-error skip"))
+    return 2
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:197]}..."

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from umdp.cli.options import JSON, argument
-from umdp.cli.terminal import say
+from umdp.cli.terminal import say, say_json
 from umdp.errors import FormatError
-
-if TYPE_CHECKING:
-    from umdp.solver.proof.certificate import Certificate
+from umdp.solver.proof.certificate import Certificate
+from umdp.verify import verify
 
 __all__ = ["Verify", "write_certificate"]
 
@@ -22,6 +20,13 @@ class Verify:
     """Check a certificate in exact rational arithmetic, without the solver, and say what it proves.
 
     Exit status: 0 proved, 1 not proved, and which part fails, 2 not a certificate.
+
+    Examples
+    --------
+    # write a certificate
+    umdp check examples/rover.tra 'Pmaxmin=? [ F<=9 "base" ]' --certificate p.json
+    # check it: without the solver, in exact arithmetic
+    umdp verify p.json
     """
 
     file: Annotated[str, argument("FILE", "Written by umdp check or learn --certificate.")]
@@ -29,14 +34,11 @@ class Verify:
 
     def run(self) -> int:
         """Check the file; 0 if what it claims is proved, 1 if not."""
-        from umdp.verify import verify
-
         verdict = verify(self.file)
         if self.json:
-            say(json.dumps(verdict.as_dict()))
+            say_json(verdict.as_dict())
         else:
-            claim = verdict.claim
-            say(f"{'valid' if verdict.valid else 'NOT valid'}: {claim}")
+            say(f"{'valid' if verdict.valid else 'NOT valid'}: {verdict.claim}")
         return 0 if verdict.valid else 1
 
 

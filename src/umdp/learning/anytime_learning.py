@@ -13,14 +13,16 @@ from umdp.explore import Explorer, as_explorer
 from umdp.learn import Learner, as_learner
 from umdp.learn.tied import as_tied
 from umdp.learning.candidates import CandidateEvaluation, as_evidence
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.learning.snapshot import Snapshot
 from umdp.learning.validation import check_budgets, check_gap, check_until, threshold
 from umdp.model import MDP
 from umdp.model.tying import Outcome, Tie, Tying
 from umdp.parametric.model import ParametricMDP
+from umdp.solver.confirm.products import check_lift
+from umdp.solver.temporal import lift
 from umdp.source import Source, as_source
+from umdp.source.source import without_rest
 from umdp.spec import Direction, Spec, Threshold
 from umdp.spec.spec import needs_automaton
 
@@ -114,10 +116,6 @@ def remembering(source: Source, spec: Spec, learner: Learner) -> tuple[Source, S
 
     The product is of the graph alone. What is learned of a choice counts with every memory.
     """
-    from umdp.solver.confirm.products import check_lift
-    from umdp.solver.temporal import lift
-    from umdp.source.source import without_rest
-
     agent = spec.deciding().agent
     if agent is None:
         raise spec.error("the property does not say which way the policy pulls", "write Pmax or Pmin")

@@ -1,81 +1,50 @@
-"""The loop of the paper's figure 1, written once: a generator of snapshots; its step that draws trajectories; what ends it."""
+"""Anytime learning, the paper's figure 1: a run with its four steps, and the loop over them, a generator of snapshots.
+
+`proceed` is the figure. `LearningRun.snapshot` computes the robust policy, `reason_to_end` says whether it is good enough,
+`LearningRun.direct` chooses how to explore where it is not, `explore` samples from the process, and `LearningRun.update` moves
+the intervals.
+"""
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.explore.policies import least_trajectories
-from umdp.learning.candidates.point_estimate import PointEstimate
-from umdp.learning.procedure import LearningRun
+from umdp.explore import Explorer, Optimism, Uniform, View, reaches
+from umdp.explore.policies import directions, doubling, least_trajectories
+from umdp.learn import Learner
+from umdp.learning.candidates import CandidateEvaluation
+from umdp.learning.candidates.evaluation_settings import divide
+from umdp.learning.candidates.scheduler import CandidateScheduler
 from umdp.learning.snapshot import Snapshot
+from umdp.learning.state import LearningState, RunSettings, Solved, StoppingCriteria, restored
+from umdp.learning.validation import asked_of, check_numbers, check_spec, default_horizon, readings, refuse_shifted
+from umdp.learning.value_estimates import distance, value_estimates
+from umdp.model import IntervalMDP
+from umdp.solver import Solution, UncertifiedSolution, prepare, relevant
+from umdp.solver.graph.decided import resting
+from umdp.solver.prepared import PolicyValues, keep_start
 from umdp.source import SamplingRequest, Source
-from umdp.spec import Threshold
-from umdp.statements.text import nouns
+from umdp.source.source import without_rest
+from umdp.spec import Spec
+from umdp.statements.conditions import COSTLY
+from umdp.statements.guarantee import Guarantee, guarantee_of
 
-__all__ = ["StoppingCriteria", "closed", "explore", "play", "proceed", "reached", "reason_to_end"]
+__all__ = ["LearningRun", "StoppingCriteria", "explore", "play", "proceed", "reason_to_end"]
 
 Array = NDArray[Any]
 PATIENCE = 0.05  # seconds between looks at what may stop a run
 MANY = 2**40
+CUTOFF = 1e9  # times the largest reward: expectations beyond it say that next to nothing is known
+SMALL = 400  # states up to which policies are found by elimination, whose ties do not depend on where it started
 
 
-@dataclass(frozen=True)
-class StoppingCriteria:
-    """What ends a run: a threshold that is reached, or a budget.
-
-    Attributes
-    ----------
-    until : the threshold
-    trajectories, steps : the most of them, over the whole run; the last trajectory is never cut
-    seconds : of this sitting, from the first answer on: what is compiled for it does not count
-    exhaust : whether to use up the budget even where nothing more can be learned, so that curves have equal lengths
-    gap : how far the promise may be from the best case
-    """
-
-    until: Threshold | None = None
-    trajectories: int | None = None
-    steps: int | None = None
-    seconds: float | None = None
-    exhaust: bool = False
-    gap: float | None = None
-
-    def most(self, trajectories: int, steps: int, horizon: int) -> int:
-        """Return how many more trajectories cannot pass a budget, at least 1.
-
-        That depends on what has been seen alone, so that a run ends with the same trajectory however it was cut into pieces.
-
-        Examples
-        --------
-        >>> StoppingCriteria(trajectories=10).most(4, 0, 100), StoppingCriteria(steps=1000).most(4, 10, 100)
-        (6, 9)
-        >>> StoppingCriteria(steps=50).most(4, 10, 100)
-        1
-        """
-        left = MANY
-        if self.trajectories is not None:
-            left = min(left, self.trajectories - trajectories)
-        if self.steps is not None:
-            left = min(left, (self.steps - steps) // horizon)
-        return max(left, 1)
-
-    def spent(self, trajectories: int, steps: int) -> str | None:
-        """Return which budget is used up, in words; None if there is some left."""
-        if self.trajectories is not None and trajectories >= self.trajectories:
-            return f"{self.trajectories} {nouns(self.trajectories, 'trajectory')} {_have(self.trajectories)} been seen"
-        if self.steps is not None and steps >= self.steps:
-            return f"{self.steps} {nouns(self.steps, 'step')} {_have(self.steps)} been seen"
-        return None
-
-
-def _have(count: int) -> str:
-    return "has" if count == 1 else "have"
+# -- the loop ------------------------------------------------------------------------------------------------
 
 
 def proceed(
@@ -105,21 +74,9 @@ def proceed(
         if reason is not None:
             return
         # If not: let a candidate show what it is worth, or look where there is most to learn.
-        complete, halted = (play if _is_candidates_turn(run) else explore)(run, criteria, over)
+        complete, halted = (play if run.state.is_candidates_turn(run.settings) else explore)(run, criteria, over)
         if complete:
             run.update()  # update the intervals
-
-
-def _is_candidates_turn(run: LearningRun) -> bool:
-    """Whether the next trajectories are a candidate's; where an iteration begins it is asked now and then who that is."""
-    state, spec = run.state, run.spec
-    if state.candidates is None:
-        return False
-    if state.begins and state.candidates.is_asked:
-        # Limits do not count: where a run is stopped must not decide how it goes on.
-        wanted = None if spec.threshold is None else spec.threshold.value
-        state.candidates.consider(PointEstimate.of(state.learner, state.counts, run.settings.worst), wanted)
-    return state.candidates.owed > 0
 
 
 def explore(run: LearningRun, criteria: StoppingCriteria, over: Callable[[], str | None]) -> tuple[bool, str | None]:
@@ -182,10 +139,10 @@ def play(run: LearningRun, criteria: StoppingCriteria, over: Callable[[], str | 
 
 def reason_to_end(run: LearningRun, snapshot: Snapshot, criteria: StoppingCriteria, over: str | None) -> str | None:
     """Return why a run ends with a snapshot, None if it does not; `over` is what was said from outside."""
-    reason, ended = None, run.state.ended
-    if run.settings.decided and not _unread(run.source, ended):
+    reason: str | None
+    if run.settings.decided and not run.settings.is_unread(run.source, run.state.ended):
         reason = "the graph decides the value: there is nothing to learn"
-    elif ended:
+    elif run.state.ended:
         reason = "there is no more data"
     else:
         reason = criteria.spent(snapshot.trajectories, snapshot.steps) or over
@@ -193,47 +150,246 @@ def reason_to_end(run: LearningRun, snapshot: Snapshot, criteria: StoppingCriter
             reason = "exploration reaches nothing from which more could be learned"
     # Within an iteration a threshold ends nothing, so that where a run was interrupted does not decide how it goes on.
     if reason is None and snapshot.partial:
-        return reason
-    wanted = criteria.until or run.spec.threshold
-    return reached(snapshot, wanted) or closed(snapshot, criteria.gap, lambda: run.gap(snapshot)) or reason
-
-
-def reached(snapshot: Snapshot, wanted: Threshold | None) -> str | None:
-    """Return that a threshold is reached, in words; None if it is not, or there is none."""
-    if wanted is None:
         return None
-    promise = snapshot.promise
-    if promise is not None and promise.by == "evidence":
-        ends = (promise.bound, math.inf) if promise.at_least else (-math.inf, promise.bound)
-        if wanted.holds(*ends):
-            return f"{wanted.operator} {wanted.value:g} is certified by playing the policy"
-    # Where playing candidates is to prove something, what is not proved ends nothing.
-    if snapshot.evidence is not None and snapshot.evidence.guarantee.holds and not snapshot.guarantee.holds:
-        return None
-    if not wanted.holds(snapshot.bracket.lower, snapshot.bracket.upper):
-        return None
-    proved = "is certified" if snapshot.guarantee.holds else "is reached on the learned model"
-    return f"{wanted.operator} {wanted.value:g} {proved}"
+    met = criteria.reached(snapshot, run.spec.threshold)
+    return met or criteria.closed(snapshot, lambda: run.gap(snapshot)) or reason
 
 
-def closed(snapshot: Snapshot, tolerance: float | None, gap: Callable[[], float]) -> str | None:
-    """Return that the promise is as close to the best case as was asked for, in words; None if it is not known to be.
+# -- a run, and its steps -----------------------------------------------------------------------------------
 
-    The best case that exploration follows has no proof: it may say that the gap is too wide, and never that it is not.
+
+@dataclass(eq=False)
+class LearningRun:
+    """A run that can be advanced, saved and continued; `umdp.anytime` makes one and loops over it.
+
+    What it does next depends on its state and that of the source alone, so that a run continued from a checkpoint is the run that
+    was not interrupted. An iteration that was interrupted is continued, too: what it has seen so far is pending, shown by a
+    partial snapshot, and counted once the iteration is complete.
+
+    Attributes
+    ----------
+    state : what was seen and learned
+    settings : what is fixed: the question on its graph, where trajectories end
     """
-    if tolerance is None or snapshot.partial:
-        return None
-    rough, ends = snapshot.optimistic, snapshot.promised
-    if rough is not None and not any(abs(rough - end) <= 2 * tolerance for end in (ends.lower, ends.upper)):
-        return None
-    if not gap() <= tolerance:
-        return None
-    proved = "is certified to be" if snapshot.guarantee.holds else "is, on the learned model,"
-    return f"the policy {proved} within {tolerance:g} of the optimum"
 
+    source: Source
+    spec: Spec
+    learner: Learner
+    explorer: Explorer = field(default_factory=Optimism)
+    seed: int = 0
+    horizon: int | None = None
+    precision: float = 1e-6
+    per_solve: int | None = None
+    evidence: CandidateEvaluation | None = None
 
-def _unread(source: Source, ended: bool) -> bool:
-    """Whether a log that decides the value was not read to its end: how much stands behind it, and what is wrong with it."""
-    if source.interactive or ended:
-        return False
-    return source.closed or source.provenance().graph == "observed"
+    def __post_init__(self) -> None:
+        check_spec(self.spec)
+        self.spec = self.spec.counted(self.source.graph)
+        refuse_shifted(self.source.graph, self.spec)
+        check_numbers(seed=self.seed, horizon=self.horizon, precision=self.precision, per_solve=self.per_solve)
+        learner, budget = (self.learner, None) if self.evidence is None else divide(self.learner, self.evidence)
+        asked = asked_of(self.source.graph, self.spec)
+        if asked in COSTLY or not learner.discovers:
+            self.source = without_rest(self.source)  # nothing would be known of it, or follow from what is
+        graph = self.source.graph
+        worst, best = readings(self.spec, graph)
+        self._pessimist, self._optimist = prepare(graph, worst.robust()), prepare(graph, best.optimistic())
+        known = relevant(graph, worst)
+        horizon = self.horizon or (default_horizon(graph.states) if known.steps is None else known.steps)
+        # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
+        decided = known.decided & (self.source.interactive or graph.rest is None)
+        learner = learner.bind(graph, known.choices, settled=self.source.settled)
+        if self.source.interactive and graph.rest is None:  # nothing is left to earn, or to learn
+            decided = decided | resting(graph, known.spent, learner.lower)
+        self.halt, self.horizon = self.trajectory_ends(decided, horizon)
+        self.settings = RunSettings(
+            graph, self.spec, worst, best, asked, not known.choices.any(), known.favoured, self.halt, self.horizon, self.seed,
+            self.precision, "policy" if graph.states <= SMALL else "auto",
+        )  # fmt: skip
+        candidates = None if budget is None else CandidateScheduler.of(budget, self.source, worst, self.horizon)
+        self.chunk = 1  # so many trajectories between two looks at the clock
+        self._values = PolicyValues(worst.robust())
+        self._become(LearningState.before(learner, candidates))
+        self.source.begin(self.seed)
+
+    def _become(self, state: LearningState) -> None:
+        """Take on another state, and drop what was worked out for the model before."""
+        self.state, self.learner = state, state.learner
+        self._solved = Solved(dict(state.starts))
+
+    @property
+    def trajectories(self) -> int:
+        """How many were seen."""
+        return self.state.trajectories
+
+    @property
+    def steps(self) -> int:
+        """How many were seen."""
+        return self.state.steps
+
+    @property
+    def candidates(self) -> CandidateScheduler | None:
+        """Who is played as evidence; None without."""
+        return self.state.candidates
+
+    # -- step 1: robust policy computation -------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """Return what is known now: the robust policy and its worst-case value, data of an incomplete iteration included."""
+        state = self.state
+        if state.pending.any():
+            return replace(self._ahead(), partial=True)
+        robust, best = self._robust(), self._optimistic()
+        played = None if state.candidates is None else state.candidates.promised(self.source, robust.policy)
+        return Snapshot(
+            state.iteration, state.trajectories, state.steps, robust, best and best.value,
+            self._guarantee(),  # type: ignore[arg-type]
+            self.source.truth, None, False, state.learner.ledger, state.counts, played, state.learner.alarms(), state.learner,
+            self._values,
+        )  # fmt: skip
+
+    def guarantee(self) -> Guarantee:
+        """Return what is promised: what the learner claims, as far as what is known of the data lets it stand."""
+        if self.state.learner.claim.holds:
+            self._robust()  # what is promised is promised of its policy
+        return self._guarantee()()
+
+    def _guarantee(self) -> Callable[[], Guarantee]:
+        """Return how to work out what is promised now; that depends on nothing that may change later."""
+        state, settings, source, solution = self.state, self.settings, self.source, self._solved.robust
+        learner, counts, looks, candidates = state.learner, state.counts, state.iteration, state.candidates
+        whole, provenance = state.ended and not source.interactive, source.provenance()
+
+        def work_out() -> Guarantee:
+            claim = learner.claim if candidates is None else candidates.shared(learner.claim)
+            return guarantee_of(
+                claim, provenance, looks=looks, whole=whole, discovers=learner.discovers, watches=learner.watches,
+                asked=settings.asked, decided_unseen=settings.unseen(learner.sightings(counts), solution) if claim.holds else 0,
+                reward=settings.reward,
+            )  # fmt: skip
+
+        return work_out
+
+    def gap(self, snapshot: Snapshot) -> float:
+        """Return by how much any policy can be better than what is promised of this one, as far as is known; both ends proved.
+
+        It is the distance from the promise, by the model or by playing, to the value in the best case: if the process is one of
+        those that were not ruled out, the optimum is no better than that.
+        """
+        solved = self._solved
+        if solved.ceiling is None:
+            options = self.settings.options(self.state.starts, "optimistic")
+            solved.ceiling = self._optimist.solve_model(self._model(), cutoff=CUTOFF, **options).bracket
+        return distance(snapshot.promised, solved.ceiling)
+
+    # -- step 2: where to look -------------------------------------------------------------------------------
+
+    def direct(self) -> NDArray[np.float64]:
+        """Return how to explore: the probability of every choice within its state, shape (C,), or (K, C) by the step."""
+        solved = self._solved
+        if solved.weight is None:
+            best, learner, source = self._optimistic(), self.state.learner, self.source
+            explorer = self.explorer if source.interactive else Uniform()  # a log does not follow anybody
+            choice = None if best is None else best.policy.choice
+            now = choice[0] if choice is not None and choice.ndim == 2 else choice
+            tied = best.tied() if best is not None and explorer.spreads_ties(source.pace > 0) else None
+            view = View(
+                self.settings.graph, self.state.counts, learner.lower, learner.upper, learner.matters, self.towards(now), tied,
+                lambda: value_estimates(self.settings, self.state, self._robust, self._optimistic),
+            )  # fmt: skip
+            solved.weight = directions(explorer, view, choice if source.stepwise else None)
+        return solved.weight
+
+    def can_learn(self) -> bool:
+        """Whether exploring as directed can reach a choice whose outcome is not known beforehand."""
+        if not self.source.interactive:
+            return True
+        return reaches(self.settings.graph, self.direct(), self.wanted() >= 0, self.halt, self.horizon or 0)
+
+    def wanted(self) -> Array:
+        """Return how often each choice (C,) must be taken for the iteration to be complete, worked out once."""
+        solved = self._solved
+        if solved.quota is None:
+            solved.quota = self.quota()
+        return solved.quota
+
+    # -- step 4: update the intervals ------------------------------------------------------------------------
+
+    def update(self) -> None:
+        """Learn from what was seen since the last update; that completes an iteration."""
+        self._become(self.state.completed(self._solved.starts))
+        self.updated()
+
+    # -- what a variant may change ---------------------------------------------------------------------------
+    # Hooks: the procedure as published (`umdp.paper.published`) is this one with these methods of its own, and no others.
+
+    def trajectory_ends(self, decided: NDArray[np.bool_], horizon: int) -> tuple[NDArray[np.bool_], int]:
+        """Return where (S,) and after how many steps trajectories end, given where the graph decides the value."""
+        return decided, horizon
+
+    def solve_robust(self, model: IntervalMDP) -> Solution:
+        """Solve the learned model for the worst case."""
+        options = self.settings.options(self.state.starts, "robust")
+        return self._pessimist.solve_model(model, cutoff=CUTOFF, **options)
+
+    def solve_optimistic(self, model: IntervalMDP) -> UncertifiedSolution:
+        """Find what is best in the best case, and its value; without a proof."""
+        return self._optimist.solve_uncertified(model, **self.settings.options(self.state.starts, "optimistic"))
+
+    def towards(self, optimistic: Array | None) -> Array | None:
+        """Return the choices (S,) that exploration is told are best, given those of the model as it is now."""
+        return optimistic
+
+    def quota(self) -> Array:
+        """Return how often each choice (C,) must be taken for an iteration to be complete; -1: it does not matter."""
+        learner, graph = self.state.learner, self.settings.graph
+        if not (self.source.interactive or self.source.eager) and learner.claim.kind == "fixed-N":
+            return np.full(graph.choices, -1)  # such bounds allow for one look: at all of the data
+        return doubling(graph, learner.remembered(self.state.counts), learner.growth)
+
+    def updated(self) -> None:
+        """Take note that an iteration is complete."""
+
+    # -- solves, at most one of each kind per iteration ------------------------------------------------------
+
+    def _robust(self) -> Solution:
+        solved = self._solved
+        if solved.robust is None:
+            solved.robust = self.solve_robust(self._model())
+            keep_start(solved.starts, "robust", solved.robust)
+        return solved.robust
+
+    def _optimistic(self) -> UncertifiedSolution | None:
+        """Return what is best in the best case, where exploration asks for it and something is there to follow it."""
+        solved = self._solved
+        if solved.optimistic is None and self.explorer.optimistic and self.source.interactive:
+            solved.optimistic = self.solve_optimistic(self._model())
+            keep_start(solved.starts, "optimistic", solved.optimistic)
+        return solved.optimistic
+
+    def _model(self) -> IntervalMDP:
+        solved = self._solved
+        if solved.model is None:
+            solved.model = self.state.learner.model
+        return solved.model
+
+    def _ahead(self) -> Snapshot:
+        """Return what would be known if the iteration were complete; the run itself stays where it is."""
+        self._robust(), self._optimistic()  # its solves start from the policies found here
+        state, solved = self.state, self._solved
+        try:
+            self._become(state.completed(solved.starts))
+            return self.snapshot()
+        finally:
+            self._become(state)
+            self._solved = solved
+
+    # -- durability ------------------------------------------------------------------------------------------
+
+    def checkpoint(self) -> dict[str, Any]:
+        """Return everything a continued run needs: numbers, lists, arrays and dictionaries of them."""
+        return {**self.state.as_data(), "source": self.source.state()}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self._become(restored(self.state, self.source, saved))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
+from umdp.learn import Learner
 from umdp.learn.learner import Alarm, in_lines
 from umdp.learn.tied import Tied
 from umdp.learning.candidates.candidate import reached_states
@@ -19,18 +20,15 @@ from umdp.learning.validation import return_of
 from umdp.model import MDP, Graph, IntervalMDP, Policy
 from umdp.solver import Bracket, Solution, Status, evaluate
 from umdp.solver.objective import objective_of
+from umdp.solver.prepared import PolicyValues
+from umdp.solver.proof.certificate import Certificate
 from umdp.source.observed_graph import STAY, UNKNOWN
 from umdp.source.source import Source, process_of
-from umdp.spec import Direction, Spec
+from umdp.spec import Spec
 from umdp.statements import DiagnosticCode, Statement, say, stated
 from umdp.statements.diagnostics import SHIFTS
 from umdp.statements.guarantee import Guarantee
-from umdp.statements.text import nouns
-
-if TYPE_CHECKING:
-    from umdp.learn import Learner
-    from umdp.solver.prepared import PolicyValues
-    from umdp.solver.proof.certificate import Certificate
+from umdp.statements.text import facts_html, nouns
 
 __all__ = ["FEW", "Snapshot", "diagnostics_of", "parameters_in_words"]
 
@@ -107,6 +105,16 @@ class Snapshot:
         return self.robust.bracket
 
     @property
+    def rises(self) -> bool:
+        """Whether larger values are better."""
+        return self.robust.spec.rises
+
+    @property
+    def bound(self) -> float:
+        """The end of the bracket that counts: what the policy keeps at least, or at most, on the learned model."""
+        return self.bracket.lower if self.rises else self.bracket.upper
+
+    @property
     def parameters(self) -> dict[str, dict[str, Any]] | None:
         """The ends of every parameter of a program, and how many samples say so; None without parameters."""
         return None if self.learner is None else self.learner.parameters()
@@ -130,11 +138,9 @@ class Snapshot:
     @cached_property
     def promise(self) -> GuaranteedBound | None:
         """The answer: the better of what the learned model and what playing candidates promise; None where neither does."""
-        rises, found = _rises(self.robust.spec), None
-        bound = self.bracket.lower if rises else self.bracket.upper
+        found, played = None, self.evidence
         if self.guarantee.holds:
-            found = GuaranteedBound(bound, rises, self.robust.policy, self.guarantee)
-        played = self.evidence
+            found = GuaranteedBound(self.bound, self.rises, self.robust.policy, self.guarantee)
         return played if played is not None and played.holds and played.beats(found) else found
 
     @property
@@ -177,7 +183,7 @@ class Snapshot:
         estimate = self.bracket.value
         if np.isinf(estimate) and np.isinf(kept):
             return 0.0
-        return estimate - kept if _rises(self.robust.spec) else kept - estimate
+        return estimate - kept if self.rises else kept - estimate
 
     @cached_property
     def model_error(self) -> float | None:
@@ -238,7 +244,6 @@ class Snapshot:
 
     def _repr_html_(self) -> str:
         from umdp.model.sketch import sketch
-        from umdp.statements.text import facts_html
 
         trajectories, steps = nouns(self.trajectories, "trajectory"), nouns(self.steps, "step")
         facts = [
@@ -256,11 +261,6 @@ class Snapshot:
         if self.reason is not None:
             facts.append(("ended because", self.reason))
         return facts_html(f"Snapshot {self.iteration}", facts, drawing=sketch(self.policy))
-
-
-def _rises(spec: Spec) -> bool:
-    """Whether larger values are better for the agent."""
-    return spec.deciding().agent is not Direction.MIN
 
 
 def diagnostics_of(source: Source, spec: Spec, snapshot: Snapshot) -> list[Statement]:

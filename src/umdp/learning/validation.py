@@ -15,7 +15,7 @@ from umdp.model import REST, Graph, Units
 from umdp.model.reward_units import in_units
 from umdp.model.rewards import TERMINATED
 from umdp.solver.objective import objective_of
-from umdp.spec import Cumulative, Direction, Spec, Threshold
+from umdp.spec import Cumulative, Spec, Threshold
 from umdp.spec.evaluate import nested_in
 from umdp.statements.conditions import COSTLY, Asked
 
@@ -136,7 +136,7 @@ def asked_of(graph: Graph, spec: Spec) -> Asked:
         return Asked.AVERAGE
     if spec.kind != "R":
         return Asked.PROBABILITY
-    spent = spec.deciding().agent is Direction.MIN
+    spent = not spec.rises
     if spec.aim == "discounted":
         return Asked.DISCOUNTED_SPENT if spent else Asked.DISCOUNTED
     return Asked.SPENT if spent else Asked.SIGNED if objective_of(graph, spec).signed else Asked.EARNED
@@ -208,14 +208,12 @@ def check_until(spec: Spec, until: Threshold, name: str = "until", graph: Graph 
 
 
 def _wrong_way(spec: Spec, threshold: Threshold) -> bool:
-    rises = spec.deciding().agent is not Direction.MIN
-    return threshold.operator.startswith("<") == rises
+    return threshold.operator.startswith("<") == spec.rises
 
 
 def _one_sided(spec: Spec, threshold: str) -> str:
-    if spec.deciding().agent is Direction.MIN:
-        return f"what is learned is how small the value can be kept, which never proves {threshold}"
-    return f"what is learned is how large the value can be made, which never proves {threshold}"
+    known = "large the value can be made" if spec.rises else "small the value can be kept"
+    return f"what is learned is how {known}, which never proves {threshold}"
 
 
 def _turned(spec: Spec, threshold: Threshold) -> str:

@@ -14,7 +14,6 @@ from umdp.learning.state import LearningState, RunSettings
 from umdp.solver import Bracket, Solution, UncertifiedSolution, solve_uncertified
 from umdp.solver.objective import objective_of
 from umdp.solver.request import SolveOptions
-from umdp.spec import Direction
 
 __all__ = ["distance", "value_estimates"]
 
@@ -29,7 +28,7 @@ def value_estimates(
 ) -> ValueEstimates:
     """Return the worst and the best case of what a run knows; nothing is solved before it is asked for."""
     graph, reading, learner = settings.graph, settings.worst, state.learner
-    rises = reading.deciding().agent is not Direction.MIN
+    rises = reading.rises
 
     def worst() -> ValueEstimate:
         found = robust()

@@ -10,6 +10,8 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
+from umdp import __version__
+from umdp.benchmark import load
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError, UnknownLabel
 from umdp.explore import EXPLORERS, Explorer, Optimism
 from umdp.learn import Learner, as_learner
@@ -18,8 +20,7 @@ from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.learning.anytime_learning import remembering
 from umdp.learning.candidates import CandidateEvaluation
-from umdp.learning.loop import StoppingCriteria
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria
 from umdp.learning.validation import check_budgets, check_gap, check_numbers, check_spec, check_until, threshold
 from umdp.model import MDP, Graph, IntervalMDP
 from umdp.parametric.model import ParametricMDP
@@ -29,6 +30,7 @@ from umdp.run.named_ties import check_tie, tying_of
 from umdp.run.unknown import check_unknown, process_of, program_of
 from umdp.source import Source
 from umdp.source.resolve import FileName, check_file, is_plugin, plugin, plugin_file, read_plugin, resolve, where
+from umdp.source.simulator import Simulator
 from umdp.source.simulator.simulator import check_sampling
 from umdp.spec import Spec
 from umdp.spec.spec import needs_automaton
@@ -168,8 +170,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def signed(self) -> Self:
         """Return this configuration with what it is made with: versions, and the text of every Python file it names."""
-        from umdp import __version__
-
         versions = {"umdp": __version__, "python": platform.python_version(), "numpy": np.__version__}
         uses = (self.model, self.switch, self.learner, self.explore, self.tie, self.data.graph)
         named = [name for name in uses if name and is_plugin(name)]
@@ -251,8 +251,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
         An environment without a table is explored for as many steps as it was (`explored`), or for so long; `tell` is told.
         """
-        from umdp.benchmark import load
-
         asked = None if self.question is None else Spec.parse(self.question)
         horizon = self.horizon
         if (bench := resolve(self.model).benchmark) is not None:
@@ -272,7 +270,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         return source, asked, horizon
 
     def _origin(self, exploring: Mapping[str, Any]) -> Source:
-        from umdp.source.simulator import Simulator
 
         what = resolve(self.model)
         if self.read_from is None and not what.always_played:

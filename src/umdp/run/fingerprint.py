@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from umdp.errors import FormatError
+from umdp.learning.loop import LearningRun
 from umdp.run.codec import pack
+from umdp.run.config import Config
 from umdp.run.graph_data import graph_to_data
-
-if TYPE_CHECKING:
-    from umdp.learning.procedure import LearningRun
-    from umdp.run.config import Config
 
 __all__ = ["compare", "fingerprint"]
 

@@ -6,16 +6,14 @@ import difflib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import msgspec
 
 from umdp.errors import FormatError, ModelError, misfit
+from umdp.model import Graph
+from umdp.source import Source
 from umdp.source.resolve import resolve
-
-if TYPE_CHECKING:
-    from umdp.model import Graph
-    from umdp.source import Source
 
 __all__ = ["LogSettings", "beside", "check_settings", "read_description"]
 

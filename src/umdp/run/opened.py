@@ -12,12 +12,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.benchmark import BENCHMARKS
 from umdp.errors import FormatError, ModelError
 from umdp.model import MDP, Graph, IntervalMDP, Policy
 from umdp.run.config import Config
 from umdp.run.store import Learned, Store
 from umdp.solver import Bracket
-from umdp.spec import Direction, Spec
+from umdp.spec import Spec
 from umdp.statements.guarantee import Guarantee
 from umdp.statements.text import facts_html, nouns
 
@@ -128,7 +129,7 @@ class OpenedRun:
     @property
     def rises(self) -> bool:
         """Whether larger values are better."""
-        return self.spec.deciding().agent is not Direction.MIN
+        return self.spec.rises
 
     @property
     def name(self) -> str:
@@ -264,8 +265,6 @@ def _counts(store: Store, graph: Graph) -> NDArray[np.int64] | None:
 
 def _truth(store: Store, graph: Graph) -> NDArray[np.float64] | None:
     """Return the true probabilities that the run holds; those of a benchmark are known without."""
-    from umdp.benchmark import BENCHMARKS
-
     found, config = store.truth(), store.config
     if found is None and config.get("model") in BENCHMARKS and not config.get("parameters"):
         if config.get("switch") or config.get("log"):

@@ -6,14 +6,11 @@ import hashlib
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from umdp.errors import UmdpError
+from umdp.run.config import Config
+from umdp.run.log_settings import LogSettings
 from umdp.source.resolve import is_plugin, plugin_file, resolve
-
-if TYPE_CHECKING:
-    from umdp.run.config import Config
-    from umdp.run.log_settings import LogSettings
 
 __all__ = ["Untrusted", "foreign", "require", "require_description", "require_experiment"]
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from umdp.errors import FormatError, ModelError
-
-if TYPE_CHECKING:
-    from umdp.model import MDP
-    from umdp.parametric.model import ParametricMDP
+from umdp.model import MDP
+from umdp.parametric.model import ParametricMDP
 
 __all__ = ["check_unknown", "process_of", "program_of"]
 

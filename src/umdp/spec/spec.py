@@ -238,8 +238,13 @@ nature choosing the least favourable probabilities'
         >>> print(Spec.parse('Pmax=? [ !"trap" U "goal" ]').hopeful("lost"))
         Pmax=? [ !"trap" U "goal" | "lost" ]
         """
-        holds = self.kind == "R" or self.deciding().agent is not Direction.MIN
+        holds = self.kind == "R" or self.rises
         return replace(self, formula=self.formula.marked(label, holds=holds))
+
+    @property
+    def rises(self) -> bool:
+        """Whether larger values are better for the agent."""
+        return self.deciding().agent is not Direction.MIN
 
     def deciding(self) -> Spec:
         """Return the specification whose value decides a bare threshold; any other is returned unchanged.

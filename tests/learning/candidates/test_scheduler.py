@@ -16,8 +16,7 @@ from umdp.analysis.explainer import ledger
 from umdp.benchmark import BENCHMARKS, grid
 from umdp.errors import ModelError
 from umdp.learning.candidates.candidate import same
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.learning.validation import threshold
 from umdp.model import Policy
 from umdp.run.codec import pack, unpack

@@ -15,7 +15,7 @@ from umdp.solver.graph.decided import Edges, Shape
 from umdp.solver.objective import objective_of
 from umdp.source.observed_graph import STAY
 from umdp.source.source import Batch, SamplingRequest, Source
-from umdp.spec import Direction, Spec
+from umdp.spec import Spec
 
 __all__ = ["Role", "Tally", "paid"]
 
@@ -66,7 +66,7 @@ class Tally:
                 "what counts only after some steps cannot be shown by playing yet",
                 "leave evidence out, or ask for F<=k",
             )
-        self.at_least = spec.deciding().agent is not Direction.MIN
+        self.at_least = spec.rises
         self.wants_goal = self.at_least != objective.safety and objective.rewards is None
         self._exact = asked.exact
         self.steps = objective.steps

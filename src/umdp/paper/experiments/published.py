@@ -20,7 +20,7 @@ from umdp.explore import doubling
 from umdp.kernel import kernel
 from umdp.learn import Learner
 from umdp.learn.dirichlet import Dirichlet
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun
 from umdp.model import IntervalMDP, Policy
 from umdp.solver import Solution, UncertifiedSolution, evaluate, solve
 from umdp.solver.objective import objective_of
@@ -141,7 +141,7 @@ class Published(LearningRun):
         self._now: Array | None = None
         self._late: Array | None = None
         super().__post_init__()
-        self._truth, self._before = self.source.truth, self.counts
+        self._truth, self._before = self.source.truth, self.state.counts
 
     def trajectory_ends(self, decided: Array, horizon: int) -> tuple[Array, int]:
         """End trajectories by the values of the truth, and one step later."""
@@ -158,13 +158,13 @@ class Published(LearningRun):
 
     def quota(self) -> Array:
         """Count from the last change on."""
-        return doubling(self.source.graph, self.counts - self._before)
+        return doubling(self.source.graph, self.state.counts - self._before)
 
     def updated(self) -> None:
         """Remember what the model before the update directed exploration to, and whether the truth has changed."""
         self._late = self._now
         if self.source.truth is not self._truth:
-            self._truth, self._before = self.source.truth, self.counts
+            self._truth, self._before = self.source.truth, self.state.counts
 
     def solve_robust(self, model: IntervalMDP) -> Solution:
         """Find the policy by value iteration, unless probabilities are asked for."""

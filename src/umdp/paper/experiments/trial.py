@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.learning.loop import StoppingCriteria, proceed
-from umdp.learning.procedure import LearningRun
+from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.learning.snapshot import Snapshot
 from umdp.model import MDP
 from umdp.paper.results import COLUMNS, WHOLE, Cell, LearningProblem, TrialResult

@@ -1,4 +1,4 @@
-"""The kernels of `ahead` once more in plain NumPy: what the tests compare the compiled ones with."""
+"""The kernels of `umdp.explore.ahead` once more in plain NumPy: what the compiled ones are compared with."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TAIL", "earnings", "visits"]
+from umdp.explore.ahead import TAIL
 
 Array = NDArray[Any]
-TAIL = 1e-4  # what may still come is not looked at where it is less than this, relative to what came
 
 
 def visits(
