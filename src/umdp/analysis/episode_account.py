@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from umdp.learning.candidates.tally import paid
 from umdp.learning.validation import units_of
 from umdp.model import Graph, Units
-from umdp.solver.objective import objective_of
+from umdp.solver.objective import Objective, objective_of
 from umdp.spec import Instantaneous, Spec
 
 __all__ = ["Account", "Played", "Quantity", "account_of"]
@@ -65,51 +65,40 @@ class Account:
 
     Attributes
     ----------
-    steps : the step bound, None without one
-    goal, fails : (S,) where the property is decided: the goal is reached, or what may be passed on the way is left
-    safety : whether the goal is to be avoided
+    objective : what is to be reached, in how many steps, and how steps count
     exact : whether the goal counts at the last step only
     maximises : whether the policy wants much
     paid : (T,) what the reward structure pays on each transition; None for a probability
     units : how a value of the structure reads as a return; None where it is none
-    wait : so many steps from the beginning the goal does not count, and whoever is `outside` (S,) has failed
-    aim : reach, bounded, total, discounted or average
-    discount : what a step later counts
     final : (S,) what the last state earns, where that is all that counts
     """
 
-    steps: int | None
-    goal: Array
-    fails: Array
-    safety: bool
+    objective: Objective
     exact: bool
     maximises: bool
     paid: Array | None
     units: Units | None
-    wait: int
-    outside: Array
-    aim: str = "reach"
-    discount: float = 1.0
     final: Array | None = None
 
     @property
     def endless(self) -> bool:
         """Whether nothing ends what is counted."""
-        return self.aim in ("total", "discounted", "average")
+        return self.objective.aim in ("total", "discounted", "average")
 
     @property
     def longest(self) -> int | None:
         """The steps of an episode, where the property says how many: all that count, or as many as an average takes."""
-        if self.aim == "discounted":
-            return min(max(math.ceil(math.log(FAINT * (1 - self.discount)) / math.log(self.discount)), 1), MOST)
-        return FEWEST if self.aim == "average" else self.steps
+        aim, discount = self.objective.aim, self.objective.discount
+        if aim == "discounted":
+            return min(max(math.ceil(math.log(FAINT * (1 - discount)) / math.log(discount)), 1), MOST)
+        return FEWEST if aim == "average" else self.objective.steps
 
     def about(self, longest: int) -> str:
         """Return what is measured, where that is not quite what was asked for; nothing where it is."""
-        if self.aim == "average":
+        if self.objective.aim == "average":
             return f"the average of {longest:,} steps from the start, not of infinitely many"
-        if self.aim == "discounted":
-            rest = self.discount**longest / (1 - self.discount)
+        if self.objective.aim == "discounted":
+            rest = self.objective.discount**longest / (1 - self.objective.discount)
             return (
                 f"steps after the first {longest:,} are left out; all together they count for {rest:.1g} of a first one"
             )
@@ -117,9 +106,9 @@ class Account:
 
     def left_out(self, longest: int, quantity: Quantity) -> tuple[float, float]:
         """Return the least and the most that steps count for that come after so many, in the units of a quantity."""
-        if self.aim != "discounted" or self.paid is None or not self.paid.size:
+        if self.objective.aim != "discounted" or self.paid is None or not self.paid.size:
             return 0.0, 0.0
-        rest = self.discount**longest / (1 - self.discount)
+        rest = self.objective.discount**longest / (1 - self.objective.discount)
         ends = rest * float(self.paid.min()), rest * float(self.paid.max())
         if quantity == "return" and self.units is not None and self.units.sign < 0:
             ends = -ends[1], -ends[0]
@@ -129,7 +118,7 @@ class Account:
         """Return what values are; `raw` if they are in the units of the process."""
         if self.paid is None and self.final is None:
             return "probability"
-        return "average" if self.aim == "average" else "return" if raw else "reward"
+        return "average" if self.objective.aim == "average" else "return" if raw else "reward"
 
     def worth(self, earned: Array, state: Array, when: Array, made: Array | int) -> Array:
         """Return what episodes are worth that earned so much in the structure, over so many steps.
@@ -140,23 +129,24 @@ class Account:
             return np.asarray(self.final[state])
         if self.paid is None:
             return self.holds(state, when).astype(np.float64)
-        return earned / np.maximum(made, 1) if self.aim == "average" else earned
+        return earned / np.maximum(made, 1) if self.objective.aim == "average" else earned
 
     def over(self, state: Array | int, step: int) -> Array:
         """Return where it is decided, after so many steps, what paths that are in these states count for."""
-        if self.steps is not None and step >= self.steps:
+        asked = self.objective
+        if asked.steps is not None and step >= asked.steps:
             return np.ones_like(state, dtype=np.bool_)
         if self.exact or self.endless:
             return np.zeros_like(state, dtype=np.bool_)
-        if step < self.wait:
-            outside: Array = self.outside[state]
-            return outside
-        decided: Array = self.goal[state] if self.paid is not None else self.goal[state] | self.fails[state]
-        return decided
+        failed: Array = ~asked.through[state]
+        if step < asked.wait:
+            return failed
+        reached: Array = asked.goal[state]
+        return reached if self.paid is not None else reached | failed
 
     def holds(self, state: Array | int, step: Array | float) -> Array:
         """Return where the property holds for paths that end in these states, after so many steps."""
-        held: Array = (self.goal[state] & (np.asarray(step) >= self.wait)) ^ self.safety
+        held: Array = (self.objective.goal[state] & (np.asarray(step) >= self.objective.wait)) ^ self.objective.safety
         return held
 
     def promise(self, bracket: tuple[float, float], quantity: str) -> tuple[float, bool]:
@@ -169,7 +159,7 @@ class Account:
     def returned(self, value: Any) -> Any:
         """Return what values of the structure are as returns."""
         assert self.units is not None
-        return self.units.sign * value + self.units.once - self.units.every * (self.steps or 0)
+        return self.units.sign * value + self.units.once - self.units.every * (self.objective.steps or 0)
 
 
 def account_of(graph: Graph, spec: Spec) -> Account:
@@ -182,19 +172,7 @@ def account_of(graph: Graph, spec: Spec) -> Account:
     >>> account.over(np.array([0, 1]), 2), account.over(np.array([0, 1]), 3), account.holds(np.array([0, 1]), 3)
     (array([False,  True]), array([ True,  True]), array([False,  True]))
     """
-    objective, asked = objective_of(graph, spec), spec.formula.reachability()
-    return Account(
-        objective.steps,
-        objective.goal,
-        ~objective.through & ~objective.goal,
-        asked.safety,
-        asked.exact,
-        spec.rises,
-        None if objective.rewards is None else paid(graph, spec),
-        units_of(graph, spec),
-        objective.wait,
-        ~objective.through,
-        spec.aim,
-        objective.discount,
-        objective.final if isinstance(spec.formula, Instantaneous) else None,
-    )
+    objective, exact = objective_of(graph, spec), spec.formula.reachability().exact
+    pays = None if objective.rewards is None else paid(graph, spec)
+    final = objective.final if isinstance(spec.formula, Instantaneous) else None
+    return Account(objective, exact, spec.rises, pays, units_of(graph, spec), final)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from umdp.analysis.error_ledger import Ledger, ledger_of
-from umdp.analysis.explanation import Explanation, explained
-from umdp.analysis.worst_case import WorstCase
+from umdp.analysis.explanation import Explained, Explanation, explained
 from umdp.errors import FormatError, ModelError, UmdpError
 from umdp.learn import Learner
 from umdp.learning.candidates.evaluation_settings import divide
@@ -21,30 +18,14 @@ from umdp.learning.validation import check_until, readings, threshold
 from umdp.model import IntervalMDP
 from umdp.run import OpenedRun, Store, format_of, open_run
 from umdp.run.trust import foreign
-from umdp.solver import Solution, relevant
+from umdp.solver import relevant
 from umdp.spec import Spec, Threshold
-from umdp.statements.guarantee import Guarantee
 from umdp.statements.text import safe_bound
 
 __all__ = ["explain", "ledger"]
 
 DIGITS = 4  # shown of a bound
 Given = IntervalMDP | Snapshot | OpenedRun | str | Path
-
-
-@dataclass(frozen=True, eq=False)
-class _Subject:
-    """What is to be explained: a model and a property, and what was seen where it was learned."""
-
-    model: IntervalMDP
-    spec: Spec
-    counts: NDArray[np.int64] | None = None
-    trajectories: int = 0
-    learner: Learner | None = None
-    solution: Solution | None = None
-    until: Threshold | None = None
-    guarantee: Guarantee | None = None
-    played: str | None = None
 
 
 def explain(
@@ -73,19 +54,7 @@ def explain(
                 "how much more a target would take can be said of what was learned: give a run, or a snapshot"
             )
         check_until(about.spec, wanted, "target")
-    counts = about.counts
-    seen = counts if counts is None or about.learner is None else about.learner.sightings(counts)
-    worst = WorstCase.of(about.model, about.spec, seen, about.solution)
-    return explained(
-        worst,
-        counts=counts,
-        trajectories=about.trajectories,
-        learner=about.learner,
-        target=wanted or about.until,
-        top=top,
-        guarantee=about.guarantee,
-        played=about.played,
-    )
+    return explained(about, wanted or about.until, top)
 
 
 def ledger(what: Snapshot | OpenedRun | Learner | str | Path) -> Ledger:
@@ -108,7 +77,7 @@ def ledger(what: Snapshot | OpenedRun | Learner | str | Path) -> Ledger:
     return ledger_of(learner.ledger(), learner.graph, None if tying is None else tying.names, played)
 
 
-def _subject(what: Given, spec: Spec | str | None) -> _Subject:
+def _subject(what: Given, spec: Spec | str | None) -> Explained:
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
     if isinstance(what, str | Path):
         path = Path(what)
@@ -124,30 +93,24 @@ def _subject(what: Given, spec: Spec | str | None) -> _Subject:
     if isinstance(what, IntervalMDP):
         if asked is None:
             raise ModelError("say which promise: a property such as 'Pmaxmin=? [ F \"goal\" ]' after the model")
-        return _Subject(what, asked)
+        return Explained(what, asked)
     if asked is not None:
         raise ModelError("a run has its own property; leave out this one, or give its model, run.model")
     if isinstance(what, Snapshot):
-        return _Subject(
-            what.model,
-            what.robust.spec,
-            what.counts,
-            what.trajectories,
-            what.learner,
-            what.robust,
-            guarantee=what.guarantee,
+        return Explained(
+            what.model, what.robust.spec, what.counts, what.trajectories, what.learner, what.robust, guarantee=what.guarantee,
             played=_said(None if what.promise is None else what.promise.as_dict()),
-        )
+        )  # fmt: skip
     if not isinstance(what, OpenedRun):
         raise ModelError(f"{what!r} cannot be explained; give an interval MDP, a snapshot, a run or its path")
     return _run(what)
 
 
-def _run(run: OpenedRun) -> _Subject:
+def _run(run: OpenedRun) -> Explained:
     reading = readings(run.spec, run.graph)[0]
     until = threshold(run.config.until) if run.config.until is not None else run.spec.threshold
     learner = _learner(run, reading)
-    return _Subject(
+    return Explained(
         run.model, reading.robust(), run.counts, run.trajectories, learner, until=until, guarantee=run.guarantee,
         played=_said(run.last.get("promise")),
     )  # fmt: skip

@@ -14,10 +14,20 @@ from umdp.learn import Learner
 from umdp.learn.parametric_learner import Parametric
 from umdp.learn.tied import Tied
 from umdp.model import IntervalMDP
+from umdp.solver import Solution
 from umdp.spec import Spec, Threshold
 from umdp.statements.guarantee import Guarantee
 
-__all__ = ["Explanation", "HeldChoice", "HeldClass", "HeldParameter", "HeldTransition", "explained", "held_parameters"]
+__all__ = [
+    "Explained",
+    "Explanation",
+    "HeldChoice",
+    "HeldClass",
+    "HeldParameter",
+    "HeldTransition",
+    "explained",
+    "held_parameters",
+]
 
 Array = NDArray[Any]
 NOTHING = 1e-12  # what holds back less than this, relative to the promise, is rounding
@@ -180,34 +190,49 @@ def _fields(thing: Any) -> dict[str, Any]:
     return {name: _plain(value) for name, value in vars(thing).items()}
 
 
-def explained(
-    worst: WorstCase,
-    *,
-    counts: Array | None = None,
-    trajectories: int = 0,
-    learner: Learner | None = None,
-    target: Threshold | None = None,
-    top: int = 10,
-    guarantee: Guarantee | None = None,
-    played: str | None = None,
-) -> Explanation:
-    """Return the explanation of a worst case; see `umdp.explain`."""
-    model = worst.solution.model
-    assert isinstance(model, IntervalMDP)
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """What is to be explained: a model and a property, and what was seen where it was learned.
+
+    Attributes
+    ----------
+    model, spec : the model, and the property with nature
+    counts : (T,) how often each transition was seen, in so many `trajectories`
+    learner : as it is now; None if it is not known
+    solution : of the model, where it is solved already
+    until : what a run was to reach
+    guarantee, played : what stands behind the promise, and what is promised by playing a policy, where that is more
+    """
+
+    model: IntervalMDP
+    spec: Spec
+    counts: Array | None = None
+    trajectories: int = 0
+    learner: Learner | None = None
+    solution: Solution | None = None
+    until: Threshold | None = None
+    guarantee: Guarantee | None = None
+    played: str | None = None
+
+
+def explained(about: Explained, target: Threshold | None = None, top: int = 10) -> Explanation:
+    """Return what holds the promise of a subject back; see `umdp.explain`."""
+    model, counts, learner = about.model, about.counts, about.learner
+    likely = counts if counts is None or learner is None else learner.sightings(counts)
+    worst = WorstCase.of(model, about.spec, likely, about.solution)
     seen = None if counts is None else np.add.reduceat(counts, model.choice_ptr[:-1])
-    pooled, fed = seen, None
+    pooled, classes = seen, ()
     if seen is not None and isinstance(learner, Tied):
         kinds, visits = learner.tying.choice_class, np.where(learner.feeds, seen, 0)
         fed = np.bincount(kinds, visits, learner.tying.classes).astype(np.int64)
-        pooled = fed[kinds]
-    score = worst.sensitivity.gain * (model.upper - model.lower)
+        pooled, classes = fed[kinds], _classes(worst, learner, fed, top)
     wanted = None
     if target is not None and counts is not None:
-        wanted = forecast(worst, target, counts, trajectories, learner)
+        wanted = forecast(worst, target, counts, about.trajectories, learner)
     return Explanation(
-        worst.solution.spec, worst.promise, worst.estimate, worst.basis, _transitions(worst, model, score, pooled, top),
-        _choices(worst, model, seen, top), () if fed is None else _classes(worst, learner, fed, top), wanted,
-        worst.rises, guarantee, played, held_parameters(worst, learner)[:top],
+        worst.solution.spec, worst.promise, worst.estimate, worst.basis, _transitions(worst, model, pooled, top),
+        _choices(worst, model, seen, top), classes, wanted, worst.rises, about.guarantee, about.played,
+        held_parameters(worst, learner)[:top],
     )  # fmt: skip
 
 
@@ -222,15 +247,13 @@ def _scale(worst: WorstCase) -> float:
     return abs(worst.promise) if np.isfinite(worst.promise) else 1.0
 
 
-def _transitions(
-    worst: WorstCase, model: IntervalMDP, score: Array, samples: Array | None, top: int
-) -> tuple[HeldTransition, ...]:
+def _transitions(worst: WorstCase, model: IntervalMDP, samples: Array | None, top: int) -> tuple[HeldTransition, ...]:
     found, about = [], worst.sensitivity
     sizes = np.diff(model.choice_ptr)
     owner = np.repeat(np.arange(model.choices), sizes)
     # Of two successors one bound is the other's: it is listed once, by the one that nature is kept from.
     mirrored = (sizes[owner] == 2) & (about.upper > about.lower)
-    score = np.where(mirrored, 0.0, score)
+    score = np.where(mirrored, 0.0, about.gain * (model.upper - model.lower))
     for t in _ranked(score, _scale(worst), top).tolist():
         c = int(owner[t])
         found.append(

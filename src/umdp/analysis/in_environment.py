@@ -113,14 +113,14 @@ class _Player:
                 decided = bool(account.over(place, at))
             else:
                 strange = True
-                decided = account.steps is not None and at >= account.steps
+                decided = account.objective.steps is not None and at >= account.objective.steps
                 if account.paid is None:  # nobody knows what holds there
                     break
             ended = last is not None and last.terminated
             if decided or ended or (last is not None and last.truncated) or made >= longest:
                 # What has ended stays where it is; a sum over steps is complete with it, one until a goal is not.
-                complete = account.paid is None or account.steps is not None or account.endless
-                enough = made >= longest and account.aim in ("discounted", "average")
+                complete = account.paid is None or account.objective.steps is not None or account.endless
+                enough = made >= longest and account.objective.aim in ("discounted", "average")
                 self.undecided = not decided and not (ended and complete) and not enough
                 break
             place, choice = self._choice(place, at)
@@ -134,16 +134,16 @@ class _Player:
             reached = self._ahead(place, to)
             if self.raw:
                 assert interface.paid is not None
-                earned += account.discount ** (at - 1) * float(interface.paid(last.reward))
+                earned += account.objective.discount ** (at - 1) * float(interface.paid(last.reward))
             elif account.paid is not None and choice >= 0:
-                earned += account.discount ** (at - 1) * self._paid(choice, reached)
+                earned += account.objective.discount ** (at - 1) * self._paid(choice, reached)
             place = reached
             if watch is not None:
                 watch(_shown(self.protocol.env, f"{made}: {action} -> {last.observation}, reward {last.reward:g}"))
         self.steps += made
         self.strange = strange
         terminated = last is not None and last.terminated
-        if account.aim == "average":  # what has ended earns nothing for the rest of the time
+        if account.objective.aim == "average":  # what has ended earns nothing for the rest of the time
             return self._average(earned, longest if terminated else made)
         if account.paid is not None:
             return earned

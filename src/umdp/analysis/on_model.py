@@ -44,18 +44,18 @@ def play_model(
         over = account.over(here, step)
         if account.endless:
             over = over | quiet[here]
-        elif account.steps is None:
+        elif account.objective.steps is None:
             # Nothing more happens in a state that is never left: the sum, which goes until the goal, is infinite there.
             if account.paid is not None:
                 undecided[active[stuck[here] & ~over]] = True
             over = over | stuck[here]
-            if step >= account.wait:
+            if step >= account.objective.wait:
                 over = over | hopeless[here]
         active = active[~over]
         if not active.size:
             break
         if step == longest:
-            undecided[active] = account.aim not in ("discounted", "average")
+            undecided[active] = account.objective.aim not in ("discounted", "average")
             break
         here = state[active]
         choice = choose(here, step)
@@ -66,7 +66,7 @@ def play_model(
         state[active] = mdp.successor[taken]
         steps += active.size
         if account.paid is not None:
-            earned[active] += account.discount**step * account.paid[taken]
+            earned[active] += account.objective.discount**step * account.paid[taken]
         if watch is not None and active[0] == 0:
             names = mdp.state_name(int(here[0])), mdp.action_name(int(choice[0])), mdp.state_name(int(state[0]))
             watch(f"{step + 1}: {names[0]}, {names[1]} -> {names[2]}")
@@ -79,7 +79,7 @@ def play_model(
 def _hopeless(policy: Policy, mdp: MDP, account: Account, own: Array) -> NDArray[np.bool_]:
     """Return from which states (S,) the policy never comes to where a probability without a step bound is decided."""
     hopeless = np.zeros(mdp.states, dtype=np.bool_)
-    if account.steps is not None or account.paid is not None or account.endless or policy.steps is not None:
+    if account.objective.steps is not None or account.paid is not None or account.endless or policy.steps is not None:
         return hopeless
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
@@ -90,7 +90,7 @@ def _hopeless(policy: Policy, mdp: MDP, account: Account, own: Array) -> NDArray
     else:
         taken[policy.choice] = True
     used = np.repeat(taken, np.diff(mdp.choice_ptr)) & (mdp.probability > 0)
-    goal = np.flatnonzero(account.goal)
+    goal = np.flatnonzero(account.objective.goal)
     # Backwards from one more state, which leads to every goal.
     ends = np.append(mdp.successor[used], np.full(goal.size, mdp.states)), np.append(own[used], goal)
     backwards = csr_array((np.ones(ends[0].size, dtype=np.int8), ends), shape=(mdp.states + 1,) * 2)

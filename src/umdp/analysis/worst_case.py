@@ -115,13 +115,6 @@ class WorstCase:
             basis, found = "estimate", look(guess, nature_max=nature_max, suggested=True)
         return cls(solution, guess, promise, nominal.value, found.sensitivity, basis, found.visits, rises, loss)
 
-    @property
-    def shortfall(self) -> float:
-        """How far the promise is from what counts suggest; 0 where it is no worse."""
-        if np.isinf(self.promise) or np.isinf(self.estimate):
-            return 0.0 if self.promise == self.estimate else np.inf
-        return abs(self.estimate - self.promise)
-
 
 def _unbounded(solution: Solution, nominal: Solution, guess: Array, *, nature_max: bool, suggested: bool) -> Course:
     """Return what bounds are worth to the policy of a solution without a bound on steps; `nominal`: as counts suggest."""

@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
+import msgspec
 import typer
 
 from umdp.cli.options import (
@@ -212,7 +213,7 @@ class Learn(Limits, RunOptions):
         if found is not None:
             settings, more = read_description(found)
             if self.log is not None:
-                settings = settings.with_graph(None)
+                settings = msgspec.structs.replace(settings, graph=None)
             require_description(typed, settings, Path(found), trusted=self.trust)
             known = self.model if self.log is not None else typed.graph or settings.graph
             if known is not None and not resolve(known).recorded:
@@ -258,8 +259,6 @@ class Learn(Limits, RunOptions):
 
         The last is how long exploration took.
         """
-        import msgspec
-
         config.check()
         given = EXPLORE if config.seconds is None else SHARE * config.seconds
         begun, spent = time.monotonic(), 0.0

@@ -35,13 +35,7 @@ PARTS = {
     "ties": "which choices are tied",
     "evidence": "what candidates play",
 }
-LATER = (
-    "log",
-    "per_solve",
-    "ends",
-    "ties",
-    "evidence",
-)  # parts that runs of this format did not have from the beginning
+LATER = ("log", "per_solve", "ends", "ties", "evidence")  # which runs of this format did not have from the beginning
 # How the answer reads and is used, not what it is: runs from before they were kept go on.
 SHOWN = ("units", "interface", "product")
 PLURAL = ("the states", "the labels", "the rewards", "the names", "the probabilities")

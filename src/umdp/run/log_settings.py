@@ -73,10 +73,6 @@ class LogSettings(msgspec.Struct, frozen=True, kw_only=True):
             log, graph, follow=follow, on_error=on_error, columns=self.columns, rejected=self.aside, **wanted
         )
 
-    def with_graph(self, graph: str | None) -> Self:
-        """Return these settings with a graph from elsewhere."""
-        return msgspec.structs.replace(self, graph=graph)
-
     def unlabelled(self) -> Self:
         """Return these settings without what only a graph made from a log is given."""
         return msgspec.structs.replace(self, labels={}, rewards={}, initial=None, terminal=[])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from umdp.errors import ModelError
 from umdp.model import Graph
@@ -24,17 +24,21 @@ def check_tie(tie: str, model: str, table: str | None) -> None:
     ...
     umdp.errors.ModelError: --tie declared: bandit declares no ties: no two of its choices are known to be alike; leave it out
     """
-    if is_plugin(tie):
-        return
-    if tie != DECLARED:
+    if tie == DECLARED:
+        _declared(model)
+    elif not is_plugin(tie):
         _columns(tie, table)
-        return
+
+
+def _declared(model: str) -> Callable[[Graph], Tying]:
+    """Return what gives the ties of a graph that a benchmark declares."""
     if (bench := resolve(model).benchmark) is None:
-        raise ModelError(f"--tie {tie}: {model} is no benchmark, so nothing is declared; write --tie FILE.py:NAME")
+        raise ModelError(f"--tie {DECLARED}: {model} is no benchmark, so nothing is declared; write --tie FILE.py:NAME")
     if bench.tie is None:
         raise ModelError(
-            f"--tie {tie}: {model} declares no ties: no two of its choices are known to be alike; leave it out"
+            f"--tie {DECLARED}: {model} declares no ties: no two of its choices are known to be alike; leave it out"
         )
+    return bench.tie
 
 
 def _columns(tie: str, table: str | None) -> tuple[str, tuple[str, str]]:
@@ -61,12 +65,8 @@ def tying_of(
     columns : the names of the columns of a log, where they have others
     texts : the text of Python files that need not be read
     """
-    check_tie(tie, model, table)
     if tie == DECLARED:
-        bench = resolve(model).benchmark
-        assert bench is not None
-        assert bench.tie is not None
-        return bench.tie(graph)
+        return _declared(model)(graph)
     if not is_plugin(tie):
         from umdp.source.logs.table_ties import tie_of_table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from umdp.errors import UmdpError
@@ -86,24 +86,20 @@ def require(config: Config, path: object, *, trusted: bool, writes: bool = False
     said = foreign(config)
     if writes and config.data.aside is not None:
         said.append(f"the file {config.data.aside} is written, with rows that are rejected")
-    if said and not trusted:
-        raise Untrusted(
-            f"{path}: going on with this run does what it names, and nobody has typed:\n"
-            + "".join(f"  {line}\n" for line in said)
-            + f"Nothing was done. `umdp show {shlex.quote(str(path))} --json` prints what is stored; if you trust it, "
-            "add --trust"
-        )
+    show = f"`umdp show {shlex.quote(str(path))} --json` prints what is stored; if you trust it, add --trust"
+    _refuse(
+        said,
+        f"{path}: going on with this run does what it names, and nobody has typed",
+        f"Nothing was done. {show}",
+        trusted,
+    )
 
 
 def require_experiment(configs: Iterable[Config], path: object, *, trusted: bool) -> None:
     """Raise `Untrusted` if an experiment file names code, and that is not trusted."""
     said = list(dict.fromkeys(line for config in configs for line in foreign(config, "experiment")))
-    if said and not trusted:
-        raise Untrusted(
-            f"{path}: this experiment executes code that nobody has typed:\n"
-            + "".join(f"  {line}\n" for line in said)
-            + "Nothing was executed. If you trust it, add --trust"
-        )
+    head = f"{path}: this experiment executes code that nobody has typed"
+    _refuse(said, head, "Nothing was executed. If you trust it, add --trust", trusted)
 
 
 def require_description(typed: LogSettings, described: LogSettings, path: Path, *, trusted: bool) -> None:
@@ -123,12 +119,15 @@ def require_description(typed: LogSettings, described: LogSettings, path: Path, 
         elif not _is_beside(Path(graph), path):
             said.append(f"the file {graph} is read, for the graph; it does not lie in the folder of the description")
             remedy.append("--graph FILE")
+    head = f"{path}: the description of a log may name columns, and this one names what nobody has typed"
+    tail = f"Nothing was done. Type it yourself ({', '.join(remedy)}), or, if you trust the file, add --trust"
+    _refuse(said, head, tail, trusted)
+
+
+def _refuse(said: Sequence[str], head: str, tail: str, trusted: bool) -> None:
+    """Raise `Untrusted` with what would be done, a line each, if that is anything and not trusted."""
     if said and not trusted:
-        raise Untrusted(
-            f"{path}: the description of a log may name columns, and this one names what nobody has typed:\n"
-            + "".join(f"  {line}\n" for line in said)
-            + f"Nothing was done. Type it yourself ({', '.join(remedy)}), or, if you trust the file, add --trust"
-        )
+        raise Untrusted("\n".join([f"{head}:", *(f"  {line}" for line in said), tail]))
 
 
 def _is_beside(file: Path, description: Path) -> bool:
