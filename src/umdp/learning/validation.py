@@ -183,28 +183,24 @@ def check_until(spec: Spec, until: Threshold, name: str = "until", graph: Graph 
     place, value = f"{name} {until}", until.value
     if _wrong_way(spec, until):
         raise ModelError(f"{place}: {_one_sided(spec, str(until))}; write {_turned(spec, until)}")
-    always = "the run would stop before it has learned anything; give a number that says something"
+    rises, strict, reward = until.operator.startswith(">"), until.operator in ("<", ">"), spec.kind == "R"
     # A sum until an end is at least 0, others if no reward is negative.
-    positive = spec.kind == "R" and (
-        spec.aim in ("reach", "total") or (graph is not None and not objective_of(graph, spec).signed)
-    )
-    if until.operator == ">=" and value <= 0 and (positive or (spec.kind != "R" and value == 0)):
-        raise ModelError(f"{place}: this always holds, so {always}")
-    if spec.kind != "R" and until.operator == "<=" and value == 1:
-        raise ModelError(f"{place}: this always holds, so {always}")
-    if positive and (until.operator == ">" and value < 0):
-        raise ModelError(f"{place}: this always holds, so {always}")
-    if positive and until.operator.startswith("<") and (value < 0 or (value == 0 and until.operator == "<")):
-        raise ModelError(f"{place}: a reward is never that small, so nothing would stop the run; give a larger number")
-    if spec.kind != "R":
-        strict = until.operator in ("<", ">")
-        if value > 1 or value < 0 or (strict and value == (1 if until.operator == ">" else 0)):
-            size = "large" if until.operator.startswith(">") else "small"
-            if (value > 1) == (size == "large") or strict:
-                problem = f"a probability is never that {size}, so nothing would stop the run"
-            else:
-                problem = "every probability passes that, so the run would stop before it has learned anything"
-            raise ModelError(f"{place}: {problem}; give a number between 0 and 1")
+    if reward and spec.aim not in ("reach", "total") and (graph is None or objective_of(graph, spec).signed):
+        return
+    least, most = 0.0, math.inf if reward else 1.0
+    easy, hard = (least, most) if rises else (most, least)
+    passed, left = (value - easy, hard - value) if rises else (easy - value, value - hard)
+    if passed < 0 or (passed == 0 and not strict):
+        beyond = passed < 0 and not reward
+        said = "every probability passes that" if beyond else "this always holds"
+        remedy = "between 0 and 1" if beyond else "that says something"
+        raise ModelError(
+            f"{place}: {said}, so the run would stop before it has learned anything; give a number {remedy}"
+        )
+    if left < 0 or (left == 0 and strict):
+        said = f"a {'reward' if reward else 'probability'} is never that {'large' if rises else 'small'}"
+        remedy = "a larger number" if reward else "a number between 0 and 1"
+        raise ModelError(f"{place}: {said}, so nothing would stop the run; give {remedy}")
 
 
 def _wrong_way(spec: Spec, threshold: Threshold) -> bool:
