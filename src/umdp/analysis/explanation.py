@@ -221,7 +221,8 @@ def explained(about: Explained, target: Threshold | None = None, top: int = 10) 
     likely = counts if counts is None or learner is None else learner.sightings(counts)
     worst = WorstCase.of(model, about.spec, likely, about.solution)
     seen = None if counts is None else np.add.reduceat(counts, model.choice_ptr[:-1])
-    pooled, classes = seen, ()
+    pooled: Array | None = seen
+    classes: tuple[HeldClass, ...] = ()
     if seen is not None and isinstance(learner, Tied):
         kinds, visits = learner.tying.choice_class, np.where(learner.feeds, seen, 0)
         fed = np.bincount(kinds, visits, learner.tying.classes).astype(np.int64)

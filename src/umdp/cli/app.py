@@ -1,8 +1,8 @@
 """What can be typed: the commands, and how their help looks (words for types, no boxes, and examples to copy).
 
 A command is a frozen dataclass: its fields are the arguments and options, its docstring is the help, `run` does what was asked.
-Examples in a docstring are lines of at most 80 columns, all of which run in the repository: those of a command one after another,
-those of `learn` before those of the commands about runs.
+Behind the name of a field stands the word for its value. Examples are lines of at most 80 columns, all of which run in the
+repository: those of a command one after another, those of `learn` before those of the commands about runs.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import enum
 import inspect
 import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, fields
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -25,6 +27,7 @@ from umdp.cli.check_env import CheckEnv
 from umdp.cli.compare import Compare
 from umdp.cli.explain import Explain
 from umdp.cli.learn import Learn
+from umdp.cli.options import SHARED, integer, number, share
 from umdp.cli.plot import Plot
 from umdp.cli.reproduce import Reproduce
 from umdp.cli.resume import Resume
@@ -32,6 +35,10 @@ from umdp.cli.runs import Export, Show
 from umdp.cli.simulate import Simulate
 from umdp.cli.terminal import console
 from umdp.cli.verify import Verify
+from umdp.explore import EXPLORERS
+from umdp.learn import LEARNERS
+from umdp.learn.learner_settings import settings_of, shown
+from umdp.solver.methods.method import METHODS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -183,11 +190,67 @@ COMMANDS: tuple[type[Request], ...] = (
 )  # fmt: skip
 
 
+SECTION = re.compile(r"\n\n(Arguments|Options|Examples)\n-+\n")
+ENTRY = re.compile(r"^(\w+)(?: : (.+))?\n((?: {4}.+\n?)+)", re.MULTILINE)
+PARSERS = {int: integer, int | None: integer, float: number, float | None: number, Decimal | None: share}
+WORDS = {
+    "{learners}": ", ".join(LEARNERS),
+    "{explorers}": ", ".join(EXPLORERS),
+    "{settings}": "; ".join(
+        f"{name}: {' '.join(f'{key}={shown(value)}' for key, value in settings_of(kind).items())}"
+        for name, kind in LEARNERS.items()
+    ),
+    "{method names}": "|".join(METHODS),
+    "{methods}": "; ".join(f"{method.name}: {method.title}" for method in METHODS.values()),
+}
+"""What stands in docstrings for what is known elsewhere."""
+
+
+def _parameters(kind: type[Any]) -> Iterator[inspect.Parameter]:
+    """Yield the fields of a command as parameters for typer, with what its docstring says of them, or those of its bases."""
+    said = SHARED | {
+        name: (title, word, " ".join(text.split()))
+        for each in reversed(kind.__mro__)
+        for title, body in _sections(each).items()
+        for name, word, text in ENTRY.findall(body)
+    }
+    types = get_type_hints(kind)
+    for field in fields(kind):
+        expected, name = types[field.name], f"--{field.name.replace('_', '-')}"
+        if field.name in said:
+            title, word, text = said[field.name]
+            for placeholder, meant in WORDS.items():
+                word, text = word.replace(placeholder, meant), text.replace(placeholder, meant)
+            names = () if title == "Arguments" else (name, "-q") if field.name == "quiet" else (name,)
+            given = {
+                "metavar": word or None,
+                "help": text.replace("[", "\\["),
+                "parser": PARSERS.get(expected),
+                **field.metadata,
+            }
+            made = typer.Option(*names, **given) if names else typer.Argument(show_default=False, **given)
+            expected = Annotated[expected, made]
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        yield inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=expected)
+
+
+def _sections(kind: type[Any]) -> dict[str, str]:
+    """Return the parts of a docstring by their titles; what comes before them has none."""
+    about, *more = SECTION.split(inspect.cleandoc(kind.__doc__ or ""))
+    return {"": about, **dict(zip(more[::2], more[1::2], strict=True))}
+
+
 def _declare(kind: type[Request]) -> None:
-    about, _, examples = (inspect.getdoc(kind) or "").partition("\n\nExamples\n--------\n")
+    """Make a command known to typer."""
+
+    def made(**given: Any) -> Request:
+        return kind(**given)
+
+    made.__signature__ = inspect.Signature(list(_parameters(kind)))  # type: ignore[attr-defined]
+    parts = _sections(kind)
     name = "check-env" if kind is CheckEnv else kind.__name__.lower()
-    paragraphs = "\n\n".join(" ".join(each.split()) for each in about.split("\n\n"))
-    app.command(name=name, cls=Command, help=paragraphs, epilog=examples)(kind)
+    paragraphs = "\n\n".join(" ".join(each.split()) for each in parts[""].split("\n\n"))
+    app.command(name=name, cls=Command, help=paragraphs, epilog=parts.get("Examples"))(made)
 
 
 for command in COMMANDS:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from umdp.analysis.calibration import calibration, default_times, simulated
 from umdp.analysis.coverage import Calibration
-from umdp.cli.options import FORCE, JSON, QUIET, argument, check_outputs, files_read, flag, option, share, whole
+from umdp.cli.options import check_outputs, files_read
 from umdp.cli.plot import picture_file
 from umdp.cli.progress import count_runs
 from umdp.cli.run_options import RunOptions, learners, models, promises, settings_of_texts
@@ -40,6 +40,35 @@ class Calibrate(RunOptions):
 
     Exit status: 0 measured, 2 bad input or usage, 130 interrupted after printing what was measured.
 
+    Arguments
+    ---------
+    learner : LEARNER
+        {learners}, or FILE.py:NAME, a class of yours.
+    model : ENVIRONMENT
+        As MODEL for learn, where the probabilities are known: a benchmark, a model file, gym:ID with a table,
+        FILE.py:NAME.
+
+    Options
+    -------
+    confidence : 0.95
+        Compare with this level: sets the error rate of a learner that has one, and is nominal for others.
+    tie : FILE.py:NAME
+        Which choices share one distribution over outcomes, as for learn; or: declared, for what a benchmark declares.
+    seed : N
+        Of the first run.
+    seeds : N
+        How many runs.
+    trajectories : N
+        How many trajectories each run sees.
+    as_published
+        By the rules of the paper's published code, for its learners.
+    jobs : N
+        Processes at a time; by default as many as there are cores, fewer for few runs.
+    plot : FILE
+        Draw coverage over trajectories: .png, .pdf or .svg.
+    json
+        As one JSON object.
+
     Examples
     --------
     # are LUI's intervals right?
@@ -48,48 +77,19 @@ class Calibrate(RunOptions):
     umdp calibrate pac chain --confidence 0.95 --seeds 10 --json
     """
 
-    learner: Annotated[
-        str,
-        argument("LEARNER", f"{', '.join(LEARNERS)}, or FILE.py:NAME, a class of yours.", autocompletion=learners),
-    ] = field()
-    model: Annotated[
-        str,
-        argument(
-            "ENVIRONMENT",
-            "As MODEL for learn, where the probabilities are known: a benchmark, a model file, gym:ID with a table, "
-            "FILE.py:NAME.",
-            autocompletion=models,
-        ),
-    ]
-    confidence: Annotated[
-        Decimal | None,
-        option(
-            "0.95",
-            "Compare with this level: sets the error rate of a learner that has one, and is nominal for others.",
-            parser=share,
-        ),
-    ] = None
-    tie: Annotated[
-        str | None,
-        option(
-            "FILE.py:NAME",
-            "Which choices share one distribution over outcomes, as for learn; or: declared, for what a benchmark declares.",
-        ),
-    ] = None
-    seed: Annotated[int, whole("N", "Of the first run.")] = 0
-    seeds: Annotated[int, whole("N", "How many runs.")] = 200
-    trajectories: Annotated[int, whole("N", "How many trajectories each run sees.")] = 1000
-    as_published: Annotated[
-        bool, flag("By the rules of the paper's published code, for its learners.", "--as-published")
-    ] = False
-    jobs: Annotated[
-        int | None,
-        whole("N", "Processes at a time; by default as many as there are cores, fewer for few runs."),
-    ] = None
-    plot: Annotated[str | None, option("FILE", "Draw coverage over trajectories: .png, .pdf or .svg.")] = None
-    force: FORCE = False
-    json: JSON = False
-    quiet: QUIET = False
+    learner: str = field(metadata={"autocompletion": learners})
+    model: str = field(metadata={"autocompletion": models})
+    confidence: Decimal | None = None
+    tie: str | None = None
+    seed: int = 0
+    seeds: int = 200
+    trajectories: int = 1000
+    as_published: bool = False
+    jobs: int | None = None
+    plot: str | None = None
+    force: bool = False
+    json: bool = False
+    quiet: bool = False
 
     def configured(self, **found: Any) -> Config:
         """Return what each run is, but for its seed."""

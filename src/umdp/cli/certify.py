@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated
 
 from umdp.analysis.monte_carlo import certify_fitted
-from umdp.cli.options import option, real, share, whole
 from umdp.cli.simulate import Playing
 from umdp.cli.terminal import say, say_json
 from umdp.learning.validation import check_budgets, check_until, threshold
@@ -26,6 +24,23 @@ class Certify(Playing):
 
     Exit status: 0 played, 1 --until was not reached, 2 bad input or usage, 130 interrupted.
 
+    Options
+    -------
+    trajectories : N
+        How many to play at most.
+    confidence : 0.95
+        The probability with which the promise holds; by default 0.95.
+    until : ">=0.3"
+        Stop when this is promised.
+    seconds : SECONDS
+        Stop after this time.
+    most : REWARD
+        The most that an episode can earn or cost, for an expected reward.
+    horizon : N
+        The most steps of an episode; longer ones count as the worst.
+    property : PROPERTY
+        What to promise, if not what the policy was found for.
+
     Examples
     --------
     # a promise for the policy of a run
@@ -34,18 +49,13 @@ class Certify(Playing):
     umdp certify grid.run --until '>=0.1' --confidence 0.99
     """
 
-    trajectories: Annotated[int, whole("N", "How many to play at most.")] = 10_000
-    confidence: Annotated[
-        Decimal | None,
-        option("0.95", "The probability with which the promise holds; by default 0.95.", parser=share),
-    ] = None
-    until: Annotated[str | None, option('">=0.3"', "Stop when this is promised.")] = None
-    seconds: Annotated[float | None, real("SECONDS", "Stop after this time.")] = None
-    most: Annotated[
-        float | None, real("REWARD", "The most that an episode can earn or cost, for an expected reward.")
-    ] = None
-    horizon: Annotated[int | None, whole("N", "The most steps of an episode; longer ones count as the worst.")] = None
-    property: Annotated[str | None, option("PROPERTY", "What to promise, if not what the policy was found for.")] = None
+    trajectories: int = 10000
+    confidence: Decimal | None = None
+    until: str | None = None
+    seconds: float | None = None
+    most: float | None = None
+    horizon: int | None = None
+    property: str | None = None
 
     def run(self) -> int:
         """Play the policy and print what is promised of it; 0, or 1 where --until was not reached."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -24,18 +24,11 @@ from umdp.cli.checked import (
     validate,
 )
 from umdp.cli.options import (
-    ENV_ARG,
-    FORCE,
-    argument,
     arguments_of,
     check_folder,
     check_outputs,
     check_policy_file,
     files_behind,
-    flag,
-    option,
-    real,
-    whole,
 )
 from umdp.cli.progress import Progress
 from umdp.cli.terminal import announce, complain
@@ -68,6 +61,38 @@ class Check:
 
     Exit status: 0 answered, 1 a threshold does not hold, 2 bad input or usage, 130 interrupted.
 
+    Arguments
+    ---------
+    model : MODEL
+        A file: PRISM language (.prism .nm .pm) or JANI (.jani), both with the extra storm; PRISM explicit (.tra, with
+        .lab .sta .srew .trew beside it); DRN (.drn); UMB (.umb); IntervalMDP.jl (.nc, with the extra netcdf); bmdp-tool
+        (.txt). Or a run, for the model it has learned; a benchmark; gym:ID, for the table it has; FILE.py:NAME.
+    properties : [PROPERTY...]
+        Properties in PRISM's syntax, the policy's direction first and nature's second: Pmaxmin=? [ F "goal" ],
+        Pmaxmin>=0.3 [ F<=9 "goal" ], R{"cost"}minmax=? [ F "goal" ]; or files of them (.props). Without any: those of
+        the file beside the model, a benchmark's own, or the one of a run.
+
+    Options
+    -------
+    const : K=2,err=.2
+        Values for a program's undefined constants; may be repeated.
+    precision : NUMBER
+        The relative width the bracket should have.
+    policy : FILE
+        Write the policy found, as .json or .csv; with several properties put {n} in the name.
+    certificate : FILE
+        Write a proof of the bracket, for umdp verify; with several properties put {n} in the name.
+    evaluate : FILE
+        Give the value of the policy in this .json or .csv file instead of the best one.
+    json
+        Print one JSON object per property and line.
+    method : {method names}
+        {methods}.
+    threads : N
+        Threads for large models.
+    time_limit : SECONDS
+        Give the bracket reached after this time, for each property.
+
     Examples
     --------
     # the worst case over the intervals
@@ -86,56 +111,19 @@ class Check:
     umdp check examples/courier.prism 'Pmax=? [ F "arrived" ]' --const N=3,loss=.1
     """
 
-    model: Annotated[
-        str,
-        argument(
-            "MODEL",
-            "A file: PRISM language (.prism .nm .pm) or JANI (.jani), both with the extra storm; PRISM explicit "
-            "(.tra, with .lab .sta .srew .trew beside it); DRN (.drn); UMB (.umb); IntervalMDP.jl (.nc, with the extra netcdf); "
-            "bmdp-tool (.txt). Or a run, for the model it has learned; a benchmark; gym:ID, for the table it has; FILE.py:NAME.",
-        ),
-    ]
-    properties: Annotated[
-        list[str] | None,
-        argument(
-            "[PROPERTY...]",
-            "Properties in PRISM's syntax, the policy's direction first and nature's second: "
-            'Pmaxmin=? \\[ F "goal" ], Pmaxmin>=0.3 \\[ F<=9 "goal" ], R{"cost"}minmax=? \\[ F "goal" ]; or files of them '
-            "(.props). Without any: those of the file beside the model, a benchmark's own, or the one of a run.",
-        ),
-    ] = None
-    const: Annotated[
-        list[str] | None,
-        option("K=2,err=.2", "Values for a program's undefined constants; may be repeated.", "--const"),
-    ] = None
-    env_arg: ENV_ARG = None
-    precision: Annotated[float, real("NUMBER", "The relative width the bracket should have.")] = 1e-6
-    policy: Annotated[
-        str | None,
-        option("FILE", "Write the policy found, as .json or .csv; with several properties put {n} in the name."),
-    ] = None
-    certificate: Annotated[
-        str | None,
-        option("FILE", "Write a proof of the bracket, for umdp verify; with several properties put {n} in the name."),
-    ] = None
-    evaluate: Annotated[
-        str | None,
-        option("FILE", "Give the value of the policy in this .json or .csv file instead of the best one."),
-    ] = None
-    json: Annotated[bool, flag("Print one JSON object per property and line.", "--json")] = False
-    method: Annotated[
-        str,
-        option(
-            "|".join(METHODS),
-            "; ".join(f"{method.name}: {method.title}" for method in METHODS.values()) + ".",
-            parser=_method,
-        ),
-    ] = "auto"
-    threads: Annotated[int, whole("N", "Threads for large models.")] = 1
-    time_limit: Annotated[
-        float | None, real("SECONDS", "Give the bracket reached after this time, for each property.")
-    ] = None
-    force: FORCE = False
+    model: str
+    properties: list[str] | None = None
+    const: list[str] | None = None
+    env_arg: list[str] | None = None
+    precision: float = 1e-06
+    policy: str | None = None
+    certificate: str | None = None
+    evaluate: str | None = None
+    json: bool = False
+    method: str = field(default="auto", metadata={"parser": _method})
+    threads: int = 1
+    time_limit: float | None = None
+    force: bool = False
 
     def __post_init__(self) -> None:
         """Refuse at once arguments that cannot be read."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
-from umdp.cli.options import ENV_ARG, argument, arguments_of, real, whole
+from umdp.cli.options import arguments_of
 from umdp.cli.terminal import say
 from umdp.errors import ModelError
 from umdp.learning.validation import check_budgets, check_numbers
@@ -22,22 +22,31 @@ __all__ = ["CheckEnv"]
 class CheckEnv:
     """Say why a Gymnasium environment is unfit to be learned, if it is. Exit status: 0 fit, 1 unfit.
 
+    Arguments
+    ---------
+    environment : ENVIRONMENT
+        gym:ID, also with arguments (gym:FrozenLake-v1,map_name=8x8), MODULE:ID, or FILE.py:NAME.
+
+    Options
+    -------
+    steps : N
+        How long to play.
+    seed : N
+        Equal seeds give equal findings.
+    seconds : SECONDS
+        How long to play at most.
+
     Examples
     --------
     # needs the extra gym
     umdp check-env gym:FrozenLake-v1
     """
 
-    environment: Annotated[
-        str,
-        argument(
-            "ENVIRONMENT", "gym:ID, also with arguments (gym:FrozenLake-v1,map_name=8x8), MODULE:ID, or FILE.py:NAME."
-        ),
-    ]
-    env_arg: ENV_ARG = None
-    steps: Annotated[int, whole("N", "How long to play.")] = 20_000
-    seed: Annotated[int, whole("N", "Equal seeds give equal findings.")] = 0
-    seconds: Annotated[float, real("SECONDS", "How long to play at most.")] = 60.0
+    environment: str
+    env_arg: list[str] | None = None
+    steps: int = 20000
+    seed: int = 0
+    seconds: float = 60.0
 
     def __post_init__(self) -> None:
         """Refuse at once arguments that cannot be read."""

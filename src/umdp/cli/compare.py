@@ -7,9 +7,8 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-from umdp.cli.options import RUNS, flag
 from umdp.cli.session import answer, returned, short
 from umdp.cli.terminal import aligned, say, say_json
 from umdp.run import OpenedRun, open_run
@@ -30,6 +29,11 @@ class Compare:
 
     Also while they are going on. Nothing in them is executed. Runs on another property are marked.
 
+    Options
+    -------
+    json
+        Print one JSON object per run and line.
+
     Examples
     --------
     # one row per run
@@ -38,8 +42,8 @@ class Compare:
     umdp compare grid.run --json
     """
 
-    runs: RUNS
-    json: Annotated[bool, flag("Print one JSON object per run and line.", "--json")] = False
+    runs: list[str]
+    json: bool = False
 
     def run(self) -> int:
         """Print one line per run."""

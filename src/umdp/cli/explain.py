@@ -6,11 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Any
 
 from umdp.analysis.error_ledger import Ledger
 from umdp.analysis.explanation import Explanation
-from umdp.cli.options import JSON, argument, flag, option, whole
 from umdp.cli.session import bounded
 from umdp.cli.terminal import aligned, say, say_json
 from umdp.errors import ModelError
@@ -29,6 +28,24 @@ class Explain:
     times the width of its interval. With --target it is estimated how much more would have to be seen. With --ledger: on which
     bounds the error rate was spent. Nothing in a run is executed or changed.
 
+    Arguments
+    ---------
+    subject : RUN|MODEL
+        A file written by umdp learn --out; or a model with intervals, with a property.
+    property : [PROPERTY]
+        For a model: both players, such as Pmaxmin=? [ F "goal" ]; a run has its own.
+
+    Options
+    -------
+    target : ">=0.3"
+        Estimate how much more would have to be seen for this; by default what the run was to reach.
+    top : N
+        How many to list of each.
+    ledger
+        Show on which bounds the error rate was spent instead.
+    json
+        As one JSON object.
+
     Examples
     --------
     # what holds the bound of a run back
@@ -39,24 +56,12 @@ class Explain:
     umdp explain examples/rover.tra 'Pmaxmin=? [ F "base" ]'
     """
 
-    subject: Annotated[
-        str,
-        argument("RUN|MODEL", "A file written by umdp learn --out; or a model with intervals, with a property."),
-    ]
-    property: Annotated[
-        str | None,
-        argument("[PROPERTY]", 'For a model: both players, such as Pmaxmin=? \\[ F "goal" ]; a run has its own.'),
-    ] = None
-    target: Annotated[
-        str | None,
-        option(
-            '">=0.3"',
-            "Estimate how much more would have to be seen for this; by default what the run was to reach.",
-        ),
-    ] = None
-    top: Annotated[int, whole("N", "How many to list of each.")] = 10
-    ledger: Annotated[bool, flag("Show on which bounds the error rate was spent instead.", "--ledger")] = False
-    json: JSON = False
+    subject: str
+    property: str | None = None
+    target: str | None = None
+    top: int = 10
+    ledger: bool = False
+    json: bool = False
 
     def run(self) -> int:
         """Print what holds the promise back, or the ledger."""

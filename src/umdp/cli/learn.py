@@ -8,24 +8,18 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import msgspec
 import typer
 
 from umdp.cli.options import (
-    FORCE,
-    QUIET,
     check_folder,
     check_outputs,
     check_policy_file,
     files_read,
-    flag,
-    option,
-    real,
-    whole,
 )
 from umdp.cli.plot import Plot, picture_file
 from umdp.cli.run_options import Limits, RunOptions, confident, settings_of_texts
@@ -40,12 +34,9 @@ from umdp.run.log_settings import LogSettings, beside, read_description
 from umdp.run.trust import require_description
 from umdp.source.resolve import resolve
 
-__all__ = ["ONE_PER_SNAPSHOT", "Learn"]
+__all__ = ["Learn"]
 
 EXPLORE, SHARE = 60.0, 0.2  # seconds for exploratory episodes; where a time is given, this much of it
-LOGS = "Logs"  # the title of options about them
-
-ONE_PER_SNAPSHOT: TypeAlias = Annotated[bool, flag("Print one JSON object per snapshot and line.", "--json")]
 
 
 class OnError(enum.StrEnum):
@@ -56,9 +47,6 @@ class OnError(enum.StrEnum):
     CHANCE = "chance"
 
 
-_of_logs = partial(option, rich_help_panel=LOGS)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Learn(Limits, RunOptions):
     """Learn a model from trajectories and give, at any time, a robust policy with its worst-case value.
@@ -67,6 +55,55 @@ class Learn(Limits, RunOptions):
     the result is printed, and kept with --out.
 
     Exit status: 0 done, 2 bad input or usage, 130 interrupted after saying what was learned.
+
+    Options
+    -------
+    per_solve : N
+        Trajectories per solve, at least; environments are otherwise played as long as solving takes.
+    sampling : NAME
+        How a model is simulated: steps, one trajectory after another; counts, many at once with the same law; auto,
+        whichever is cheaper.
+    switch : MODEL
+        What the process becomes, with --after; the learner is not told.
+    after : N
+        Trajectories before the switch.
+    log : FILE
+        Learn from a log (.csv .jsonl .parquet) or - for standard input instead of simulating MODEL, its graph.
+    follow
+        Wait for more records at the end of the log.
+    columns : ROLE=NAME
+        Columns of a log: state=unit,next=after; roles: trajectory, state, action, next, end, terminated, truncated.
+    label : NAME=STATES
+        A label: failed=failed, failed=fail*,broken, hot=column:alarm, failed=next:end.
+    reward : NAME=COLUMN
+        A reward: cost=downtime, gain=pay>=-20, cost=mean:downtime, steps=1, cost=worn:1,failed:10.
+    initial : STATE
+        The initial state of a log; observed: the states in which trajectories begin.
+    terminal : STATES
+        States of a log that end trajectories, though it does not say so.
+    graph : MODEL
+        What can happen, if not what the log shows: a model, FILE.py:NAME, or a CSV of it.
+    describe : FILE
+        A TOML file that says all this; machine.toml beside machine.csv is found by itself.
+    trust
+        Execute the code and write the files that a description names.
+    on_error
+        A row that does not fit: fail stops, skip rejects it and goes on, chance takes it that rows were spoilt by
+        chance, so that the promise stands. Default: skip where the log is the model, otherwise fail.
+    aside : FILE
+        Write rows of a log that are rejected to this file.
+    precision : NUMBER
+        The relative width of brackets.
+    out : RUN
+        Keep the run in this file; umdp resume goes on with it.
+    policy : FILE
+        Write the policy in the end: .json or .csv.
+    plot : FILE
+        Draw how the answer came about in the end: .png, .pdf or .svg; umdp plot draws more of a run.
+    certificate : FILE
+        Write a proof of the bracket and of its level in the end, for umdp verify.
+    json
+        Print one JSON object per snapshot and line.
 
     Examples
     --------
@@ -88,97 +125,30 @@ class Learn(Limits, RunOptions):
     umdp learn gym:FrozenLake-v1 'Pmax=? [ F "goal" ]' --trajectories 2000
     """
 
-    per_solve: Annotated[
-        int | None,
-        whole("N", "Trajectories per solve, at least; environments are otherwise played as long as solving takes."),
-    ] = None
-    sampling: Annotated[
-        str,
-        option(
-            "NAME",
-            "How a model is simulated: steps, one trajectory after another; counts, many at once with the same law; auto, "
-            "whichever is cheaper.",
-        ),
-    ] = "steps"
-    switch: Annotated[
-        str | None, option("MODEL", "What the process becomes, with --after; the learner is not told.")
-    ] = None
-    after: Annotated[int | None, whole("N", "Trajectories before the switch.")] = None
-    log: Annotated[
-        str | None,
-        _of_logs(
-            "FILE",
-            "Learn from a log (.csv .jsonl .parquet) or - for standard input instead of simulating MODEL, its graph.",
-        ),
-    ] = None
-    follow: Annotated[bool, flag("Wait for more records at the end of the log.", "--follow", rich_help_panel=LOGS)] = (
-        False
-    )
-    columns: Annotated[
-        list[str] | None,
-        _of_logs(
-            "ROLE=NAME",
-            "Columns of a log: state=unit,next=after; roles: trajectory, state, action, next, end, terminated, truncated.",
-            "--columns",
-        ),
-    ] = None
-    label: Annotated[
-        list[str] | None,
-        _of_logs(
-            "NAME=STATES",
-            "A label: failed=failed, failed=fail*,broken, hot=column:alarm, failed=next:end.",
-            "--label",
-        ),
-    ] = None
-    reward: Annotated[
-        list[str] | None,
-        _of_logs(
-            "NAME=COLUMN",
-            "A reward: cost=downtime, gain=pay>=-20, cost=mean:downtime, steps=1, cost=worn:1,failed:10.",
-            "--reward",
-        ),
-    ] = None
-    initial: Annotated[
-        str | None,
-        _of_logs("STATE", "The initial state of a log; observed: the states in which trajectories begin."),
-    ] = None
-    terminal: Annotated[
-        str | None, _of_logs("STATES", "States of a log that end trajectories, though it does not say so.")
-    ] = None
-    graph: Annotated[
-        str | None,
-        _of_logs("MODEL", "What can happen, if not what the log shows: a model, FILE.py:NAME, or a CSV of it."),
-    ] = None
-    describe: Annotated[
-        str | None,
-        _of_logs("FILE", "A TOML file that says all this; machine.toml beside machine.csv is found by itself."),
-    ] = None
-    trust: Annotated[
-        bool,
-        flag("Execute the code and write the files that a description names.", "--trust", rich_help_panel=LOGS),
-    ] = False
-    on_error: Annotated[
-        OnError | None,
-        typer.Option(
-            help="A row that does not fit: fail stops, skip rejects it and goes on, chance takes it that rows were spoilt by "
-            "chance, so that the promise stands. Default: skip where the log is the model, otherwise fail.",
-            rich_help_panel=LOGS,
-        ),
-    ] = None
-    aside: Annotated[str | None, _of_logs("FILE", "Write rows of a log that are rejected to this file.")] = None
-    precision: Annotated[float, real("NUMBER", "The relative width of brackets.")] = 1e-6
-    out: Annotated[str | None, option("RUN", "Keep the run in this file; umdp resume goes on with it.")] = None
-    policy: Annotated[str | None, option("FILE", "Write the policy in the end: .json or .csv.")] = None
-    plot: Annotated[
-        str | None,
-        option("FILE", "Draw how the answer came about in the end: .png, .pdf or .svg; umdp plot draws more of a run."),
-    ] = None
-    certificate: Annotated[
-        str | None, option("FILE", "Write a proof of the bracket and of its level in the end, for umdp verify.")
-    ] = None
-    force: FORCE = False
-    json: ONE_PER_SNAPSHOT = False
-    quiet: QUIET = False
+    per_solve: int | None = None
+    sampling: str = "steps"
+    switch: str | None = None
+    after: int | None = None
+    log: str | None = None
+    follow: bool = False
+    columns: list[str] | None = None
+    label: list[str] | None = None
+    reward: list[str] | None = None
+    initial: str | None = None
+    terminal: str | None = None
+    graph: str | None = None
+    describe: str | None = None
+    trust: bool = False
+    on_error: OnError | None = None
+    aside: str | None = None
+    precision: float = 1e-06
+    out: str | None = None
+    policy: str | None = None
+    plot: str | None = None
+    certificate: str | None = None
+    force: bool = False
+    json: bool = False
+    quiet: bool = False
 
     def configured(self, **found: Any) -> Config:
         """Return what is to be learned, and how; a log may have a description that says some of it."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import typer
 
@@ -16,8 +16,8 @@ from umdp.run import Config
 from umdp.source.resolve import is_plugin, plugin_file
 
 __all__ = [
-    "ENV_ARG", "FORCE", "JSON", "QUIET", "RUN", "RUNS", "argument", "arguments_of", "check_folder", "check_outputs",
-    "check_policy_file", "files_behind", "files_read", "flag", "number", "option", "real", "share", "whole",
+    "SHARED", "arguments_of", "check_folder", "check_outputs", "check_policy_file", "files_behind", "files_read", "integer",
+    "number", "share",
 ]  # fmt: skip
 
 STANDARD_INPUT = "-"
@@ -77,49 +77,21 @@ def share(text: str) -> Decimal:
     return value
 
 
-# -- arguments and options -----------------------------------------------------------------------------------
+# -- what several commands are told --------------------------------------------------------------------------
 
-
-def argument(metavar: str, text: str, **more: Any) -> Any:
-    """Return an argument: the word for it, and what it means."""
-    return typer.Argument(metavar=metavar, help=text, show_default=False, **more)
-
-
-def option(metavar: str, text: str, *names: str, **more: Any) -> Any:
-    """Return an option: the word for its value, what it means, and its name where that is not the one of the field."""
-    return typer.Option(*names, metavar=metavar, help=text, **more)
-
-
-def whole(metavar: str, text: str, **more: Any) -> Any:
-    """Return an option whose value is a whole number."""
-    return option(metavar, text, parser=integer, **more)
-
-
-def real(metavar: str, text: str, **more: Any) -> Any:
-    """Return an option whose value is a number."""
-    return option(metavar, text, parser=number, **more)
-
-
-def flag(text: str, *names: str, **more: Any) -> Any:
-    """Return an option without a value."""
-    return typer.Option(*names, help=text, **more)
-
-
-RUN: TypeAlias = Annotated[str, argument("RUN", "A file written by umdp learn --out.")]
-RUNS: TypeAlias = Annotated[list[str], argument("RUN...", "Files written by umdp learn --out.")]
-JSON: TypeAlias = Annotated[bool, flag("As one JSON object.", "--json")]
-QUIET: TypeAlias = Annotated[bool, flag("Print the result only.", "--quiet", "-q")]
-FORCE: TypeAlias = Annotated[
-    bool, flag("Write over files that are there already; what is read is never written over.", "--force")
-]
-ENV_ARG: TypeAlias = Annotated[
-    list[str] | None,
-    option(
+SHARED = {
+    "path": ("Arguments", "RUN", "A file written by umdp learn --out."),
+    "runs": ("Arguments", "RUN...", "Files written by umdp learn --out."),
+    "quiet": ("Options", "", "Print the result only."),
+    "force": ("Options", "", "Write over files that are there already; what is read is never written over."),
+    "json": ("Options", "", "As one JSON object."),
+    "env_arg": (
+        "Options",
         "NAME=VALUE",
         "An argument of the environment, benchmark or function: true, false, a number, a list or a word; may be repeated.",
-        "--env-arg",
     ),
-]
+}
+"""The part of a docstring in which a field would stand, the word for its value, and what it means."""
 
 
 def arguments_of(texts: Sequence[str] | None) -> dict[str, Any]:

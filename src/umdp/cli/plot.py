@@ -5,9 +5,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-from umdp.cli.options import FORCE, RUNS, check_folder, check_outputs, option
+from umdp.cli.options import check_folder, check_outputs
 from umdp.cli.terminal import say
 from umdp.errors import FormatError
 from umdp.run import OpenedRun, open_run
@@ -41,6 +40,13 @@ class Plot:
 
     Needs the extra plot.
 
+    Options
+    -------
+    what : value|error|model|intervals|policy|visits|parameters
+        What to draw.
+    out : FILE
+        Where to: .png, .pdf or .svg. By default a .png named after the run, beside it.
+
     Examples
     --------
     # the bound and the optimistic value over trajectories
@@ -49,13 +55,10 @@ class Plot:
     umdp plot grid.run --what policy --out policy.svg
     """
 
-    runs: RUNS
-    what: Annotated[PlotKind, option("|".join(PlotKind), "What to draw.")] = PlotKind.VALUE
-    out: Annotated[
-        str | None,
-        option("FILE", "Where to: .png, .pdf or .svg. By default a .png named after the run, beside it."),
-    ] = None
-    force: FORCE = False
+    runs: list[str]
+    what: PlotKind = PlotKind.VALUE
+    out: str | None = None
+    force: bool = False
 
     def run(self) -> int:
         """Draw, and say where the picture is."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from umdp.cli.options import QUIET, argument, flag, option, whole
 from umdp.cli.progress import count_runs
 from umdp.cli.terminal import announce, as_text, console, say
 from umdp.run.trust import require_experiment
@@ -35,24 +34,52 @@ class Reproduce:
 
     Exit status: 0 done, 2 bad input or usage, 130 interrupted.
 
+    Arguments
+    ---------
+    experiments : EXPERIMENT
+        Names, or .toml files.
+
+    Options
+    -------
+    seeds : N
+        How often to repeat every run; 100 in the paper.
+    trajectories : N
+        How long runs are; 1000000 in the paper.
+    seed : N
+        The root of all seeds; equal roots give equal results.
+    jobs : N
+        Processes of this machine; by default one per core.
+    scheduler : ADDRESS
+        Run on a Dask cluster, such as tcp://host:8786.
+    as_published
+        Only by the rules of the published code.
+    by_definition
+        Only by the paper's definitions.
+    out : FOLDER
+        Where everything goes.
+    csv
+        Tables as CSV instead of Parquet.
+    trust
+        Execute the code that an experiment file names.
+
     Examples
     --------
     # an experiment of your own, with code of your own
     umdp reproduce examples/own/ferry.toml --seeds 2 --trajectories 200 --trust
     """
 
-    experiments: Annotated[list[str] | None, argument("EXPERIMENT", "Names, or .toml files.")] = None
-    seeds: Annotated[int | None, whole("N", "How often to repeat every run; 100 in the paper.")] = None
-    trajectories: Annotated[int | None, whole("N", "How long runs are; 1000000 in the paper.")] = None
-    seed: Annotated[int | None, whole("N", "The root of all seeds; equal roots give equal results.")] = None
-    jobs: Annotated[int | None, whole("N", "Processes of this machine; by default one per core.")] = None
-    scheduler: Annotated[str | None, option("ADDRESS", "Run on a Dask cluster, such as tcp://host:8786.")] = None
-    as_published: Annotated[bool, flag("Only by the rules of the published code.", "--as-published")] = False
-    by_definition: Annotated[bool, flag("Only by the paper's definitions.", "--by-definition")] = False
-    out: Annotated[str, option("FOLDER", "Where everything goes.")] = "reproduction"
-    csv: Annotated[bool, flag("Tables as CSV instead of Parquet.", "--csv")] = False
-    trust: Annotated[bool, flag("Execute the code that an experiment file names.", "--trust")] = False
-    quiet: QUIET = False
+    experiments: list[str] | None = None
+    seeds: int | None = None
+    trajectories: int | None = None
+    seed: int | None = None
+    jobs: int | None = None
+    scheduler: str | None = None
+    as_published: bool = False
+    by_definition: bool = False
+    out: str = "reproduction"
+    csv: bool = False
+    trust: bool = False
+    quiet: bool = False
 
     def run(self) -> int:
         """Run what is missing, write everything, and show the verdicts; return the exit status."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from umdp import __version__
-from umdp.cli.learn import ONE_PER_SNAPSHOT
-from umdp.cli.options import QUIET, RUN, flag
 from umdp.cli.run_options import Limits
 from umdp.cli.session import Session
 from umdp.cli.terminal import announce, say
@@ -28,6 +26,13 @@ class Resume(Limits):
     Limits that are given replace all there were, so that a run goes on beyond its end. A run with code of somebody's own
     (FILE.py:NAME, gym:MODULE:ID) executes it: what that is is said, and done with --trust.
 
+    Options
+    -------
+    trust
+        Execute the code and write the files that the run names.
+    json
+        Print one JSON object per snapshot and line.
+
     Examples
     --------
     # where it was when it ended
@@ -36,10 +41,10 @@ class Resume(Limits):
     umdp resume grid.run --trajectories 3000
     """
 
-    path: RUN
-    trust: Annotated[bool, flag("Execute the code and write the files that the run names.", "--trust")] = False
-    json: ONE_PER_SNAPSHOT = False
-    quiet: QUIET = False
+    path: str
+    trust: bool = False
+    json: bool = False
+    quiet: bool = False
 
     def run(self) -> int:
         """Go on with a run where it was when it ended, however it ended; with other limits, beyond its end."""
@@ -79,7 +84,6 @@ def _restore(run: LearningRun, state: dict[str, Any], store: Store) -> None:
 
 
 def _tell_version(config: Config) -> None:
-
     made = config.versions.get("umdp")
     if made != __version__:
         say(f"note: this run was made by umdp {made or 'of an unknown version'}; this is {__version__}", err=True)

@@ -1,22 +1,24 @@
 """The options of a run, for every command that makes some: fields of `Config` under the names they have there.
 
-And what is wrong with those that were typed. Types stand here as they are, for typer, which reads those of a base as well.
+And what is wrong with those that were typed.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cached_property
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import typer
 
 from umdp.benchmark import BENCHMARKS
-from umdp.cli.options import ENV_ARG, argument, arguments_of, option, real, share, whole
+from umdp.cli.options import arguments_of
 from umdp.errors import ModelError
 from umdp.explore import EXPLORERS
 from umdp.learn import LEARNERS
-from umdp.learn.learner_settings import make_learner, settings_of, shown
+from umdp.learn.learner_settings import make_learner, settings_of
 from umdp.run import Config
 from umdp.source.resolve import resolve
 
@@ -55,28 +57,32 @@ def explorers(incomplete: str) -> list[str]:
     return [name for name in EXPLORERS if name.startswith(incomplete)]
 
 
-SETTINGS_IN_WORDS = "; ".join(
-    f"{name}: {' '.join(f'{key}={shown(value)}' for key, value in settings_of(kind).items())}"
-    for name, kind in LEARNERS.items()
-)
-
-
 # -- options -------------------------------------------------------------------------------------------------
-
-Texts: TypeAlias = list[str] | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What ends a run."""
+    """What ends a run.
 
-    trajectories: Annotated[int | None, whole("N", "Stop after so many trajectories.")] = None
-    steps: Annotated[int | None, whole("N", "Stop after so many steps.")] = None
-    seconds: Annotated[float | None, real("SECONDS", "Stop after this time.")] = None
-    until: Annotated[str | None, option('">=0.3"', "Stop when this is reached.")] = None
-    gap: Annotated[
-        float | None, real("0.01", "Stop when no policy can be better than what is promised by more than this.")
-    ] = None
+    Options
+    -------
+    trajectories : N
+        Stop after so many trajectories.
+    steps : N
+        Stop after so many steps.
+    seconds : SECONDS
+        Stop after this time.
+    until : ">=0.3"
+        Stop when this is reached.
+    gap : 0.01
+        Stop when no policy can be better than what is promised by more than this.
+    """
+
+    trajectories: int | None = None
+    steps: int | None = None
+    seconds: float | None = None
+    until: str | None = None
+    gap: float | None = None
 
     @property
     def limits(self) -> dict[str, Any]:
@@ -86,85 +92,69 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What is learned, from what and how."""
+    """What is learned, from what and how.
+
+    Arguments
+    ---------
+    model : MODEL
+        A benchmark (chain, chain-switched, aircraft, grid, bandit, betting-favourable, betting-unfavourable), a file as
+        for check, gym:ID (gym:FrozenLake-v1,map_name=8x8), MODULE:ID, FILE.py:NAME, a function or class of yours that
+        makes an MDP or an environment, or a log: .csv .tsv .jsonl .parquet, also .gz, a folder or pattern of these, or -
+        for standard input.
+    property : [PROPERTY]
+        What for, such as Pmax=? [ F "goal" ]; benchmarks have their own.
+
+    Options
+    -------
+    learner : NAME
+        {learners}, or FILE.py:NAME. Where the graph is only observed (a log without a graph, an environment without a
+        table) and none is asked for, confidence-sequence with the error rate 0.05.
+    confidence : 0.95
+        Learn so that the result holds with this probability, whenever you stop: chooses the learner confidence-sequence,
+        and its error rate.
+    set : NAME=VALUE
+        A setting of the learner; may be repeated. {settings}.
+    tie : FILE.py:NAME
+        Which choices share one distribution over outcomes, so that what is seen of one is learned of all: a function of
+        (state, action, successor) that returns a class and an outcome, or None; CLASS,OUTCOME, two columns of the table
+        given by --graph; or: declared, for what a benchmark declares.
+    evidence : SHARE
+        Play this share of the trajectories, such as 0.5, with a candidate policy: what it shows is a promise of its own,
+        whenever you stop, with any learner. It has half of the learner's error rate, or all of it where the learner
+        promises nothing (--confidence, otherwise 0.99).
+    most : NUMBER
+        The most that a trajectory can earn or cost, for --evidence on an expected reward.
+    explore : NAME
+        How to move: {explorers}, or FILE.py:NAME.
+    xi : NUMBER
+        Weight on the optimistic action.
+    horizon : N
+        The longest a trajectory may be.
+    seed : N
+        Equal seeds give equal runs.
+    const : K=2,err=.2
+        Values for a program's constants.
+    unknown : p=0.5:1,q
+        Undefined constants of a program to be learned, with the ends between which they lie, 0 and 1 unless given;
+        --const gives the values with which the process is played. May be repeated.
+    """
 
     context: typer.Context
-    learner: Annotated[
-        str,
-        option(
-            "NAME",
-            f"{', '.join(LEARNERS)}, or FILE.py:NAME. Where the graph is only observed (a log without a graph, an "
-            "environment without a table) and none is asked for, confidence-sequence with the error rate 0.05.",
-            autocompletion=learners,
-        ),
-    ] = "lui"
-    model: Annotated[
-        str,
-        argument(
-            "MODEL",
-            "A benchmark (chain, chain-switched, aircraft, grid, bandit, betting-favourable, betting-unfavourable), a "
-            "file as for check, gym:ID (gym:FrozenLake-v1,map_name=8x8), MODULE:ID, FILE.py:NAME, a function or class of yours "
-            "that makes an MDP or an environment, or a log: .csv .tsv .jsonl .parquet, also .gz, a folder or pattern of these, "
-            "or - for standard input.",
-            autocompletion=models,
-        ),
-    ]
-    property: Annotated[
-        str | None, argument("[PROPERTY]", 'What for, such as Pmax=? \\[ F "goal" ]; benchmarks have their own.')
-    ] = None
-    confidence: Annotated[
-        Decimal | None,
-        option(
-            "0.95",
-            "Learn so that the result holds with this probability, whenever you stop: chooses the learner "
-            "confidence-sequence, and its error rate.",
-            parser=share,
-        ),
-    ] = None
-    set: Annotated[
-        Texts,
-        option(
-            "NAME=VALUE", f"A setting of the learner; may be repeated. {SETTINGS_IN_WORDS}.", autocompletion=settings
-        ),
-    ] = None
-    tie: Annotated[
-        str | None,
-        option(
-            "FILE.py:NAME",
-            "Which choices share one distribution over outcomes, so that what is seen of one is learned of all: a function "
-            "of (state, action, successor) that returns a class and an outcome, or None; CLASS,OUTCOME, two columns of "
-            "the table given by --graph; or: declared, for what a benchmark declares.",
-        ),
-    ] = None
-    evidence: Annotated[
-        float | None,
-        real(
-            "SHARE",
-            "Play this share of the trajectories, such as 0.5, with a candidate policy: what it shows is a promise of its own, "
-            "whenever you stop, with any learner. It has half of the learner's error rate, or all of it where the learner "
-            "promises nothing (--confidence, otherwise 0.99).",
-        ),
-    ] = None
-    most: Annotated[
-        float | None,
-        real("NUMBER", "The most that a trajectory can earn or cost, for --evidence on an expected reward."),
-    ] = None
-    explore: Annotated[
-        str, option("NAME", f"How to move: {', '.join(EXPLORERS)}, or FILE.py:NAME.", autocompletion=explorers)
-    ] = "optimism"
-    xi: Annotated[float, real("NUMBER", "Weight on the optimistic action.")] = 1.0
-    horizon: Annotated[int | None, whole("N", "The longest a trajectory may be.")] = None
-    seed: Annotated[int, whole("N", "Equal seeds give equal runs.")] = 0
-    const: Annotated[Texts, option("K=2,err=.2", "Values for a program's constants.")] = None
-    unknown: Annotated[
-        Texts,
-        option(
-            "p=0.5:1,q",
-            "Undefined constants of a program to be learned, with the ends between which they lie, 0 and 1 unless given; "
-            "--const gives the values with which the process is played. May be repeated.",
-        ),
-    ] = None
-    env_arg: ENV_ARG = None
+    learner: str = field(default="lui", metadata={"autocompletion": learners})
+    model: str = field(metadata={"autocompletion": models})
+    property: str | None = None
+    confidence: Decimal | None = None
+    set: list[str] | None = field(default=None, metadata={"autocompletion": settings})
+    tie: str | None = None
+    evidence: float | None = None
+    most: float | None = None
+    explore: str = field(default="optimism", metadata={"autocompletion": explorers})
+    xi: float = 1.0
+    horizon: int | None = None
+    seed: int = 0
+    const: list[str] | None = None
+    unknown: list[str] | None = None
+    env_arg: list[str] | None = None
 
     def __post_init__(self) -> None:
         """Refuse at once what cannot be put together."""
@@ -331,7 +321,6 @@ def _unused(config: Config, given: Set[str]) -> None:
 
 
 def _check_switch(config: Config, given: Set[str]) -> None:
-
     if "after" in given and "switch" not in given:
         raise ModelError("--after says when the process changes; say with --switch MODEL into what, or leave it out")
     if "switch" in given and "after" not in given:

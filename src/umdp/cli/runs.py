@@ -8,12 +8,12 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from umdp import __version__
 from umdp.automata import MemoryPolicy
 from umdp.benchmark import draw_chain, draw_grid
-from umdp.cli.options import FORCE, JSON, RUN, argument, check_folder, check_outputs, files_behind, option
+from umdp.cli.options import check_folder, check_outputs, files_behind
 from umdp.cli.session import bounded, returned, seen
 from umdp.cli.terminal import plain, say, say_json
 from umdp.errors import FormatError, MissingExtra, ModelError
@@ -45,6 +45,11 @@ WHAT = {
 class Show:
     """Show what a run is and what it knows; also while it is going on. Nothing in it is executed.
 
+    Options
+    -------
+    json
+        As one JSON object.
+
     Examples
     --------
     # what it knows
@@ -53,8 +58,8 @@ class Show:
     umdp show grid.run --json
     """
 
-    path: RUN
-    json: JSON = False
+    path: str
+    json: bool = False
 
     def run(self) -> int:
         """Print what a run is, how far it has come and what it knows."""
@@ -154,6 +159,16 @@ def _memories(policy: MemoryPolicy) -> Iterator[str]:
 class Export:
     """Write a run's snapshots, learned model or policy to a file; also while it is going on.
 
+    Arguments
+    ---------
+    file : FILE
+        .csv .parquet: snapshots; .drn .umb .tra .nc .txt: the model; .json: the policy.
+
+    Options
+    -------
+    what : snapshots|model|policy
+        What to write, if the name does not say.
+
     Examples
     --------
     # the policy
@@ -164,12 +179,10 @@ class Export:
     umdp export grid.run grid.tra
     """
 
-    path: RUN
-    file: Annotated[
-        str, argument("FILE", ".csv .parquet: snapshots; .drn .umb .tra .nc .txt: the model; .json: the policy.")
-    ]
-    what: Annotated[What | None, option("snapshots|model|policy", "What to write, if the name does not say.")] = None
-    force: FORCE = False
+    path: str
+    file: str
+    what: What | None = None
+    force: bool = False
 
     def run(self) -> int:
         """Write snapshots, the learned model or the policy to a file, by its name or as told."""

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
 from umdp.analysis.simulation import fitted, in_product, known, play, playable
 from umdp.automata import MemoryPolicy
-from umdp.cli.options import ENV_ARG, JSON, argument, arguments_of, flag, option, whole
+from umdp.cli.options import arguments_of
 from umdp.cli.session import answer
 from umdp.cli.terminal import say, say_json
 from umdp.errors import FormatError, ModelError
@@ -74,22 +74,37 @@ class PlayedPolicy:
 
 @dataclass(frozen=True, kw_only=True)
 class Playing:
-    """Which policy is played, and where."""
+    """Which policy is played, and where.
 
-    policy: Annotated[str, argument("RUN|POLICY", "A run, or a policy as .json or .csv (umdp export, check --policy).")]
-    model: Annotated[
-        str | None,
-        argument("[MODEL]", "Where to play: as for learn, an environment, a file or a benchmark. A run has its own."),
-    ] = None
-    seed: Annotated[int, whole("N", "Equal seeds give equal episodes.")] = 0
-    horizon: Annotated[int | None, whole("N", "The most steps of an episode.")] = None
-    property: Annotated[
-        str | None,
-        option("PROPERTY", "What to measure, if not what the policy was found for; then nothing is promised."),
-    ] = None
-    env_arg: ENV_ARG = None
-    trust: Annotated[bool, flag("Execute the code that the run names.", "--trust")] = False
-    json: JSON = False
+    Arguments
+    ---------
+    policy : RUN|POLICY
+        A run, or a policy as .json or .csv (umdp export, check --policy).
+    model : [MODEL]
+        Where to play: as for learn, an environment, a file or a benchmark. A run has its own.
+
+    Options
+    -------
+    seed : N
+        Equal seeds give equal episodes.
+    horizon : N
+        The most steps of an episode.
+    property : PROPERTY
+        What to measure, if not what the policy was found for; then nothing is promised.
+    trust
+        Execute the code that the run names.
+    json
+        As one JSON object.
+    """
+
+    policy: str
+    model: str | None = None
+    seed: int = 0
+    horizon: int | None = None
+    property: str | None = None
+    env_arg: list[str] | None = None
+    trust: bool = False
+    json: bool = False
 
     def __post_init__(self) -> None:
         """Refuse at once arguments that cannot be read."""
@@ -194,7 +209,6 @@ class Playing:
         return resolve(self.model).identity(self.parameters) == resolve(origin).identity(parameters)
 
     def _config(self, model: str, constants: str = "") -> Config:
-
         return Config(model=model, parameters=self.parameters, constants=constants)
 
     def _process(self, config: Config, *, recorded: bool = False) -> Any:
@@ -216,6 +230,13 @@ class Simulate(Playing):
 
     Exit status: 0 played, 2 bad input or usage, 130 interrupted.
 
+    Options
+    -------
+    episodes : N
+        How many episodes.
+    render
+        Show the first episode, drawn where the environment can draw itself as text.
+
     Examples
     --------
     # what the policy of a run earns
@@ -224,10 +245,8 @@ class Simulate(Playing):
     umdp simulate policy.json grid --property 'Pmax=? [ F "goal" ]'
     """
 
-    episodes: Annotated[int, whole("N", "How many episodes.")] = 1000
-    render: Annotated[
-        bool, flag("Show the first episode, drawn where the environment can draw itself as text.", "--render")
-    ] = False
+    episodes: int = 1000
+    render: bool = False
 
     def run(self) -> int:
         """Play the policy and print what was measured; 0."""

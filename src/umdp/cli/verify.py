@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import Annotated
 
-from umdp.cli.options import JSON, argument
 from umdp.cli.terminal import say, say_json
 from umdp.errors import FormatError
 from umdp.solver.proof.certificate import Certificate
@@ -21,6 +19,16 @@ class Verify:
 
     Exit status: 0 proved, 1 not proved, and which part fails, 2 not a certificate.
 
+    Arguments
+    ---------
+    file : FILE
+        Written by umdp check or learn --certificate.
+
+    Options
+    -------
+    json
+        As one JSON object.
+
     Examples
     --------
     # write a certificate
@@ -29,8 +37,8 @@ class Verify:
     umdp verify p.json
     """
 
-    file: Annotated[str, argument("FILE", "Written by umdp check or learn --certificate.")]
-    json: JSON = False
+    file: str
+    json: bool = False
 
     def run(self) -> int:
         """Check the file; 0 if what it claims is proved, 1 if not."""

@@ -270,7 +270,6 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         return source, asked, horizon
 
     def _origin(self, exploring: Mapping[str, Any]) -> Source:
-
         what = resolve(self.model)
         if self.read_from is None and not what.always_played:
             check_file(self.model)
@@ -314,7 +313,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             return allowed_graph(name, self.data.columns, **self.data.wanted)
         if self.unknown and name == self.model:
             return self._program().graph
-        return self._made(name, Graph).graph if is_plugin(name) else self._any(name).graph
+        if is_plugin(name):
+            return self._made(name, lambda made: isinstance(made, Graph), "an umdp.Graph or umdp.MDP").graph
+        return self._any(name).graph
 
     @property
     def _table(self) -> str | None:
@@ -326,13 +327,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def environment(self) -> Any:
         """Return the environment that `model` names; or an `MDP` or a `Source`, where a function makes one."""
-        if not (what := resolve(self.model)).played:
+        if not resolve(self.model).played:
             raise ModelError(f"{self.model} is no environment; write gym:ID, MODULE:ID or FILE.py:NAME")
-        made = what.make(self.parameters, self.plugins)
-        if isinstance(made, MDP | Source) or (hasattr(made, "reset") and hasattr(made, "step")):
-            return made
-        graph = LOGGED if isinstance(made, Graph) else ""
-        raise ModelError(f"{self.model} returned {type(made).__name__}; it must return {MADE}{graph}")
+        return self._made(self.model, _is_played, MADE)
 
     def simulated(self, name: str) -> MDP:
         """Return a model that can be simulated."""
@@ -348,20 +345,21 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """Return a model by name: a benchmark, or a file."""
         what = resolve(name)
         if what.called:
-            made = self._made(name)
-            assert isinstance(made, MDP)
-            return made
+            return self._made(name, lambda made: isinstance(made, MDP), "an umdp.MDP")
         if self.parameters:
             raise ModelError(f"{name} takes no parameters; only benchmarks and functions do")
         if self.unknown and name == self.model:
             return process_of(self.model, self.unknown, self.constants)
         return FileName(name).read(self.constants)
 
-    def _made(self, name: str, kind: type[Graph] = MDP) -> Graph:
-        """Return a model that a function makes: a benchmark's or a user's."""
+    def _made(self, name: str, fits: Callable[[Any], bool], wanted: str) -> Any:
+        """Return what a function makes, a benchmark's or a user's, if it is what is wanted."""
         made = resolve(name).make(self.parameters, self.plugins)
-        if not isinstance(made, kind):
-            wanted = "an umdp.MDP" if kind is MDP else "an umdp.Graph or umdp.MDP"
+        if not fits(made):
             graph = LOGGED if isinstance(made, Graph) else ""
             raise ModelError(f"{name} returned {type(made).__name__}; it must return {wanted}{graph}")
         return made
+
+
+def _is_played(made: Any) -> bool:
+    return isinstance(made, MDP | Source) or (hasattr(made, "reset") and hasattr(made, "step"))

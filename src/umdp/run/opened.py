@@ -16,7 +16,7 @@ from umdp.benchmark import BENCHMARKS
 from umdp.errors import FormatError, ModelError
 from umdp.model import MDP, Graph, IntervalMDP, Policy
 from umdp.run.config import Config
-from umdp.run.store import Learned, Store
+from umdp.run.store import Learned, Store, nothing_learned, without_model
 from umdp.solver import Bracket
 from umdp.spec import Spec
 from umdp.statements.guarantee import Guarantee
@@ -69,7 +69,7 @@ class OpenedRun:
     def last(self) -> Mapping[str, Any]:
         """The newest row."""
         if not self.rows:
-            raise FormatError("nothing has been learned in this run yet; `umdp resume` it", path=self.path)
+            raise nothing_learned(self.path)
         return self.rows[-1]
 
     @property
@@ -142,10 +142,7 @@ class OpenedRun:
     def graph(self) -> Graph:
         """What was known of the process."""
         if self._graph is None:
-            raise FormatError(
-                "this run has format 1, which does not hold its model; `umdp resume` brings it up to date",
-                path=self.path,
-            )
+            raise without_model(self.path)
         return self._graph
 
     @property
@@ -191,7 +188,7 @@ class OpenedRun:
     def _known(self) -> Learned:
         if self._learned is None:
             self.graph  # noqa: B018 - says why where it is not there
-            raise FormatError("nothing has been learned in this run yet; `umdp resume` it", path=self.path)
+            raise nothing_learned(self.path)
         return self._learned
 
     # -- display ---------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from umdp.run.graph_data import graph_from_data, graph_to_data
 from umdp.run.lock import Lock, Writer
 from umdp.statements import codes_of, stated
 
-__all__ = ["VERSION", "Learned", "Store", "WriteError"]
+__all__ = ["VERSION", "Learned", "Store", "WriteError", "nothing_learned", "without_model"]
 
 VERSION = 2
 Rows = Sequence[tuple[int, bytes]]
@@ -190,10 +190,7 @@ class Store:
         """Return what was known of the process."""
         data = None if self.version == 1 else self._find("meta", "graph")
         if data is None:
-            raise FormatError(
-                "this run has format 1, which does not hold its model; `umdp resume` brings it up to date",
-                path=self.path,
-            )
+            raise without_model(self.path)
         return graph_from_data(data)
 
     # -- what it has learned ---------------------------------------------------------------------------------
@@ -232,7 +229,7 @@ class Store:
         graph = self.graph()
         found = self._find("latest", "learned")
         if found is None:
-            raise FormatError("nothing has been learned in this run yet; `umdp resume` it", path=self.path)
+            raise nothing_learned(self.path)
         try:
             model = graph.with_bounds(found["lower"], found["upper"])
             policy = None if found["choice"] is None else Policy(graph, found["choice"])
@@ -338,6 +335,18 @@ class Store:
             return unpack(value)
         except FormatError as error:
             raise FormatError(f"{error}, for {key!r} in the table {table}", path=self.path) from None
+
+
+def without_model(path: Path) -> FormatError:
+    """Return the error that a run of format 1 has no model."""
+    return FormatError(
+        "this run has format 1, which does not hold its model; `umdp resume` brings it up to date", path=path
+    )
+
+
+def nothing_learned(path: Path) -> FormatError:
+    """Return the error that a run is at its very beginning."""
+    return FormatError("nothing has been learned in this run yet; `umdp resume` it", path=path)
 
 
 def _version(path: Path) -> int:
