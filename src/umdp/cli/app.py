@@ -43,7 +43,7 @@ from umdp.solver.methods.method import METHODS
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Command", "Commands", "Request", "UsageError", "app", "named", "parse", "placed", "word"]
+__all__ = ["Command", "CommandRequest", "Commands", "UsageError", "app", "named", "parse", "placed", "word"]
 
 # Typer brings its own copy of click, or uses the one installed, depending on its version.
 UsageError: Any = typer.BadParameter.__mro__[1]
@@ -178,14 +178,14 @@ umdp check examples/rover.tra 'Pmaxmin=? [ F<=9 "base" ]'
 )
 
 
-class Request(Protocol):
+class CommandRequest(Protocol):
     """What a command was asked for."""
 
     def run(self) -> int:
         """Do it, and return the exit status."""
 
 
-COMMANDS: tuple[type[Request], ...] = (
+COMMANDS: tuple[type[CommandRequest], ...] = (
     Check, Learn, Resume, Show, Export, Plot, Compare, Simulate, Certify, Calibrate, Explain, Reproduce, Verify, CheckEnv,
 )  # fmt: skip
 
@@ -240,10 +240,10 @@ def _sections(kind: type[Any]) -> dict[str, str]:
     return {"": about, **dict(zip(more[::2], more[1::2], strict=True))}
 
 
-def _declare(kind: type[Request]) -> None:
+def _declare(kind: type[CommandRequest]) -> None:
     """Make a command known to typer."""
 
-    def made(**given: Any) -> Request:
+    def made(**given: Any) -> CommandRequest:
         return kind(**given)
 
     made.__signature__ = inspect.Signature(list(_parameters(kind)))  # type: ignore[attr-defined]
@@ -257,7 +257,7 @@ for command in COMMANDS:
     _declare(command)
 
 
-def parse(arguments: Sequence[str]) -> Request | int:
+def parse(arguments: Sequence[str]) -> CommandRequest | int:
     """Return what was asked for, or the exit status where printing help or the version was all.
 
     Raises
@@ -265,7 +265,7 @@ def parse(arguments: Sequence[str]) -> Request | int:
     UsageError
         If the arguments do not fit.
     """
-    request: Request | int | None = app(args=list(arguments), prog_name="umdp", standalone_mode=False)
+    request: CommandRequest | int | None = app(args=list(arguments), prog_name="umdp", standalone_mode=False)
     return 0 if request is None else request
 
 

@@ -16,7 +16,7 @@ from umdp.benchmark import BENCHMARKS
 from umdp.errors import FormatError, ModelError
 from umdp.model import MDP, Graph, IntervalMDP, Policy
 from umdp.run.config import Config
-from umdp.run.store import Learned, Store, nothing_learned, without_model
+from umdp.run.store import NO_MODEL, NOTHING, Learned, Store
 from umdp.solver import Bracket
 from umdp.spec import Spec
 from umdp.statements.guarantee import Guarantee
@@ -69,7 +69,7 @@ class OpenedRun:
     def last(self) -> Mapping[str, Any]:
         """The newest row."""
         if not self.rows:
-            raise nothing_learned(self.path)
+            raise FormatError(NOTHING, path=self.path)
         return self.rows[-1]
 
     @property
@@ -142,7 +142,7 @@ class OpenedRun:
     def graph(self) -> Graph:
         """What was known of the process."""
         if self._graph is None:
-            raise without_model(self.path)
+            raise FormatError(NO_MODEL, path=self.path)
         return self._graph
 
     @property
@@ -188,7 +188,7 @@ class OpenedRun:
     def _known(self) -> Learned:
         if self._learned is None:
             self.graph  # noqa: B018 - says why where it is not there
-            raise nothing_learned(self.path)
+            raise FormatError(NOTHING, path=self.path)
         return self._learned
 
     # -- display ---------------------------------------------------------------------------------------------

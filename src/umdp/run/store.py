@@ -22,7 +22,7 @@ from umdp.run.graph_data import graph_from_data, graph_to_data
 from umdp.run.lock import Lock, Writer
 from umdp.statements import codes_of, stated
 
-__all__ = ["VERSION", "Learned", "Store", "WriteError", "nothing_learned", "without_model"]
+__all__ = ["VERSION", "Learned", "Store", "WriteError"]
 
 VERSION = 2
 Rows = Sequence[tuple[int, bytes]]
@@ -32,6 +32,8 @@ TABLES = {
     "latest": "CREATE TABLE latest (key TEXT PRIMARY KEY, value BLOB NOT NULL, digest BLOB NOT NULL)",
 }
 LARGEST = 1 << 24  # decisions of a policy that depends on the step, above which it is not kept
+NO_MODEL = "this run has format 1, which does not hold its model; `umdp resume` brings it up to date"
+NOTHING = "nothing has been learned in this run yet; `umdp resume` it"
 DAMAGED = "this run is damaged: {what}; what is in it cannot be relied on. Use a copy of it, or start a new run"
 
 
@@ -190,7 +192,7 @@ class Store:
         """Return what was known of the process."""
         data = None if self.version == 1 else self._find("meta", "graph")
         if data is None:
-            raise without_model(self.path)
+            raise FormatError(NO_MODEL, path=self.path)
         return graph_from_data(data)
 
     # -- what it has learned ---------------------------------------------------------------------------------
@@ -229,7 +231,7 @@ class Store:
         graph = self.graph()
         found = self._find("latest", "learned")
         if found is None:
-            raise nothing_learned(self.path)
+            raise FormatError(NOTHING, path=self.path)
         try:
             model = graph.with_bounds(found["lower"], found["upper"])
             policy = None if found["choice"] is None else Policy(graph, found["choice"])
@@ -335,18 +337,6 @@ class Store:
             return unpack(value)
         except FormatError as error:
             raise FormatError(f"{error}, for {key!r} in the table {table}", path=self.path) from None
-
-
-def without_model(path: Path) -> FormatError:
-    """Return the error that a run of format 1 has no model."""
-    return FormatError(
-        "this run has format 1, which does not hold its model; `umdp resume` brings it up to date", path=path
-    )
-
-
-def nothing_learned(path: Path) -> FormatError:
-    """Return the error that a run is at its very beginning."""
-    return FormatError("nothing has been learned in this run yet; `umdp resume` it", path=path)
 
 
 def _version(path: Path) -> int:
