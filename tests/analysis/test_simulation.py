@@ -12,7 +12,8 @@ import pytest
 
 import umdp
 from umdp import LUI, MDP, ModelError, Policy, Rewards, anytime, evaluate, simulate, solve
-from umdp.analysis.simulation import clopper_pearson, student
+from umdp.analysis.coverage import clopper_pearson
+from umdp.analysis.simulation import student
 from umdp.cli import run
 from umdp.run import Store
 from umdp.source import Environment, Gymnasium

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.analysis.episode_account import Account, Played, account_of
-from umdp.analysis.simulation import fitted, play_some, playable, with_memory
+from umdp.analysis.simulation import play_some, prepared
 from umdp.errors import ModelError
 from umdp.learn import ConfidenceSequence
 from umdp.learning.candidates.scheduler import ALIKE
@@ -19,7 +19,6 @@ from umdp.learning.validation import check_numbers, threshold
 from umdp.model import MDP, Policy
 from umdp.source.random_streams import EpisodeSeeds, RandomStream
 from umdp.spec import Instantaneous, Spec, Threshold
-from umdp.spec.spec import needs_automaton
 from umdp.statements.guarantee import Guarantee
 from umdp.statements.text import nouns, safe_bound
 
@@ -140,13 +139,9 @@ def certify(
     >>> 0.46 < found.bound < 0.5, found.guarantee.level, found.at_least
     (True, 0.95, True)
     """
-    process = playable(process)
-    asked = Spec.parse(spec) if isinstance(spec, str) else spec
-    if needs_automaton(asked):
-        policy, process, asked = with_memory(policy, process, asked)
     return certify_fitted(
-        fitted(policy, process), process, asked, error_rate=error_rate, episodes=episodes, until=until, seconds=seconds,
-        most=most, seed=seed, horizon=horizon,
+        *prepared(policy, process, spec), error_rate=error_rate, episodes=episodes, until=until, seconds=seconds, most=most,
+        seed=seed, horizon=horizon,
     )  # fmt: skip
 
 

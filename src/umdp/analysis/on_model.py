@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.analysis.episode_account import Account, Played
 from umdp.model import MDP, Policy
+from umdp.solver.graph.decided import Edges, Shape
 
 __all__ = ["play_model"]
 
@@ -35,7 +36,7 @@ def play_model(
     quiet = stuck.copy()  # of these, where nothing is earned any more
     if account.paid is not None:
         quiet[own[account.paid != 0]] = False
-    hopeless = _hopeless(policy, mdp, account, own)
+    hopeless = _hopeless(policy, mdp, account)
     state = np.full(episodes, mdp.initial, dtype=np.int64)
     earned, active, steps = np.zeros(episodes), np.arange(episodes), 0
     undecided, when = np.zeros(episodes, dtype=np.bool_), np.zeros(episodes, dtype=np.int64)
@@ -76,27 +77,12 @@ def play_model(
     return Played(quantity, account.returned(values) if quantity == "return" else values, steps, undecided, nothing)
 
 
-def _hopeless(policy: Policy, mdp: MDP, account: Account, own: Array) -> NDArray[np.bool_]:
+def _hopeless(policy: Policy, mdp: MDP, account: Account) -> NDArray[np.bool_]:
     """Return from which states (S,) the policy never comes to where a probability without a step bound is decided."""
-    hopeless = np.zeros(mdp.states, dtype=np.bool_)
     if account.objective.steps is not None or account.paid is not None or account.endless or policy.steps is not None:
-        return hopeless
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order
-
-    taken = np.zeros(mdp.choices, dtype=np.bool_)
-    if policy.weight is not None:
-        taken[policy.weight > 0] = True
-    else:
-        taken[policy.choice] = True
-    used = np.repeat(taken, np.diff(mdp.choice_ptr)) & (mdp.probability > 0)
-    goal = np.flatnonzero(account.objective.goal)
-    # Backwards from one more state, which leads to every goal.
-    ends = np.append(mdp.successor[used], np.full(goal.size, mdp.states)), np.append(own[used], goal)
-    backwards = csr_array((np.ones(ends[0].size, dtype=np.int8), ends), shape=(mdp.states + 1,) * 2)
-    hopeless[:] = True
-    hopeless[np.setdiff1d(breadth_first_order(backwards, mdp.states, return_predecessors=False), mdp.states)] = False
-    return hopeless
+        return np.zeros(mdp.states, dtype=np.bool_)
+    anywhere = np.ones(mdp.states, dtype=np.bool_)
+    return ~Edges(Shape.of(mdp)).attract(account.objective.goal, anywhere, policy.weights() > 0, every=False)[0]
 
 
 def _chooser(policy: Policy, rng: np.random.Generator) -> Callable[[Array, int], Array]:

@@ -28,19 +28,17 @@ if TYPE_CHECKING:
     from umdp.io.decisions import Fitted
 
 __all__ = [
-    "LEVEL",
     "Simulation",
-    "clopper_pearson",
     "fitted",
     "in_product",
     "known",
     "play",
     "play_some",
     "playable",
+    "prepared",
     "simulate",
     "student",
-    "with_memory",
-]
+]  # fmt: skip
 
 
 def simulate(
@@ -87,11 +85,16 @@ def simulate(
     >>> played.lower < 0.5 < played.upper, played.steps
     (True, 10000)
     """
+    return play(*prepared(policy, process, spec), episodes, seed, horizon, promised, watch)
+
+
+def prepared(policy: Policy, process: Any, spec: Spec | str) -> tuple[Fitted, Any, Spec]:
+    """Return a policy for the graph of what can be played, that, and what is counted there."""
     process = playable(process)
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
     if needs_automaton(asked):
-        policy, process, spec = with_memory(policy, process, asked)
-    return play(fitted(policy, process), process, spec, episodes, seed, horizon, promised, watch)
+        policy, process, asked = with_memory(policy, process, asked)
+    return fitted(policy, process), process, asked
 
 
 def with_memory(policy: Policy, process: Any, spec: Spec) -> tuple[Policy, Any, Spec]:
@@ -163,7 +166,7 @@ def known(found: Fitted) -> Fitted:
 def play(
     found: Fitted,
     process: Any,
-    spec: Spec | str,
+    asked: Spec,
     episodes: int,
     seed: int,
     horizon: int | None,
@@ -172,7 +175,6 @@ def play(
 ) -> Simulation:
     """Return what a policy for the graph of a process earns there; see `simulate`."""
     policy = found.policy
-    asked = Spec.parse(spec) if isinstance(spec, str) else spec
     if episodes < 1:
         raise ModelError(f"at least 1 episode is needed, not {episodes}")
     if seed < 0:

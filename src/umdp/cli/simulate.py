@@ -253,11 +253,11 @@ class Simulate(Playing):
         if self.render and self.json:
             raise ModelError("--render draws for people and --json prints for programs; leave out one of them")
         subject = self.subject()
+        asked, watch = Spec.parse(subject.counted), self._watch(subject.process)
         try:
             played = play(
-                subject.policy, subject.process, subject.counted, self.episodes, self.seed, self.horizon, subject.promised,
-                self._watch(subject.process),
-            )  # fmt: skip
+                subject.policy, subject.process, asked, self.episodes, self.seed, self.horizon, subject.promised, watch
+            )
         finally:
             subject.close()
         if self.json:
