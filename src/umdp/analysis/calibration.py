@@ -103,17 +103,8 @@ def calibrate(
     """
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
     check_budgets(trajectories=trajectories)
-    make = Plain(
-        learner,
-        source,
-        _open_ended(asked),
-        as_explorer(explorer),
-        horizon,
-        precision,
-        as_evidence(evidence),
-        tie,
-        outcome,
-    )
+    given = (as_explorer(explorer), horizon, precision, as_evidence(evidence), tie, outcome)
+    make = Plain(learner, source, _open_ended(asked), *given)
     at = default_times(trajectories) if times is None else _checked(times, trajectories)
     return calibration(make, seeds=seeds, seed=seed, times=at, level=level, jobs=jobs, name=name, progress=progress)
 

@@ -113,18 +113,17 @@ def ledger_of(
         if played is None:
             raise ModelError("there is no ledger: this learner promises nothing, so that there is no error to spend")
         return _balanced(Ledger("evidence", Fraction(rate), evidence, graph.choices))
-    kind = found["graph"]
-    if kind == "observed":
-        entries = tuple(_observed(found, graph, names if "class_ptr" in found else None))
-    elif kind == "events":
-        entries = tuple(_by_event(found, names or ()))
-    else:
-        pointers = found.get("class_ptr", graph.choice_ptr)
-        entries = tuple(_listed(found, graph, np.asarray(pointers), names if "class_ptr" in found else None))
-    size = len(found["class_ptr"]) - 1 if "class_ptr" in found else graph.choices
+    tied = "class_ptr" in found
+    pointers = np.asarray(found["class_ptr"] if tied else graph.choice_ptr)
+    shares = {"observed": _observed, "events": _by_event}.get(found["graph"], _listed)(found, pointers)
+    entries = tuple(
+        Spent(names[k] if tied and names else _name(graph, k), len(paid), float(max(paid)), sum(paid, Fraction(0)))
+        for k, paid in shares
+        if paid
+    )
     allowed = Fraction(float(found["error_rate"])) + Fraction(rate)
     method = f"{found['method']}{'' if played is None else ' and evidence'}"
-    return _balanced(Ledger(method, allowed, entries + evidence, size - len(entries)))
+    return _balanced(Ledger(method, allowed, entries + evidence, len(pointers) - 1 - len(entries)))
 
 
 def _balanced(ledger: Ledger) -> Ledger:
@@ -138,44 +137,41 @@ def _name(graph: Graph, choice: int) -> str:
     return f"{graph.state_name(int(graph.choice_state[choice]))}, {graph.action_name(choice)}"
 
 
-def _listed(found: Mapping[str, Any], graph: Graph, ptr: Any, names: tuple[str, ...] | None) -> Iterator[Spent]:
+Shares = Iterator[tuple[int, list[Fraction]]]
+
+
+def _listed(found: Mapping[str, Any], ptr: Any) -> Shares:
     """Yield what is spent where outcomes are listed: one bound for two successors, one each for more."""
     levels, claimed = np.asarray(found["levels"]), np.asarray(found["claimed"])
     epoch = found.get("epoch")  # of those that start anew, the r-th time with 1 / r^2 of what they have
     for k in range(len(ptr) - 1):
         own = range(int(ptr[k]), int(ptr[k + 1]))
         paid = [Fraction(float(levels[t])) for t in own if claimed[t]]
-        if not paid:
-            continue
-        paid = [max(paid)] if len(own) == 2 else paid
+        paid = [max(paid)] if paid and len(own) == 2 else paid
         if epoch is not None and epoch[k] > 1:
             whole = sum((Fraction(int(epoch[k]) ** 2, j**2) for j in range(1, int(epoch[k]) + 1)), Fraction(0))
             paid = [level * whole for level in paid]
-        yield Spent(_name(graph, k) if names is None else names[k], len(paid), float(max(paid)), sum(paid, Fraction(0)))
+        yield k, paid
 
 
-def _by_event(found: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Spent]:
+def _by_event(found: Mapping[str, Any], ptr: Any) -> Shares:
     """Yield what is spent on the events of every class: one bound each, for it and what is left without it."""
     levels, claimed = np.asarray(found["levels"])[::2], np.asarray(found["claimed"])[::2]
     first = np.asarray(found["event_outcome"])[np.asarray(found["event_ptr"])[:-1]]
-    kinds = np.searchsorted(np.asarray(found["class_ptr"]), first, side="right") - 1
+    kinds = np.searchsorted(ptr, first, side="right") - 1
     for k in np.unique(kinds[claimed]).tolist():
-        paid = [Fraction(float(level)) for level in levels[(kinds == k) & claimed]]
-        yield Spent(names[k], len(paid), float(max(paid)), sum(paid, Fraction(0)))
+        yield k, [Fraction(float(level)) for level in levels[(kinds == k) & claimed]]
 
 
-def _observed(found: Mapping[str, Any], graph: Graph, names: tuple[str, ...] | None) -> Iterator[Spent]:
+def _observed(found: Mapping[str, Any], ptr: Any) -> Shares:
     """Yield what is spent where outcomes were found in the data.
 
     Each that was found has a bound, and all that were not have one together, every time that it started anew.
     """
     rank, order, restarts = (np.asarray(found[name]) for name in ("rank", "order", "restarts"))
-    share, rate, ptr = Fraction(SHARE), Fraction(float(found["error_rate"])), found.get("class_ptr", graph.choice_ptr)
+    share, rate = Fraction(SHARE), Fraction(float(found["error_rate"]))
     for c in np.flatnonzero(rank > 0).tolist():
         half = rate * share / int(rank[c]) ** 2 / 2
         ranks = order[ptr[c] : ptr[c + 1]]
         numbers = [int(j) for j in ranks[ranks > 0]] + list(range(1, int(restarts[c]) + 1))
-        paid = [half * share / j**2 for j in numbers]
-        if paid:
-            name = _name(graph, c) if names is None else names[c]
-            yield Spent(name, len(paid), float(max(paid)), sum(paid, Fraction(0)))
+        yield c, [half * share / j**2 for j in numbers]
