@@ -314,7 +314,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         if self.unknown and name == self.model:
             return self._program().graph
         if is_plugin(name):
-            return self._made(name, lambda made: isinstance(made, Graph), "an umdp.Graph or umdp.MDP").graph
+            known: Graph = self._made(name, lambda made: isinstance(made, Graph), "an umdp.Graph or umdp.MDP")
+            return known.graph
         return self._any(name).graph
 
     @property
@@ -345,7 +346,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """Return a model by name: a benchmark, or a file."""
         what = resolve(name)
         if what.called:
-            return self._made(name, lambda made: isinstance(made, MDP), "an umdp.MDP")
+            made: MDP = self._made(name, lambda made: isinstance(made, MDP), "an umdp.MDP")
+            return made
         if self.parameters:
             raise ModelError(f"{name} takes no parameters; only benchmarks and functions do")
         if self.unknown and name == self.model:
