@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, get_type_hints
 
 import typer
@@ -27,7 +27,6 @@ from umdp.cli.check_env import CheckEnv
 from umdp.cli.compare import Compare
 from umdp.cli.explain import Explain
 from umdp.cli.learn import Learn
-from umdp.cli.options import SHARED, integer, number, share
 from umdp.cli.plot import Plot
 from umdp.cli.reproduce import Reproduce
 from umdp.cli.resume import Resume
@@ -38,6 +37,7 @@ from umdp.cli.verify import Verify
 from umdp.explore import EXPLORERS
 from umdp.learn import LEARNERS
 from umdp.learn.learner_settings import settings_of, shown
+from umdp.learning.validation import LARGEST
 from umdp.solver.methods.method import METHODS
 
 if TYPE_CHECKING:
@@ -189,6 +189,74 @@ COMMANDS: tuple[type[CommandRequest], ...] = (
     Check, Learn, Resume, Show, Export, Plot, Compare, Simulate, Certify, Calibrate, Explain, Reproduce, Verify, CheckEnv,
 )  # fmt: skip
 
+
+# -- from fields to arguments and options -------------------------------------------------------------------
+
+
+def number(text: str) -> float:
+    """Return the number that a text stands for."""
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f'"{text}" is not a number') from None
+
+
+def integer(text: str) -> int:
+    """Return the whole number that a text stands for; ``1e6`` is one.
+
+    Examples
+    --------
+    >>> integer("1e6"), integer("-3")
+    (1000000, -3)
+    """
+    shown = text if len(str(text)) <= 30 else f"{text[:27]}..."
+    try:
+        value = Decimal(str(text).strip())  # a default comes as the number it is
+        if not value.is_finite():
+            raise ValueError
+        if abs(value) > LARGEST:
+            raise typer.BadParameter(f'"{shown}" is more than 64 bits hold; give at most {LARGEST}')
+        if value != int(value):
+            raise ValueError
+    except (InvalidOperation, ValueError):
+        raise typer.BadParameter(f'"{shown}" is not a whole number') from None
+    return int(value)
+
+
+def share(text: str) -> Decimal:
+    """Return the probability that a text stands for, with its digits: ``0.95`` or ``95%``.
+
+    Examples
+    --------
+    >>> share("0.95"), share("95 %")
+    (Decimal('0.95'), Decimal('0.95'))
+    """
+    given = text.strip()
+    try:
+        value = Decimal(given.removesuffix("%").strip()) / (100 if given.endswith("%") else 1)
+        fits = 0 < value < 1
+    except InvalidOperation:
+        raise typer.BadParameter(f'"{text}" is not a number') from None
+    if not fits:
+        raise typer.BadParameter(f"{text} is not between 0 and 1; give a probability such as 0.95")
+    if 1 - value < Decimal("1e-9"):
+        raise typer.BadParameter(f"{text} is more than any data would show; give at most 0.999999999")
+    return value
+
+
+SHARED = {
+    "path": ("Arguments", "RUN", "A file written by umdp learn --out."),
+    "runs": ("Arguments", "RUN...", "Files written by umdp learn --out."),
+    "quiet": ("Options", "", "Print the result only."),
+    "force": ("Options", "", "Write over files that are there already; what is read is never written over."),
+    "json": ("Options", "", "As one JSON object."),
+    "env_arg": (
+        "Options",
+        "NAME=VALUE",
+        "An argument of the environment, benchmark or function: true, false, a number, a list or a word; may be repeated.",
+    ),
+}
+"""The part of a docstring in which a field would stand, the word for its value, and what it means."""
 
 SECTION = re.compile(r"\n\n(Arguments|Options|Examples)\n-+\n")
 ENTRY = re.compile(r"^(\w+)(?: : (.+))?\n((?: {4}.+\n?)+)", re.MULTILINE)

@@ -11,7 +11,7 @@ from typing import Any
 
 from umdp.analysis.calibration import calibration, default_times, simulated
 from umdp.analysis.coverage import Calibration
-from umdp.cli.options import check_outputs, files_read
+from umdp.cli.outputs import check_outputs, files_read
 from umdp.cli.plot import picture_file
 from umdp.cli.progress import count_runs
 from umdp.cli.run_options import RunOptions, learners, models, promises, settings_of_texts
@@ -140,7 +140,7 @@ class Calibrate(RunOptions):
             )
         if self.plot is not None:
             picture_file(Path(self.plot), place=f"--plot {self.plot}")
-        check_outputs([("--plot", self.plot)], files_read(config), force=self.force)
+            check_outputs([("--plot", self.plot)], files_read(config), force=self.force)
         config.check()
         for name, value in (("tie", config.tie), ("evidence", config.evidence), ("unknown", config.unknown or None)):
             if self.as_published and value is not None:

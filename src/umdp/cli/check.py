@@ -23,14 +23,9 @@ from umdp.cli.checked import (
     questions_of,
     validate,
 )
-from umdp.cli.options import (
-    arguments_of,
-    check_folder,
-    check_outputs,
-    check_policy_file,
-    files_behind,
-)
+from umdp.cli.outputs import check_folder, check_outputs, check_policy_file, files_behind
 from umdp.cli.progress import Progress
+from umdp.cli.run_options import arguments_of
 from umdp.cli.terminal import announce, complain
 from umdp.cli.verify import write_certificate
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError
@@ -251,8 +246,9 @@ class Check:
 
     def _check_outputs(self, count: int) -> None:
         files = [(name, _numbered(file, n)) for name, file in self._written() for n in range(1, count + 1)]
-        evaluated = () if self.evaluate is None else (self.evaluate,)
-        check_outputs(files, chain(files_behind(self.model), evaluated), force=self.force)
+        if files:
+            evaluated = () if self.evaluate is None else (self.evaluate,)
+            check_outputs(files, chain(files_behind(self.model), evaluated), force=self.force)
 
     def _check_order(self) -> None:
         from umdp.io.files import SUFFIXES

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from umdp.cli.options import arguments_of
+from umdp.cli.run_options import arguments_of
 from umdp.cli.terminal import say
 from umdp.errors import ModelError
 from umdp.learning.validation import check_budgets, check_numbers

@@ -15,12 +15,7 @@ from typing import Any
 import msgspec
 import typer
 
-from umdp.cli.options import (
-    check_folder,
-    check_outputs,
-    check_policy_file,
-    files_read,
-)
+from umdp.cli.outputs import check_folder, check_outputs, check_policy_file, files_read
 from umdp.cli.plot import Plot, picture_file
 from umdp.cli.run_options import Limits, RunOptions, confident, settings_of_texts
 from umdp.cli.runs import Export, What
@@ -255,9 +250,10 @@ class Learn(Limits, RunOptions):
             picture_file(Path(self.plot), place=f"--plot {self.plot}")
         if self.policy is not None:
             check_policy_file(self.policy)
-        files = [("--out", self.out), ("--policy", self.policy), ("--plot", self.plot)]
-        files += [("--certificate", self.certificate), ("--aside", config.data.aside)]
-        check_outputs(files, files_read(self.config), force=self.force)
+        outputs = {"--out": self.out, "--policy": self.policy, "--plot": self.plot}
+        outputs |= {"--certificate": self.certificate, "--aside": config.data.aside}
+        if files := [(option, file) for option, file in outputs.items() if file is not None]:
+            check_outputs(files, files_read(self.config), force=self.force)
 
     @contextmanager
     def _kept(self) -> Iterator[str | None]:

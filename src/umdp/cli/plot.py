@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 from pathlib import Path
 
-from umdp.cli.options import check_folder, check_outputs
+from umdp.cli.outputs import check_folder, check_outputs
 from umdp.cli.terminal import say
 from umdp.errors import FormatError
 from umdp.run import OpenedRun, open_run

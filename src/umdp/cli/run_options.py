@@ -14,7 +14,6 @@ from typing import Any
 import typer
 
 from umdp.benchmark import BENCHMARKS
-from umdp.cli.options import arguments_of
 from umdp.errors import ModelError
 from umdp.explore import EXPLORERS
 from umdp.learn import LEARNERS
@@ -22,7 +21,17 @@ from umdp.learn.learner_settings import make_learner, settings_of
 from umdp.run import Config
 from umdp.source.resolve import resolve
 
-__all__ = ["Limits", "RunOptions", "confident", "learners", "models", "promises", "settings", "settings_of_texts"]
+__all__ = [
+    "Limits",
+    "RunOptions",
+    "arguments_of",
+    "confident",
+    "learners",
+    "models",
+    "promises",
+    "settings",
+    "settings_of_texts",
+]
 
 PROGRAMS = (".prism", ".nm", ".pm", ".jani")
 
@@ -196,7 +205,26 @@ class RunOptions:
         return config
 
 
-# -- learners and their settings -----------------------------------------------------------------------------
+# -- arguments, learners and their settings ------------------------------------------------------------------
+
+
+def arguments_of(texts: Sequence[str] | None) -> dict[str, Any]:
+    """Return the arguments of an environment or a model, by name.
+
+    Examples
+    --------
+    >>> arguments_of(["map_name=8x8", "is_slippery=false"])
+    {'map_name': '8x8', 'is_slippery': False}
+    """
+    from umdp.source.environments.naming import argument
+
+    found: dict[str, Any] = {}
+    for text in texts or ():
+        name, value = argument(text)
+        if name in found:
+            raise typer.BadParameter(f"--env-arg {name} is given twice")
+        found[name] = value
+    return found
 
 
 def settings_of_texts(texts: Sequence[str] | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 from umdp import __version__
 from umdp.automata import MemoryPolicy
 from umdp.benchmark import draw_chain, draw_grid
-from umdp.cli.options import check_folder, check_outputs, files_behind
+from umdp.cli.outputs import check_folder, check_outputs, files_behind
 from umdp.cli.session import bounded, returned, seen
 from umdp.cli.terminal import plain, say, say_json
 from umdp.errors import FormatError, MissingExtra, ModelError

@@ -11,7 +11,7 @@ import msgspec
 
 from umdp.analysis.simulation import fitted, in_product, known, play, playable
 from umdp.automata import MemoryPolicy
-from umdp.cli.options import arguments_of
+from umdp.cli.run_options import arguments_of
 from umdp.cli.session import answer
 from umdp.cli.terminal import say, say_json
 from umdp.errors import FormatError, ModelError
