@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from umdp import ConfidenceSequence, anytime
+from umdp.errors import FormatError
 from umdp.source import Log, graph_of_log
 from umdp.source.logs.trajectory_ends import RecordingEnds
 from umdp.statements import Code, DiagnosticCode, stated
@@ -139,6 +140,23 @@ def test_a_file_that_was_cut_and_rows_that_cannot_be_read_are_no_other_way_to_en
         lines[n] = "spoilt\n"
     path.write_text("".join(lines))
     assert terminal(path) == set()
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_rows_that_miss_a_value_are_no_other_way_to_end_either(tmp_path: Path, suffix: str) -> None:
+    rows = windows(recordings=50)
+    for each in [each for each in rows if each["end"]][:10]:
+        each["state"] = None
+    assert terminal(write(tmp_path / f"log{suffix}", rows)) == set()
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_log_of_which_no_row_can_be_read_says_why(tmp_path: Path, suffix: str) -> None:
+    rows = [{"state": "a", "action": None, "next": "b"}, {"state": None, "action": "go", "next": "b"}]
+    with pytest.raises(
+        FormatError, match=r"(line|row) [12]: .*, and no other row can be read either; correct the rows"
+    ):
+        graph_of_log(write(tmp_path / f"log{suffix}", rows))
 
 
 def test_a_few_recordings_that_lack_the_flag_were_cut_by_accident(tmp_path: Path) -> None:

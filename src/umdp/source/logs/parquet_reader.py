@@ -144,12 +144,17 @@ class ParquetReader(Reader):
             pl.col(column).alias(f"extra{n}") for n, column in enumerate(extra_columns(extra, self.header, self.name))
         ]
         while (frame := self._slice(self._scan.select(*roles, *more))) is not None:
+            missing = np.flatnonzero(frame.select(pl.any_horizontal(pl.col(TRIPLE).is_null())).to_series().to_numpy())
+            if missing.size and self.spoilt is None:
+                first = int(missing[0])
+                self.spoilt = f"{self.name}, row {self._row + first + 1}", _missing(frame.row(first, named=True))
             self._row += frame.height
             whole = frame.drop_nulls(TRIPLE)
             final = pl.Series("final", self._over(whole)[1])
             if self.ends is not None:
                 names = whole["trajectory"].to_list() if self._named else None
-                self.ends.take(names, list(whole.select("state", "next").iter_rows()), final.to_list())
+                torn = set((missing - np.arange(missing.size) - 1).tolist())
+                self.ends.take(names, list(whole.select("state", "next").iter_rows()), final.to_list(), torn)
             found = whole.select(TRIPLE).with_columns(final, *(whole[f"extra{n}"] for n in range(len(more))))
             yield from (found if more else found.unique(maintain_order=True)).iter_rows()
         if self.ends is not None:
