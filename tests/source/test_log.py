@@ -375,12 +375,12 @@ def test_a_batch_that_was_interrupted_did_not_happen(tmp_path: Path, monkeypatch
     log.collect(order(GRAPH, 7))
     state, read, calls = log.state(), log._reader.read, 0
 
-    def interrupted(memo: Any) -> Any:
+    def interrupted() -> Any:
         nonlocal calls
         calls += 1
         if calls == 3:
             raise KeyboardInterrupt
-        return read(memo)
+        return read()
 
     with monkeypatch.context() as patch:
         patch.setattr(log._reader, "read", interrupted)

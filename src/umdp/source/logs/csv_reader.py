@@ -11,9 +11,11 @@ import numpy as np
 from umdp.errors import FormatError
 from umdp.source.logs.faults import Cause, Fault
 from umdp.source.logs.flags import FLAGS
+from umdp.source.logs.line_reader import LineReader, Lines
 from umdp.source.logs.line_stream import BLOCK, Feed
-from umdp.source.logs.reader import LineReader, Parsed, choose_columns, extra_columns
-from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds, over_and_final
+from umdp.source.logs.reader import choose_columns
+from umdp.source.logs.row_decoding import Chunk
+from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds
 
 __all__ = ["CsvReader", "separator"]
 
@@ -48,9 +50,7 @@ class CsvReader(LineReader):
         # A column that nobody gave and that only has the name says something where it says yes or no.
         self._strict = {role for role in self._final if role == "end" or role in (columns or {})}
         self.names_trajectories = self._trajectory is not None
-        if self._final:
-            said = next(role for role in ("terminated", *FINAL) if role in self._final)
-            self.ends = RecordingEnds(chosen[said], told_apart="truncated" in self._final)
+        self.ends = RecordingEnds.of(chosen)
         self._triple = tuple(header.index(chosen[role]) for role in TRIPLE)
 
     def _header(self, line: bytes) -> list[str]:
@@ -75,35 +75,33 @@ class CsvReader(LineReader):
         """Go to the line after the header."""
         return self._begin(self._body, 1)
 
-    def parse(self, block: bytes) -> Parsed:
+    def parse(self, lines: Lines) -> Chunk:
         """Return what some lines say."""
-        cells = self._plain(block)
-        if cells is None:
-            return self._careful(block)
+        index: Sequence[int] = range(lines.count)
+        malformed, cells = dict[int, Fault](), self._plain(lines)
+        if cells is None or not self._sound(cells):
+            index, cells, malformed = self._careful(lines)
         width = self._width
         state, action, successor = (cells[column::width] for column in self._triple)
-        if "" in state or "" in action:
-            return self._careful(block)
         names = None if self._trajectory is None else cells[self._trajectory :: width]
-        flags = {}
-        for role, column in self._final.items():
-            said = [cell.strip().lower() for cell in cells[column::width]]
-            if role in self._strict and not FLAGS.keys() >= set(said):
-                return self._careful(block)
-            flags[role] = np.array([FLAGS.get(cell, False) for cell in said], np.bool_)
-        over, final = over_and_final(flags, len(state))
-        extra = [cells[column::width] for column in self._extra]
-        triples = zip(state, action, successor, strict=True)
-        return Parsed(np.arange(len(state)), triples, names, over, extra=extra, final=final)
+        flags = {
+            role: np.array([FLAGS.get(cell.strip().lower(), False) for cell in cells[column::width]], np.bool_)
+            for role, column in self._final.items()
+        }
+        extra = [cells[self.header.index(column) :: width] for column in self._extra]
+        return self._chunk(lines, index, zip(state, action, successor, strict=True), names, flags, malformed, extra)
 
-    def _plain(self, block: bytes) -> list[str] | None:
+    def _sound(self, cells: list[str]) -> bool:
+        """Whether no row lacks a state or an action, or has something else where it must say yes or no."""
+        width, strict = self._width, [self._final[role] for role in self._strict]
+        full = all("" not in cells[column::width] for column in self._triple[:2])
+        return full and all({cell.strip().lower() for cell in cells[at::width]} <= FLAGS.keys() for at in strict)
+
+    def _plain(self, lines: Lines) -> list[str] | None:
         """Return all fields, row after row, if no line needs a second look: the same number in each, and no quotes."""
-        if b'"' in block or b"\0" in block:
+        if b'"' in lines.text or b"\0" in lines.text:
             return None
-        if b"\r" in block:
-            block = block.replace(b"\r\n", b"\n")
-        if not block.endswith(b"\n"):
-            block += b"\n"
+        block = lines.plain
         data = np.frombuffer(block, dtype=np.uint8)
         borders = data[(data == ord("\n")) | (data == ord(self._delimiter))]
         if borders.size % self._width:
@@ -119,15 +117,12 @@ class CsvReader(LineReader):
         cells.pop()
         return cells
 
-    def _careful(self, block: bytes) -> Parsed:
-        """Look at every line by itself."""
+    def _careful(self, lines: Lines) -> tuple[list[int], list[str], dict[int, Fault]]:
+        """Look at every line by itself; return which are rows, their fields, row after row, and what is wrong with others."""
         index: list[int] = []
-        rows: list[Sequence[str]] = []
+        cells: list[str] = []
         malformed: dict[int, Fault] = {}
-        lines = block.split(b"\n")
-        if not lines[-1]:
-            lines.pop()
-        for number, line in enumerate(lines):
+        for number, line in enumerate(lines.text.split(b"\n")):
             if not line.strip():
                 continue
             if b"\0" in line:
@@ -158,17 +153,8 @@ class CsvReader(LineReader):
                 malformed[number] = Fault(f"the line has no {' and no '.join(empty)}", Cause.EMPTY)
                 continue
             index.append(number)
-            rows.append(fields)
-        state, action, successor = self._triple
-        names = None if self._trajectory is None else [row[self._trajectory] for row in rows]
-        triples = [(row[state], row[action], row[successor]) for row in rows]
-        flags = {
-            role: np.array([FLAGS.get(row[column].strip().lower(), False) for row in rows], np.bool_)
-            for role, column in self._final.items()
-        }
-        over, final = over_and_final(flags, len(rows))
-        extra = [[row[column] for row in rows] for column in self._extra]
-        return Parsed(index, triples, names, over, malformed, extra, final)
+            cells += fields
+        return index, cells, malformed
 
     def cells(self, raw: Any) -> dict[str, str]:
         """Return what a line says as far as it can be read; one that may have been cut says nothing."""
@@ -176,9 +162,6 @@ class CsvReader(LineReader):
         if len(fields) < self._width:
             return {}
         return {role: fields[column] for role, column in zip(TRIPLE, self._triple, strict=True) if fields[column]}
-
-    def _look_at(self, extra: Sequence[str]) -> None:
-        self._extra = tuple(self.header.index(column) for column in extra_columns(extra, self.header, self.name))
 
 
 def separator(header: str) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from umdp.source.logs.line_reader import LineReader
 from umdp.source.logs.line_stream import Feed
 from umdp.source.logs.opening import line_reader
-from umdp.source.logs.reader import LineReader, Outcome, Reader
+from umdp.source.logs.reader import Reader
 from umdp.source.logs.row_decoding import Chunk
-from umdp.source.lookup import Memo
 
 __all__ = ["SniffingReader"]
 
@@ -25,8 +25,6 @@ class SniffingReader(Reader):
     block : int
         How many bytes are read at a time.
     """
-
-    noun = "line"
 
     def __init__(self, feed: Feed, columns: Mapping[str, str] | None, block: int) -> None:
         self.name, self._feed, self._columns, self._block = feed.name, feed, columns, block
@@ -58,7 +56,7 @@ class SniffingReader(Reader):
             return self._inner.evidence(position)
         return self._feed.evidence() if self._sought is None else {k: self._sought[k] for k in ("prefix", "points")}
 
-    def read(self, memo: Memo) -> Chunk | None:
+    def read(self) -> Chunk | None:
         """Return the rows of the next whole lines."""
         if self._inner is None:
             if not self._feed.has_first():
@@ -67,11 +65,7 @@ class SniffingReader(Reader):
             self._inner.begin()
             if self._sought is not None:
                 self._inner.seek(self._sought)
-        return self._inner.read(memo)
-
-    def outcomes(self, extra: Sequence[str] = ()) -> Iterable[Outcome]:
-        """Return nothing: a stream cannot be read twice."""
-        return ()
+        return self._inner.read()
 
     def cells(self, raw: Any) -> dict[str, str]:
         """Return what a line says as far as it can be read."""

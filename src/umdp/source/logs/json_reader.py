@@ -12,9 +12,11 @@ import numpy as np
 from umdp.errors import in_a_sentence, misfit
 from umdp.source.logs.faults import Cause, Fault
 from umdp.source.logs.flags import flag
+from umdp.source.logs.line_reader import LineReader, Lines
 from umdp.source.logs.line_stream import BLOCK, Feed
-from umdp.source.logs.reader import COLUMNS, LineReader, Parsed, choose_columns
-from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds, over_and_final
+from umdp.source.logs.reader import COLUMNS, choose_columns
+from umdp.source.logs.row_decoding import Chunk
+from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds
 
 __all__ = ["JsonReader"]
 
@@ -41,9 +43,10 @@ class JsonReader(LineReader):
         # A role without a key of its own must not take what has been given to another.
         self._keys = {role: f"{role} (no column)" for role in COLUMNS} | choose_columns(columns, None, self.name)
         self.ends = RecordingEnds(self._keys["end"])
-        self._look_at(())
+        self.look_at(())
 
-    def _look_at(self, extra: Sequence[str]) -> None:
+    def look_at(self, extra: Sequence[str]) -> None:
+        """Have rows hold what some other keys say, too."""
         cell = str | int
         self._extra = tuple(f"extra{n}" for n in range(len(extra)))
         self._row: Any = msgspec.defstruct(
@@ -72,31 +75,46 @@ class JsonReader(LineReader):
         names = {role: self._keys[role] for role in ("state", "action", "next")}
         return {role: str(said[key]) for role, key in names.items() if key in said} if isinstance(said, dict) else {}
 
-    def parse(self, block: bytes) -> Parsed:
+    def parse(self, lines: Lines) -> Chunk:
         """Return what some lines say."""
-        if b"\r" in block:
-            block = block.replace(b"\r\n", b"\n")
-        if not block.endswith(b"\n"):
-            block += b"\n"
+        index: Sequence[int] = range(lines.count)
+        malformed, rows = dict[int, Fault](), self._plain(lines)
+        if rows is None:
+            index, rows, malformed = self._careful(lines)
+        flags = {"end": np.fromiter(map(_over, rows), np.bool_, len(rows))}
+        for role, said in (("terminated", _terminated), ("truncated", _truncated)):
+            given = list(map(said, rows))
+            if any(each is not None for each in given):
+                flags[role] = np.array([flag(each) or False for each in given], np.bool_)
+                assert self.ends is not None
+                self.ends.told_apart |= role == "truncated"
+                self.ends.column = self._keys["terminated"] if role == "terminated" else self.ends.column
+        extra = [list(map(operator.attrgetter(name), rows)) for name in self._extra]
+        names = list(map(_trajectory, rows))
+        self.names_trajectories = self.names_trajectories and None not in names
+        return self._chunk(lines, index, map(_triple, rows), names, flags, malformed, extra)
+
+    def _plain(self, lines: Lines) -> list[Any] | None:
+        """Return all rows, if no line needs a second look."""
+        block = lines.plain
         data = np.frombuffer(block, dtype=np.uint8)
         ends = np.flatnonzero(data == ord("\n"))
-        lines = ends.size
         # Whole lines at once are only safe to number if each is seen to hold one object.
         begin, end = data[np.append(0, ends[:-1] + 1)], data[ends - 1]
         if (begin != ord("{")).any() or (end != ord("}")).any() or NOTHING in block:
-            return self._careful(block)
+            return None
         try:
-            rows = self._decoder.decode_lines(block)
+            rows: list[Any] = self._decoder.decode_lines(block)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return self._careful(block)
-        return self._parsed(np.arange(lines), rows, {}) if len(rows) == lines else self._careful(block)
+            return None
+        return rows if len(rows) == lines.count else None
 
-    def _careful(self, block: bytes) -> Parsed:
-        """Look at every line by itself."""
+    def _careful(self, lines: Lines) -> tuple[list[int], list[Any], dict[int, Fault]]:
+        """Look at every line by itself; return which are rows, these, and what is wrong with others."""
         index: list[int] = []
         rows: list[Any] = []
         malformed: dict[int, Fault] = {}
-        for number, line in enumerate(block.split(b"\n")):
+        for number, line in enumerate(lines.text.split(b"\n")):
             if not line.strip():
                 continue
             if NOTHING in line and b"\\\\u0000" not in line:
@@ -112,7 +130,7 @@ class JsonReader(LineReader):
                 malformed[number] = self._fault(line)
             else:
                 index.append(number)
-        return self._parsed(np.array(index, dtype=np.int64), rows, malformed)
+        return index, rows, malformed
 
     def _fault(self, line: bytes) -> Fault:
         """Return what is wrong with a line that is no row."""
@@ -126,18 +144,3 @@ class JsonReader(LineReader):
         if not isinstance(given, dict):
             return Fault(f"the line is not a JSON object: {said}", Cause.JSON)
         return Fault(f"the object does not fit: {said}", Cause.TYPE)
-
-    def _parsed(self, index: Any, rows: list[Any], malformed: Mapping[int, Fault]) -> Parsed:
-        flags = {"end": np.fromiter(map(_over, rows), np.bool_, len(rows))}
-        for role, said in (("terminated", _terminated), ("truncated", _truncated)):
-            given = list(map(said, rows))
-            if any(each is not None for each in given):
-                flags[role] = np.array([flag(each) or False for each in given], np.bool_)
-                assert self.ends is not None
-                self.ends.told_apart |= role == "truncated"
-                self.ends.column = self._keys["terminated"] if role == "terminated" else self.ends.column
-        over, final = over_and_final(flags, len(rows))
-        extra = [list(map(operator.attrgetter(name), rows)) for name in self._extra]
-        names = list(map(_trajectory, rows))
-        self.names_trajectories = self.names_trajectories and None not in names
-        return Parsed(index, map(_triple, rows), names, over, malformed, extra, final)

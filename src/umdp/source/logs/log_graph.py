@@ -14,8 +14,8 @@ from umdp.errors import FormatError, ModelError
 from umdp.model import REST, Graph, Rewards
 from umdp.source.logs.extra_columns import Flags, Paid, RewardOf, Triple, per_state, read_reward
 from umdp.source.logs.faults import Cause
-from umdp.source.logs.reader import Outcome, Reader
-from umdp.source.logs.row_decoding import Carry, decode
+from umdp.source.logs.reader import Reader
+from umdp.source.logs.row_decoding import Carry, Outcome, decode
 from umdp.source.logs.trajectory_ends import RecordingEnds
 from umdp.source.lookup import Lookup, Memo
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
@@ -250,7 +250,7 @@ def _begin(seen: ObservedGraph, reader: Reader, *, rest: bool) -> str:
     memo, carry = Memo(Lookup(seen.graph(next(iter(seen.number)), rest=rest))), Carry()
     first: dict[int, None] = {}
     reader.begin()
-    while (chunk := reader.read(memo)) is not None:
+    while (chunk := reader.read()) is not None:
         rows = decode(chunk, memo, carry)
         begun = rows.transition[rows.begins]
         first.update(dict.fromkeys(memo.lookup.start[begun[begun >= 0]].tolist()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,9 @@ import numpy as np
 from umdp.errors import FormatError, MissingExtra
 from umdp.source.environments.protocol import freeze
 from umdp.source.logs.prefix import Prefix
-from umdp.source.logs.reader import Outcome, Reader, Triple, extra_columns
-from umdp.source.logs.row_decoding import Chunk
+from umdp.source.logs.reader import Reader
+from umdp.source.logs.row_decoding import Chunk, Triple
 from umdp.source.logs.trajectory_ends import RecordingEnds
-from umdp.source.lookup import Memo
 
 __all__ = ["MinariReader"]
 
@@ -29,7 +28,7 @@ class MinariReader(Reader):
         Turns an observation into the name or number of a state.
     """
 
-    noun = "step"
+    header = ("reward",)
 
     def __init__(self, dataset: Any, state_of: Callable[[Any], Hashable] | None = None) -> None:
         if isinstance(dataset, str):
@@ -71,39 +70,31 @@ class MinariReader(Reader):
         """Return the number of episodes, and the checksum of those that were read."""
         return {"episodes": self._episodes, **self._prefix.state()}
 
-    def read(self, memo: Memo) -> Chunk | None:
-        """Return the steps of the next episode."""
+    def read(self) -> Chunk | None:
+        """Return the steps of the next episode; the last of an episode that terminated is an end."""
         if self.over:
             return None
         number, first = self._episode, self._step
-        rows = self._next()[0][first:]
-        self._step = 0
+        rows, terminated, rewards = self._next()
+        rows, rewards, self._step = rows[first:], rewards[first:], 0
         size = len(rows)
         over = np.zeros(size, np.bool_)
         over[-1:] = True
         return Chunk(
             size,
             np.arange(size),
-            np.fromiter(map(memo.__getitem__, rows), np.int64, size),
-            np.zeros(max(size - 1, 0), np.bool_),
-            np.ones(size, np.bool_),
+            rows,
+            [number] * size,
             over,
+            over & terminated,
             {},
-            lambda steps: [number] * len(steps),
+            [rewards for _ in self._extra],
             lambda step: (f"episode {number}, step {first + step}", None),
             lambda step: rows[step],
             lambda taken: (
                 {"episode": number, "step": first + taken} if taken < size else {"episode": number + 1, "step": 0}
             ),
         )
-
-    def outcomes(self, extra: Sequence[str] = ()) -> Iterable[Outcome]:
-        """Return the outcomes of the episodes that follow; the last of an episode that terminated is an end."""
-        extra_columns(extra, ["reward"], self.name)
-        while not self.over:
-            rows, terminated, rewards = self._next()
-            for row, reward in zip(rows, rewards, strict=True):
-                yield (*row, terminated and row is rows[-1], *(reward for _ in extra))
 
     def _next(self) -> tuple[list[Triple], bool, list[Any]]:
         """Return the steps of the next episode, whether it terminated, and the rewards of the steps."""

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from umdp.errors import FormatError
-from umdp.source.logs.reader import Outcome, Reader
-from umdp.source.logs.row_decoding import Chunk
-from umdp.source.lookup import Memo
+from umdp.source.logs.reader import Reader
+from umdp.source.logs.row_decoding import Chunk, Outcome
 
 __all__ = ["SeveralReader"]
 
@@ -32,7 +31,7 @@ class SeveralReader(Reader):
         self.name, self._paths, self._opened = f"{name} ({len(paths)} files)", list(paths), opened
         self._file = 0
         self._reader = opened(self._paths[0])
-        self.noun, self.header = self._reader.noun, self._reader.header
+        self.header = self._reader.header
         self._done: list[str] = []  # of files that were read to their end: name, position and checksum
         self._last: dict[str, int] = {}
 
@@ -82,10 +81,10 @@ class SeveralReader(Reader):
             del found["name"]
         return {**found, "at": str(self._paths[file]), "files": self._done[:file]}
 
-    def read(self, memo: Memo) -> Chunk | None:
+    def read(self) -> Chunk | None:
         """Return the next rows, if need be of the next file."""
         while True:
-            chunk = self._reader.read(memo)
+            chunk = self._reader.read()
             if chunk is not None:
                 return self._placed(chunk)
             if self._file + 1 >= len(self._paths):
@@ -107,16 +106,12 @@ class SeveralReader(Reader):
     def _placed(self, chunk: Chunk) -> Chunk:
         """Return rows that know their file."""
         file, path = self._file, self._paths[self._file]
-
-        def names(rows: Sequence[int]) -> list[Any]:
-            return [None if name is None else f"{file}/{name}" for name in chunk.trajectories(rows)]
-
-        def where(row: int) -> tuple[str, int | None]:
-            return f"{path.name}, {chunk.where(row)[0]}", None
-
         self._last = {"file": file, **chunk.position(chunk.size)}
         return replace(
-            chunk, trajectories=names, where=where, position=lambda taken: {"file": file, **chunk.position(taken)}
+            chunk,
+            within=f"{file}/",
+            where=lambda row: (f"{path.name}, {chunk.where(row)[0]}", None),
+            position=lambda taken: {"file": file, **chunk.position(taken)},
         )
 
     def outcomes(self, extra: Sequence[str] = ()) -> Iterable[Outcome]:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from umdp.errors import FormatError
+from umdp.source.logs.line_reader import LineReader
 from umdp.source.logs.line_stream import Feed, FileFeed, GzipFeed
-from umdp.source.logs.reader import LineReader, Reader
+from umdp.source.logs.reader import Reader
 from umdp.source.resolve import MINARI
 
 __all__ = ["ENDINGS", "OBJECTS", "files_of", "line_reader", "open_reader"]

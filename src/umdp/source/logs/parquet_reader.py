@@ -14,8 +14,8 @@ from umdp.errors import FormatError, MissingExtra
 from umdp.source.logs.faults import Cause, Fault
 from umdp.source.logs.line_stream import blocks, opened
 from umdp.source.logs.prefix import Prefix
-from umdp.source.logs.reader import Outcome, Reader, choose_columns, extra_columns
-from umdp.source.logs.row_decoding import Chunk
+from umdp.source.logs.reader import Reader, choose_columns
+from umdp.source.logs.row_decoding import Chunk, Outcome, Triple
 from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds, over_and_final
 from umdp.source.lookup import Memo
 
@@ -53,7 +53,6 @@ class ParquetReader(Reader):
             chosen = choose_columns(columns, schema.names(), path)
             self._scan, self._chosen = scan, chosen
             self.header: Sequence[str] = schema.names()
-            self._frame = scan.select(pl.col(column).alias(role) for role, column in chosen.items())
             self._rows = int(scan.select(pl.len()).collect().item())
         except pl.exceptions.PolarsError as error:
             raise FormatError(f"the file is not Parquet: {str(error).splitlines()[0]}", path=path) from None
@@ -66,10 +65,8 @@ class ParquetReader(Reader):
                 raise FormatError(
                     f'the column "{column}", the {role}, must hold text or numbers, not {schema[column]}', path=path
                 )
-        self.names_trajectories = self._named = "trajectory" in chosen
-        if self._final:
-            role = next(role for role in ("terminated", *FINAL) if role in self._final)
-            self.ends = RecordingEnds(chosen[role], told_apart="truncated" in self._final)
+        self.names_trajectories = "trajectory" in chosen
+        self.ends = RecordingEnds.of({role: chosen[role] for role in self._final})
         self._row = 0
 
     @property
@@ -99,33 +96,37 @@ class ParquetReader(Reader):
                 prefix.extend(block)
         return prefix
 
-    def read(self, memo: Memo) -> Chunk | None:
+    def read(self) -> Chunk | None:
         """Return the next slice of rows."""
-        frame = self._slice()
-        if frame is None:
-            return None
         import polars as pl
 
-        first, size = self._row, frame.height
-        self._row += size
-        missing = frame.select(pl.any_horizontal(pl.col(TRIPLE).is_null()).alias("missing"))["missing"].to_numpy()
-        whole = frame.filter(~pl.Series(missing)) if missing.any() else frame
-        codes = _codes(whole, memo)
-        if self._named:
-            names = whole["trajectory"]
-            named = names.is_not_null().to_numpy()
-            changes = names[1:].ne_missing(names[:-1]).to_numpy()
-        else:
-            named, changes = np.zeros(whole.height, np.bool_), np.zeros(max(whole.height - 1, 0), np.bool_)
-        return Chunk(
-            size,
+        if self.over:
+            return None
+        columns = {**self._chosen, **{f"extra{n}": column for n, column in enumerate(self._extra)}}
+        try:
+            rows = self._scan.select(pl.col(column).alias(name) for name, column in columns.items())
+            frame = rows.slice(self._row, self._block).collect()
+        except pl.exceptions.PolarsError as error:
+            raise FormatError(
+                f"rows from {self._row + 1} on cannot be read: {str(error).splitlines()[0]}", path=self.name
+            ) from None
+        first = self._row
+        self._row += frame.height
+        missing = frame.select(pl.any_horizontal(pl.col(TRIPLE).is_null())).to_series().to_numpy()
+        whole = frame.drop_nulls(TRIPLE) if missing.any() else frame
+        # A missing value of a flag says no.
+        over, final = over_and_final(
+            {role: whole[role].fill_null(0).cast(bool).to_numpy() for role in self._final}, whole.height
+        )
+        return _Slice(
+            frame.height,
             np.flatnonzero(~missing),
-            codes,
-            changes,
-            named,
-            self._over(whole)[0],
+            whole.select(TRIPLE),  # type: ignore[arg-type]
+            _names(whole["trajectory"]) if self.names_trajectories else None,
+            over,
+            final,
             {row: _missing(frame.row(row, named=True)) for row in np.flatnonzero(missing).tolist()},
-            lambda rows: _plain(whole["trajectory"], rows) if self._named else [None] * len(rows),
+            [whole[f"extra{n}"].to_list() for n in range(len(self._extra))],
             lambda row: (f"row {first + row + 1}", None),
             lambda row: frame.row(row, named=True),
             lambda taken: {"row": first + taken},
@@ -135,60 +136,42 @@ class ParquetReader(Reader):
         """Return what a row says."""
         return {role: str(raw[role]) for role in TRIPLE if raw[role] is not None}
 
-    def outcomes(self, extra: Sequence[str] = ()) -> Iterable[Outcome]:
-        """Return the outcomes of the rows that follow, those of one slice once if nothing else is asked for."""
+
+class _Slice(Chunk):
+    """Rows of Parquet; their triples are a frame, in which each different one is looked up once."""
+
+    triples: polars.DataFrame  # type: ignore[assignment]
+
+    def codes(self, memo: Memo) -> Any:
+        """Return what `Memo` says of each row."""
         import polars as pl
 
-        roles = [pl.col(column).alias(role) for role, column in self._chosen.items()]
-        more = [
-            pl.col(column).alias(f"extra{n}") for n, column in enumerate(extra_columns(extra, self.header, self.name))
-        ]
-        while (frame := self._slice(self._scan.select(*roles, *more))) is not None:
-            missing = np.flatnonzero(frame.select(pl.any_horizontal(pl.col(TRIPLE).is_null())).to_series().to_numpy())
-            if missing.size and self.spoilt is None:
-                first = int(missing[0])
-                self.spoilt = f"{self.name}, row {self._row + first + 1}", _missing(frame.row(first, named=True))
-            self._row += frame.height
-            whole = frame.drop_nulls(TRIPLE)
-            final = pl.Series("final", self._over(whole)[1])
-            if self.ends is not None:
-                names = whole["trajectory"].to_list() if self._named else None
-                torn = set((missing - np.arange(missing.size) - 1).tolist())
-                self.ends.take(names, list(whole.select("state", "next").iter_rows()), final.to_list(), torn)
-            found = whole.select(TRIPLE).with_columns(final, *(whole[f"extra{n}"] for n in range(len(more))))
-            yield from (found if more else found.unique(maintain_order=True)).iter_rows()
-        if self.ends is not None:
-            self.ends.finish()
+        different = self.triples.unique(maintain_order=True)
+        codes = pl.Series("code", [memo[triple] for triple in different.iter_rows()], dtype=pl.Int64)
+        coded = different.with_columns(codes)
+        return self.triples.join(coded, on=TRIPLE, how="left", maintain_order="left")["code"].to_numpy()
 
-    def _over(self, frame: polars.DataFrame) -> tuple[Any, Any]:
-        """Return with which rows recordings are over, and with which for good; a missing value says no."""
-        flags = {role: frame[role].fill_null(0).cast(bool).to_numpy() for role in self._final}
-        return over_and_final(flags, frame.height)
+    def steps(self) -> list[Triple]:
+        """Return state, action and next state of each row."""
+        return list(self.triples.iter_rows())
 
-    def _slice(self, frame: polars.LazyFrame | None = None) -> polars.DataFrame | None:
+    def outcomes(self, steps: Sequence[Triple]) -> Iterable[Outcome]:
+        """Return the outcomes, each once if nothing else is asked for."""
         import polars as pl
 
-        if self.over:
-            return None
-        try:
-            return (self._frame if frame is None else frame).slice(self._row, self._block).collect()
-        except pl.exceptions.PolarsError as error:
-            raise FormatError(
-                f"rows from {self._row + 1} on cannot be read: {str(error).splitlines()[0]}", path=self.name
-            ) from None
+        if self.extra:
+            return super().outcomes(steps)
+        return self.triples.with_columns(pl.Series("final", self.final)).unique(maintain_order=True).iter_rows()
 
 
-def _codes(frame: polars.DataFrame, memo: Memo) -> Any:
-    """Return the code of every row, each different triple looked up once."""
+def _names(names: polars.Series) -> list[Any]:
+    """Return the names of trajectories, as text where they are neither text nor whole numbers."""
     import polars as pl
 
-    triples = frame.select(TRIPLE).unique(maintain_order=True)
-    looked_up = pl.Series("code", [memo[triple] for triple in triples.iter_rows()], dtype=pl.Int64)
-    return frame.join(triples.with_columns(looked_up), on=TRIPLE, how="left", maintain_order="left")["code"].to_numpy()
-
-
-def _plain(names: polars.Series, rows: Any) -> list[Any]:
-    return [name if isinstance(name, str | int) or name is None else str(name) for name in names.gather(rows).to_list()]
+    found = names.to_list()
+    if names.dtype == pl.String or names.dtype.is_integer():
+        return found
+    return [name if isinstance(name, str | int) or name is None else str(name) for name in found]
 
 
 def _missing(row: Mapping[str, Any]) -> Fault:

@@ -3,37 +3,18 @@
 from __future__ import annotations
 
 import difflib
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from umdp.errors import FormatError
 from umdp.source.logs.faults import Fault
-from umdp.source.logs.line_stream import Feed
-from umdp.source.logs.row_decoding import Chunk
+from umdp.source.logs.row_decoding import Chunk, Outcome
 from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds
-from umdp.source.lookup import Memo
 
-__all__ = [
-    "COLUMNS",
-    "LineReader",
-    "Outcome",
-    "Parsed",
-    "Reader",
-    "Triple",
-    "choose_columns",
-    "extra_columns",
-    "meant",
-]
-
-Array = NDArray[Any]
-Triple = tuple[Any, Any, Any]
-Outcome = tuple[Any, ...]
+__all__ = ["COLUMNS", "Reader", "choose_columns", "extra_columns", "meant"]
 
 COLUMNS = ("trajectory", "state", "action", "next", *FINAL)
 OPTIONAL = ("trajectory", *FINAL)
@@ -45,7 +26,6 @@ class Reader(ABC):
     Attributes
     ----------
     name : what the data is called in messages
-    noun : what a row is called, such as "line"
     header : the names of all columns, None where rows differ
     spoilt : where the first malformed row of `outcomes` is, and what is wrong with it; None without one
     ends : what the rows of `outcomes` say of how recordings end; None where no column does
@@ -53,11 +33,11 @@ class Reader(ABC):
     """
 
     name: str
-    noun: str = "row"
     header: Sequence[str] | None = None
     spoilt: tuple[str, Fault] | None = None
     ends: RecordingEnds | None = None
     names_trajectories: bool = True
+    _extra: Sequence[str] = ()
 
     @property
     @abstractmethod
@@ -73,15 +53,31 @@ class Reader(ABC):
         """Go to a position; raises `FormatError` if the data is not what it was."""
 
     @abstractmethod
-    def read(self, memo: Memo) -> Chunk | None:
+    def read(self) -> Chunk | None:
         """Return the next rows; None if there are none now."""
 
-    @abstractmethod
+    def look_at(self, extra: Sequence[str]) -> None:
+        """Have chunks hold what some other columns say, too."""
+        self._extra = extra if self.header is None else extra_columns(extra, self.header, self.name)
+
     def outcomes(self, extra: Sequence[str] = ()) -> Iterable[Outcome]:
         """Return (state, action, next state, whether it is said to be final, ...) of the rows that follow; not of malformed ones.
 
         What some other columns say follows. Those that are alike may be returned once, unless other columns are asked for.
         """
+        self.look_at(extra)
+        while (chunk := self.read()) is not None:
+            if self.spoilt is None and chunk.malformed:
+                first = min(chunk.malformed)
+                self.spoilt = f"{self.name}, {chunk.where(first)[0]}", chunk.malformed[first]
+            steps = chunk.steps()
+            if self.ends is not None:
+                torn = np.searchsorted(chunk.index, sorted(chunk.malformed)) - 1
+                self.ends.take(chunk.names, steps, chunk.final.tolist(), set(torn.tolist()))
+            yield from chunk.outcomes(steps)
+        if self.ends is not None:
+            self.ends.finish()
+        self.look_at(())
 
     def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
         """Return what tells, at a later `seek`, whether the data up to there is the same; positions only grow."""
@@ -96,141 +92,6 @@ class Reader(ABC):
 
     def close(self) -> None:  # noqa: B027 - most have nothing to let go of
         """Let go of files."""
-
-
-class Parsed:
-    """The well-formed rows of some lines: triples, trajectories, ends of recordings and for good, others; what is malformed."""
-
-    def __init__(
-        self,
-        index: Sequence[int] | Array,
-        triples: Iterable[Triple],
-        trajectories: Sequence[Any] | None,
-        over: Sequence[bool] | Array | None = None,
-        malformed: Mapping[int, Fault] | None = None,
-        extra: Sequence[Sequence[Any]] = (),
-        final: Array | None = None,
-    ) -> None:
-        self.index: Array = np.asarray(index, dtype=np.int64)
-        self.triples, self.trajectories = triples, trajectories
-        self.over: Array = (
-            np.zeros(self.index.size, dtype=np.bool_) if over is None else np.asarray(over, dtype=np.bool_)
-        )
-        self.final = self.over if final is None else final
-        self.malformed = {} if malformed is None else malformed
-        self.extra = extra
-
-
-class LineReader(Reader):
-    """A reader of rows that are lines of text; what a line means is left to `parse`."""
-
-    noun = "line"
-
-    def __init__(self, feed: Feed, block: int) -> None:
-        self.name, self._feed, self._block = feed.name, feed, block
-        self._at_hand = b""
-        self._start = 0
-        self._extra: tuple[Any, ...] = ()
-
-    @abstractmethod
-    def _look_at(self, extra: Sequence[str]) -> None:
-        """Have `parse` return what some other columns say, too."""
-
-    @abstractmethod
-    def parse(self, block: bytes) -> Parsed:
-        """Return what some lines say."""
-
-    @property
-    def over(self) -> bool:
-        """Whether no more will come."""
-        return self._feed.over
-
-    def begin(self) -> dict[str, int]:
-        """Go to the first line."""
-        return self._begin(0, 0)
-
-    def _begin(self, offset: int, line: int) -> dict[str, int]:
-        self._feed.seek(offset, line)
-        self._at_hand, self._start = b"", offset
-        return {"offset": offset, "line": line}
-
-    def seek(self, position: Mapping[str, Any]) -> None:
-        """Go on after a number of bytes and lines."""
-        offset = int(position["offset"])
-        self._feed.seek(offset, int(position["line"]), position)
-        self._at_hand, self._start = b"", offset
-
-    def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the checksum of what was read up to a position."""
-        prefix = self._feed.prefix
-        taken = int(position["offset"]) - self._start
-        prefix.extend(memoryview(self._at_hand)[prefix.offset - self._start : taken])
-        return self._feed.evidence()
-
-    def read(self, memo: Memo) -> Chunk | None:
-        """Return the rows of the next whole lines."""
-        prefix = self._feed.prefix
-        prefix.extend(memoryview(self._at_hand)[max(prefix.offset - self._start, 0) :])
-        self._at_hand, self._start = b"", prefix.offset
-        block = self._feed.lines(self._block)
-        if not block:
-            return None
-        self._at_hand, self._start = block, self._feed.offset - len(block)
-        lines = block.count(b"\n") + (not block.endswith(b"\n"))
-        offset, line = self._feed.offset - len(block), self._feed.line - lines
-        parsed = self.parse(block)
-        size = parsed.index.size
-        names, text = parsed.trajectories, _Text(block)
-        codes = np.fromiter(map(memo.__getitem__, parsed.triples), np.int64, size)
-        if names is None:
-            named, changes = np.zeros(size, np.bool_), np.zeros(max(size - 1, 0), np.bool_)
-        else:
-            named = (
-                np.fromiter((name is not None for name in names), np.bool_, size)
-                if None in names
-                else np.ones(size, np.bool_)
-            )
-            changes = np.fromiter(map(operator.ne, names[1:], names), np.bool_, max(size - 1, 0))
-        return Chunk(
-            lines,
-            parsed.index,
-            codes,
-            changes,
-            named,
-            parsed.over,
-            parsed.malformed,
-            lambda rows: [None] * len(rows) if names is None else [names[row] for row in rows],
-            lambda row: (f"line {line + row + 1}", line + row + 1),
-            text.line,
-            lambda taken: {"offset": offset + text.end(taken), "line": line + taken},
-        )
-
-    def outcomes(self, extra: Sequence[str] = ()) -> Iterable[Outcome]:
-        """Return the outcomes of the lines that follow."""
-        self._look_at(extra)
-        while block := self._feed.lines(self._block):
-            parsed = self.parse(block)
-            if self.spoilt is None and parsed.malformed:
-                first = min(parsed.malformed)
-                before = self._feed.line - block.count(b"\n") - (not block.endswith(b"\n"))
-                self.spoilt = f"{self.name}, line {before + first + 1}", parsed.malformed[first]
-            triples, final = list(parsed.triples), parsed.final.tolist()
-            if self.ends is not None:
-                torn = np.searchsorted(parsed.index, sorted(parsed.malformed)) - 1
-                self.ends.take(parsed.trajectories, triples, final, set(torn.tolist()))
-            rows = zip(triples, final, *parsed.extra, strict=True)
-            yield from ((*triple, *more) for triple, *more in rows)
-        if self.ends is not None:
-            self.ends.finish()
-        self._look_at(())
-
-    def wait(self, seconds: float) -> None:
-        """Wait for more lines."""
-        self._feed.wait(seconds)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._feed.close()
 
 
 def choose_columns(
@@ -305,24 +166,3 @@ def meant(given: str, known: Iterable[str]) -> str:
     """
     close = difflib.get_close_matches(given, list(known), 1)
     return f"; did you mean {close[0]!r}?" if close else ""
-
-
-class _Text:
-    """Finds single lines in a block, which is rarely asked for."""
-
-    def __init__(self, block: bytes) -> None:
-        self._block = block
-
-    @cached_property
-    def _ends(self) -> Array:
-        return np.flatnonzero(np.frombuffer(self._block, dtype=np.uint8) == ord("\n")) + 1
-
-    def end(self, lines: int) -> int:
-        """Return where the first `lines` lines end."""
-        if lines == 0:
-            return 0
-        return int(self._ends[lines - 1]) if lines <= self._ends.size else len(self._block)
-
-    def line(self, number: int) -> str:
-        """Return a line, without its newline."""
-        return self._block[self.end(number) : self.end(number + 1)].decode(errors="replace").rstrip("\r\n")

@@ -146,7 +146,7 @@ class Recorded(Source):
             self._carry = self._rows.carry(self._taken)
             self._position = self._rows.chunk.position(self._taken)
             self._rows = None
-        chunk = self._reader.read(self._memo)
+        chunk = self._reader.read()
         if chunk is None:
             return False
         self._rows, self._taken = decode(chunk, self._memo, self._carry), 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,11 @@ from numpy.typing import NDArray
 from umdp.source.logs.faults import Cause, Fault
 from umdp.source.lookup import Memo
 
-__all__ = ["Carry", "Chunk", "Rows", "decode"]
+__all__ = ["Carry", "Chunk", "Outcome", "Rows", "Triple", "decode"]
 
 Array = NDArray[Any]
+Triple = tuple[Any, Any, Any]
+Outcome = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -34,28 +38,63 @@ class Chunk:
     ----------
     size : how many, malformed and blank ones included
     index : (m,) which of them are well-formed, increasing
-    codes : (m,) what `Memo` says of each of those
-    changes : (m-1,) whether the name of the trajectory differs from that of the row before
-    named : (m,) whether a row names its trajectory
-    over : (m,) whether a row says that its trajectory ends with it
+    triples : (m,) state, action and next state of each of those
+    names : (m,) the names of their trajectories, None where a row has none; None without such a column
+    over : (m,) whether a row says that its recording ends with it
+    final : (m,) whether it says that its trajectory is over for good
     malformed : by row, what is wrong; in increasing order
-    trajectories : the names of the trajectories of some of the m rows
+    extra : what other columns that are asked for say, (m,) each
     where : what a row is called in messages, such as "line 7", and its line number where it has one
     raw : a row as it was found
     position : what the reader needs to go on after that many of these rows
+    within : what tells trajectories of several files apart, in front of their names
     """
 
     size: int
     index: Array
-    codes: Array
-    changes: Array
-    named: Array
+    triples: Iterable[Triple]
+    names: Sequence[Any] | None
     over: Array
+    final: Array
     malformed: Mapping[int, Fault]
-    trajectories: Callable[[Sequence[int]], list[Any]]
+    extra: Sequence[Sequence[Any]]
     where: Callable[[int], tuple[str, int | None]]
     raw: Callable[[int], Any]
     position: Callable[[int], dict[str, int]]
+    within: str = ""
+
+    def codes(self, memo: Memo) -> Array:
+        """Return what `Memo` says of each well-formed row, shape (m,)."""
+        return np.fromiter(map(memo.__getitem__, self.triples), np.int64, self.index.size)
+
+    def steps(self) -> list[Triple]:
+        """Return state, action and next state of each well-formed row."""
+        return list(self.triples)
+
+    def outcomes(self, steps: Sequence[Triple]) -> Iterable[Outcome]:
+        """Return the steps with whether they are final and what other columns say; those that are alike may be returned once."""
+        for step, *more in zip(steps, self.final.tolist(), *self.extra, strict=True):
+            yield (*step, *more)
+
+    @cached_property
+    def named(self) -> Array:
+        """Which well-formed rows name their trajectory, shape (m,)."""
+        if self.names is None or None not in self.names:
+            return np.full(self.index.size, self.names is not None)
+        return np.fromiter((name is not None for name in self.names), np.bool_, self.index.size)
+
+    @property
+    def changes(self) -> Array:
+        """Whether the name of a trajectory differs from that of the row before, shape (m-1,)."""
+        most = max(self.index.size - 1, 0)
+        if self.names is None:
+            return np.zeros(most, np.bool_)
+        return np.fromiter(map(operator.ne, self.names[1:], self.names), np.bool_, most)
+
+    def trajectories(self, rows: Sequence[int]) -> list[Any]:
+        """Return the names of the trajectories of some of the m rows."""
+        own = [None if self.names is None else self.names[row] for row in rows]
+        return [f"{self.within}{name}" if self.within and name is not None else name for name in own]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,17 +142,17 @@ def decode(chunk: Chunk, memo: Memo, before: Carry) -> Rows:
     A row contradicts its trajectory if it does not start where the row before it ended, unless one that could not be read
     stands between them. A row that does not name its trajectory begins a new one instead.
     """
-    lookup, index = memo.lookup, chunk.index
+    lookup, index, codes = memo.lookup, chunk.index, chunk.codes(memo)
     graph = lookup.graph
-    listed = chunk.codes >= 0
-    known = np.where(listed, chunk.codes, 0)
+    listed = codes >= 0
+    known = np.where(listed, codes, 0)
     start = np.where(listed, lookup.start[known], -1)
     ends = np.where(listed, graph.successor[known], -1).astype(np.int64)
     reasons, unlisted = dict(chunk.malformed), set[int]()
     if graph.rest is not None:
         ends[ends == graph.rest] = -1  # wherever such a row really led, the next one may start there
     for row in np.flatnonzero(~listed).tolist():
-        place = memo.failed[-1 - int(chunk.codes[row])]
+        place = memo.failed[-1 - int(codes[row])]
         start[row], ends[row] = place.state, place.successor
         reasons[int(index[row])] = Fault(place.reason, Cause.EMPTY if place.nowhere else Cause.OTHER)
         if not place.nowhere:  # what it does not say is no outcome by which it could have been left out
@@ -139,7 +178,7 @@ def decode(chunk: Chunk, memo: Memo, before: Carry) -> Rows:
         )
     names = [] if chunk.over.any() else chunk.trajectories(np.flatnonzero(begins & chunk.named).tolist())
     return Rows(
-        _spread(np.where(listed & ~torn, chunk.codes, -1), chunk, -1),
+        _spread(np.where(listed & ~torn, codes, -1), chunk, -1),
         _spread(begins, chunk, False),
         _spread(chunk.over, chunk, False),
         sorted(reasons),

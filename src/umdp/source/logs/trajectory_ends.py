@@ -63,6 +63,12 @@ class RecordingEnds:
         self._open: dict[Any, None] = {}
         self._last: tuple[Any, Any, bool] | None = None  # name, where it led, whether that was flagged
 
+    @classmethod
+    def of(cls, columns: Mapping[str, str]) -> RecordingEnds | None:
+        """Return what is to be told by columns, given by their roles; None where no column says how recordings end."""
+        said = next((columns[role] for role in ("terminated", *FINAL) if role in columns), None)
+        return None if said is None else cls(said, told_apart="truncated" in columns)
+
     def take(
         self,
         names: Sequence[Any] | None,

@@ -1,0 +1,137 @@
+"""What readers of lines of text share: blocks of whole lines, their positions, and the checksum of what was read."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umdp.source.logs.faults import Fault
+from umdp.source.logs.line_stream import Feed
+from umdp.source.logs.reader import Reader
+from umdp.source.logs.row_decoding import Chunk, Triple
+from umdp.source.logs.trajectory_ends import over_and_final
+
+__all__ = ["LineReader", "Lines"]
+
+Array = NDArray[Any]
+
+
+class Lines:
+    """Whole lines of text, as bytes, and where they stand.
+
+    Attributes
+    ----------
+    text : the lines
+    count : how many
+    """
+
+    def __init__(self, text: bytes, feed: Feed) -> None:
+        self.text = text
+        self.count = text.count(b"\n") + (not text.endswith(b"\n"))
+        self._offset, self._line = feed.offset - len(text), feed.line - self.count
+
+    @property
+    def plain(self) -> bytes:
+        """The same, each with one character at its end."""
+        plain = self.text.replace(b"\r\n", b"\n") if b"\r" in self.text else self.text
+        return plain if plain.endswith(b"\n") else plain + b"\n"
+
+    @cached_property
+    def _ends(self) -> Array:
+        return np.flatnonzero(np.frombuffer(self.text, dtype=np.uint8) == ord("\n")) + 1
+
+    def end(self, lines: int) -> int:
+        """Return where the first `lines` lines end."""
+        if lines == 0:
+            return 0
+        return int(self._ends[lines - 1]) if lines <= self._ends.size else len(self.text)
+
+    def where(self, row: int) -> tuple[str, int]:
+        """Return what a line is called, and its number."""
+        return f"line {self._line + row + 1}", self._line + row + 1
+
+    def raw(self, row: int) -> str:
+        """Return a line, without its newline."""
+        return self.text[self.end(row) : self.end(row + 1)].decode(errors="replace").rstrip("\r\n")
+
+    def position(self, taken: int) -> dict[str, int]:
+        """Return the position after that many lines."""
+        return {"offset": self._offset + self.end(taken), "line": self._line + taken}
+
+
+class LineReader(Reader):
+    """A reader of rows that are lines of text; what a line means is left to `parse`."""
+
+    def __init__(self, feed: Feed, block: int) -> None:
+        self.name, self._feed, self._block = feed.name, feed, block
+        self._at_hand = b""
+        self._start = 0
+
+    @abstractmethod
+    def parse(self, lines: Lines) -> Chunk:
+        """Return what some lines say."""
+
+    @property
+    def over(self) -> bool:
+        """Whether no more will come."""
+        return self._feed.over
+
+    def begin(self) -> dict[str, int]:
+        """Go to the first line."""
+        return self._begin(0, 0)
+
+    def _begin(self, offset: int, line: int) -> dict[str, int]:
+        self._feed.seek(offset, line)
+        self._at_hand, self._start = b"", offset
+        return {"offset": offset, "line": line}
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go on after a number of bytes and lines."""
+        offset = int(position["offset"])
+        self._feed.seek(offset, int(position["line"]), position)
+        self._at_hand, self._start = b"", offset
+
+    def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the checksum of what was read up to a position."""
+        prefix = self._feed.prefix
+        taken = int(position["offset"]) - self._start
+        prefix.extend(memoryview(self._at_hand)[prefix.offset - self._start : taken])
+        return self._feed.evidence()
+
+    def read(self) -> Chunk | None:
+        """Return the rows of the next whole lines."""
+        prefix = self._feed.prefix
+        prefix.extend(memoryview(self._at_hand)[max(prefix.offset - self._start, 0) :])
+        self._at_hand = self._feed.lines(self._block)
+        self._start = self._feed.offset - len(self._at_hand)
+        return self.parse(Lines(self._at_hand, self._feed)) if self._at_hand else None
+
+    def _chunk(
+        self,
+        lines: Lines,
+        index: Sequence[int] | Array,
+        triples: Iterable[Triple],
+        names: Sequence[Any] | None,
+        flags: Mapping[str, Array],
+        malformed: Mapping[int, Fault],
+        extra: Sequence[Sequence[Any]],
+    ) -> Chunk:
+        """Return the rows of some lines, of which those of an index are well-formed; `flags` are what says that they are over."""
+        index = np.asarray(index, dtype=np.int64)
+        over, final = over_and_final(flags, index.size)
+        return Chunk(
+            lines.count, index, triples, names, over, final, malformed, extra, lines.where, lines.raw, lines.position
+        )
+
+    def wait(self, seconds: float) -> None:
+        """Wait for more lines."""
+        self._feed.wait(seconds)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._feed.close()
