@@ -94,20 +94,19 @@ class Environment(Source):
         if on_error not in ("fail", "skip"):
             raise UmdpError(f'on_error is "fail" or "skip", not {on_error!r}')
         self.graph = graph.graph
-        if entry or state_of is not None or actions is not None:
-            own = _actions(self.graph) if actions is None else list(actions)
-            self.graph = self.graph.with_interface(Interface(tuple(own), entry, state_of))
-        self._protocol = Protocol(env)
-        self._lookup = Lookup(self.graph)
-        self._state_of, self._truth, self._fatal, self._entry = state_of, truth, on_error == "fail", entry
-        self._actions = _actions(self.graph) if actions is None else list(actions)
-        if len(self._actions) != self.graph.choices:
-            raise ModelError(f"{len(self._actions)} actions were given for {self.graph.choices} choices")
+        own = tuple(_named(self.graph) if actions is None else actions)
+        if len(own) != self.graph.choices:
+            raise ModelError(f"{len(own)} actions were given for {self.graph.choices} choices")
         first, last = self.graph.state_ptr[self.graph.initial], self.graph.state_ptr[self.graph.initial + 1]
         if entry and last - first != 1:
             raise ModelError(f"the initial state must have one choice, the reset, but has {last - first}")
-        takeable = np.array([action is not None for action in self._actions])
-        self._takeable = takeable
+        self._interface = Interface(own, entry, state_of)
+        if entry or state_of is not None or actions is not None:
+            self._talk(self._interface)
+        self._protocol = Protocol(env)
+        self._lookup = Lookup(self.graph)
+        self._truth, self._fatal = truth, on_error == "fail"
+        self._takeable = np.array([action is not None for action in own])
         self.name = name_of(env)
         self._where = f"observations of {name_of(env)}"
         self._states: dict[Hashable, int] = {}
@@ -115,6 +114,10 @@ class Environment(Source):
         self._least: list[float] | None = None
         self._markov = MarkovTest(self.graph)
         self.begin(0)
+
+    def _talk(self, interface: Interface) -> None:
+        """Have the graph say how the environment is talked to."""
+        self._interface, self.graph = interface, self.graph.with_interface(interface)
 
     def _expect(self, least: NDArray[np.float64], reward_of: Callable[[float], float]) -> None:
         """Hold rewards to what was seen: no transition (T,) pays less than this, and none that is not listed less than all."""
@@ -126,11 +129,6 @@ class Environment(Source):
     def env(self) -> Any:
         """The environment itself."""
         return self._protocol.env
-
-    @property
-    def state_of(self) -> Callable[[Any], Hashable] | None:
-        """What turns an observation into a state, where it is not one itself."""
-        return self._state_of
 
     @property
     def truth(self) -> MDP | None:
@@ -193,10 +191,10 @@ class Environment(Source):
     def _episode(self, seed: int, way: Way, rows: list[int]) -> int:
         """Play an episode along a way, add the transitions of the environment to `rows`, and return its steps."""
         observation, _ = self._protocol.reset(seed)
-        graph, state, steps = self.graph, self.graph.initial, 0
+        graph, talk, state, steps = self.graph, self._interface, self.graph.initial, 0
         way.begin()
-        start = self._locate(freeze(observation, self._state_of, self._where), None)
-        if self._entry:
+        start = self._locate(observation, None)
+        if talk.entry:
             transition, listed = self._follow(int(graph.state_ptr[state]), start, observation)
             rows.append(transition)
             steps += way.go(int(way.graph.state_ptr[way.place]), transition)
@@ -209,8 +207,8 @@ class Environment(Source):
             )
         while (choice := way.choose()) >= 0:
             own = way.of_process(choice)
-            step = self._protocol.step(self._actions[own])
-            successor = self._locate(freeze(step.observation, self._state_of, self._where), step)
+            step = self._protocol.step(talk.actions[own])
+            successor = self._locate(step.observation, step)
             transition, listed = self._follow(own, successor, step.observation)
             rows.append(transition)
             steps += way.go(choice, transition)
@@ -218,15 +216,20 @@ class Environment(Source):
                 self._done["lower"] += 1
             if not listed:
                 return steps
-            if step.terminated or step.truncated:
+            if step.last:
                 self._done["truncated"] += not step.terminated
                 if step.terminated:
                     way.stay()
                 return steps
         return steps
 
-    def _locate(self, key: Hashable, step: Step | None) -> int:
+    def _locate(self, observation: Any, step: Step | None) -> int:
         """Return the state that an observation stands for, -1 if it is not in the graph; `step` is None after a reset."""
+        talk, key = self._interface, freeze(observation, self._interface.state_of, self._where)
+        if talk.number is not None:
+            if step is not None and step.terminated and talk.ended is not None:
+                key = talk.ended(key, step.reward)
+            return talk.number.get(key, -1)
         found = self._states.get(key)
         if found is None:
             found = self._lookup.state(key)
@@ -347,6 +350,6 @@ def _joined(batches: list[tuple[list[int], list[int]]]) -> tuple[list[int], list
     return rows, begins
 
 
-def _actions(graph: Graph) -> list[Any]:
+def _named(graph: Graph) -> list[Any]:
     names = [graph.action_name(c) for c in range(graph.choices)]
     return [int(name) for name in names] if all(name.isdigit() for name in names) else list(names)

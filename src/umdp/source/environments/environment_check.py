@@ -6,13 +6,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from umdp.errors import ModelError, UnhashableState
 from umdp.model import Graph
-from umdp.model.interface import freeze
 from umdp.source.environments.findings import (
     Finding,
     FindingKind,
@@ -26,7 +26,7 @@ from umdp.source.environments.findings import (
     unlisted,
 )
 from umdp.source.environments.gymnasium import environment_table, make
-from umdp.source.environments.protocol import Protocol, allowed, name_of
+from umdp.source.environments.protocol import Protocol, random_episode
 from umdp.source.environments.seeding import Repeats, global_generators, shared
 from umdp.source.random_streams import EpisodeSeeds, RandomStream, generator
 from umdp.statements import DiagnosticCode, say
@@ -171,20 +171,19 @@ def _explore(
     deadline: float,
 ) -> None:
     rng, seeds = generator(seed, RandomStream.CHECK_ACTIONS), EpisodeSeeds(seed, RandomStream.CHECK_EPISODES)
-    where, met = f"observations of {name_of(protocol.env)}", set[Hashable]()
+    met = set[Hashable]()
     while seen.steps < steps and (time.monotonic() < deadline or not seen.steps):
-        observation, info = protocol.reset(seeds[seen.episodes])
-        state, before = freeze(observation, state_of, where), None
-        seen.starts[state] += 1
-        seen.begins.append(len(seen.rows))
-        seen.episodes += 1
-        for _ in range(horizon):
+        before: Hashable = None
+        for state, action, successor, step, info in islice(
+            random_episode(protocol, tried, rng, seeds[seen.episodes], state_of), horizon + 1
+        ):
+            if step is None:
+                seen.starts[successor] += 1
+                seen.begins.append(len(seen.rows))
+                seen.episodes += 1
+                continue
             if "action_mask" in info:
                 seen.masks[state].add(tuple(bool(open_to) for open_to in info["action_mask"]))
-            possible = allowed(tried, info)
-            action = possible[int(rng.integers(len(possible)))]
-            step = protocol.step(action)
-            successor = freeze(step.observation, state_of, where)
             seen.visits[state, action].append((before, successor))
             seen.rows.append((state, action, successor))
             seen.steps += 1
@@ -197,9 +196,9 @@ def _explore(
                     seen.on_the_way.add(sign)
             if step.terminated:
                 seen.ended.setdefault(successor)
-            if step.terminated or step.truncated or seen.steps >= steps or time.monotonic() >= deadline:
+            if seen.steps >= steps or time.monotonic() >= deadline:
                 break
-            before, state, info = state, successor, step.info
+            before = state
 
 
 def _unplayable(error: ModelError) -> Finding:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import Graph
-from umdp.model.interface import freeze
 from umdp.model.reward_units import reward_structures
-from umdp.source.environments.protocol import Protocol, allowed, name_of
+from umdp.source.environments.protocol import Move, Protocol, name_of, random_episode
 from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
 from umdp.source.random_streams import EpisodeSeeds, RandomStream, generator
 from umdp.statements import DiagnosticCode, Statement, Unlisted, say
@@ -60,8 +60,7 @@ class Observed:
         may start elsewhere
     notes : what was assumed
     paid : (T,) the lowest reward seen on each transition, 0 on the way to "anything else"
-    apart : whether ends are told apart by what they pay
-    alike : and by nothing else
+    ended : returns the end of an episode that its last observation and reward stand for
     steps : how many were taken
     """
 
@@ -71,8 +70,7 @@ class Observed:
     entry: bool
     notes: tuple[Statement, ...]
     paid: NDArray[np.float64]
-    apart: bool
-    alike: bool
+    ended: Callable[[Hashable, float], Ended]
     steps: int
 
 
@@ -140,24 +138,37 @@ def observe(
     >>> observe(Coin(), 20, actions=["throw", "cheat"], rest=False).graph
     Graph with 2 states, 3 choices, 3 transitions; initial state toss; labels ...; rewards "reward"
     """
-    played = _Exploration(env, seed, horizon, actions, state_of, most_steps, seconds, tell).play(episodes)
+    protocol, rng = Protocol(env), generator(seed, RandomStream.OBSERVE_ACTIONS)
+    seeds, tried = EpisodeSeeds(seed, RandomStream.OBSERVE_EPISODES), protocol.actions() if actions is None else actions
+
+    def episode(number: int) -> Iterator[Move]:
+        return random_episode(protocol, tried, rng, seeds[number], state_of, masked=actions is None)
+
+    def begins() -> None:
+        if tell is not None:
+            most = "" if seconds is None else f", for at most {seconds:.3g} s"
+            tell(f"exploring {name_of(env)} with random actions, since no table says what can happen{most}")
+
+    played = _explore(episode, episodes, horizon, most_steps, seconds, begins)
     met, starts = played.met, played.starts
     change = reward_of or float
     apart = len({reward for *_, reward, terminated in met if terminated}) <= FEW
     alike = apart and not labels and len({key for _, _, key, _, terminated in met if terminated}) > FEW
+
+    def ended(key: Hashable, reward: float) -> Ended:
+        return Ended(None if alike else key, reward > 0, float(change(reward)) if apart else None)
+
     seen = ObservedGraph()
     for state, action, key, reward, terminated in met:
-        paid = float(change(reward))
-        reached = Ended(None if alike else key, reward > 0, paid if apart else None) if terminated else key
-        seen.add(state, action, reached, paid, end=terminated)
+        seen.add(state, action, ended(key, reward) if terminated else key, float(change(reward)), end=terminated)
     entry = rest or len(starts) > 1
     for start in starts if entry else ():
         seen.add(Entry(), RESET, start)
     least, targets = seen.rewards(rest=rest), seen.targets(rest=rest)
     beyond = targets == len(seen.number)
-    ended = np.array([isinstance(state, Ended) for state in [*seen.number, Entry()]])
+    ends = np.array([isinstance(state, Ended) for state in [*seen.number, Entry()]])
     own = np.array([choice is None for choice in seen.actions(rest=rest)])  # nobody pays for staying
-    ending = ended[targets] & ~own[seen.owners(rest=rest)]
+    ending = ends[targets] & ~own[seen.owners(rest=rest)]
     rewards, note = reward_structures(least, ending, beyond)
     graph = seen.graph(
         Entry() if entry else next(iter(starts)),
@@ -173,78 +184,58 @@ def observe(
     short = say(DiagnosticCode.CUT_SHORT, steps=played.steps) if played.cut else None
     varies = say(DiagnosticCode.REWARDS_VARY) if seen.varies else None
     notes = tuple(each for each in (origin, short, note, varies) if each is not None)
-    return Observed(graph, given, dict(seen.number), entry, notes, least, apart, alike, played.steps)
+    return Observed(graph, given, dict(seen.number), entry, notes, least, ended, played.steps)
 
 
-class _Episodes(NamedTuple):
+@dataclass
+class _Explored:
     """What exploratory episodes have shown: steps that differ and states in which episodes began, in order of appearance."""
 
-    met: dict[tuple[Any, Any, Any, float, bool], None]
-    starts: dict[Hashable, None]
-    episodes: int
-    steps: int
-    cut: bool
+    met: dict[tuple[Any, Any, Any, float, bool], None] = field(default_factory=dict)
+    starts: dict[Hashable, None] = field(default_factory=dict)
+    episodes: int = 0
+    steps: int = 0
+    cut: bool = False
 
 
-@dataclass(frozen=True)
-class _Exploration:
-    """How to play exploratory episodes; the attributes are the arguments of `observe`."""
+def _explore(
+    episode: Callable[[int], Iterator[Move]],
+    episodes: int | None,
+    horizon: int,
+    most_steps: int | None,
+    seconds: float | None,
+    tell: Callable[[], None],
+) -> _Explored:
+    """Play episodes by their numbers; without a number of them, until the last half of them shows little that is new."""
+    seen, until, known = _Explored(), EPISODES if episodes is None else episodes, 0
+    deadline = np.inf if seconds is None else time.monotonic() + seconds
+    most = np.inf if most_steps is None else most_steps
 
-    env: Any
-    seed: int
-    horizon: int
-    actions: Sequence[Any] | None
-    state_of: Callable[[Any], Hashable] | None
-    most_steps: int | None
-    seconds: float | None
-    tell: Callable[[str], None] | None
+    def enough() -> bool:
+        return seen.steps > 0 and (seen.steps >= most or time.monotonic() >= deadline)
 
-    def play(self, episodes: int | None) -> _Episodes:
-        """Play episodes with random actions; without a number, until the last half of them shows little that is new."""
-        protocol, rng = Protocol(self.env), generator(self.seed, RandomStream.OBSERVE_ACTIONS)
-        seeds = EpisodeSeeds(self.seed, RandomStream.OBSERVE_EPISODES)
-        where = f"observations of {name_of(self.env)}"
-        tried = protocol.actions() if self.actions is None else list(self.actions)
-        met, steps = dict[tuple[Any, Any, Any, float, bool], None](), 0
-        starts: dict[Hashable, None] = {}
-        played, until, known = 0, EPISODES if episodes is None else episodes, 0
-        deadline, cut = np.inf if self.seconds is None else time.monotonic() + self.seconds, False
-        most = np.inf if self.most_steps is None else self.most_steps
-
-        def enough() -> bool:
-            return steps > 0 and (steps >= most or time.monotonic() >= deadline)
-
-        while played < until and not cut:
-            observation, info = protocol.reset(seeds[played])
-            state = freeze(observation, self.state_of, where)
-            starts.setdefault(state)
-            if played == 0:
-                self._begins()
-            for _ in range(self.horizon):
-                possible = allowed(tried, info) if self.actions is None else tried
-                action = possible[int(rng.integers(len(possible)))]
-                step = protocol.step(action)
-                key = freeze(step.observation, self.state_of, where)
-                met.setdefault((state, action, key, step.reward, step.terminated))
-                state, info, steps = key, step.info, steps + 1
-                if step.terminated or step.truncated:
-                    break
-                if cut := enough():
-                    break
-            played += 1
-            if episodes is None and (played == until or steps >= ENOUGH):
-                # The last half of the episodes showed what is new since `known`.
-                until = played if len(met) - known <= len(met) * NEW or steps >= ENOUGH else 2 * played
-                known = len(met)
-            cut = cut or (played < until and enough())
-        if not steps:
-            raise ModelError("no step was observed; give at least one episode and a horizon of at least 1")
-        return _Episodes(met, starts, played, steps, cut)
-
-    def _begins(self) -> None:
-        if self.tell is not None:
-            most = "" if self.seconds is None else f", for at most {self.seconds:.3g} s"
-            self.tell(f"exploring {name_of(self.env)} with random actions, since no table says what can happen{most}")
+    while seen.episodes < until and not seen.cut:
+        for state, action, key, step, _ in islice(episode(seen.episodes), horizon + 1):
+            if step is None:
+                seen.starts.setdefault(key)
+                if seen.episodes == 0:
+                    tell()
+                continue
+            seen.met.setdefault((state, action, key, step.reward, step.terminated))
+            seen.steps += 1
+            if not step.last and enough():
+                seen.cut = True
+                break
+        seen.episodes += 1
+        if episodes is None and (seen.episodes == until or seen.steps >= ENOUGH):
+            # The last half of the episodes showed what is new since `known`.
+            new = len(seen.met) - known
+            until = seen.episodes if new <= len(seen.met) * NEW or seen.steps >= ENOUGH else 2 * seen.episodes
+            known = len(seen.met)
+        seen.cut = seen.cut or (seen.episodes < until and enough())
+    if not seen.steps:
+        raise ModelError("no step was observed; give at least one episode and a horizon of at least 1")
+    return seen
 
 
 def _labels(seen: ObservedGraph, given: Mapping[str, LabelOf]) -> dict[str, NDArray[np.bool_]]:

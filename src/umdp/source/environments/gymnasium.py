@@ -10,17 +10,16 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from umdp.errors import MissingExtra, ModelError, UmdpError
 from umdp.model import MDP, Graph
 from umdp.model.gymnasium_table import read_table
 from umdp.model.interface import Interface
 from umdp.source.environments.environment import Environment
-from umdp.source.environments.exploration import RESET, Ended, Observed, observe
+from umdp.source.environments.exploration import RESET, Observed, observe
 from umdp.source.environments.geometry import OUTSIDE, positions
 from umdp.source.environments.naming import importing_here, named
-from umdp.source.environments.protocol import Step, name_of
+from umdp.source.environments.protocol import name_of
 from umdp.source.logs.rejected import OnError
 from umdp.source.observed_graph import LabelOf, label_members
 from umdp.statements import DiagnosticCode, Statement, say
@@ -110,10 +109,8 @@ class Gymnasium(Environment):
         env, name = make(env, **options)
         self.explored: int | None = None
         self._notes: tuple[Statement, ...] = ()
-        self._number: Mapping[Hashable, int] | None = None
-        self._reward_of, self._apart, self._alike = reward_of or float, False, False
         truth: MDP | None = None
-        least: NDArray[np.float64] | None = None
+        seen: Observed | None = None
         table = None if graph is not None else _table(env, state_of)
         if graph is not None:
             if labels:
@@ -132,42 +129,20 @@ class Gymnasium(Environment):
                 most_steps=explore_steps, seconds=explore_seconds, tell=tell,
             )  # fmt: skip
             graph, actions, entry = seen.graph, seen.actions, seen.entry
-            least = self._take_over(env, seen, state_of)
+            self.explored, self._graph_from, self._notes = seen.steps, "observed", seen.notes
+            wrapper = changing_wrapper(env, state_of)
+            if wrapper is not None and hasattr(env.unwrapped, "P"):
+                self._notes += (say(DiagnosticCode.TABLE_CHANGED, wrapper=wrapper),)
             on_error = on_error or "skip"
         super().__init__(
             env, graph, state_of=state_of, actions=actions, entry=entry, truth=truth, on_error=on_error or "fail"
         )
-        if truth is not None or self._number is not None:  # rewards of a graph that was given are not the environment's
-            ended = None if self._number is None else self._ended
-            self.graph = self.graph.with_interface(
-                Interface(tuple(self._actions), entry, state_of, self._number, ended, self._reward_of)
-            )
-        if least is not None:
-            self._expect(least, self._reward_of)
+        if truth is not None or seen is not None:  # rewards of a graph that was given are not the environment's
+            number, ended = (None, None) if seen is None else (seen.number, seen.ended)
+            self._talk(Interface(tuple(self._interface.actions), entry, state_of, number, ended, reward_of or float))
+        if seen is not None and "reward" in seen.graph.rewards:
+            self._expect(seen.paid, reward_of or float)
         self.name = name
-
-    def _take_over(
-        self, env: Any, seen: Observed, state_of: Callable[[Any], Hashable] | None
-    ) -> NDArray[np.float64] | None:
-        """Keep what exploration has found out; return what every transition paid at least, where rewards matter."""
-        self.explored, self._graph_from = seen.steps, "observed"
-        self._number, self._notes = seen.number, seen.notes
-        self._apart, self._alike = seen.apart, seen.alike
-        wrapper = changing_wrapper(env, state_of)
-        if wrapper is not None and hasattr(env.unwrapped, "P"):
-            self._notes += (say(DiagnosticCode.TABLE_CHANGED, wrapper=wrapper),)
-        return seen.paid if "reward" in seen.graph.rewards else None
-
-    def _locate(self, key: Hashable, step: Step | None) -> int:
-        if self._number is None:
-            return super()._locate(key, step)
-        ended = step is not None and step.terminated
-        return self._number.get(self._ended(key, step.reward) if step is not None and ended else key, -1)
-
-    def _ended(self, key: Hashable, reward: float) -> Ended:
-        """Return the end of an episode that an observation and its reward stand for."""
-        paid = float(self._reward_of(reward)) if self._apart else None
-        return Ended(None if self._alike else key, reward > 0, paid)
 
     def report(self) -> list[str]:
         """Return where the graph is from, if it is a guess, and what is unusual about the data."""

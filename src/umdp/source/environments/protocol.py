@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from umdp.errors import ModelError, UmdpError
 from umdp.model.interface import brief, freeze
 
-__all__ = ["Protocol", "Step", "allowed", "freeze", "name_of"]
+__all__ = ["Move", "Protocol", "Step", "allowed", "freeze", "name_of", "random_episode"]
 
 
 class Step(NamedTuple):
@@ -22,6 +22,21 @@ class Step(NamedTuple):
     reward: float
     terminated: bool
     truncated: bool
+    info: Mapping[str, Any]
+
+    @property
+    def last(self) -> bool:
+        """Whether the episode is over with it."""
+        return self.terminated or self.truncated
+
+
+class Move(NamedTuple):
+    """A step between states, and the info before it; the beginning of an episode has only the state that it led to."""
+
+    state: Hashable
+    action: Any
+    successor: Hashable
+    step: Step | None
     info: Mapping[str, Any]
 
 
@@ -57,12 +72,7 @@ class Protocol:
     def reset(self, seed: int | None = None) -> tuple[Any, Mapping[str, Any]]:
         """Start an episode; return the first observation and the info."""
         self.episode, self.steps = self.episode + 1, 0
-        try:
-            given = self.env.reset(seed=seed) if self.seeded and seed is not None else self.env.reset()
-        except UmdpError:
-            raise
-        except Exception as error:
-            raise self._failed("reset", error) from error
+        given = self._call("reset", seed=seed) if self.seeded and seed is not None else self._call("reset")
         if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[1], Mapping):
             raise ModelError(
                 f"reset of {name_of(self.env)} returned {brief(given)}; it must return (observation, info), info being a dict"
@@ -72,12 +82,7 @@ class Protocol:
     def step(self, action: Any) -> Step:
         """Take an action."""
         self.steps += 1
-        try:
-            given = self.env.step(action)
-        except UmdpError:
-            raise
-        except Exception as error:
-            raise self._failed(f"step({brief(action)})", error) from error
+        given = self._call("step", action)
         if not isinstance(given, tuple) or len(given) != 5 or not isinstance(given[4], Mapping):
             four = isinstance(given, tuple) and len(given) == 4
             old = "; four values are the rules of Gym before Gymnasium" if four else ""
@@ -104,11 +109,18 @@ class Protocol:
         """Where the environment is, in words."""
         return f"episode {self.episode}, " + (f"step {self.steps}" if self.steps else "reset")
 
-    def _failed(self, call: str, error: Exception) -> ModelError:
-        said = " ".join(str(error).split())
-        return ModelError(
-            f"{call} of {name_of(self.env)} raised {type(error).__name__}{': ' if said else ''}{said} ({self.place})"
-        )
+    def _call(self, method: str, *given: Any, **named: Any) -> Any:
+        """Return what a method of the environment returns; whatever it raises is said with its name and place."""
+        try:
+            return getattr(self.env, method)(*given, **named)
+        except UmdpError:
+            raise
+        except Exception as error:
+            call = f"{method}({brief(given[0])})" if given else method
+            said = " ".join(str(error).split())
+            raise ModelError(
+                f"{call} of {name_of(self.env)} raised {type(error).__name__}{': ' if said else ''}{said} ({self.place})"
+            ) from error
 
     def actions(self) -> list[Any]:
         """Return the actions of a discrete action space."""
@@ -122,12 +134,8 @@ class Protocol:
 
     def close(self) -> None:
         """Close the environment, if it can be closed."""
-        close = getattr(self.env, "close", None)
-        if callable(close):
-            try:
-                close()
-            except Exception as error:
-                raise self._failed("close", error) from error
+        if callable(getattr(self.env, "close", None)):
+            self._call("close")
 
 
 def name_of(env: Any) -> str:
@@ -141,6 +149,37 @@ def allowed(actions: Sequence[Any], info: Mapping[str, Any]) -> list[Any]:
     if mask is None or len(mask) != len(actions) or not np.any(mask):
         return list(actions)
     return [action for action, open_to in zip(actions, mask, strict=True) if open_to]
+
+
+def random_episode(
+    protocol: Protocol,
+    actions: Sequence[Any],
+    rng: np.random.Generator,
+    seed: int | None,
+    state_of: Callable[[Any], Hashable] | None,
+    *,
+    masked: bool = True,
+) -> Iterator[Move]:
+    """Yield the beginning of an episode, and its steps with actions chosen at random, until it is over.
+
+    Parameters
+    ----------
+    protocol, actions : the environment, and what may be tried
+    rng, seed : what actions are drawn from, and the seed of the reset; None without one
+    state_of : turns an observation into a hashable state
+    masked : whether actions that ``info["action_mask"]`` forbids are not tried
+    """
+    where = f"observations of {name_of(protocol.env)}"
+    observation, info = protocol.reset(seed)
+    move = Move(None, None, freeze(observation, state_of, where), None, {})
+    yield move
+    while move.step is None or not move.step.last:
+        possible = allowed(actions, info) if masked else actions
+        action = possible[int(rng.integers(len(possible)))]
+        step = protocol.step(action)
+        move = Move(move.successor, action, freeze(step.observation, state_of, where), step, info)
+        yield move
+        info = step.info
 
 
 def _takes_seed(reset: Callable[..., Any]) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from umdp.model.interface import freeze
 from umdp.source.environments.findings import Finding, FindingKind, Seen
-from umdp.source.environments.protocol import Protocol, allowed
+from umdp.source.environments.protocol import Move, Protocol, random_episode
 from umdp.source.random_streams import EpisodeSeeds, RandomStream, generator
 from umdp.statements import DiagnosticCode, say
 
@@ -68,17 +68,17 @@ class Repeats:
     def _run(self, seed: int) -> list[Hashable]:
         """Return the states of a run, on through the ends of episodes: a short one may well repeat itself by chance."""
         rng = generator(self._seed, RandomStream.REPEAT_ACTIONS)
-        observation, info = self._protocol.reset(seed)
-        run = [freeze(observation, self._state_of, "reset")]
-        for _ in range(self._steps // (2 * SEEDS) + 1):
-            possible = allowed(self._tried, info)
-            step = self._protocol.step(possible[int(rng.integers(len(possible)))])
-            info = step.info
-            run.append(freeze(step.observation, self._state_of, "step"))
-            if step.terminated or step.truncated:
-                observation, info = self._protocol.reset()
-                run.append(freeze(observation, self._state_of, "reset"))
+        moves = self._moves(rng, seed, left := self._steps // (2 * SEEDS) + 1)
+        run = [move.successor for move in moves]
+        while (step := moves[-1].step) is not None and step.last:
+            left -= len(moves) - 1
+            moves = self._moves(rng, None, left)
+            run += [move.successor for move in moves]
         return run
+
+    def _moves(self, rng: np.random.Generator, seed: int | None, longest: int) -> list[Move]:
+        """Return the beginning of an episode and its steps."""
+        return list(islice(random_episode(self._protocol, self._tried, rng, seed, self._state_of), longest + 1))
 
     def _alike(self, seeds: Sequence[int | None]) -> int | None:
         """Return after how many episodes with the same actions it is no chance that all were alike; None if it may be."""
@@ -102,18 +102,8 @@ class Repeats:
 
     def _episode(self, seed: int | None, longest: int) -> list[tuple[Any, Hashable]]:
         """Return the actions of an episode and the states they led to."""
-        rng = generator(self._seed, RandomStream.REPEAT_ACTIONS)
-        observation, info = self._protocol.reset(seed)
-        episode: list[tuple[Any, Hashable]] = [(None, freeze(observation, self._state_of, "reset"))]
-        for _ in range(longest):
-            possible = allowed(self._tried, info)
-            action = possible[int(rng.integers(len(possible)))]
-            step = self._protocol.step(action)
-            info = step.info
-            episode.append((action, freeze(step.observation, self._state_of, "step")))
-            if step.terminated or step.truncated:
-                break
-        return episode
+        moves = self._moves(generator(self._seed, RandomStream.REPEAT_ACTIONS), seed, longest)
+        return [(move.action, move.successor) for move in moves]
 
     def _surprise(self, episode: list[tuple[Any, Hashable]]) -> float:
         """Return how unlikely an episode is by what was seen, at least: minus the logarithm of its probability."""
