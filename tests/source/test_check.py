@@ -14,8 +14,7 @@ from umdp import Graph
 from umdp.errors import UnhashableState
 from umdp.model.interface import freeze
 from umdp.source import check_environment
-from umdp.source.environments.findings import FindingKind
-from umdp.source.independence import dependence
+from umdp.source.environments.findings import FindingKind, dependence
 from umdp.statements import DiagnosticCode
 
 from .test_environment import GRAPH, Stray, Walk

@@ -12,8 +12,7 @@ from scipy.stats import fisher_exact
 from umdp import Graph, benchmark
 from umdp.run.codec import pack, unpack
 from umdp.source import Log
-from umdp.source.logs.data_tests import FIRST, DataTests
-from umdp.source.logs.drift import drift
+from umdp.source.logs.data_tests import FIRST, DataTests, drift
 from umdp.source.logs.duplicate_names import numbers_of
 from umdp.source.lookup import Lookup
 from umdp.statements import Code, codes_of

@@ -11,7 +11,7 @@ import pytest
 from umdp import ConfidenceSequence, Guarantee, anytime
 from umdp.run.codec import pack, unpack
 from umdp.source import Log
-from umdp.source.logs.faults import Cause, Causes
+from umdp.source.logs.rejected import Cause, Causes
 from umdp.statements import Code
 
 from .recordings import exhaust, order

@@ -16,7 +16,7 @@ from umdp.statements.conditions import GraphKind
 
 if TYPE_CHECKING:
     from umdp.automata.product import Product
-    from umdp.source.product_tracker import ProductTracker
+    from umdp.source.product_source import ProductTracker
 
 __all__ = [
     "MARKOV",

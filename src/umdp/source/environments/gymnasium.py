@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import re
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from umdp.errors import MissingExtra, ModelError, UmdpError
 from umdp.model import MDP, Graph
@@ -17,7 +18,6 @@ from umdp.model.gymnasium_table import read_table
 from umdp.model.interface import Interface
 from umdp.source.environments.environment import Environment
 from umdp.source.environments.exploration import RESET, Observed, observe
-from umdp.source.environments.geometry import OUTSIDE, positions
 from umdp.source.environments.naming import importing_here, named
 from umdp.source.environments.protocol import name_of
 from umdp.source.logs.rejected import OnError
@@ -25,8 +25,7 @@ from umdp.source.observed_graph import LabelOf, label_members
 from umdp.statements import DiagnosticCode, Statement, say
 
 __all__ = ["Gymnasium", "environment_table", "make", "table_model"]
-
-
+OUTSIDE = -1  # the value of every variable in a state that is added to the table
 # Wrappers that leave observations, rewards and probabilities as they are.
 HARMLESS = {
     "Autoreset",
@@ -304,3 +303,37 @@ def _starts(env: Any, states: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     starts = np.zeros(states)
     starts[int(env.reset()[0])] = 1.0
     return starts
+
+
+def positions(env: Any, states: int) -> Mapping[str, NDArray[np.int64]]:
+    """Return variables x and y, rows counted from the top, for an environment whose states are cells; others have none.
+
+    FrozenLake has `nrow` and `ncol`, CliffWalking `shape`, and Taxi decodes a state into row, column, passenger, destination.
+
+    Examples
+    --------
+    >>> class Lake:
+    ...     nrow, ncol = 2, 2
+    >>> positions(Lake(), 4)
+    {'x': array([0, 1, 0, 1]), 'y': array([0, 0, 1, 1])}
+    """
+    bare = getattr(env, "unwrapped", env)
+    shape = getattr(bare, "shape", (getattr(bare, "nrow", 0), getattr(bare, "ncol", 0)))
+    decode = getattr(bare, "decode", None)
+    try:
+        if callable(decode):
+            rows = [_numbers(decode(state)) for state in range(states)]
+            if {len(row) for row in rows} != {4}:
+                return {}
+            y, x, passenger, destination = np.array(rows, dtype=np.int64).T
+            return {"x": x, "y": y, "passenger": passenger, "destination": destination}
+        height, width = (int(side) for side in shape)
+    except Exception:  # whatever an environment by these names means by them, it is no map
+        return {}
+    if height < 1 or width < 1 or height * width != states:
+        return {}
+    return {"x": np.arange(states) % width, "y": np.arange(states) // width}
+
+
+def _numbers(decoded: Iterable[Any]) -> list[int]:
+    return [int(part) for part in decoded]

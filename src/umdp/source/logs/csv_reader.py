@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from umdp.errors import FormatError
-from umdp.source.logs.faults import Cause, Fault
-from umdp.source.logs.flags import FLAGS
 from umdp.source.logs.line_reader import LineReader, Lines
-from umdp.source.logs.line_stream import BLOCK, Feed
+from umdp.source.logs.line_stream import Feed
 from umdp.source.logs.reader import choose_columns
+from umdp.source.logs.rejected import Cause, Fault
 from umdp.source.logs.row_decoding import Chunk
-from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds
+from umdp.source.logs.trajectory_ends import FINAL, FLAGS, RecordingEnds
 
 __all__ = ["CsvReader", "separator"]
 
@@ -32,13 +31,13 @@ class CsvReader(LineReader):
     ----------
     feed : Feed
         A file, or a stream; of a stream the first line is waited for.
-    columns : mapping of str to str, optional
+    columns : mapping of str to str or None
         The names of the columns trajectory, state, action, next and end, where they have others.
-    block : int
+    block : int or None
         How many bytes are read at a time.
     """
 
-    def __init__(self, feed: Feed, columns: Mapping[str, str] | None = None, *, block: int = BLOCK) -> None:
+    def __init__(self, feed: Feed, columns: Mapping[str, str] | None, block: int | None) -> None:
         super().__init__(feed, block)
         feed.seek(0, 0)
         header = self._header(feed.first())

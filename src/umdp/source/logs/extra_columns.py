@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError, ModelError
-from umdp.source.logs.flags import flag
+from umdp.source.logs.trajectory_ends import flag
 from umdp.source.observed_graph import label_members
 from umdp.statements import Code, DiagnosticCode, Statement, say
 

@@ -10,13 +10,12 @@ import msgspec
 import numpy as np
 
 from umdp.errors import in_a_sentence, misfit
-from umdp.source.logs.faults import Cause, Fault
-from umdp.source.logs.flags import flag
 from umdp.source.logs.line_reader import LineReader, Lines
-from umdp.source.logs.line_stream import BLOCK, Feed
+from umdp.source.logs.line_stream import Feed
 from umdp.source.logs.reader import COLUMNS, choose_columns
+from umdp.source.logs.rejected import Cause, Fault
 from umdp.source.logs.row_decoding import Chunk
-from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds
+from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds, flag
 
 __all__ = ["JsonReader"]
 
@@ -32,13 +31,13 @@ class JsonReader(LineReader):
     Parameters
     ----------
     feed : Feed
-    columns : mapping of str to str, optional
+    columns : mapping of str to str or None
         The keys trajectory, state, action, next and end, where they have other names.
-    block : int
+    block : int or None
         How many bytes are read at a time.
     """
 
-    def __init__(self, feed: Feed, columns: Mapping[str, str] | None = None, *, block: int = BLOCK) -> None:
+    def __init__(self, feed: Feed, columns: Mapping[str, str] | None, block: int | None) -> None:
         super().__init__(feed, block)
         # A role without a key of its own must not take what has been given to another.
         self._keys = {role: f"{role} (no column)" for role in COLUMNS} | choose_columns(columns, None, self.name)

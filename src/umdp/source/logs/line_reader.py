@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.source.logs.faults import Fault
-from umdp.source.logs.line_stream import Feed
+from umdp.source.logs.line_stream import BLOCK, Feed
 from umdp.source.logs.reader import Reader
+from umdp.source.logs.rejected import Fault
 from umdp.source.logs.row_decoding import Chunk, Triple
 from umdp.source.logs.trajectory_ends import over_and_final
 
@@ -67,8 +67,8 @@ class Lines:
 class LineReader(Reader):
     """A reader of rows that are lines of text; what a line means is left to `parse`."""
 
-    def __init__(self, feed: Feed, block: int) -> None:
-        self.name, self._feed, self._block = feed.name, feed, block
+    def __init__(self, feed: Feed, block: int | None) -> None:
+        self.name, self._feed, self._block = feed.name, feed, block or BLOCK
         self._at_hand = b""
         self._start = 0
 

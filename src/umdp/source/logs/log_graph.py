@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from umdp.errors import FormatError, ModelError
 from umdp.model import REST, Graph, Rewards
 from umdp.source.logs.extra_columns import Flags, Paid, RewardOf, Triple, per_state, read_reward
-from umdp.source.logs.faults import Cause
 from umdp.source.logs.reader import Reader
+from umdp.source.logs.rejected import Cause
 from umdp.source.logs.row_decoding import Carry, Outcome, decode
 from umdp.source.logs.trajectory_ends import RecordingEnds
 from umdp.source.lookup import Lookup, Memo

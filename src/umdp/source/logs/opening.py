@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from umdp.errors import FormatError
+from umdp.source.logs.csv_reader import CsvReader
+from umdp.source.logs.json_reader import JsonReader
 from umdp.source.logs.line_reader import LineReader
 from umdp.source.logs.line_stream import Feed, FileFeed, GzipFeed
 from umdp.source.logs.reader import Reader
+from umdp.source.logs.row_decoding import Chunk
 from umdp.source.resolve import MINARI
 
-__all__ = ["ENDINGS", "OBJECTS", "files_of", "line_reader", "open_reader"]
+__all__ = ["ENDINGS", "OBJECTS", "SniffingReader", "files_of", "open_reader"]
 
 TABLES, OBJECTS, PARQUET = (".csv", ".tsv"), (".jsonl", ".ndjson"), ".parquet"
 ENDINGS = (*TABLES, *OBJECTS, *(f"{ending}.gz" for ending in (*TABLES, *OBJECTS)), PARQUET)
@@ -65,22 +68,17 @@ def _of_file(path: Path, columns: Mapping[str, str] | None, block: int | None) -
     name = path.name.lower()
     if not name.endswith(ENDINGS):
         raise FormatError(f"a log has one of the endings {_listed()}, or is minari:NAME", path=path)
-    size = {} if block is None else {"block": block}
     if name.endswith(PARQUET):
         from umdp.source.logs.parquet_reader import ParquetReader
 
-        return ParquetReader(path, columns, **size)
+        return ParquetReader(path, columns, block)
     feed = GzipFeed(path) if name.endswith(".gz") else FileFeed(path)
-    kind = _objects if name.removesuffix(".gz").endswith(OBJECTS) else _table
-    return kind(feed, columns, size)
+    kind = JsonReader if name.removesuffix(".gz").endswith(OBJECTS) else CsvReader
+    return kind(feed, columns, block)
 
 
-def line_reader(feed: Feed, columns: Mapping[str, str] | None = None, block: int | None = None) -> LineReader:
-    """Return the reader of a stream: CSV if its first line could name three columns, otherwise JSON.
-
-    The first line is waited for.
-    """
-    feed.seek(0, 0)
+def _told(feed: Feed) -> type[CsvReader | JsonReader]:
+    """Return the reader of a stream whose first line has arrived: CSV if that could name three columns, otherwise JSON."""
     first = feed.first().removeprefix(b"\xef\xbb\xbf")
     for magic, what in (
         (b"PAR1", "Parquet cannot be read as a stream; name the file"),
@@ -88,22 +86,75 @@ def line_reader(feed: Feed, columns: Mapping[str, str] | None = None, block: int
     ):
         if first.startswith(magic):
             raise FormatError(f"this is not text; {what}", path=feed.name)
-    size = {} if block is None else {"block": block}
     named = b"{" not in first and max(map(first.count, (b",", b";", b"\t", b"|"))) >= 2
-    return (_table if named else _objects)(feed, columns, size)
-
-
-def _objects(feed: Feed, columns: Mapping[str, str] | None, size: Mapping[str, int]) -> LineReader:
-    from umdp.source.logs.json_reader import JsonReader
-
-    return JsonReader(feed, columns, **size)
-
-
-def _table(feed: Feed, columns: Mapping[str, str] | None, size: Mapping[str, int]) -> LineReader:
-    from umdp.source.logs.csv_reader import CsvReader
-
-    return CsvReader(feed, columns, **size)
+    return CsvReader if named else JsonReader
 
 
 def _listed() -> str:
     return ", ".join(ENDINGS)
+
+
+class SniffingReader(Reader):
+    """Rows of a stream, which is CSV or JSON lines: nobody waits for its first line but whoever reads.
+
+    Parameters
+    ----------
+    feed : Feed
+    columns : mapping of str to str, optional
+        The names of the columns trajectory, state, action, next and end, where they have others.
+    block : int
+        How many bytes are read at a time.
+    """
+
+    def __init__(self, feed: Feed, columns: Mapping[str, str] | None, block: int | None) -> None:
+        self.name, self._feed, self._columns, self._block = feed.name, feed, columns, block
+        self._inner: LineReader | None = None
+        self._sought: Mapping[str, Any] | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether no more will come."""
+        return self._feed.over
+
+    def begin(self) -> dict[str, int]:
+        """Go to the first row."""
+        self._sought = None
+        return {"offset": 0, "line": 0} if self._inner is None else self._inner.begin()
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go on after a number of bytes and lines."""
+        if self._inner is None:
+            self._sought = position if int(position["line"]) else None
+        elif int(position["line"]) == 0:
+            self._inner.begin()
+        else:
+            self._inner.seek(position)
+
+    def evidence(self, position: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the checksum of what was read up to a position."""
+        if self._inner is not None:
+            return self._inner.evidence(position)
+        return self._feed.evidence() if self._sought is None else {k: self._sought[k] for k in ("prefix", "points")}
+
+    def read(self) -> Chunk | None:
+        """Return the rows of the next whole lines."""
+        if self._inner is None:
+            if not self._feed.has_first():
+                return None
+            self._inner = _told(self._feed)(self._feed, self._columns, self._block)
+            self._inner.begin()
+            if self._sought is not None:
+                self._inner.seek(self._sought)
+        return self._inner.read()
+
+    def cells(self, raw: Any) -> dict[str, str]:
+        """Return what a line says as far as it can be read."""
+        return {} if self._inner is None else self._inner.cells(raw)
+
+    def wait(self, seconds: float) -> None:
+        """Wait for more lines."""
+        self._feed.wait(seconds)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._feed.close()

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.errors import FormatError, MissingExtra
-from umdp.source.logs.faults import Cause, Fault
 from umdp.source.logs.line_stream import blocks, opened
 from umdp.source.logs.prefix import Prefix
 from umdp.source.logs.reader import Reader, choose_columns
+from umdp.source.logs.rejected import Cause, Fault
 from umdp.source.logs.row_decoding import Chunk, Outcome, Triple
 from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds, over_and_final
 from umdp.source.lookup import Memo
@@ -34,18 +34,18 @@ class ParquetReader(Reader):
     Parameters
     ----------
     path : path
-    columns : mapping of str to str, optional
+    columns : mapping of str to str or None
         The names of the columns trajectory, state, action, next and end, where they have others.
-    block : int
+    block : int or None
         How many rows are read at a time.
     """
 
-    def __init__(self, path: Path, columns: Mapping[str, str] | None = None, *, block: int = SLICE) -> None:
+    def __init__(self, path: Path, columns: Mapping[str, str] | None, block: int | None) -> None:
         try:
             import polars as pl
         except ImportError:
             raise MissingExtra("data", "reading Parquet files") from None
-        self.name, self._path, self._block = str(path), path, block
+        self.name, self._path, self._block = str(path), path, block or SLICE
         opened(path).close()
         try:
             scan = pl.scan_parquet(path, glob=False)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from umdp.errors import FormatError
-from umdp.source.logs.faults import Fault
+from umdp.source.logs.rejected import Fault
 from umdp.source.logs.row_decoding import Chunk, Outcome
 from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from abc import abstractmethod
+import time
 from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
@@ -16,11 +16,10 @@ from umdp.model import Graph
 from umdp.source.logs.counting import LONGEST, RowCounter
 from umdp.source.logs.data_tests import DataTests
 from umdp.source.logs.duplicate_names import numbers_of
-from umdp.source.logs.faults import FEW, Cause
 from umdp.source.logs.initial_states import Beginnings
 from umdp.source.logs.log_graph import Shown
 from umdp.source.logs.reader import Reader
-from umdp.source.logs.rejected import Kind, OnError, RejectedRows
+from umdp.source.logs.rejected import FEW, Cause, Kind, OnError, RejectedRows
 from umdp.source.logs.row_decoding import Carry, Rows, decode
 from umdp.source.lookup import Lookup, Memo
 from umdp.source.source import Batch, Provenance, SamplingRequest, Source
@@ -47,6 +46,8 @@ class Recorded(Source):
 
     interactive: ClassVar[bool] = False
     _graph_from: Literal["given", "observed"] = "given"
+    _follow: bool = False
+    _patience = _poll = 0.05
 
     def __init__(
         self,
@@ -100,9 +101,20 @@ class Recorded(Source):
         self._interrupted = False
         return batch
 
-    @abstractmethod
     def _fill(self, counter: RowCounter) -> bool:
-        """Take rows until the order is met; return whether no more will come."""
+        """Take rows until the order is met, or those that come in time where data grow; return whether no more will come."""
+        deadline = time.monotonic() + self._patience
+        while not self._take(counter):
+            while not self._next():
+                if self._reader.over:
+                    return True
+                left = deadline - time.monotonic()
+                if self._follow and left <= 0:
+                    return False
+                self._reader.wait(min(self._poll, left) if self._follow else self._poll)
+            if self._follow and time.monotonic() > deadline and counter.rows:
+                return False
+        return False
 
     def _take(self, counter: RowCounter) -> bool:
         """Take the rows that are at hand; return whether the order is met."""

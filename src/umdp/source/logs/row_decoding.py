@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.source.logs.faults import Cause, Fault
+from umdp.source.logs.rejected import Cause, Fault
 from umdp.source.lookup import Memo
 
 __all__ = ["Carry", "Chunk", "Outcome", "Rows", "Triple", "decode"]

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FINAL", "RecordingEnds", "over_and_final"]
+__all__ = ["FINAL", "FLAGS", "RecordingEnds", "flag", "over_and_final"]
 
 Flags = NDArray[np.bool_]
 
 FINAL = ("end", "terminated", "truncated")  # roles of columns that say how a trajectory ended
 RARE = 0.01  # recordings that end without the flag, below which these were cut by accident
 MOST = 100_000  # recordings that are remembered as going on
+FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False, "": False}
 
 
 def over_and_final(flags: Mapping[str, Flags], size: int) -> tuple[Flags, Flags]:
@@ -120,3 +121,18 @@ class RecordingEnds:
     def says_of_states(self) -> bool:
         """Whether a flag says that the state which a row leads to is terminal."""
         return self.told_apart or self._without > RARE * (self._without + self.flagged)
+
+
+def flag(given: Any) -> bool | None:
+    """Return whether a cell says yes; None where it says neither yes nor no.
+
+    Examples
+    --------
+    >>> flag("Yes"), flag(0), flag(1.0), flag(None), flag("maybe")
+    (True, False, True, False, None)
+    """
+    if given is None:
+        return False
+    if isinstance(given, int | float) and given in (0, 1):
+        return bool(given)
+    return FLAGS.get(str(given).strip().lower())
