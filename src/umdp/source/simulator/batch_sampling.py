@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.source.simulator.trajectory_flow import Net, adopt, cost, expected, flow, narrow, reached, room, unroll
+from umdp.source.simulator.trajectory_flow import Net, Sites, adopt, cost, expected, flow, narrow, reached, room, unroll
 from umdp.source.simulator.trajectory_kernels import Behaviour, Process, TrajectoryEnd, TransitionCounts, simulate
 
 __all__ = ["AUTO", "COUNTS", "sample"]
@@ -39,7 +39,7 @@ def sample(
     """
     drawn, steps, stepped, full = 0, 0, 0, False
     empty, nothing = np.empty(0, np.int64), np.empty(0)
-    net = Net(empty, empty, empty, empty, empty, empty, nothing, nothing, nothing)
+    net = Net(empty, empty, empty, Sites(empty, empty, empty, nothing, nothing, nothing, empty))
     visits, mass, length = np.empty(tally.taken.size), nothing, 0.0
     passing, count = empty, empty
     while drawn < trajectories and not full and stepped < patience:

@@ -59,18 +59,13 @@ class Net(NamedTuple):
     """A chain without cycles, for sites that are numbered along it or stand for several nodes.
 
     Of each node its site and its first entry; of each entry the node it leads to, -1 for the end. Entries of a node are the
-    slots of its site, in order; for the other arrays see `Sites`.
+    slots of its site, in order.
     """
 
     site: Array
     begin: Array
     to: Array
-    first: Array
-    edge: Array
-    choice: Array
-    take: Array
-    rest: Array
-    below: Array
+    sites: Sites
 
 
 @kernel
@@ -168,7 +163,7 @@ def _by_site(sites: Sites, order: Array) -> Net:
         for j in range(first[order[v]], first[order[v] + 1]):
             to[entries] = -1 if onward[j] < 0 else place[onward[j]]
             entries += 1
-    return Net(order, begin, to, first, sites.edge, sites.choice, sites.take, sites.rest, sites.below)
+    return Net(order, begin, to, sites)
 
 
 @kernel
@@ -184,9 +179,7 @@ def _by_step(sites: Sites, horizon: int, most: int) -> Net:
         for v in range(start, end):
             s = site[v]
             if entries + first[s + 1] - first[s] > most:
-                return Net(
-                    site[:0], begin[:0], to[:0], first, sites.edge, sites.choice, sites.take, sites.rest, sites.below
-                )
+                return Net(site[:0], begin[:0], to[:0], sites)
             begin[v] = entries
             for j in range(first[s], first[s + 1]):
                 ahead = -1 if step + 1 == horizon else onward[j]
@@ -198,15 +191,14 @@ def _by_step(sites: Sites, horizon: int, most: int) -> Net:
                 to[entries] = ahead
                 entries += 1
         start, step = end, step + 1
-    return Net(
-        site[:nodes], begin[:nodes], to[:entries], first, sites.edge, sites.choice, sites.take, sites.rest, sites.below
-    )
+    return Net(site[:nodes], begin[:nodes], to[:entries], sites)
 
 
 @kernel(allocates=False)
 def expected(net: Net, visits: Array, mass: Array) -> float:
     """Write how often a trajectory is expected to take each choice (C,) and visit each node (V,); return its expected length."""
-    site, begin, to, first, choice, take, rest = net.site, net.begin, net.to, net.first, net.choice, net.take, net.rest
+    site, begin, to, sites = net.site, net.begin, net.to, net.sites
+    first, choice, take, rest = sites.first, sites.choice, sites.take, sites.rest
     length = 0.0
     visits[:] = 0.0
     mass[:] = 0.0
@@ -238,7 +230,7 @@ def room(visits: Array, quota: Array, taken: Array) -> int:
 @kernel(allocates=False)
 def cost(net: Net, mass: Array, trajectories: int) -> float:
     """Return how many steps of single trajectories take about as long as a flow; `mass` (V,) are visits expected of each."""
-    site, first = net.site, net.first
+    site, first = net.site, net.sites.first
     total = 0.25 * net.to.size
     for v in range(site.size):
         total += min(SINGLE * trajectories * mass[v], MANY * (first[site[v] + 1] - first[site[v]] - 1) + 1)
@@ -248,7 +240,8 @@ def cost(net: Net, mass: Array, trajectories: int) -> float:
 @kernel(allocates=False)
 def flow(net: Net, trajectories: int, random: Array, passing: Array, count: Array) -> None:
     """Draw how many of so many trajectories visit every node, `passing` (V,), and take every entry, `count` (E,)."""
-    site, begin, to, first, take, rest, below = net.site, net.begin, net.to, net.first, net.take, net.rest, net.below
+    site, begin, to, sites = net.site, net.begin, net.to, net.sites
+    first, take, rest, below = sites.first, sites.take, sites.rest, sites.below
     passing[:] = 0
     count[:] = 0
     passing[0] = trajectories
@@ -280,7 +273,7 @@ def flow(net: Net, trajectories: int, random: Array, passing: Array, count: Arra
 @kernel(allocates=False)
 def split(net: Net, marked: int, random: Array, passing: Array, count: Array, marks: Array, part: Array) -> None:
     """Draw how many of the first `marked` of the trajectories counted visit every node, `marks`, and take every entry, `part`."""
-    site, begin, to, first = net.site, net.begin, net.to, net.first
+    site, begin, to, first = net.site, net.begin, net.to, net.sites.first
     marks[:] = 0
     part[:] = 0
     marks[0] = marked
@@ -300,7 +293,8 @@ def split(net: Net, marked: int, random: Array, passing: Array, count: Array, ma
 @kernel
 def reached(net: Net, count: Array, quota: Array, taken: Array) -> bool:
     """Whether some choice will have been taken as often as its quota says, after what is counted."""
-    site, begin, first, choice = net.site, net.begin, net.first, net.choice
+    site, begin, sites = net.site, net.begin, net.sites
+    first, choice = sites.first, sites.choice
     more = np.zeros(quota.size, np.int64)
     for v in range(site.size):
         shift = begin[v] - first[site[v]]
@@ -317,7 +311,8 @@ def reached(net: Net, count: Array, quota: Array, taken: Array) -> bool:
 def adopt(net: Net, count: Array, tally: TransitionCounts) -> int:
     """Add what was counted to a tally; return the number of steps."""
     counts, taken = tally.counts, tally.taken
-    site, begin, first, edge, choice = net.site, net.begin, net.first, net.edge, net.choice
+    site, begin, sites = net.site, net.begin, net.sites
+    first, edge, choice = sites.first, sites.edge, sites.choice
     steps = 0
     for v in range(site.size):
         shift = begin[v] - first[site[v]]
@@ -335,7 +330,8 @@ def walk(
 ) -> tuple[int, int]:
     """Take trajectories from those counted until one reaches a quota; return how many, and their steps."""
     counts, taken = tally.counts, tally.taken
-    site, begin, to, first, edge, choice = net.site, net.begin, net.to, net.first, net.edge, net.choice
+    site, begin, to, sites = net.site, net.begin, net.to, net.sites
+    first, edge, choice = sites.first, sites.edge, sites.choice
     drawn, steps, full = 0, 0, False
     while passing[0] > 0 and not full:
         v = 0

@@ -108,7 +108,7 @@ def simulate(
 ) -> tuple[int, int, bool]:
     """Draw trajectories until `trajectories` or a quota is reached; return (how many, steps, whether a quota was).
 
-    `random` (4,) is the state of the generator, which stays in registers here.
+    `random` (4,) is the state of the generator.
     """
     choice_ptr, only = process.choice_ptr, behaviour.only
     narrow = trajectories * until.horizon > 4 * only.size
@@ -133,31 +133,18 @@ def _simulate_any(
     share, only = behaviour.share, behaviour.only
     halt, horizon, quota = until.halt, until.horizon, until.quota
     counts, taken = tally.counts, tally.taken
-    a, b, c, d = random[0], random[1], random[2], random[3]
-    eleven = np.uint64(11)
     drawn, steps, full = 0, 0, False
     while drawn < trajectories and not full:
         s = process.initial
         length = 0
         while length < horizon and not halt[s]:
             choice = only[s]
-            first, last = 1 if choice >= 0 else 0, 2
-            u = 0.0
-            for draw in range(first, last):  # one number for the choice, where there is one to make, and one for nature
-                x = a + d
-                r = ((x << np.uint64(23)) | (x >> np.uint64(41))) + a
-                t = b << np.uint64(17)
-                c ^= a
-                d ^= b
-                b ^= c
-                a ^= d
-                c ^= t
-                d = (d << np.uint64(45)) | (d >> np.uint64(19))
-                u = float(r >> eleven) * 1.1102230246251565e-16
-                if draw == 0:
-                    choice = state_ptr[s]
-                    while u >= share[choice]:
-                        choice += 1
+            if choice < 0:
+                u = uniform(random)
+                choice = state_ptr[s]
+                while u >= share[choice]:
+                    choice += 1
+            u = uniform(random)
             i = choice_ptr[choice]
             while u >= edges[i]:
                 i += 1
@@ -169,7 +156,6 @@ def _simulate_any(
             length += 1
         steps += length
         drawn += 1
-    random[0], random[1], random[2], random[3] = a, b, c, d
     return drawn, steps, full
 
 
@@ -197,22 +183,12 @@ def _simulate_narrow(
                 t = first + k
                 edge[NARROW * s + k] = edges[t]
                 to[NARROW * s + k] = -1 if halt[successor[t]] else successor[t]
-    a, b, c, d = random[0], random[1], random[2], random[3]
     drawn, steps, full = 0, 0, False
     start = -1 if halt[process.initial] else process.initial
     while drawn < trajectories and not full:
         s, length = start, 0
         while s >= 0 and length < horizon:
-            x = a + d
-            r = ((x << np.uint64(23)) | (x >> np.uint64(41))) + a
-            t = b << np.uint64(17)
-            c ^= a
-            d ^= b
-            b ^= c
-            a ^= d
-            c ^= t
-            d = (d << np.uint64(45)) | (d >> np.uint64(19))
-            u = float(r >> np.uint64(11)) * 1.1102230246251565e-16
+            u = uniform(random)
             at = NARROW * s
             k = at + int(u >= edge[at]) + int(u >= edge[at + 1]) + int(u >= edge[at + 2])
             hits[k] += 1
@@ -223,7 +199,6 @@ def _simulate_narrow(
             length += 1
         steps += length
         drawn += 1
-    random[0], random[1], random[2], random[3] = a, b, c, d
     for s in range(states):
         choice = only[s]
         taken[choice] = visits[s]
