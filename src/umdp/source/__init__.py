@@ -59,24 +59,12 @@ def as_source(origin: Any) -> Source:
 
 
 # Whoever simulates a model should not wait for the readers of logs, so these are imported when they are asked for.
-_LATER = {
-    "environments": (
-        "Environment",
-        "EnvironmentCheck",
-        "Finding",
-        "Gymnasium",
-        "Observed",
-        "check_environment",
-        "observe",
-    ),
-    "logs": ("Log", "Stream", "graph_of_log", "open_log"),
-}
-_HOME = {name: module for module, names in _LATER.items() for name in names}
+_LOGS = ("Log", "Stream", "graph_of_log", "open_log")
 
 
 if not TYPE_CHECKING:  # so that a name that is not here is still an error for a type checker
 
     def __getattr__(name: str) -> Any:
-        if name not in _HOME:
+        if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        return getattr(import_module(f"{__name__}.{'logs' if name in _LOGS else 'environments'}"), name)

@@ -6,7 +6,7 @@ import difflib
 import fnmatch
 import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,24 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import REST, Graph, Rewards
 
-__all__ = ["STAY", "UNKNOWN", "LabelOf", "ObservedGraph", "label_members"]
+__all__ = ["STAY", "UNKNOWN", "LabelOf", "ObservedGraph", "Transition", "label_members"]
 
 LabelOf = Callable[[Any], bool] | Collection[Hashable]
 WILD = "*?["
 STAY = "stay"
 UNKNOWN = "unknown"
+
+
+class Transition(NamedTuple):
+    """A transition of an observed graph, with the lowest reward seen on it.
+
+    None stands for what nobody took, `stay` and `unknown`, and for "anything else".
+    """
+
+    state: Any
+    action: Any
+    successor: Any
+    reward: float
 
 
 class ObservedGraph:
@@ -101,20 +113,20 @@ class ObservedGraph:
     @property
     def ending(self) -> NDArray[np.bool_]:
         """Which states were never left, and are said to be terminal, or every step into them was the last, shape (S,)."""
-        ended = (self._ended - self._open | self._told) - self._seen.keys()
-        return np.array([s in ended for s in range(len(self.number))], dtype=np.bool_)
+        return self._among((self._ended - self._open | self._told) - self._seen.keys())
 
     @property
     def terminal(self) -> NDArray[np.bool_]:
         """Which of these are terminal, shape (S,): those that somebody said are, and where ends are believed, all."""
-        told = np.array([s in self._told for s in range(len(self.number))], dtype=np.bool_)
-        return self.ending & (told | self.believed)
+        return self.ending & (self._among(self._told) | self.believed)
 
     @property
     def unexplored(self) -> NDArray[np.bool_]:
         """Which states were never left, though nothing says that they are terminal, shape (S,)."""
-        left = np.array([s in self._seen for s in range(len(self.number))], dtype=np.bool_)
-        return ~left & ~self.terminal
+        return ~self._among(self._seen) & ~self.terminal
+
+    def _among(self, numbers: Collection[int]) -> NDArray[np.bool_]:
+        return np.array([s in numbers for s in range(len(self.number))], dtype=np.bool_)
 
     def graph(
         self,
@@ -157,39 +169,14 @@ class ObservedGraph:
             state_names=named,
         )
 
-    def transitions(self, *, rest: bool = True) -> list[list[tuple[Any, Any, Any]]]:
-        """Return, for every choice of the graph, (state, action, next state) of its transitions.
-
-        None stands for what nobody took, `stay` and `unknown`, and for "anything else".
-        """
+    def transitions(self, *, rest: bool = True) -> list[list[Transition]]:
+        """Return the transitions of every choice of the graph."""
         states: list[Any] = [*self.number, None]
         return [
-            [(states[s], action if s in self._seen else None, states[t]) for t in outcomes]
+            [Transition(states[s], action if s in self._seen else None, states[t], r) for t, r in outcomes.items()]
             for s, choices in enumerate(self._rows(rest))
             for action, outcomes in choices.items()
         ]
-
-    def actions(self, *, rest: bool = True) -> list[Hashable | None]:
-        """Return the action of every choice of the graph; None for `stay` and `unknown`, which nobody took."""
-        own: list[Hashable | None] = []
-        for s, choices in enumerate(self._rows(rest)):
-            own.extend(choices if s in self._seen else [None])
-        return own
-
-    def rewards(self, *, rest: bool = True) -> NDArray[np.float64]:
-        """Return the lowest reward seen on every transition, shape (T,); none on the way to "anything else"."""
-        rows = self._rows(rest)
-        return np.array([r for choices in rows for outcomes in choices.values() for r in outcomes.values()])
-
-    def targets(self, *, rest: bool = True) -> NDArray[np.int64]:
-        """Return where every transition of the graph leads, shape (T,); "anything else" is the last state."""
-        rows = self._rows(rest)
-        return np.array([t for choices in rows for outcomes in choices.values() for t in outcomes], dtype=np.int64)
-
-    def owners(self, *, rest: bool = True) -> NDArray[np.int64]:
-        """Return the choice of every transition of the graph, shape (T,)."""
-        sizes = [len(outcomes) for choices in self._rows(rest) for outcomes in choices.values()]
-        return np.repeat(np.arange(len(sizes)), sizes)
 
     def _rows(self, rest: bool) -> list[dict[Hashable, dict[int, float]]]:
         """Return, for every state, the outcomes of its choices and their rewards."""

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import os
 import re
 import sys
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from umdp.errors import FormatError, ModelError, UmdpError
@@ -77,7 +77,7 @@ class BenchmarkName(ModelName):
     called = True
 
     @property
-    def benchmark(self) -> Benchmark | None:
+    def benchmark(self) -> Benchmark:
         """The benchmark."""
         from umdp.benchmark import BENCHMARKS
 
@@ -85,9 +85,7 @@ class BenchmarkName(ModelName):
 
     def make(self, parameters: Mapping[str, Any], texts: Mapping[str, str] | None = None) -> Any:
         """Return its model."""
-        from umdp.benchmark import BENCHMARKS
-
-        return _called(self.text, BENCHMARKS[self.text].build, parameters)
+        return _called(self.text, self.benchmark.build, parameters)
 
 
 class FunctionName(ModelName):
@@ -173,9 +171,8 @@ def resolve(name: str) -> ModelName:
 def _is_log(name: str) -> bool:
     from umdp.source.logs.opening import ENDINGS
 
-    if name == STANDARD_INPUT or name.startswith(MINARI) or name.lower().endswith(ENDINGS):
-        return True
-    return os.path.isdir(name)
+    named = name == STANDARD_INPUT or name.startswith(MINARI) or name.lower().endswith(ENDINGS)
+    return named or Path(name).is_dir()
 
 
 def _called(name: str, make: Any, parameters: Mapping[str, Any]) -> Any:
@@ -302,13 +299,8 @@ def where(error: BaseException) -> str:
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     said = " ".join(said.split())
     own = str(Path(__file__).parents[1])
-    found, trace = "", error.__traceback__
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        if not file.startswith(own):
-            found = f" ({file}, line {trace.tb_lineno})"
-        trace = trace.tb_next
-    return said + found
+    outside = [each for each in extract_tb(error.__traceback__) if not each.filename.startswith(own)]
+    return said + (f" ({outside[-1].filename}, line {outside[-1].lineno})" if outside else "")
 
 
 def _module(path: str, text: str) -> types.ModuleType:
@@ -323,16 +315,7 @@ def _module(path: str, text: str) -> types.ModuleType:
         exec(compile(text, path, "exec"), module.__dict__)
     except Exception as error:
         del sys.modules[name]
-        line = error.lineno if isinstance(error, SyntaxError) else _line(error, path)
+        lines = [each.lineno for each in extract_tb(error.__traceback__) if each.filename == path]
+        line = error.lineno if isinstance(error, SyntaxError) else next(reversed(lines), None)
         raise FormatError(f"this file fails: {type(error).__name__}: {error}", path=path, line=line) from error
     return module
-
-
-def _line(error: BaseException, path: str) -> int | None:
-    """Return the last line of a file that led to an error."""
-    found, trace = None, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == path:
-            found = trace.tb_lineno
-        trace = trace.tb_next
-    return found

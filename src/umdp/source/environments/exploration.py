@@ -164,11 +164,11 @@ def observe(
     entry = rest or len(starts) > 1
     for start in starts if entry else ():
         seen.add(Entry(), RESET, start)
-    least, targets = seen.rewards(rest=rest), seen.targets(rest=rest)
-    beyond = targets == len(seen.number)
-    ends = np.array([isinstance(state, Ended) for state in [*seen.number, Entry()]])
-    own = np.array([choice is None for choice in seen.actions(rest=rest)])  # nobody pays for staying
-    ending = ends[targets] & ~own[seen.owners(rest=rest)]
+    rows = seen.transitions(rest=rest)
+    moves = [each for own in rows for each in own]
+    least = np.array([each.reward for each in moves])
+    ending = np.array([isinstance(each.successor, Ended) and each.action is not None for each in moves])
+    beyond = np.array([each.successor is None for each in moves])
     rewards, note = reward_structures(least, ending, beyond)
     graph = seen.graph(
         Entry() if entry else next(iter(starts)),
@@ -180,7 +180,7 @@ def observe(
     unlisted = Unlisted.COUNTED if rest else Unlisted.MISSING
     sizes = {"states": graph.states, "transitions": graph.transitions, "unlisted": unlisted}
     origin = say(DiagnosticCode.EPISODES_GRAPH, episodes=played.episodes, steps=played.steps, **sizes)
-    given = [None if action == RESET else action for action in seen.actions(rest=rest)]
+    given = [None if own[0].action == RESET else own[0].action for own in rows]
     short = say(DiagnosticCode.CUT_SHORT, steps=played.steps) if played.cut else None
     varies = say(DiagnosticCode.REWARDS_VARY) if seen.varies else None
     notes = tuple(each for each in (origin, short, note, varies) if each is not None)

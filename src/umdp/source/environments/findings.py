@@ -159,7 +159,7 @@ def remembering(seen: Seen, level: float) -> list[Finding]:
     if not seen.rows:
         return []
     graph = observed.graph(seen.rows[0][0], names=repr, rest=False)
-    listed = [each for own in observed.transitions(rest=False) for each in own]
+    listed = [each[:3] for own in observed.transitions(rest=False) for each in own]
     number = {row: transition for transition, row in enumerate(listed)}
     begins = np.zeros(len(seen.rows), dtype=np.bool_)
     begins[seen.begins] = True

@@ -99,31 +99,31 @@ def per_state(name: str, given: Mapping[str, float], states: Sequence[Any]) -> N
     return paid
 
 
-class _Bad:
-    """Values that could not be read: how many, and the first."""
+class _Column:
+    """A column that is gathered: its values that could not be read, how many and the first."""
 
-    def __init__(self) -> None:
-        self.count, self.first = 0, ""
+    def __init__(self, column: str) -> None:
+        self.column, self._unread, self._first = column, 0, ""
 
-    def add(self, value: Any) -> None:
-        """Take note of one."""
-        self.first = self.first if self.count else str(value)[:60]
-        self.count += 1
+    def _reject(self, value: Any) -> None:
+        """Take note of a value that cannot be read."""
+        self._first = self._first if self._unread else str(value)[:60]
+        self._unread += 1
 
-    def notes(self, column: str) -> list[Statement]:
-        """Return that some were passed over."""
-        if not self.count:
+    def notes(self) -> list[Statement]:
+        """Return that some values were passed over."""
+        if not self._unread:
             return []
-        return [say(DiagnosticCode.UNREADABLE, values=self.count, column=column, first=self.first)]
+        return [say(DiagnosticCode.UNREADABLE, values=self._unread, column=self.column, first=self._first)]
 
 
-class Flags:
+class Flags(_Column):
     """A column that says yes or no of a state: of that in which a row starts (0), or of that to which it leads (2)."""
 
     def __init__(self, label: str, column: str, *, of: int) -> None:
-        self.label, self.column, self._of = label, column, of
+        super().__init__(column)
+        self.label, self._of = label, of
         self._said: dict[str, tuple[Any, bool]] = {}
-        self._bad = _Bad()
         self._clash = ""
 
     def take(self, triple: Triple, value: Any) -> None:
@@ -134,7 +134,7 @@ class Flags:
             return
         said = flag(value)
         if said is None:
-            self._bad.add(value)
+            self._reject(value)
         elif before is None:
             self._said[state] = (value, said)
         elif before[1] != said and not self._clash:
@@ -142,9 +142,9 @@ class Flags:
 
     def check(self, name: str, *, strict: bool) -> None:
         """Raise `FormatError` if the column does not say the same of a state whenever it is there."""
-        if self._bad.count and strict:
+        if self._unread and strict:
             raise FormatError(
-                f'label "{self.label}": the column "{self.column}" holds {self._bad.first!r}; it must say true or '
+                f'label "{self.label}": the column "{self.column}" holds {self._first!r}; it must say true or '
                 "false, 1 or 0",
                 path=name,
             )
@@ -165,19 +165,15 @@ class Flags:
         """The states of which the column says yes."""
         return [state for state, (_, said) in self._said.items() if said]
 
-    def notes(self) -> list[Statement]:
-        """Return what was passed over."""
-        return self._bad.notes(self.column)
 
-
-class Paid:
+class Paid(_Column):
     """A column of numbers: what is paid on a transition, the same whenever it is taken; or its mean."""
 
     def __init__(self, reward: str, column: str, *, mean: bool = False, least: float | None = None) -> None:
-        self.reward, self.column, self._mean, self._least = reward, column, mean, least
+        super().__init__(column)
+        self.reward, self._mean, self._least = reward, mean, least
         self._values: dict[Triple, tuple[Any, float]] = {}
         self._sums: dict[Triple, tuple[float, int]] = {}
-        self._bad = _Bad()
         self._missing: set[Triple] = set()
         self._clash: tuple[Triple, float, float] | None = None
 
@@ -188,7 +184,7 @@ class Paid:
             return
         number = _number(value)
         if number is None:
-            self._bad.add(value)
+            self._reject(value)
             self._missing.add(triple)
         elif self._mean:
             total, count = self._sums.get(triple, (0.0, 0))
@@ -203,9 +199,9 @@ class Paid:
         if self._mean:
             self._values = {triple: ("", total / count) for triple, (total, count) in self._sums.items()}
         missing = [triple for triple in self._missing if triple not in self._values]
-        if self._bad.count and (strict or missing):
+        if self._unread and (strict or missing):
             raise FormatError(
-                f'reward "{self.reward}": the column "{self.column}" holds {self._bad.first!r}; it must hold numbers',
+                f'reward "{self.reward}": the column "{self.column}" holds {self._first!r}; it must hold numbers',
                 path=name,
             )
         if self._clash is not None:
@@ -236,8 +232,8 @@ class Paid:
         """What must be true, or stands against it, where this reward is asked for."""
         if self._mean:
             return (say(Code.MEAN, reward=self.reward),)
-        if self._bad.count:
-            bad = {"values": self._bad.count, "first": self._bad.first}
+        if self._unread:
+            bad = {"values": self._unread, "first": self._first}
             return (say(Code.UNREAD, reward=self.reward, column=self.column, **bad),)
         shown = say(Code.REWARD, reward=self.reward)
         if self._least is None and self.least < 0:
@@ -252,10 +248,6 @@ class Paid:
         """Return what is paid on a transition."""
         state, action, successor = triple
         return self._values[state, action, successor][1]
-
-    def notes(self) -> list[Statement]:
-        """Return what was passed over."""
-        return self._bad.notes(self.column)
 
 
 def _number(given: Any) -> float | None:

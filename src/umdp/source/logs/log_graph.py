@@ -18,7 +18,7 @@ from umdp.source.logs.rejected import Cause
 from umdp.source.logs.row_decoding import Carry, Outcome, decode
 from umdp.source.logs.trajectory_ends import RecordingEnds
 from umdp.source.lookup import Lookup, Memo
-from umdp.source.observed_graph import LabelOf, ObservedGraph, label_members
+from umdp.source.observed_graph import LabelOf, ObservedGraph, Transition, label_members
 from umdp.statements import Code, DiagnosticCode, Statement, Unlisted, say
 
 __all__ = ["BEGIN", "OBSERVED", "START", "Shown", "Wanted", "show"]
@@ -224,23 +224,23 @@ def _reward(name: str, given: Paid | float | Mapping[str, float], seen: Observed
         return Rewards(state=np.append(paid, paid.min(initial=0.0)) if rest else paid)
     rows = seen.transitions(rest=rest)
     if not isinstance(given, Paid):
-        return Rewards(choice=np.array([_by_rule(given, *row[0]) for row in rows]))
-    return Rewards(transition=np.array([_by_column(given, *each) for row in rows for each in row]))
+        return Rewards(choice=np.array([_by_rule(given, row[0]) for row in rows]))
+    return Rewards(transition=np.array([_by_column(given, each) for row in rows for each in row]))
 
 
-def _by_rule(paid: float, state: Any, action: Any, successor: Any) -> float:
+def _by_rule(paid: float, first: Transition) -> float:
     """Return what a choice pays whose first transition this is: what every step does, unless nobody took it."""
-    if action is not None and state != START:
+    if first.action is not None and first.state != START:
         return paid
-    return min(paid, 0.0) if successor is None else 0.0  # None is "anything else"
+    return min(paid, 0.0) if first.successor is None else 0.0  # None is "anything else"
 
 
-def _by_column(paid: Paid, state: Any, action: Any, successor: Any) -> float:
-    if paid.knows((state, action, successor)):
-        return paid.value((state, action, successor))
-    if successor is not None or state == START:
+def _by_column(paid: Paid, each: Transition) -> float:
+    if paid.knows(each[:3]):
+        return paid.value(each[:3])
+    if each.successor is not None or each.state == START:
         return 0.0
-    return paid.least if state is not None else min(paid.least, 0.0)
+    return paid.least if each.state is not None else min(paid.least, 0.0)
 
 
 def _begin(seen: ObservedGraph, reader: Reader, *, rest: bool) -> str:
