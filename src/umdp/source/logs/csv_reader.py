@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.source.logs.line_reader import LineReader, Lines
+from umdp.source.logs.line_reader import Columns, LineReader, Lines
 from umdp.source.logs.line_stream import Feed
 from umdp.source.logs.reader import choose_columns
 from umdp.source.logs.rejected import Cause, Fault
-from umdp.source.logs.row_decoding import Chunk
 from umdp.source.logs.trajectory_ends import FINAL, FLAGS, RecordingEnds
 
 __all__ = ["CsvReader", "separator"]
@@ -74,27 +74,20 @@ class CsvReader(LineReader):
         """Go to the line after the header."""
         return self._begin(self._body, 1)
 
-    def parse(self, lines: Lines) -> Chunk:
-        """Return what some lines say."""
-        index: Sequence[int] = range(lines.count)
-        malformed, cells = dict[int, Fault](), self._plain(lines)
-        if cells is None or not self._sound(cells):
-            index, cells, malformed = self._careful(lines)
+    def _columns(self, held: list[str]) -> Columns:
+        """Return what rows say, by all of their fields, row after row."""
         width = self._width
-        state, action, successor = (cells[column::width] for column in self._triple)
-        names = None if self._trajectory is None else cells[self._trajectory :: width]
-        flags = {
-            role: np.array([FLAGS.get(cell.strip().lower(), False) for cell in cells[column::width]], np.bool_)
-            for role, column in self._final.items()
-        }
-        extra = [cells[self.header.index(column) :: width] for column in self._extra]
-        return self._chunk(lines, index, zip(state, action, successor, strict=True), names, flags, malformed, extra)
+        state, action, successor = (held[column::width] for column in self._triple)
+        names = None if self._trajectory is None else held[self._trajectory :: width]
+        flags = {role: _flagged(held[column::width]) for role, column in self._final.items()}
+        extra = [held[self.header.index(column) :: width] for column in self._extra]
+        return Columns(zip(state, action, successor, strict=True), names, flags, extra)
 
     def _sound(self, cells: list[str]) -> bool:
         """Whether no row lacks a state or an action, or has something else where it must say yes or no."""
         width, strict = self._width, [self._final[role] for role in self._strict]
         full = all("" not in cells[column::width] for column in self._triple[:2])
-        return full and all({cell.strip().lower() for cell in cells[at::width]} <= FLAGS.keys() for at in strict)
+        return full and all({cell.strip().lower() for cell in set(cells[at::width])} <= FLAGS.keys() for at in strict)
 
     def _plain(self, lines: Lines) -> list[str] | None:
         """Return all fields, row after row, if no line needs a second look: the same number in each, and no quotes."""
@@ -114,46 +107,29 @@ class CsvReader(LineReader):
             return None
         cells = text.replace("\n", self._delimiter).split(self._delimiter)
         cells.pop()
-        return cells
+        return cells if self._sound(cells) else None
 
-    def _careful(self, lines: Lines) -> tuple[list[int], list[str], dict[int, Fault]]:
-        """Look at every line by itself; return which are rows, their fields, row after row, and what is wrong with others."""
-        index: list[int] = []
-        cells: list[str] = []
-        malformed: dict[int, Fault] = {}
-        for number, line in enumerate(lines.text.split(b"\n")):
-            if not line.strip():
-                continue
-            if b"\0" in line:
-                malformed[number] = Fault("the line holds a byte 0, which is no text", Cause.ZERO)
-                continue
-            try:
-                fields = _fields(line.decode(), self._delimiter)
-            except UnicodeDecodeError:
-                malformed[number] = Fault("the line is not text in UTF-8", Cause.ENCODING)
-                continue
-            except csv.Error:
-                malformed[number] = Fault("a quotation mark is not closed on the line", Cause.QUOTE)
-                continue
-            if len(fields) != self._width:
-                plural = "s" if len(fields) != 1 else ""
-                malformed[number] = Fault(
-                    f"the line has {len(fields)} field{plural}, but the header names {self._width} columns",
-                    Cause.FIELDS,
-                )
-                continue
-            wrong = [role for role in self._strict if fields[self._final[role]].strip().lower() not in FLAGS]
-            if wrong:
-                said = fields[self._final[wrong[0]]][:60]
-                malformed[number] = Fault(f"the {wrong[0]} is {said!r}; it is true or false, 1 or 0", Cause.FLAG)
-                continue
-            empty = [role for role, column in zip(TRIPLE[:2], self._triple, strict=False) if not fields[column].strip()]
-            if empty:
-                malformed[number] = Fault(f"the line has no {' and no '.join(empty)}", Cause.EMPTY)
-                continue
-            index.append(number)
-            cells += fields
-        return index, cells, malformed
+    def _row(self, line: bytes) -> list[str] | Fault:
+        """Return the fields of a line, or what is wrong with it."""
+        if b"\0" in line:
+            return Fault("the line holds a byte 0, which is no text", Cause.ZERO)
+        try:
+            fields = _fields(line.decode(), self._delimiter)
+        except UnicodeDecodeError:
+            return Fault("the line is not text in UTF-8", Cause.ENCODING)
+        except csv.Error:
+            return Fault("a quotation mark is not closed on the line", Cause.QUOTE)
+        if len(fields) != self._width:
+            plural = "s" if len(fields) != 1 else ""
+            return Fault(
+                f"the line has {len(fields)} field{plural}, but the header names {self._width} columns", Cause.FIELDS
+            )
+        wrong = [role for role in self._strict if fields[self._final[role]].strip().lower() not in FLAGS]
+        if wrong:
+            said = fields[self._final[wrong[0]]][:60]
+            return Fault(f"the {wrong[0]} is {said!r}; it is true or false, 1 or 0", Cause.FLAG)
+        empty = [role for role, column in zip(TRIPLE[:2], self._triple, strict=False) if not fields[column].strip()]
+        return Fault(f"the line has no {' and no '.join(empty)}", Cause.EMPTY) if empty else fields
 
     def cells(self, raw: Any) -> dict[str, str]:
         """Return what a line says as far as it can be read; one that may have been cut says nothing."""
@@ -172,6 +148,12 @@ def separator(header: str) -> str:
     (';', '\t', ',')
     """
     return max(SEPARATORS, key=lambda each: len(_fields(header, each)))
+
+
+def _flagged(cells: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which cells say yes, each different one looked up once."""
+    said = {cell: FLAGS.get(cell.strip().lower(), False) for cell in set(cells)}
+    return np.fromiter(map(said.__getitem__, cells), np.bool_, len(cells))
 
 
 def _fields(line: str, delimiter: str) -> list[str]:

@@ -10,11 +10,10 @@ import msgspec
 import numpy as np
 
 from umdp.errors import in_a_sentence, misfit
-from umdp.source.logs.line_reader import LineReader, Lines
+from umdp.source.logs.line_reader import Columns, LineReader, Lines
 from umdp.source.logs.line_stream import Feed
 from umdp.source.logs.reader import COLUMNS, choose_columns
 from umdp.source.logs.rejected import Cause, Fault
-from umdp.source.logs.row_decoding import Chunk
 from umdp.source.logs.trajectory_ends import FINAL, RecordingEnds, flag
 
 __all__ = ["JsonReader"]
@@ -48,7 +47,7 @@ class JsonReader(LineReader):
         """Have rows hold what some other keys say, too."""
         cell = str | int
         self._extra = tuple(f"extra{n}" for n in range(len(extra)))
-        self._row: Any = msgspec.defstruct(
+        self._type: Any = msgspec.defstruct(
             "Row",
             [
                 ("state", cell),
@@ -63,7 +62,7 @@ class JsonReader(LineReader):
             rename=self._keys | dict(zip(self._extra, extra, strict=True)),
             gc=False,
         )
-        self._decoder = msgspec.json.Decoder(self._row)
+        self._decoder = msgspec.json.Decoder(self._type)
 
     def cells(self, raw: Any) -> dict[str, str]:
         """Return what a line says as far as it can be read."""
@@ -74,24 +73,20 @@ class JsonReader(LineReader):
         names = {role: self._keys[role] for role in ("state", "action", "next")}
         return {role: str(said[key]) for role, key in names.items() if key in said} if isinstance(said, dict) else {}
 
-    def parse(self, lines: Lines) -> Chunk:
-        """Return what some lines say."""
-        index: Sequence[int] = range(lines.count)
-        malformed, rows = dict[int, Fault](), self._plain(lines)
-        if rows is None:
-            index, rows, malformed = self._careful(lines)
-        flags = {"end": np.fromiter(map(_over, rows), np.bool_, len(rows))}
+    def _columns(self, held: list[Any]) -> Columns:
+        """Return what rows say."""
+        flags = {"end": np.fromiter(map(_over, held), np.bool_, len(held))}
         for role, said in (("terminated", _terminated), ("truncated", _truncated)):
-            given = list(map(said, rows))
+            given = list(map(said, held))
             if any(each is not None for each in given):
                 flags[role] = np.array([flag(each) or False for each in given], np.bool_)
                 assert self.ends is not None
                 self.ends.told_apart |= role == "truncated"
                 self.ends.column = self._keys["terminated"] if role == "terminated" else self.ends.column
-        extra = [list(map(operator.attrgetter(name), rows)) for name in self._extra]
-        names = list(map(_trajectory, rows))
+        extra = [list(map(operator.attrgetter(name), held)) for name in self._extra]
+        names = list(map(_trajectory, held))
         self.names_trajectories = self.names_trajectories and None not in names
-        return self._chunk(lines, index, map(_triple, rows), names, flags, malformed, extra)
+        return Columns(map(_triple, held), names, flags, extra)
 
     def _plain(self, lines: Lines) -> list[Any] | None:
         """Return all rows, if no line needs a second look."""
@@ -108,28 +103,18 @@ class JsonReader(LineReader):
             return None
         return rows if len(rows) == lines.count else None
 
-    def _careful(self, lines: Lines) -> tuple[list[int], list[Any], dict[int, Fault]]:
-        """Look at every line by itself; return which are rows, these, and what is wrong with others."""
-        index: list[int] = []
-        rows: list[Any] = []
-        malformed: dict[int, Fault] = {}
-        for number, line in enumerate(lines.text.split(b"\n")):
-            if not line.strip():
-                continue
-            if NOTHING in line and b"\\\\u0000" not in line:
-                malformed[number] = Fault("the line holds a character 0, which is no text", Cause.ZERO)
-                continue
-            try:
-                rows.append(self._decoder.decode(line))
-            except UnicodeDecodeError:
-                malformed[number] = Fault("the line is not text in UTF-8", Cause.ENCODING)
-            except RecursionError:
-                malformed[number] = Fault("the object is nested too deeply", Cause.JSON)
-            except msgspec.DecodeError:
-                malformed[number] = self._fault(line)
-            else:
-                index.append(number)
-        return index, rows, malformed
+    def _row(self, line: bytes) -> list[Any] | Fault:
+        """Return the row on a line, or what is wrong with it."""
+        if NOTHING in line and b"\\\\u0000" not in line:
+            return Fault("the line holds a character 0, which is no text", Cause.ZERO)
+        try:
+            return [self._decoder.decode(line)]
+        except UnicodeDecodeError:
+            return Fault("the line is not text in UTF-8", Cause.ENCODING)
+        except RecursionError:
+            return Fault("the object is nested too deeply", Cause.JSON)
+        except msgspec.DecodeError:
+            return self._fault(line)
 
     def _fault(self, line: bytes) -> Fault:
         """Return what is wrong with a line that is no row."""
@@ -139,7 +124,7 @@ class JsonReader(LineReader):
             return Fault(f"the line is not a JSON object: {in_a_sentence(error)}", Cause.JSON)
         except RecursionError:
             return Fault("the object is nested too deeply", Cause.JSON)
-        said = misfit(given, self._row, table="an object")
+        said = misfit(given, self._type, table="an object")
         if not isinstance(given, dict):
             return Fault(f"the line is not a JSON object: {said}", Cause.JSON)
         return Fault(f"the object does not fit: {said}", Cause.TYPE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from umdp.source.logs.rejected import Fault
 from umdp.source.logs.row_decoding import Chunk, Triple
 from umdp.source.logs.trajectory_ends import over_and_final
 
-__all__ = ["LineReader", "Lines"]
+__all__ = ["Columns", "LineReader", "Lines"]
 
 Array = NDArray[Any]
 
@@ -64,8 +64,20 @@ class Lines:
         return {"offset": self._offset + self.end(taken), "line": self._line + taken}
 
 
+class Columns(NamedTuple):
+    """What rows say: their triples, the names of their trajectories, the flags that say that these are over, other columns."""
+
+    triples: Iterable[Triple]
+    names: Sequence[Any] | None
+    flags: Mapping[str, Array]
+    extra: Sequence[Sequence[Any]]
+
+
 class LineReader(Reader):
-    """A reader of rows that are lines of text; what a line means is left to `parse`."""
+    """A reader of rows that are lines of text.
+
+    All lines of a block are read at once where that is safe, otherwise each by itself.
+    """
 
     def __init__(self, feed: Feed, block: int | None) -> None:
         self.name, self._feed, self._block = feed.name, feed, block or BLOCK
@@ -73,8 +85,16 @@ class LineReader(Reader):
         self._start = 0
 
     @abstractmethod
-    def parse(self, lines: Lines) -> Chunk:
-        """Return what some lines say."""
+    def _plain(self, lines: Lines) -> list[Any] | None:
+        """Return what all of some lines hold, if none of them needs a second look."""
+
+    @abstractmethod
+    def _row(self, line: bytes) -> list[Any] | Fault:
+        """Return what a line holds, or what is wrong with it."""
+
+    @abstractmethod
+    def _columns(self, held: list[Any]) -> Columns:
+        """Return what lines that are rows say, by what they hold."""
 
     @property
     def over(self) -> bool:
@@ -109,24 +129,29 @@ class LineReader(Reader):
         prefix.extend(memoryview(self._at_hand)[max(prefix.offset - self._start, 0) :])
         self._at_hand = self._feed.lines(self._block)
         self._start = self._feed.offset - len(self._at_hand)
-        return self.parse(Lines(self._at_hand, self._feed)) if self._at_hand else None
+        return self._parse(Lines(self._at_hand, self._feed)) if self._at_hand else None
 
-    def _chunk(
-        self,
-        lines: Lines,
-        index: Sequence[int] | Array,
-        triples: Iterable[Triple],
-        names: Sequence[Any] | None,
-        flags: Mapping[str, Array],
-        malformed: Mapping[int, Fault],
-        extra: Sequence[Sequence[Any]],
-    ) -> Chunk:
-        """Return the rows of some lines, of which those of an index are well-formed; `flags` are what says that they are over."""
-        index = np.asarray(index, dtype=np.int64)
-        over, final = over_and_final(flags, index.size)
+    def _parse(self, lines: Lines) -> Chunk:
+        """Return what some lines say."""
+        index: Sequence[int] = range(lines.count)
+        held, malformed = self._plain(lines), dict[int, Fault]()
+        if held is None:
+            index, held = [], []
+            for number, line in enumerate(lines.text.split(b"\n")):
+                if not line.strip():
+                    continue
+                row = self._row(line)
+                if isinstance(row, Fault):
+                    malformed[number] = row
+                else:
+                    index.append(number)
+                    held += row
+        said = self._columns(held)
+        over, final = over_and_final(said.flags, len(index))
         return Chunk(
-            lines.count, index, triples, names, over, final, malformed, extra, lines.where, lines.raw, lines.position
-        )
+            lines.count, np.asarray(index, dtype=np.int64), said.triples, said.names, over, final, malformed, said.extra,
+            lines.where, lines.raw, lines.position,
+        )  # fmt: skip
 
     def wait(self, seconds: float) -> None:
         """Wait for more lines."""
