@@ -42,7 +42,7 @@ class ProductSource(SourceWrapper):
         listed = None
         if isinstance(source, ClosedWorldSource):
             listed = np.where(source.kept, np.cumsum(source.kept) - 1, -1)
-        self._walk = ProductTracker(product, listed)
+        self._tracker = ProductTracker(product, listed)
         self._played = None if process.env is None else process
         # Of each transition of the process that the product has, the first there; and the same of choices.
         moves = np.flatnonzero(product.along >= 0)
@@ -60,7 +60,7 @@ class ProductSource(SourceWrapper):
     def collect(self, order: SamplingRequest) -> Batch:
         """Play the product's policy, or count what was recorded."""
         if self._played is not None:
-            return self._played.collect(replace(order, walk=self._walk))
+            return self._played.collect(replace(order, tracker=self._tracker))
         base = self.product.base
         quota = np.full(base.choices, -1, dtype=np.int64)
         quota[self._own_choice] = order.quota[self._first_choice]

@@ -46,7 +46,7 @@ class SamplingRequest:
     horizon : steps after which a trajectory ends in any case
     quota : (C,) the batch ends after the trajectory in which some choice has been taken this often; negative: never
     trajectories : the most trajectories to collect, at least 1
-    walk : for an environment: the product with an automaton that reads along; all of these, and the counts of the batch, are
+    tracker : for an environment: the product with an automaton that reads along; all of these, and the counts of the batch, are
         then the product's. None without
     """
 
@@ -55,7 +55,7 @@ class SamplingRequest:
     horizon: int
     quota: NDArray[np.int64]
     trajectories: int
-    walk: ProductTracker | None = None
+    tracker: ProductTracker | None = None
 
 
 @dataclass(frozen=True, eq=False)

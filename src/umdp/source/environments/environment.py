@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError, UmdpError
 from umdp.model import MDP, Graph
 from umdp.model.interface import Interface, freeze
-from umdp.source.environments.episode import Way
+from umdp.source.environments.episode import Episode
 from umdp.source.environments.protocol import Protocol, Step, name_of
 from umdp.source.logs.rejected import OnError
 from umdp.source.lookup import Lookup
@@ -23,7 +23,7 @@ from umdp.statements import Code, DiagnosticCode, Statement, Unlisted, say
 __all__ = ["Environment"]
 
 SHOWN = 5
-MANY = 512  # batches, or steps of one, after which steps are tested in any case
+MANY = 512  # steps after which they are tested in any case
 LEAST = say(Code.LEAST_SEEN)
 
 
@@ -142,7 +142,8 @@ class Environment(Source):
         self._done = {"trajectories": 0, "steps": 0, "truncated": 0, "rest": 0, "unlisted": 0, "lower": 0}
         self._first: list[str] = []
         self._markov.begin()
-        self._untested: list[tuple[list[int], list[int]]] = []
+        self._rows: list[int] = []  # transitions that are not tested yet, and the places at which episodes begin
+        self._begins: list[int] = []
         self._kept = self._state()
 
     def collect(self, order: SamplingRequest) -> Batch:
@@ -155,8 +156,8 @@ class Environment(Source):
 
     def _collect(self, order: SamplingRequest) -> Batch:
         rng = np.random.Generator(self._generator)
-        way = Way(self.graph, self._takeable, order, rng.random)
-        counts = np.zeros(way.graph.transitions, dtype=np.int64)
+        episode = Episode(self.graph, self._takeable, order, rng.random)
+        counts = np.zeros(episode.graph.transitions, dtype=np.int64)
         taken: dict[int, int] = {}
         full, played, steps = False, 0, 0
         rows: list[int] = []
@@ -164,40 +165,40 @@ class Environment(Source):
         while played < order.trajectories and not full:
             self._protocol.episode = self._done["trajectories"] + played
             begins.append(len(rows))
-            walked = self._episode(self._seeds[self._done["trajectories"] + played], way, rows)
+            walked = self._episode(self._seeds[self._done["trajectories"] + played], episode, rows)
             played, steps = played + 1, steps + walked
-            for transition, choice in zip(way.path, way.choices, strict=True):
+            for transition, choice in zip(episode.path, episode.choices, strict=True):
                 counts[transition] += 1
                 taken[choice] = taken.get(choice, 0) + 1
                 full = full or taken[choice] == order.quota[choice]
         self._done["trajectories"] += played
         self._done["steps"] += steps
         self._kept = self._state()
-        self._untested.append((rows, begins))
-        if len(self._untested) >= MANY or len(rows) >= MANY:
+        self._begins += [len(self._rows) + each for each in begins]
+        self._rows += rows
+        if len(self._rows) >= MANY:
             self._tested()
         return Batch(counts, played, steps)
 
     def _tested(self) -> MarkovTest:
         """Return the test of whether steps depend on more than state and action, with all of them taken in."""
-        if self._untested:
-            rows, begins = _joined(self._untested)
-            self._untested = []
-            first = np.zeros(len(rows) + 1, dtype=np.bool_)
-            first[begins] = True
-            self._markov.take(np.array(rows, dtype=np.int64), first[:-1])
+        if self._rows:
+            first = np.zeros(len(self._rows) + 1, dtype=np.bool_)
+            first[self._begins] = True
+            self._markov.take(np.array(self._rows, dtype=np.int64), first[:-1])
+            self._rows, self._begins = [], []
         return self._markov
 
-    def _episode(self, seed: int, way: Way, rows: list[int]) -> int:
-        """Play an episode along a way, add the transitions of the environment to `rows`, and return its steps."""
+    def _episode(self, seed: int, episode: Episode, rows: list[int]) -> int:
+        """Play an episode from a seed, add the transitions of the environment to `rows`, and return its steps."""
         observation, _ = self._protocol.reset(seed)
         graph, talk, state, steps = self.graph, self._interface, self.graph.initial, 0
-        way.begin()
+        episode.begin()
         start = self._locate(observation, None)
         if talk.entry:
             transition, listed = self._follow(int(graph.state_ptr[state]), start, observation)
             rows.append(transition)
-            steps += way.go(int(way.graph.state_ptr[way.place]), transition)
+            steps += episode.go(int(episode.graph.state_ptr[episode.place]), transition)
             if not listed:
                 return steps
         elif start != state:
@@ -205,13 +206,13 @@ class Environment(Source):
                 f"reset led to {observation!r}, but the initial state of the graph is {graph.state_name(state)}; where an "
                 "episode can start in several states, add an initial state whose one choice leads to them, and give entry=True"
             )
-        while (choice := way.choose()) >= 0:
-            own = way.of_process(choice)
+        while (choice := episode.choose()) >= 0:
+            own = episode.of_process(choice)
             step = self._protocol.step(talk.actions[own])
             successor = self._locate(step.observation, step)
             transition, listed = self._follow(own, successor, step.observation)
             rows.append(transition)
-            steps += way.go(choice, transition)
+            steps += episode.go(choice, transition)
             if self._least is not None and transition >= 0 and self._changed(step.reward) < self._least[transition]:
                 self._done["lower"] += 1
             if not listed:
@@ -219,7 +220,7 @@ class Environment(Source):
             if step.last:
                 self._done["truncated"] += not step.terminated
                 if step.terminated:
-                    way.stay()
+                    episode.stay()
                 return steps
         return steps
 
@@ -283,7 +284,7 @@ class Environment(Source):
         """Go on with the trajectory that comes next."""
         self._restore({name: value for name, value in state.items() if not name.startswith("markov_")})
         self._markov.restore(state)
-        self._untested = []
+        self._rows, self._begins = [], []
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         numbers, increment = map(int, state["random"].split())
@@ -338,16 +339,6 @@ class Environment(Source):
     def close(self) -> None:
         """Close the environment."""
         self._protocol.close()
-
-
-def _joined(batches: list[tuple[list[int], list[int]]]) -> tuple[list[int], list[int]]:
-    """Return the rows of several batches, and the rows with which episodes begin."""
-    rows: list[int] = []
-    begins: list[int] = []
-    for more, first in batches:
-        begins += [len(rows) + each for each in first]
-        rows += more
-    return rows, begins
 
 
 def _named(graph: Graph) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The way of an episode through a graph: the environment's own, or its product with an automaton that reads along."""
+"""An episode and its path through a graph: the environment's own, or its product with an automaton that reads along."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.source.source import SamplingRequest
 
-__all__ = ["Way"]
+__all__ = ["Episode"]
 
 Chooser = Callable[[int], int]
 
 
-class Way:
+class Episode:
     """Where an episode is, how it goes on, and which transitions it has taken.
 
     Parameters
@@ -39,14 +39,14 @@ class Way:
     def __init__(
         self, own: Graph, takeable: NDArray[np.bool_], order: SamplingRequest, uniform: Callable[[], float]
     ) -> None:
-        self._walk, self._horizon = order.walk, order.horizon
-        self.graph = own if order.walk is None else order.walk.graph
+        self._tracker, self._horizon = order.tracker, order.horizon
+        self.graph = own if order.tracker is None else order.tracker.graph
         stuck = ~np.logical_or.reduceat(takeable, own.state_ptr[:-1])
-        if order.walk is None:
+        if order.tracker is None:
             halt, possible = order.halt | stuck, takeable
         else:
-            origin = np.array(order.walk.origin)
-            halt = order.halt | order.walk.over
+            origin = np.array(order.tracker.origin)
+            halt = order.halt | order.tracker.over
             # Where nothing can be done any more, it is only remembered that nothing happens.
             possible = (origin < 0) | takeable[origin] | stuck[own.choice_state[origin]]
         self._halt, self._stuck = halt, stuck
@@ -69,10 +69,10 @@ class Way:
         """Return the choice with which the episode goes on, -1 where it is over; what only changes the memory is done first."""
         while len(self.path) < self._horizon and not self._halt[self.place]:
             choice = self._by_step[min(len(self.path), len(self._by_step) - 1)](self.place)
-            if self._walk is None:
+            if self._tracker is None:
                 return choice
-            if self._walk.origin[choice] >= 0:
-                if self._stuck[self._walk.state[self.place]]:
+            if self._tracker.origin[choice] >= 0:
+                if self._stuck[self._tracker.state[self.place]]:
                     self.stay()
                     return -1
                 return choice
@@ -81,12 +81,12 @@ class Way:
 
     def of_process(self, choice: int) -> int:
         """Return the choice of the environment's graph that one stands for."""
-        return choice if self._walk is None else self._walk.origin[choice]
+        return choice if self._tracker is None else self._tracker.origin[choice]
 
     def go(self, choice: int, transition: int) -> int:
         """Go along a transition of the environment's graph, -1 where it has none; return how many were counted."""
-        if transition >= 0 and self._walk is not None:
-            transition = self._walk.along(choice, transition)
+        if transition >= 0 and self._tracker is not None:
+            transition = self._tracker.along(choice, transition)
         if transition < 0:
             return 0
         self._take(choice, transition)
@@ -94,10 +94,10 @@ class Way:
 
     def stay(self) -> None:
         """Have an automaton read on where the environment is over and nothing else will ever happen."""
-        while self._walk is not None and len(self.path) < self._horizon and not self._halt[self.place]:
+        while self._tracker is not None and len(self.path) < self._horizon and not self._halt[self.place]:
             first, last = (self._begin[self.graph.state_ptr[self.place + more]] for more in (0, 1))
-            here = self._walk.state[self.place]
-            if any(self._walk.state[to] != here for to in self.graph.successor[first:last].tolist()):
+            here = self._tracker.state[self.place]
+            if any(self._tracker.state[to] != here for to in self.graph.successor[first:last].tolist()):
                 return
             choice = self._by_step[min(len(self.path), len(self._by_step) - 1)](self.place)
             transition = int(self._begin[choice])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from umdp.source.logs.trajectory_ends import flag
 from umdp.source.observed_graph import label_members
 from umdp.statements import Code, DiagnosticCode, Statement, say
 
-__all__ = ["Flags", "Paid", "RewardOf", "Triple", "per_state", "read_reward", "split"]
+__all__ = ["LabelColumn", "RewardColumn", "RewardOf", "Triple", "per_state", "read_reward", "split"]
 
 Triple = tuple[str, str, str]
 RewardOf = str | float | Mapping[str, float]
@@ -25,46 +24,40 @@ NUMBER = r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*"
 ENTRY, LEAST = re.compile(f"(.+):{NUMBER}"), re.compile(f"(.+)>={NUMBER}")
 
 
-@dataclass(frozen=True)
-class ReadReward:
-    """What is paid: what a column says, no step less than the least that is said; or so much everywhere, or in some states."""
+def read_reward(
+    name: str, given: RewardOf, header: Sequence[str] | None = None
+) -> RewardColumn | float | Mapping[str, float]:
+    """Return what a reward of a name is: what a column says, so much everywhere, or in some states.
 
-    column: str = ""
-    mean: bool = False
-    value: float | Mapping[str, float] = 0.0
-    least: float | None = None
-
-
-def read_reward(given: RewardOf, header: Sequence[str] | None = None) -> ReadReward:
-    """Return what a reward means: a number, ``COLUMN``, ``COLUMN>=NUMBER``, ``mean:COLUMN``, ``STATE:NUMBER,...``, or a mapping.
+    It is given as a number, ``COLUMN``, ``COLUMN>=NUMBER``, ``mean:COLUMN``, ``STATE:NUMBER,...``, or a mapping.
 
     Examples
     --------
-    >>> read_reward("downtime").column, read_reward("mean:downtime").mean, read_reward("1").value
+    >>> read_reward("cost", "downtime").column, read_reward("cost", "mean:downtime").mean, read_reward("cost", "1")
     ('downtime', True, 1.0)
-    >>> read_reward("worn:1,(0,1):2.5").value
+    >>> read_reward("cost", "worn:1,(0,1):2.5")
     {'worn': 1.0, '(0,1)': 2.5}
-    >>> read_reward("pay>=-20").column, read_reward("pay>=-20").least
+    >>> read_reward("cost", "pay>=-20").column, read_reward("cost", "pay>=-20").least
     ('pay', -20.0)
     """
     if not isinstance(given, str):
-        return ReadReward(value=given)
+        return given
     text = given.strip()
     if header is not None and text in header:
-        return ReadReward(text)
+        return RewardColumn(name, text)
     if text.startswith(MEAN):
-        return ReadReward(text.removeprefix(MEAN), mean=True)
+        return RewardColumn(name, text.removeprefix(MEAN), mean=True)
     number = _number(text)
     if number is not None:
-        return ReadReward(value=number)
+        return number
     bounded = LEAST.fullmatch(text)
     if bounded is not None:
-        return ReadReward(bounded[1].strip(), least=_number(bounded[2]))
+        return RewardColumn(name, bounded[1].strip(), least=_number(bounded[2]))
     entries = [ENTRY.fullmatch(part) for part in split(text)]
     if entries and all(entries):
         found = ((entry[1].strip(), _number(entry[2])) for entry in entries if entry is not None)
-        return ReadReward(value={state: value for state, value in found if value is not None})
-    return ReadReward(text)
+        return {state: value for state, value in found if value is not None}
+    return RewardColumn(name, text)
 
 
 def split(text: str) -> list[str]:
@@ -117,7 +110,7 @@ class _Column:
         return [say(DiagnosticCode.UNREADABLE, values=self._unread, column=self.column, first=self._first)]
 
 
-class Flags(_Column):
+class LabelColumn(_Column):
     """A column that says yes or no of a state: of that in which a row starts (0), or of that to which it leads (2)."""
 
     def __init__(self, label: str, column: str, *, of: int) -> None:
@@ -166,12 +159,12 @@ class Flags(_Column):
         return [state for state, (_, said) in self._said.items() if said]
 
 
-class Paid(_Column):
+class RewardColumn(_Column):
     """A column of numbers: what is paid on a transition, the same whenever it is taken; or its mean."""
 
     def __init__(self, reward: str, column: str, *, mean: bool = False, least: float | None = None) -> None:
         super().__init__(column)
-        self.reward, self._mean, self._least = reward, mean, least
+        self.reward, self.mean, self._least = reward, mean, least
         self._values: dict[Triple, tuple[Any, float]] = {}
         self._sums: dict[Triple, tuple[float, int]] = {}
         self._missing: set[Triple] = set()
@@ -180,13 +173,13 @@ class Paid(_Column):
     def take(self, triple: Triple, value: Any) -> None:
         """Take in what a row says."""
         before = self._values.get(triple)
-        if before is not None and before[0] == value and not self._mean:
+        if before is not None and before[0] == value and not self.mean:
             return
         number = _number(value)
         if number is None:
             self._reject(value)
             self._missing.add(triple)
-        elif self._mean:
+        elif self.mean:
             total, count = self._sums.get(triple, (0.0, 0))
             self._sums[triple] = total + number, count + 1
         elif before is None:
@@ -196,7 +189,7 @@ class Paid(_Column):
 
     def check(self, name: str, *, strict: bool) -> None:
         """Raise `FormatError` if the column has no number, or not always the same, for a transition."""
-        if self._mean:
+        if self.mean:
             self._values = {triple: ("", total / count) for triple, (total, count) in self._sums.items()}
         missing = [triple for triple in self._missing if triple not in self._values]
         if self._unread and (strict or missing):
@@ -230,7 +223,7 @@ class Paid(_Column):
     @property
     def statements(self) -> tuple[Statement, ...]:
         """What must be true, or stands against it, where this reward is asked for."""
-        if self._mean:
+        if self.mean:
             return (say(Code.MEAN, reward=self.reward),)
         if self._unread:
             bad = {"values": self._unread, "first": self._first}

@@ -130,9 +130,7 @@ class FileFeed(Feed):
         self._check_size(file, offset)
         if known is None or self.prefix.offset != offset or self.prefix.digest != known["prefix"]:
             file.seek(0)
-            self.prefix = Prefix()
-            for block in blocks(file, offset):
-                self.prefix.extend(block)
+            self.prefix = Prefix.of(blocks(file, offset))
             if known is not None:
                 self.prefix.compare(known, self.name)
         file.seek(offset)

@@ -13,7 +13,7 @@ from umdp.model import Graph
 from umdp.source.logs.extra_columns import RewardOf
 from umdp.source.logs.json_reader import JsonReader
 from umdp.source.logs.line_stream import Feed, FileFeed, PipeFeed
-from umdp.source.logs.log_graph import Shown, Wanted, show
+from umdp.source.logs.log_graph import GraphOptions, LogGraph, show
 from umdp.source.logs.opening import OBJECTS, SniffingReader, files_of, open_reader
 from umdp.source.logs.reader import Reader
 from umdp.source.logs.recorded_data import Recorded
@@ -112,9 +112,9 @@ class Log(Recorded):
         if rejected is not None:
             _check_apart(path, rejected)
         self._note: list[str] = []
-        shown: Shown | None = None
+        shown: LogGraph | None = None
         if graph is None:
-            wanted = Wanted(labels or {}, rewards or {}, initial, terminal, rest, on_error == "fail")
+            wanted = GraphOptions(labels or {}, rewards or {}, initial, terminal, rest, on_error == "fail")
             shown = show(reader, wanted)
             graph = shown.graph
             self._graph_from = "observed"
@@ -209,7 +209,7 @@ def graph_of_log(
     """
     reader = open_reader(path, columns, state_of)
     try:
-        return show(reader, Wanted(labels or {}, rewards or {}, initial, terminal, rest)).graph
+        return show(reader, GraphOptions(labels or {}, rewards or {}, initial, terminal, rest)).graph
     finally:
         reader.close()
 

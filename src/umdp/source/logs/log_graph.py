@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import REST, Graph, Rewards
-from umdp.source.logs.extra_columns import Flags, Paid, RewardOf, Triple, per_state, read_reward
+from umdp.source.logs.extra_columns import LabelColumn, RewardColumn, RewardOf, Triple, per_state, read_reward
 from umdp.source.logs.reader import Reader
 from umdp.source.logs.rejected import Cause
 from umdp.source.logs.row_decoding import Carry, Outcome, decode
@@ -21,7 +21,7 @@ from umdp.source.lookup import Lookup, Memo
 from umdp.source.observed_graph import LabelOf, ObservedGraph, Transition, label_members
 from umdp.statements import Code, DiagnosticCode, Statement, Unlisted, say
 
-__all__ = ["BEGIN", "OBSERVED", "START", "Shown", "Wanted", "show"]
+__all__ = ["BEGIN", "OBSERVED", "START", "GraphOptions", "LogGraph", "show"]
 
 START, BEGIN = "the beginning", "begin"
 OBSERVED = "observed"
@@ -30,7 +30,7 @@ COLUMN, NEXT = "column:", "next:"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class GraphOptions:
     """What a graph made from a log is to have.
 
     Attributes
@@ -52,7 +52,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class LogGraph:
     """A graph made from a log.
 
     Attributes
@@ -77,34 +77,27 @@ class Shown:
     named: bool
 
 
-def show(reader: Reader, wanted: Wanted) -> Shown:
+def show(reader: Reader, wanted: GraphOptions) -> LogGraph:
     """Return the graph of what a log shows; malformed rows are passed over, to be dealt with when the log is counted."""
     flags = {name: _flags(name, given) for name, given in wanted.labels.items()}
-    meant = {name: read_reward(given, reader.header) for name, given in wanted.rewards.items()}
-    paid = {
-        name: Paid(name, given.column, mean=given.mean, least=given.least)
-        for name, given in meant.items()
-        if given.column
-    }
-    gathered: list[Flags | Paid] = [*(each for own in flags.values() for each in own), *paid.values()]
+    meant = {name: read_reward(name, given, reader.header) for name, given in wanted.rewards.items()}
+    paid = {name: given for name, given in meant.items() if isinstance(given, RewardColumn)}
+    gathered: list[LabelColumn | RewardColumn] = [*(each for own in flags.values() for each in own), *paid.values()]
     seen = _seen(reader, gathered, strict=wanted.strict)
     said = [] if reader.ends is None else _judge_ends(seen, reader.ends)
     if wanted.terminal is not None:
         seen.make_terminal(wanted.terminal)
         said.append(say(Code.TERMINAL))
-    slips = _slips(seen, wanted, flags) if wanted.rest else {}
+    labels: dict[str, Any] = {name: _marked(given, flags[name]) for name, given in wanted.labels.items()}
+    slips = _slips(seen, wanted.initial, labels) if wanted.rest else {}
     if slips:
         seen = seen.without(slips)
     first: Any = next(iter(seen.number)) if wanted.initial is None else str(wanted.initial)
     drawn = first == OBSERVED and OBSERVED not in seen.number
     if drawn:
         first = _begin(seen, reader, rest=wanted.rest)
-    labels: dict[str, Any] = {"end": seen.ending, "unexplored": seen.unexplored}
-    for name, given in wanted.labels.items():
-        labels[name] = _marked(given, flags[name])
-    rewards = {}
-    for name, read in meant.items():
-        rewards[name] = _reward(name, paid[name] if read.column else read.value, seen, rest=wanted.rest)
+    labels = {"end": seen.ending, "unexplored": seen.unexplored, **labels}
+    rewards = {name: _reward(name, given, seen, rest=wanted.rest) for name, given in meant.items()}
     graph = seen.graph(first, labels=labels, rewards=rewards, rest=wanted.rest)
     notes = [note for each in gathered for note in each.notes()]
     if reader.ends is not None and (open_ends := seen.ending & ~seen.terminal).any():
@@ -124,12 +117,12 @@ def show(reader: Reader, wanted: Wanted) -> Shown:
     left = np.zeros(graph.states, np.bool_)
     left[: len(seen.number)] = ~(seen.unexplored | seen.terminal)
     named = reader.names_trajectories
-    return Shown(
+    return LogGraph(
         graph, _starts(graph) if drawn else None, tuple(notes), assumed, known, left, wanted.initial is None, named
     )
 
 
-def _seen(reader: Reader, gathered: Sequence[Flags | Paid], *, strict: bool) -> ObservedGraph:
+def _seen(reader: Reader, gathered: Sequence[LabelColumn | RewardColumn], *, strict: bool) -> ObservedGraph:
     """Go through a log once: every transition, and what some columns say of it."""
     reader.begin()
     seen = ObservedGraph()
@@ -172,7 +165,7 @@ def _nothing(reader: Reader) -> FormatError:
     return FormatError(f"{why}, and no other row can be read either; {remedy}", path=place)
 
 
-def _slips(seen: ObservedGraph, wanted: Wanted, flags: Mapping[str, Sequence[Flags]]) -> dict[str, str]:
+def _slips(seen: ObservedGraph, initial: str | int | None, labels: Mapping[str, LabelOf]) -> dict[str, str]:
     """Return states that are slips of the pen, and what was meant: never left, of no label, and nearly named like one that was.
 
     Nothing is lost by not listing them: what follows them is not known, so that they are "anything else" in any case.
@@ -182,10 +175,9 @@ def _slips(seen: ObservedGraph, wanted: Wanted, flags: Mapping[str, Sequence[Fla
     found: dict[str, str] = {}
     for s in np.flatnonzero(seen.unexplored & ~seen.ending):
         close = difflib.get_close_matches(names[s], left, 1, 0.6) if _plain(names[s]) and len(found) < FEW else []
-        if close and names[s] != str(wanted.initial):
+        if close and names[s] != str(initial):
             found[names[s]] = close[0]
-    labelled = {name: _marked(given, flags[name]) for name, given in wanted.labels.items()}
-    kept = [label_members(name, given, list(seen.number)) for name, given in labelled.items()]
+    kept = [label_members(name, given, list(seen.number)) for name, given in labels.items()]
     return {name: near for name, near in found.items() if not any(each[seen.number[name]] for each in kept)}
 
 
@@ -195,17 +187,17 @@ def _plain(name: str) -> bool:
     )  # numbers are near each other and mean another
 
 
-def _flags(name: str, given: LabelOf) -> list[Flags]:
+def _flags(name: str, given: LabelOf) -> list[LabelColumn]:
     if callable(given) or isinstance(given, str):
         return []
     own = [each for each in given if isinstance(each, str)]
     return [
-        *(Flags(name, each.removeprefix(COLUMN), of=0) for each in own if each.startswith(COLUMN)),
-        *(Flags(name, each.removeprefix(NEXT), of=2) for each in own if each.startswith(NEXT)),
+        *(LabelColumn(name, each.removeprefix(COLUMN), of=0) for each in own if each.startswith(COLUMN)),
+        *(LabelColumn(name, each.removeprefix(NEXT), of=2) for each in own if each.startswith(NEXT)),
     ]
 
 
-def _marked(given: LabelOf, flags: Sequence[Flags]) -> Any:
+def _marked(given: LabelOf, flags: Sequence[LabelColumn]) -> Any:
     """Return a label without its columns, which have been read."""
     if callable(given) or isinstance(given, str) or not flags:
         return given
@@ -213,7 +205,9 @@ def _marked(given: LabelOf, flags: Sequence[Flags]) -> Any:
     return [*rest, *(state for each in flags for state in each.members)]
 
 
-def _reward(name: str, given: Paid | float | Mapping[str, float], seen: ObservedGraph, *, rest: bool) -> Rewards:
+def _reward(
+    name: str, given: RewardColumn | float | Mapping[str, float], seen: ObservedGraph, *, rest: bool
+) -> Rewards:
     """Return a reward structure; what a column says is paid on transitions.
 
     The way to "anything else" pays the least, and so does every step from then on; or nothing, if that is less: it may be over.
@@ -223,7 +217,7 @@ def _reward(name: str, given: Paid | float | Mapping[str, float], seen: Observed
         paid = per_state(name, given, states)
         return Rewards(state=np.append(paid, paid.min(initial=0.0)) if rest else paid)
     rows = seen.transitions(rest=rest)
-    if not isinstance(given, Paid):
+    if not isinstance(given, RewardColumn):
         return Rewards(choice=np.array([_by_rule(given, row[0]) for row in rows]))
     return Rewards(transition=np.array([_by_column(given, each) for row in rows for each in row]))
 
@@ -235,7 +229,7 @@ def _by_rule(paid: float, first: Transition) -> float:
     return min(paid, 0.0) if first.successor is None else 0.0  # None is "anything else"
 
 
-def _by_column(paid: Paid, each: Transition) -> float:
+def _by_column(paid: RewardColumn, each: Transition) -> float:
     if paid.knows(each[:3]):
         return paid.value(each[:3])
     if each.successor is not None or each.state == START:

@@ -134,10 +134,6 @@ class SeveralReader(Reader):
         """Return what a row of the file at hand says as far as it can be read."""
         return self._reader.cells(raw)
 
-    def wait(self, seconds: float) -> None:
-        """Wait for more rows in the last file."""
-        self._reader.wait(seconds)
-
     def close(self) -> None:
         """Close the file at hand."""
         self._reader.close()

@@ -90,11 +90,8 @@ class ParquetReader(Reader):
 
     @cached_property
     def _prefix(self) -> Prefix:
-        prefix = Prefix()
         with opened(self._path) as file:
-            for block in blocks(file, os.fstat(file.fileno()).st_size):
-                prefix.extend(block)
-        return prefix
+            return Prefix.of(blocks(file, os.fstat(file.fileno()).st_size))
 
     def read(self) -> Chunk | None:
         """Return the next slice of rows."""

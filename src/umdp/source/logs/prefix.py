@@ -24,7 +24,7 @@ class Prefix:
     >>> prefix.extend(b"a,b\n" * 3000)
     >>> prefix.offset
     12000
-    >>> Prefix().check([b"a,b\n" * 2000, b"x,y\n" * 1000], prefix.state(), "log.csv")
+    >>> Prefix.of([b"a,b\n" * 2000, b"x,y\n" * 1000]).compare(prefix.state(), "log.csv")
     Traceback (most recent call last):
     ...
     umdp.errors.FormatError: log.csv: this is not the data the run began with: ... differ ...
@@ -35,6 +35,14 @@ class Prefix:
         self._sum = sha256()
         self._points: list[tuple[int, str]] = []
         self._step = FIRST
+
+    @classmethod
+    def of(cls, blocks: Iterable[bytes]) -> Prefix:
+        """Return the checksum of all of some blocks."""
+        prefix = cls()
+        for block in blocks:
+            prefix.extend(block)
+        return prefix
 
     def extend(self, data: bytes | memoryview) -> None:
         """Take in the bytes that follow."""
@@ -56,15 +64,8 @@ class Prefix:
         return self._sum.hexdigest()
 
     def state(self) -> dict[str, object]:
-        """Return what `check` needs."""
+        """Return what `compare` needs."""
         return {"prefix": self.digest, "points": [f"{offset} {digest}" for offset, digest in self._points]}
-
-    def check(self, blocks: Iterable[bytes], state: object, name: str) -> Prefix:
-        """Take in all blocks and return this checksum; raise `FormatError` if it is not that of a state."""
-        for block in blocks:
-            self.extend(block)
-        self.compare(state, name)
-        return self
 
     def compare(self, state: object, name: str) -> None:
         """Raise `FormatError`, saying where the data differ, if a state has another checksum."""

@@ -17,7 +17,7 @@ from umdp.source.logs.counting import LONGEST, RowCounter
 from umdp.source.logs.data_tests import DataTests
 from umdp.source.logs.duplicate_names import numbers_of
 from umdp.source.logs.initial_states import Beginnings
-from umdp.source.logs.log_graph import Shown
+from umdp.source.logs.log_graph import LogGraph
 from umdp.source.logs.reader import Reader
 from umdp.source.logs.rejected import FEW, Cause, Kind, OnError, RejectedRows
 from umdp.source.logs.row_decoding import Carry, Rows, decode
@@ -57,7 +57,7 @@ class Recorded(Source):
         on_error: OnError,
         rejected: str | os.PathLike[str] | None,
         longest: int = LONGEST,
-        shown: Shown | None = None,
+        shown: LogGraph | None = None,
     ) -> None:
         self.graph = graph.graph
         self._reader = reader
