@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -322,7 +322,7 @@ def positions(env: Any, states: int) -> Mapping[str, NDArray[np.int64]]:
     decode = getattr(bare, "decode", None)
     try:
         if callable(decode):
-            rows = [_numbers(decode(state)) for state in range(states)]
+            rows = [[int(part) for part in decode(state)] for state in range(states)]
             if {len(row) for row in rows} != {4}:
                 return {}
             y, x, passenger, destination = np.array(rows, dtype=np.int64).T
@@ -333,7 +333,3 @@ def positions(env: Any, states: int) -> Mapping[str, NDArray[np.int64]]:
     if height < 1 or width < 1 or height * width != states:
         return {}
     return {"x": np.arange(states) % width, "y": np.arange(states) // width}
-
-
-def _numbers(decoded: Iterable[Any]) -> list[int]:
-    return [int(part) for part in decoded]

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from umdp.errors import FormatError, ModelError
 from umdp.model import Graph
@@ -20,10 +20,11 @@ from umdp.source.logs.recorded_data import Recorded
 from umdp.source.logs.rejected import OnError
 from umdp.source.observed_graph import LabelOf
 from umdp.source.resolve import STANDARD_INPUT
-from umdp.statements import DiagnosticCode, Unlisted, say
+from umdp.statements import DiagnosticCode, say
 
-__all__ = ["Log", "Stream", "allowed_graph", "graph_of_log", "open_log"]
+__all__ = ["Log", "Stream", "allowed_graph", "graph_of_log", "open_log", "table_of"]
 
+Table = TypeVar("Table")
 GIVEN = "labels, rewards, initial and terminal are for a graph made from the log; the graph that was given has its own"
 
 
@@ -111,28 +112,17 @@ class Log(Recorded):
         reader = open_reader(path, columns, state_of, block)
         if rejected is not None:
             _check_apart(path, rejected)
-        self._note: list[str] = []
         shown: LogGraph | None = None
         if graph is None:
-            wanted = GraphOptions(labels or {}, rewards or {}, initial, terminal, rest, on_error == "fail")
-            shown = show(reader, wanted)
+            shown = show(reader, GraphOptions(labels or {}, rewards or {}, initial, terminal, rest, on_error == "fail"))
             graph = shown.graph
-            self._graph_from = "observed"
-            origin = say(
-                DiagnosticCode.LOG_GRAPH,
-                name=reader.name,
-                states=graph.states,
-                transitions=graph.transitions,
-                unlisted=Unlisted.COUNTED if rest else Unlisted.MISSING,
-            )
-            self._note = [origin, *shown.notes]
         elif labels or rewards or initial is not None or terminal is not None:
             raise ModelError(GIVEN)
         super().__init__(reader, graph, on_error=on_error, rejected=rejected, shown=shown)
 
     def report(self) -> list[str]:
         """Return where the graph is from, what was rejected, and what is unusual about the data."""
-        return [*self._note, *super().report()]
+        return [*(() if self._shown is None else self._shown.notes), *super().report()]
 
 
 def open_log(
@@ -172,18 +162,22 @@ def _check_apart(path: Any, rejected: str | os.PathLike[str]) -> None:
             raise FormatError("the log is read from this file; write rejected rows to another", path=rejected)
 
 
+def table_of(read: Callable[[Mapping[str, str] | None], Table], columns: Mapping[str, str] | None) -> Table:
+    """Return what is read of a table of state, action and next state, whose columns may have the names they have in a log."""
+    try:
+        return read(None)
+    except FormatError:
+        if not columns:
+            raise
+    return read({role: column for role, column in columns.items() if role in ("state", "action", "next")})
+
+
 def allowed_graph(path: str | os.PathLike[str], columns: Mapping[str, str] | None = None, **wanted: Any) -> Graph:
     """Return the graph that a table of state, action and next state lists: all of what can happen, and nothing else.
 
     Columns may have the names they have in a log. Labels, rewards, initial and terminal are as for `Log`.
     """
-    try:
-        return graph_of_log(path, rest=False, **wanted)
-    except FormatError:
-        if not columns:
-            raise
-    named = {role: column for role, column in columns.items() if role in ("state", "action", "next")}
-    return graph_of_log(path, columns=named, rest=False, **wanted)
+    return table_of(lambda named: graph_of_log(path, columns=named, rest=False, **wanted), columns)
 
 
 def graph_of_log(

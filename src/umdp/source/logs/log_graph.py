@@ -16,7 +16,6 @@ from umdp.source.logs.extra_columns import LabelColumn, RewardColumn, RewardOf, 
 from umdp.source.logs.reader import Reader
 from umdp.source.logs.rejected import Cause
 from umdp.source.logs.row_decoding import Carry, Outcome, decode
-from umdp.source.logs.trajectory_ends import RecordingEnds
 from umdp.source.lookup import Lookup, Memo
 from umdp.source.observed_graph import LabelOf, ObservedGraph, Transition, label_members
 from umdp.statements import Code, DiagnosticCode, Statement, Unlisted, say
@@ -84,7 +83,10 @@ def show(reader: Reader, wanted: GraphOptions) -> LogGraph:
     paid = {name: given for name, given in meant.items() if isinstance(given, RewardColumn)}
     gathered: list[LabelColumn | RewardColumn] = [*(each for own in flags.values() for each in own), *paid.values()]
     seen = _seen(reader, gathered, strict=wanted.strict)
-    said = [] if reader.ends is None else _judge_ends(seen, reader.ends)
+    said = []
+    if reader.ends is not None:
+        seen.believed = reader.ends.says_of_states
+        said = [say(Code.ENDS, column=reader.ends.column)] if seen.terminal.any() else []
     if wanted.terminal is not None:
         seen.make_terminal(wanted.terminal)
         said.append(say(Code.TERMINAL))
@@ -99,7 +101,14 @@ def show(reader: Reader, wanted: GraphOptions) -> LogGraph:
     labels = {"end": seen.ending, "unexplored": seen.unexplored, **labels}
     rewards = {name: _reward(name, given, seen, rest=wanted.rest) for name, given in meant.items()}
     graph = seen.graph(first, labels=labels, rewards=rewards, rest=wanted.rest)
-    notes = [note for each in gathered for note in each.notes()]
+    origin = say(
+        DiagnosticCode.LOG_GRAPH,
+        name=reader.name,
+        states=graph.states,
+        transitions=graph.transitions,
+        unlisted=Unlisted.COUNTED if wanted.rest else Unlisted.MISSING,
+    )
+    notes = [origin, *(note for each in gathered for note in each.notes())]
     if reader.ends is not None and (open_ends := seen.ending & ~seen.terminal).any():
         notes.append(
             say(
@@ -144,12 +153,6 @@ def _seen(reader: Reader, gathered: Sequence[LabelColumn | RewardColumn], *, str
     for each in gathered:
         each.check(reader.name, strict=strict)
     return seen
-
-
-def _judge_ends(seen: ObservedGraph, ends: RecordingEnds) -> list[Statement]:
-    """Decide whether ends say something of states; return what must be true where they do."""
-    seen.believed = ends.says_of_states
-    return [say(Code.ENDS, column=ends.column)] if seen.terminal.any() else []
 
 
 def _nothing(reader: Reader) -> FormatError:

@@ -6,7 +6,7 @@ import os
 import time
 from bisect import bisect_left
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -40,12 +40,10 @@ class Recorded(Source):
     Parameters
     ----------
     reader, graph, on_error, rejected : see `umdp.source.Log`
-    longest : rows of one trajectory after which a batch ends in the middle of it
     shown : what the graph was made of, if it was made from the log
     """
 
     interactive: ClassVar[bool] = False
-    _graph_from: Literal["given", "observed"] = "given"
     _follow: bool = False
     _patience = _poll = 0.05
 
@@ -56,7 +54,6 @@ class Recorded(Source):
         *,
         on_error: OnError,
         rejected: str | os.PathLike[str] | None,
-        longest: int = LONGEST,
         shown: LogGraph | None = None,
     ) -> None:
         self.graph = graph.graph
@@ -64,7 +61,7 @@ class Recorded(Source):
         self._rejected = RejectedRows(reader.name, on_error, rejected)
         self._memo = Memo(Lookup(self.graph))
         self._tests = DataTests(self._memo.lookup)
-        self._longest, self._shown = longest, shown
+        self._longest, self._shown = LONGEST, shown
         left = np.ones(self.graph.states, np.bool_) if shown is None else shown.left
         self._beginnings = Beginnings(self._memo.lookup, left)
         self._kept: dict[str, Any] | None = None
@@ -221,7 +218,7 @@ class Recorded(Source):
             findings = findings if uneven is None else (uneven, *findings)
             malformed = 0
         return Provenance(
-            graph=self._graph_from,
+            graph="given" if self._shown is None else "observed",
             rest=self.graph.rest is not None,
             unlisted=rejected["unlisted"],
             rejected=malformed,

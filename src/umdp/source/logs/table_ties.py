@@ -8,6 +8,7 @@ from typing import Any
 
 from umdp.errors import FormatError
 from umdp.source.logs.extra_columns import Triple
+from umdp.source.logs.log import table_of
 from umdp.source.logs.opening import open_reader
 
 __all__ = ["tie_of_table"]
@@ -20,14 +21,7 @@ def tie_of_table(
 
     A choice whose class is empty is not tied. Where several outcomes lead to one state, the table has a row for each of them.
     """
-    try:
-        found = _read(path, names, None)
-    except FormatError:
-        if not columns:
-            raise
-        found = _read(
-            path, names, {role: each for role, each in columns.items() if role in ("state", "action", "next")}
-        )
+    found = table_of(lambda named: _read(path, names, named), columns)
     return lambda state, action, successor: found.get((state, action, successor))
 
 
