@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import FormatError
-from umdp.source.logs.line_reader import Columns, LineReader, Lines
+from umdp.source.logs.line_reader import LineReader, Lines, RowColumns
 from umdp.source.logs.line_stream import Feed
 from umdp.source.logs.reader import choose_columns
 from umdp.source.logs.rejected import Cause, Fault
@@ -74,14 +74,14 @@ class CsvReader(LineReader):
         """Go to the line after the header."""
         return self._begin(self._body, 1)
 
-    def _columns(self, held: list[str]) -> Columns:
+    def _columns(self, held: list[str]) -> RowColumns:
         """Return what rows say, by all of their fields, row after row."""
         width = self._width
         state, action, successor = (held[column::width] for column in self._triple)
         names = None if self._trajectory is None else held[self._trajectory :: width]
         flags = {role: _flagged(held[column::width]) for role, column in self._final.items()}
         extra = [held[self.header.index(column) :: width] for column in self._extra]
-        return Columns(zip(state, action, successor, strict=True), names, flags, extra)
+        return RowColumns(zip(state, action, successor, strict=True), names, flags, extra)
 
     def _sound(self, cells: list[str]) -> bool:
         """Whether no row lacks a state or an action, or has something else where it must say yes or no."""

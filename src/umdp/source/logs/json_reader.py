@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from umdp.errors import in_a_sentence, misfit
-from umdp.source.logs.line_reader import Columns, LineReader, Lines
+from umdp.source.logs.line_reader import LineReader, Lines, RowColumns
 from umdp.source.logs.line_stream import Feed
 from umdp.source.logs.reader import COLUMNS, choose_columns
 from umdp.source.logs.rejected import Cause, Fault
@@ -73,7 +73,7 @@ class JsonReader(LineReader):
         names = {role: self._keys[role] for role in ("state", "action", "next")}
         return {role: str(said[key]) for role, key in names.items() if key in said} if isinstance(said, dict) else {}
 
-    def _columns(self, held: list[Any]) -> Columns:
+    def _columns(self, held: list[Any]) -> RowColumns:
         """Return what rows say."""
         flags = {"end": np.fromiter(map(_over, held), np.bool_, len(held))}
         for role, said in (("terminated", _terminated), ("truncated", _truncated)):
@@ -86,7 +86,7 @@ class JsonReader(LineReader):
         extra = [list(map(operator.attrgetter(name), held)) for name in self._extra]
         names = list(map(_trajectory, held))
         self.names_trajectories = self.names_trajectories and None not in names
-        return Columns(map(_triple, held), names, flags, extra)
+        return RowColumns(map(_triple, held), names, flags, extra)
 
     def _plain(self, lines: Lines) -> list[Any] | None:
         """Return all rows, if no line needs a second look."""

@@ -16,7 +16,7 @@ from umdp.source.logs.rejected import Fault
 from umdp.source.logs.row_decoding import Chunk, Triple
 from umdp.source.logs.trajectory_ends import over_and_final
 
-__all__ = ["Columns", "LineReader", "Lines"]
+__all__ = ["LineReader", "Lines", "RowColumns"]
 
 Array = NDArray[Any]
 
@@ -64,7 +64,7 @@ class Lines:
         return {"offset": self._offset + self.end(taken), "line": self._line + taken}
 
 
-class Columns(NamedTuple):
+class RowColumns(NamedTuple):
     """What rows say: their triples, the names of their trajectories, the flags that say that these are over, other columns."""
 
     triples: Iterable[Triple]
@@ -93,7 +93,7 @@ class LineReader(Reader):
         """Return what a line holds, or what is wrong with it."""
 
     @abstractmethod
-    def _columns(self, held: list[Any]) -> Columns:
+    def _columns(self, held: list[Any]) -> RowColumns:
         """Return what lines that are rows say, by what they hold."""
 
     @property

@@ -36,9 +36,7 @@ class MinariReader(Reader):
         self._dataset, self._state_of = dataset, state_of
         self.name = str(getattr(getattr(dataset, "spec", None), "dataset_id", "data set"))
         self._episodes = int(dataset.total_episodes)
-        self._episode = self._step = 0
-        self._ahead: Iterator[Any] | None = None
-        self._prefix, self._summed = Prefix(), 0
+        self.begin()
         self.ends = RecordingEnds("terminations", told_apart=True)
 
     @property
@@ -48,7 +46,8 @@ class MinariReader(Reader):
 
     def begin(self) -> dict[str, int]:
         """Go to the first episode."""
-        self._episode, self._step, self._ahead = 0, 0, None
+        self._episode = self._step = 0
+        self._ahead: Iterator[Any] | None = None
         self._prefix, self._summed = Prefix(), 0
         return {"episode": 0, "step": 0}
 
