@@ -24,6 +24,13 @@ WAIT = 16  # visits before a choice is followed, where there are more outcomes t
 STRENGTHS = np.array([8.0, 64.0])  # rows of a bucket that weigh as much as all rows of the choice; the mean is taken
 PARTS = 4.0 ** -np.arange(10)  # the part of the choices that depends on the past; the mean is taken
 UNFIT = "what was kept of the test of the Markov property does not fit the graph; start the run again"
+# Of what is remembered (`markov_kernels.Followed`) the axes, as they are named there, and what is there before the first row.
+LAYOUT: dict[str, tuple[str, Any]] = {
+    "visits": ("C", 0), "slot_of": ("C", -1), "begin": ("M", 0), "rank_of": ("T", -1), "owner": ("M", -1), "ids": ("2MB", -2),
+    "last": ("M", 0), "known": ("M2", 0), "total": ("R", 0), "base": ("R", 0), "member": ("R", -1),
+    "counts": ("PRB", np.int32(0)), "sums": ("PMB", np.int32(0)), "gains": ("PMJ", 0.0), "now": ("5", 0), "used": ("2", 0),
+}  # fmt: skip
+DERIVED = ("slot_of", "rank_of")  # made of the others
 FIRST, AGAIN = 64, 1.125  # rows before the first look, and how much longer the data are at the next
 
 
@@ -101,27 +108,17 @@ class MarkovTest:
 
         self.finding: MarkovFinding | None = None
         self.rows, self._next = 0, FIRST
-        graph, pasts = self._graph, len(PastFeature)
+        graph = self._graph
         room = min(graph.transitions, ROOM)
-        slots = min(graph.choices, room)
+        sizes = {"C": graph.choices, "T": graph.transitions, "M": min(graph.choices, room), "R": room}
+        sizes |= {"B": BUCKETS, "P": len(PastFeature), "J": STRENGTHS.size}
         self._kept = Followed(
-            visits=np.zeros(graph.choices, np.int64),
-            slot_of=np.full(graph.choices, -1, np.int64),
-            begin=np.zeros(slots, np.int64),
-            rank_of=np.full(graph.transitions, -1, np.int64),
-            owner=np.full(slots, -1, np.int64),
-            ids=np.full((2, slots, BUCKETS), -2, np.int64),
-            last=np.zeros(slots, np.int64),
-            known=np.zeros((slots, 2), np.int64),
-            total=np.zeros(room, np.int64),
-            base=np.zeros(room, np.int64),
-            member=np.full(room, -1, np.int64),
-            counts=np.zeros((pasts, room, BUCKETS), np.int32),
-            sums=np.zeros((pasts, slots, BUCKETS), np.int32),
-            gains=np.zeros((pasts, slots, STRENGTHS.size)),
-            now=np.array([0, -1, -1, 0, 0], np.int64),
-            used=np.zeros(2, np.int64),
+            **{
+                name: np.full([sizes.get(axis) or int(axis) for axis in axes], fill)
+                for name, (axes, fill) in LAYOUT.items()
+            }
         )
+        self._kept.now[1:3] = -1
 
     def take(self, transition: Array, begins: Array) -> None:
         """Take in rows, in order.
@@ -231,16 +228,11 @@ class MarkovTest:
         """Return what `restore` needs."""
         if self.finding is not None:
             return {"markov_rows": [self.rows], "markov_finding": [int(self.finding.past), str(self.finding.said)]}
-        kept = self._kept
-        slots, places = kept.used.tolist()
-        used = {"ids": slots, "counts": places, "sums": slots, "gains": slots}
-        return {
-            "markov_rows": [self.rows, self._next],
-            **{f"markov_{name}": getattr(kept, name).copy() for name in ("visits", "now", "used")},
-            **{f"markov_{name}": getattr(kept, name)[:slots].copy() for name in ("begin", "owner", "last", "known")},
-            **{f"markov_{name}": getattr(kept, name)[:places].copy() for name in ("total", "base", "member")},
-            **{f"markov_{name}": getattr(kept, name)[:, :size].copy() for name, size in used.items()},
-        }
+        kept = self._kept._asdict()
+        used = dict(zip("MR", kept["used"].tolist(), strict=True))
+        cut = {name: tuple(slice(used.get(axis)) for axis in axes) for name, (axes, _) in LAYOUT.items()}
+        saved = {f"markov_{name}": kept[name][cut[name]].copy() for name in LAYOUT if name not in DERIVED}
+        return {"markov_rows": [self.rows, self._next], **saved}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go back to a state; one that knows nothing of this test begins it, which it may at any time."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -22,10 +24,11 @@ EPISODES = 64  # at most, with the same actions, of which one should differ
 LENGTH = 100  # steps of these
 
 
+@dataclass(frozen=True)
 class Repeats:
     """Plays the same actions again, after resets with equal seeds, with different ones, and without any.
 
-    Parameters
+    Attributes
     ----------
     protocol, tried, state_of : the environment, the actions, and what makes a state of an observation
     seen : what random episodes showed, from which it is judged what chance would hardly repeat
@@ -34,19 +37,17 @@ class Repeats:
     level : the probability that chance makes episodes alike, and they are said to be
     """
 
-    def __init__(
-        self,
-        protocol: Protocol,
-        tried: Sequence[Any],
-        state_of: Callable[[Any], Hashable] | None,
-        seen: Seen,
-        seed: int,
-        steps: int,
-        level: float,
-    ) -> None:
-        self._protocol, self._tried, self._state_of, self._seen = protocol, tried, state_of, seen
-        self._seed, self._steps, self._needed = seed, steps, math.log(1 / level)
-        self._seeds = EpisodeSeeds(seed, RandomStream.REPEAT_EPISODES)
+    protocol: Protocol
+    tried: Sequence[Any]
+    state_of: Callable[[Any], Hashable] | None
+    seen: Seen
+    seed: int
+    steps: int
+    level: float
+
+    @cached_property
+    def _seeds(self) -> EpisodeSeeds:
+        return EpisodeSeeds(self.seed, RandomStream.REPEAT_EPISODES)
 
     def findings(self) -> Iterator[Finding]:
         """Yield what seeds do not do."""
@@ -67,8 +68,8 @@ class Repeats:
 
     def _run(self, seed: int) -> list[Hashable]:
         """Return the states of a run, on through the ends of episodes: a short one may well repeat itself by chance."""
-        rng = generator(self._seed, RandomStream.REPEAT_ACTIONS)
-        moves = self._moves(rng, seed, left := self._steps // (2 * SEEDS) + 1)
+        rng = generator(self.seed, RandomStream.REPEAT_ACTIONS)
+        moves = self._moves(rng, seed, left := self.steps // (2 * SEEDS) + 1)
         run = [move.successor for move in moves]
         while (step := moves[-1].step) is not None and step.last:
             left -= len(moves) - 1
@@ -78,11 +79,11 @@ class Repeats:
 
     def _moves(self, rng: np.random.Generator, seed: int | None, longest: int) -> list[Move]:
         """Return the beginning of an episode and its steps."""
-        return list(islice(random_episode(self._protocol, self._tried, rng, seed, self._state_of), longest + 1))
+        return list(islice(random_episode(self.protocol, self.tried, rng, seed, self.state_of), longest + 1))
 
     def _alike(self, seeds: Sequence[int | None]) -> int | None:
         """Return after how many episodes with the same actions it is no chance that all were alike; None if it may be."""
-        first, surprise, left = None, 0.0, self._steps
+        first, surprise, left = None, 0.0, self.steps
         for number, seed in enumerate(seeds):
             episode = self._episode(seed, min(LENGTH, left))
             left -= len(episode) - 1
@@ -94,7 +95,7 @@ class Repeats:
                 return None
             else:
                 surprise += each
-            if surprise >= self._needed:
+            if surprise >= math.log(1 / self.level):
                 return number + 1
             if left < len(first) - 1:
                 return None
@@ -102,15 +103,15 @@ class Repeats:
 
     def _episode(self, seed: int | None, longest: int) -> list[tuple[Any, Hashable]]:
         """Return the actions of an episode and the states they led to."""
-        moves = self._moves(generator(self._seed, RandomStream.REPEAT_ACTIONS), seed, longest)
+        moves = self._moves(generator(self.seed, RandomStream.REPEAT_ACTIONS), seed, longest)
         return [(move.action, move.successor) for move in moves]
 
     def _surprise(self, episode: list[tuple[Any, Hashable]]) -> float:
         """Return how unlikely an episode is by what was seen, at least: minus the logarithm of its probability."""
         (_, state), *rest = episode
-        surprise = _rare(self._seen.starts.get(state, 0), self._seen.episodes)
+        surprise = _rare(self.seen.starts.get(state, 0), self.seen.episodes)
         for action, successor in rest:
-            came: Mapping[Hashable, int] = self._seen.outcomes.get((state, action), {})
+            came: Mapping[Hashable, int] = self.seen.outcomes.get((state, action), {})
             surprise += _rare(came.get(successor, 0), sum(came.values()))
             state = successor
         return surprise
