@@ -102,7 +102,7 @@ class Environment(Source):
             raise ModelError(f"the initial state must have one choice, the reset, but has {last - first}")
         self._interface = Interface(own, entry, state_of)
         if entry or state_of is not None or actions is not None:
-            self._talk(self._interface)
+            self._attach(self._interface)
         self._protocol = Protocol(env)
         self._lookup = Lookup(self.graph)
         self._truth, self._fatal = truth, on_error == "fail"
@@ -115,7 +115,7 @@ class Environment(Source):
         self._markov = MarkovTest(self.graph)
         self.begin(0)
 
-    def _talk(self, interface: Interface) -> None:
+    def _attach(self, interface: Interface) -> None:
         """Have the graph say how the environment is talked to."""
         self._interface, self.graph = interface, self.graph.with_interface(interface)
 
@@ -192,10 +192,10 @@ class Environment(Source):
     def _episode(self, seed: int, episode: Episode, rows: list[int]) -> int:
         """Play an episode from a seed, add the transitions of the environment to `rows`, and return its steps."""
         observation, _ = self._protocol.reset(seed)
-        graph, talk, state, steps = self.graph, self._interface, self.graph.initial, 0
+        graph, interface, state, steps = self.graph, self._interface, self.graph.initial, 0
         episode.begin()
         start = self._locate(observation, None)
-        if talk.entry:
+        if interface.entry:
             transition, listed = self._follow(int(graph.state_ptr[state]), start, observation)
             rows.append(transition)
             steps += episode.go(int(episode.graph.state_ptr[episode.place]), transition)
@@ -208,7 +208,7 @@ class Environment(Source):
             )
         while (choice := episode.choose()) >= 0:
             own = episode.of_process(choice)
-            step = self._protocol.step(talk.actions[own])
+            step = self._protocol.step(interface.actions[own])
             successor = self._locate(step.observation, step)
             transition, listed = self._follow(own, successor, step.observation)
             rows.append(transition)
@@ -226,11 +226,11 @@ class Environment(Source):
 
     def _locate(self, observation: Any, step: Step | None) -> int:
         """Return the state that an observation stands for, -1 if it is not in the graph; `step` is None after a reset."""
-        talk, key = self._interface, freeze(observation, self._interface.state_of, self._where)
-        if talk.number is not None:
-            if step is not None and step.terminated and talk.ended is not None:
-                key = talk.ended(key, step.reward)
-            return talk.number.get(key, -1)
+        interface, key = self._interface, freeze(observation, self._interface.state_of, self._where)
+        if interface.number is not None:
+            if step is not None and step.terminated and interface.ended is not None:
+                key = interface.ended(key, step.reward)
+            return interface.number.get(key, -1)
         found = self._states.get(key)
         if found is None:
             found = self._lookup.state(key)

@@ -138,7 +138,7 @@ class Gymnasium(Environment):
         )
         if truth is not None or seen is not None:  # rewards of a graph that was given are not the environment's
             number, ended = (None, None) if seen is None else (seen.number, seen.ended)
-            self._talk(Interface(tuple(self._interface.actions), entry, state_of, number, ended, reward_of or float))
+            self._attach(Interface(tuple(self._interface.actions), entry, state_of, number, ended, reward_of or float))
         if seen is not None and "reward" in seen.graph.rewards:
             self._expect(seen.paid, reward_of or float)
         self.name = name

@@ -94,9 +94,7 @@ class Reader(ABC):
         """Let go of files."""
 
 
-def choose_columns(
-    given: Mapping[str, str] | None, present: Sequence[str] | None, name: object, roles: Sequence[str] = COLUMNS
-) -> dict[str, str]:
+def choose_columns(given: Mapping[str, str] | None, present: Sequence[str] | None, name: object) -> dict[str, str]:
     """Return the name of every column to be read; those not `given` are called what they are.
 
     The columns of trajectories and of ends may be missing unless they are given. `present` is None where rows differ.
@@ -108,13 +106,13 @@ def choose_columns(
     """
     given = given or {}
     for role in given:
-        if role not in roles:
+        if role not in COLUMNS:
             raise FormatError(
-                f"the columns are {', '.join(roles)}; there is no role {role}{meant(role, roles)}", path=name
+                f"the columns are {', '.join(COLUMNS)}; there is no role {role}{meant(role, COLUMNS)}", path=name
             )
-    columns = {role: role for role in roles} | dict(given)
+    columns = {role: role for role in COLUMNS} | dict(given)
     taken: dict[str, str] = {}
-    for role in sorted(roles, key=lambda role: role not in given):
+    for role in sorted(COLUMNS, key=lambda role: role not in given):
         other = taken.setdefault(columns[role], role)
         if other == role:
             continue
