@@ -205,9 +205,9 @@ def test_states_from_lists_actions_in_words_and_states_never_seen() -> None:
     assert (played.mean, played.unseen) == (-1.0, 0)
     assert played.lower < -1.0 < played.upper  # rounded outwards
     assert played.upper - played.lower < 1e-12
-    strange = Environment(
-        Corridor(strange=True), source.graph, state_of=lambda o: o[0], actions=source._actions, entry=True
-    )
+    assert source.graph.interface is not None
+    actions = source.graph.interface.actions
+    strange = Environment(Corridor(strange=True), source.graph, state_of=lambda o: o[0], actions=actions, entry=True)
     met = simulate(last.policy, strange, 'Pmax=? [ F "goal" ]', episodes=100)
     assert (met.unseen, met.mean) == (10, 0.9)  # what nobody knows counts as the worst
     earned = simulate(last.policy, strange, COST, episodes=100)
