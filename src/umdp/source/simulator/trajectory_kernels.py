@@ -110,27 +110,13 @@ def simulate(
 
     `random` (4,) is the state of the generator.
     """
-    choice_ptr, only = process.choice_ptr, behaviour.only
+    state_ptr, choice_ptr, successor, edges = process.state_ptr, process.choice_ptr, process.successor, process.edges
+    share, only = behaviour.share, behaviour.only
     narrow = trajectories * until.horizon > 4 * only.size
     for s in range(only.size):
         narrow = narrow and only[s] >= 0 and choice_ptr[only[s] + 1] - choice_ptr[only[s]] <= NARROW
     if narrow:
         return _simulate_narrow(process, only, until, trajectories, random, tally)
-    return _simulate_any(process, behaviour, until, trajectories, random, tally)
-
-
-@kernel(allocates=False)
-def _simulate_any(
-    process: Process,
-    behaviour: Behaviour,
-    until: TrajectoryEnd,
-    trajectories: int,
-    random: Array,
-    tally: TransitionCounts,
-) -> tuple[int, int, bool]:
-    """Do what `simulate` does, whatever the process and the behaviour are."""
-    state_ptr, choice_ptr, successor, edges = process.state_ptr, process.choice_ptr, process.successor, process.edges
-    share, only = behaviour.share, behaviour.only
     halt, horizon, quota = until.halt, until.horizon, until.quota
     counts, taken = tally.counts, tally.taken
     drawn, steps, full = 0, 0, False
