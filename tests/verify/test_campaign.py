@@ -42,7 +42,7 @@ COST = learning.SpentLevels.cost
         (learning.ProvedIntervals, "check", lambda _: None, "learned", 100),
         (plays, "mixture_rules_out", lambda *_: True, "evidence", 50),
         (Row, "cut", lambda *_: False, "sums", 1000),
-        (Arena, "check_lower", lambda self, bound: vector(bound.value, "lower", self.unit), "model", 1000),
+        (Arena, "check", lambda self, bound, upper: vector(bound.value, "side", self.unit), "model", 1000),
     ],
     ids=["half the price", "any counts", "any bounds", "any plays", "cut transitions", "any vector"],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -11,16 +12,16 @@ from typing import Any
 from umdp.errors import FormatError, SpecError
 from umdp.spec import Spec
 from umdp.statements import Refusal, Statement
-from umdp.verify.document import FORMAT, VERSION, Bound, Document, Model, load, parse
+from umdp.verify.document import FORMAT, VERSION, Bound, Document, load, parse
 from umdp.verify.induction import Arena, Refused
-from umdp.verify.one_step import OneStep, TotalArena, check_average, check_discounted
+from umdp.verify.one_step import OneStep
 from umdp.verify.premise import Assumption, plain
 from umdp.verify.property import Question, objective
 from umdp.verify.qualitative import ByGraph, SearchGraph, decide
 from umdp.verify.rationals import Number, double
 from umdp.verify.step_bounded import induct
 
-__all__ = ["Verdict", "judge", "possible", "prove_side", "verify", "verify_content"]
+__all__ = ["Verdict", "judge", "possible", "verify", "verify_content"]
 
 
 @dataclass(frozen=True)
@@ -157,21 +158,22 @@ def _claimed(document: Document, asked: Question) -> tuple[Number, Number]:
 
 
 def _unbounded(document: Document, asked: Question) -> None:
+    """Check what must be reached without a step bound."""
     model, choice = document.model, _choices(document)
-    graph = SearchGraph(model)
-    decided = decide(graph, asked.kind, asked.agent_max, asked.goal, asked.left)
+    decided = decide(SearchGraph(model), asked.kind, asked.agent_max, asked.goal, asked.left)
     arena = Arena(model, asked, decided, choice)
-    lower, upper = _claimed(document, asked)
-    top: Number = math.inf if asked.kind == "R" else Fraction(1)
-    bottom: Number = Fraction(0)
-    below = bottom if document.below is None else arena.check_lower(document.below)[model.initial]
-    if lower > below:
-        raise Refused(Refusal.UNPROVED, side="upper" if asked.complement else "lower")
-    above = top if document.above is None else arena.check_upper(document.above)[model.initial]
-    if upper < above:
-        raise Refused(Refusal.UNPROVED, side="lower" if asked.complement else "upper")
+    _check_sides(document, asked, lambda bound, upper: arena.check(bound, upper=upper)[model.initial])
     if document.policy_claimed:
         _check_policy(document, asked, decided, choice)
+
+
+def _check_sides(document: Document, asked: Question, prove: Callable[[Bound, bool], Number]) -> None:
+    """Refuse a claim beyond what the vectors of its sides are shown to `prove` of the initial state."""
+    vectors, claims = (document.below, document.above), _claimed(document, asked)
+    for upper, bound, claimed, known in zip((False, True), vectors, claims, possible(asked), strict=True):
+        found = known if bound is None else prove(bound, upper)
+        if claimed < min(found, known) if upper else claimed > max(found, known):
+            raise Refused(Refusal.UNPROVED, side=asked.side(upper=upper))
 
 
 def _choices(document: Document) -> list[int] | None:
@@ -187,15 +189,7 @@ def _endless(document: Document, asked: Question) -> None:
     choice = _choices(document)
     if document.policy_claimed and choice is None:
         raise Refused(Refusal.NO_POLICY)
-    bottom, top = possible(asked)
-    for name, bound, claimed, known in (
-        ("lower", document.below, document.lower, bottom),
-        ("upper", document.above, document.upper, top),
-    ):
-        upper = name == "upper"
-        found = known if bound is None else prove_side(document.model, asked, choice, bound, upper=upper)
-        if claimed < min(found, known) if upper else claimed > max(found, known):
-            raise Refused(Refusal.UNPROVED, side=name)
+    _check_sides(document, asked, lambda bound, upper: OneStep(document.model, asked, choice, upper=upper).prove(bound))
 
 
 def possible(asked: Question) -> tuple[Number, Number]:
@@ -203,15 +197,6 @@ def possible(asked: Question) -> tuple[Number, Number]:
     if asked.kind == "P":
         return Fraction(0), Fraction(1)
     return (Fraction(0) if asked.aim in ("reach", "total") else -math.inf), math.inf
-
-
-def prove_side(model: Model, asked: Question, choice: list[int] | None, bound: Bound, *, upper: bool) -> Number:
-    """Return what one side of a certificate without steps or goal proves of the initial state, or refuse it."""
-    if asked.aim == "total":
-        arena = TotalArena(model, asked, choice)
-        return arena.prove_upper(bound) if upper else arena.prove_lower(bound)
-    step = OneStep(model, asked, choice, upper=upper)
-    return check_discounted(step, bound) if asked.aim == "discounted" else check_average(step, bound)
 
 
 def _check_policy(document: Document, asked: Question, decided: ByGraph, choice: list[int] | None) -> None:
@@ -250,16 +235,13 @@ def _bounded(document: Document, asked: Question) -> None:
         raise Refused(Refusal.NO_POLICY)
     if policy and isinstance(policy[0], list) and len(policy) != asked.steps:
         raise Refused(Refusal.POLICY_LENGTH, steps=len(policy), asked=asked.steps)
-    lower, upper = _claimed(document, asked)
-    bottom, top = possible(asked)
-    for name, needed, up in (("lower", lower > bottom, False), ("upper", upper < top, True)):
-        if not needed:
+    for upper, claimed, known in zip((False, True), _claimed(document, asked), possible(asked), strict=True):
+        if claimed >= known if upper else claimed <= known:
             continue
-        own = policy if asked.agent_max != up else None
+        own = policy if asked.agent_max != upper else None
         for bits in (256, 1300):
-            found = induct(model, asked, up=up, policy=own, bits=bits)
-            if upper >= found if up else lower <= found:
+            found = induct(model, asked, up=upper, policy=own, bits=bits)
+            if claimed >= found if upper else claimed <= found:
                 break
         else:
-            side = {"lower": "upper", "upper": "lower"}[name] if asked.complement else name
-            raise Refused(Refusal.NOT_INDUCED, side=side, found=double(found, up=up))
+            raise Refused(Refusal.NOT_INDUCED, side=asked.side(upper=upper), found=double(found, up=upper))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 __all__ = ["Row", "feasible", "make_row"]
@@ -59,19 +59,15 @@ class Row:
             order = sorted(range(len(worth)), key=lambda i: (sign * worth[i], not tie[i]))
         return self.fill(order)
 
-    def most(self, inside: Callable[[int], bool]) -> int:
-        """Return the largest share that can go to targets `inside`."""
-        taken, others = 0, 0
-        for t, low, high in zip(self.target, self.low, self.high, strict=True):
-            if inside(t):
-                taken += high
-            else:
-                others += low
+    def most(self, chosen: Sequence[bool]) -> int:
+        """Return the largest share that can go to the chosen entries."""
+        taken = sum(high for high, each in zip(self.high, chosen, strict=True) if each)
+        others = sum(low for low, each in zip(self.low, chosen, strict=True) if not each)
         return min(taken, self.whole - others)
 
-    def least(self, inside: Callable[[int], bool]) -> int:
-        """Return the smallest share that can go to targets `inside`."""
-        return self.whole - self.most(lambda t: not inside(t))
+    def least(self, chosen: Sequence[bool]) -> int:
+        """Return the smallest share that can go to the chosen entries."""
+        return self.whole - self.most([not each for each in chosen])
 
 
 def make_row(target: Sequence[int], lower: Sequence[float], upper: Sequence[float]) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -29,7 +30,6 @@ __all__ = [
     "load",
     "make_model",
     "parse",
-    "read",
     "shown",
     "text_of",
 ]
@@ -85,6 +85,12 @@ class Bound:
     trap: list[int]
     gain: list[Number] = field(default_factory=list)
 
+    @classmethod
+    def unranked(cls, value: Sequence[Number], *, trap: list[int] | None = None, gain: Sequence[Number] = ()) -> Bound:
+        """Return values without ranks, and without trap levels unless they are given."""
+        none = [-1] * len(value)
+        return cls(list(value), none, trap or none, list(gain))
+
 
 @dataclass(frozen=True)
 class Document:
@@ -111,15 +117,6 @@ def digest(content: dict[str, Any]) -> str:
     except (ValueError, TypeError, RecursionError) as error:  # an integer of 5000 digits, a list of lists of lists ...
         raise FormatError(f"is not the JSON of a certificate: {str(error)[:200]}") from None
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
-
-
-def read(path: str | Path) -> Document:
-    """Return a certificate; `FormatError` says what is wrong with a file that is none."""
-    content = load(path)
-    try:
-        return parse(content)
-    except FormatError as error:
-        raise FormatError(str(error), path=path) from None
 
 
 def load(path: str | Path) -> Any:

@@ -10,6 +10,7 @@ is asked of a state is therefore: *strict, or ranked*. (docs/explanation/certifi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -21,6 +22,8 @@ from umdp.verify.qualitative import ByGraph
 from umdp.verify.rationals import Vector, vector
 
 __all__ = ["Arena", "Refused"]
+
+ONE = Fraction(1)
 
 
 class Refused(Exception):
@@ -38,24 +41,21 @@ class Refused(Exception):
 
 
 class Arena:
-    """A model, an objective and what the graph decides: everything a bound is checked against."""
+    """A model, what is asked of it and what the graph decides: everything a bound is checked against."""
 
-    def __init__(self, model: Model, objective: Question, decided: ByGraph, policy: list[int] | None) -> None:
-        self.model, self.objective, self.decided, self.policy = model, objective, decided, policy
+    def __init__(self, model: Model, asked: Question, decided: ByGraph, policy: list[int] | None) -> None:
+        self.model, self.asked, self.decided, self.policy = model, asked, decided, policy
         self.open = [decided.open(s) for s in range(model.states)]
-        units = {r.denominator for r in model.reward} | {r.denominator for r in model.paid or ()}
-        self.unit = max(units, default=1) if objective.kind == "R" else 1
+        units = {r.denominator for r in asked.reward} | {r.denominator for r in asked.paid or ()}
+        self.unit = max(units, default=1)  # rewards are doubles: denominators are powers of two
 
     def place(self, bound: Bound, side: str) -> Vector:
         """Return the values of one side; those of decided states must be what the graph says."""
-        decided, rewards = self.decided, self.objective.kind == "R"
         for s, value in enumerate(bound.value):
             if self.open[s]:
-                if not rewards and value > 1:
+                if self.asked.kind == "P" and value > 1:
                     raise Refused(Refusal.ABOVE_ONE, side=side, state=s)
-                continue
-            known = float("inf") if decided.infinite[s] else Fraction(int(decided.one[s] and not rewards))
-            if value != known:
+            elif value != (known := self.decided.value(s, self.asked.kind)):
                 raise Refused(Refusal.DECIDED, side=side, state=s, known=known)
         return vector(bound.value, side, self.unit)
 
@@ -71,91 +71,69 @@ class Arena:
         return [choice]
 
     def backup(
-        self, choice: int, x: Vector, inside: Callable[[int], bool] | list[bool] | None, favour: bool
+        self,
+        choice: int,
+        x: Vector,
+        inside: Callable[[int], bool] | list[bool] | None = None,
+        favour: bool = True,
+        discount: Fraction = ONE,
     ) -> tuple[int, int, int, list[int]] | None:
-        """Return nature's exact optimum in a row as (numerator, `whole`, share `inside`, distribution), None if infinite.
+        """Return nature's exact optimum in a row: (numerator, denominator, share `inside`, distribution), None if infinite.
 
-        Of the optimal distributions the one with most (`favour`) or least `inside` is taken: a set of states, or entries of the
-        row.
+        The denominator comes besides that of `x`. Of the optimal distributions the one with most (`favour`) or least `inside` is
+        taken: a set of states, or entries of the row.
         """
-        row, nature_max = self.model.rows[choice], self.objective.nature_max
-        tops: list[int] = []
-        lost = False
-        for t in row.target:
-            top = x.top[t]
-            lost = lost or top is None
-            tops.append(0 if top is None else top)
-        reward = 0
-        if self.objective.kind == "R":
-            if lost:
-                infinite = lambda t: x.top[t] is None  # noqa: E731
-                if (row.most(infinite) if nature_max else row.least(infinite)) > 0:
-                    return None
-            own = self.model.reward[choice]
-            reward = own.numerator * (x.below // own.denominator) * row.whole
-            if self.model.paid is not None:
-                first = self.model.choice_ptr[choice]
-                for i in range(len(tops)):
-                    paid = self.model.paid[first + i]
-                    tops[i] += paid.numerator * (x.below // paid.denominator)
-            if lost:  # nature keeps away from infinite states: serve them last
-                last = max(tops) + 1
-                tops = [last if x.top[t] is None else v for t, v in zip(row.target, tops, strict=True)]
-                if nature_max:
-                    tops = [-1 if x.top[t] is None else v for t, v in zip(row.target, tops, strict=True)]
+        row, asked = self.model.rows[choice], self.asked
+        infinite = [x.top[t] is None for t in row.target]
+        if any(infinite) and (row.most(infinite) if asked.nature_max else row.least(infinite)) > 0:
+            return None
+        over, under = discount.numerator, discount.denominator
+        earned = self.earned(choice, x.below)
+        worth = [over * (x.top[t] or 0) + under * each for t, each in zip(row.target, earned, strict=True)]
+        if any(infinite):  # nature keeps away from infinite states: serve them last
+            last = -1 if asked.nature_max else max(worth) + 1
+            worth = [last if lost else v for lost, v in zip(infinite, worth, strict=True)]
         within = [inside(t) for t in row.target] if callable(inside) else inside
         tie = None if within is None else [each == favour for each in within]
-        given = row.optimum(tops, nature_max, tie)
-        total = reward + sum(p * v for p, v in zip(given, tops, strict=True) if p)
+        given = row.optimum(worth, asked.nature_max, tie)
+        total = sum(p * v for p, v in zip(given, worth, strict=True) if p)
         share = 0 if within is None else sum(p for p, each in zip(given, within, strict=True) if each)
-        return total, row.whole, share, given
+        return total, row.whole * under, share, given
 
-    def check_lower(self, bound: Bound) -> Vector:
-        """Refuse a bound from below that does not hold."""
-        x = self.place(bound, "lower")
-        rewards = self.objective.kind == "R"
-        if rewards:
+    def earned(self, choice: int, below: int) -> list[int]:
+        """Return what a choice earns along each of its transitions, over `below`: a multiple of the unit."""
+        begin, end = self.model.choice_ptr[choice], self.model.choice_ptr[choice + 1]
+        own = self.asked.reward[choice]
+        units = own.numerator * (below // own.denominator)
+        if self.asked.paid is None:
+            return [units] * (end - begin)
+        return [units + each.numerator * (below // each.denominator) for each in self.asked.paid[begin:end]]
+
+    def check(self, bound: Bound, *, upper: bool) -> Vector:
+        """Refuse a bound from above, or from below, that does not hold."""
+        side, asked = "upper" if upper else "lower", self.asked
+        x = self.place(bound, side)
+        rewards = asked.kind == "R"
+        if rewards and not upper:
             self.check_trap(bound)
-        for s in range(self.model.states):
-            top = x.top[s]
-            if not self.open[s] or top is None or top == 0:
+        ranked = rewards == upper  # the side on which equality is not enough
+        trivial = 0 if not upper else None if rewards else x.below
+        at_end = [not self.open[s] or (not upper and top == 0) for s, top in enumerate(x.top)]
+        for s, top in enumerate(x.top):
+            if not self.open[s] or top is None or top == trivial:
                 continue
-            inside = None
-            if not rewards:
-                rank = bound.rank[s]
-                inside = lambda t, rank=rank: not self.open[t] or x.top[t] == 0 or bound.rank[t] < rank  # noqa: E731
-            for c in self.rows(s, not self.objective.agent_max, "lower"):
-                found = self.backup(c, x, inside, self.objective.nature_max)
+            nearer = lambda t, rank=bound.rank[s]: at_end[t] or bound.rank[t] < rank  # noqa: E731
+            for c in self.rows(s, asked.agent_max == upper, side):
+                found = self.backup(c, x, nearer if ranked else None, asked.nature_max != upper)
                 if found is None:
+                    if upper:
+                        raise Refused(Refusal.MAY_BE_INFINITE, side=side, state=s, choice=c)
                     continue
                 total, whole, share, _ = found
-                if top * whole > total:
-                    raise Refused(Refusal.VALUE, side="lower", state=s, choice=c)
-                if not rewards and top * whole == total and share == 0:
-                    raise Refused(Refusal.RANK, side="lower", state=s, choice=c)
-        return x
-
-    def check_upper(self, bound: Bound) -> Vector:
-        """Refuse a bound from above that does not hold."""
-        x = self.place(bound, "upper")
-        rewards = self.objective.kind == "R"
-        for s in range(self.model.states):
-            top = x.top[s]
-            if not self.open[s] or top is None or (not rewards and top == x.below):
-                continue
-            inside = None
-            if rewards:
-                rank = bound.rank[s]
-                inside = lambda t, rank=rank: not self.open[t] or bound.rank[t] < rank  # noqa: E731
-            for c in self.rows(s, self.objective.agent_max, "upper"):
-                found = self.backup(c, x, inside, not self.objective.nature_max)
-                if found is None:
-                    raise Refused(Refusal.MAY_BE_INFINITE, side="upper", state=s, choice=c)
-                total, whole, share, _ = found
-                if top * whole < total:
-                    raise Refused(Refusal.VALUE, side="upper", state=s, choice=c)
-                if rewards and top * whole == total and share == 0:
-                    raise Refused(Refusal.RANK, side="upper", state=s, choice=c)
+                if top * whole < total if upper else top * whole > total:
+                    raise Refused(Refusal.VALUE, side=side, state=s, choice=c)
+                if ranked and top * whole == total and share == 0:
+                    raise Refused(Refusal.RANK, side=side, state=s, choice=c)
         return x
 
     def check_trap(self, bound: Bound) -> None:
@@ -164,25 +142,20 @@ class Arena:
         Each choice either may lead to a smaller trap level or stays at its own: sooner or later a play goes down, or it
         stays for ever. Where nature helps, one answer must do so; where it does not, all must.
         """
-        nature_max, level = self.objective.nature_max, bound.trap
-        for s in range(self.model.states):
-            if not self.open[s] or isinstance(bound.value[s], Fraction):
+        trapped = [is_open and value == math.inf for is_open, value in zip(self.open, bound.value, strict=True)]
+        level = [trap if inside else -1 for inside, trap in zip(trapped, bound.trap, strict=True)]
+        for s, own in enumerate(level):
+            if not trapped[s]:
                 continue
-            if level[s] < 0:
+            if own < 0:
                 raise Refused(Refusal.NO_TRAP, side="lower", state=s)
-            down = self._levels(bound, range(level[s]))
-            same = self._levels(bound, range(level[s], level[s] + 1))
-            held_in = self._levels(bound, range(level[s] + 1))
-            for c in self.rows(s, not self.objective.agent_max, "lower"):
+            for c in self.rows(s, not self.asked.agent_max, "lower"):
                 row = self.model.rows[c]
-                if nature_max:
-                    held = row.most(down) > 0 or row.most(same) == row.whole
+                places = [level[t] for t in row.target]
+                down = [0 <= place < own for place in places]
+                if self.asked.nature_max:
+                    held = row.most(down) > 0 or row.most([place == own for place in places]) == row.whole
                 else:
-                    held = row.least(down) > 0 or row.least(held_in) == row.whole
+                    held = row.least(down) > 0 or row.least([0 <= place <= own for place in places]) == row.whole
                 if not held:
                     raise Refused(Refusal.LEAVES_TRAP, side="lower", state=s, choice=c)
-
-    def _levels(self, bound: Bound, levels: range) -> Callable[[int], bool]:
-        """Return the set of infinite states at some trap levels."""
-        infinite = float("inf")
-        return lambda t: self.open[t] and bound.trap[t] in levels and bound.value[t] == infinite

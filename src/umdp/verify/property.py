@@ -46,6 +46,10 @@ class Question:
     paid: list[Fraction] | None = None
     final: list[Fraction] | None = None
 
+    def side(self, *, upper: bool) -> str:
+        """Return which side of the claim a bound from above, or from below, on what is computed proves."""
+        return "upper" if upper != self.complement else "lower"
+
 
 def objective(model: Model, spec: Spec) -> Question:
     """Return what a property asks, or raise `SpecError` where it does not fit the model, or the checker does not know it."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from umdp.errors import FormatError
 from umdp.verify.document import Model
+from umdp.verify.rationals import Number
 
 __all__ = ["ByGraph", "SearchGraph", "decide"]
 
@@ -33,6 +36,12 @@ class ByGraph:
     def open(self, state: int) -> bool:
         """Whether the graph leaves a state undecided."""
         return not (self.one[state] or self.zero[state] or self.infinite[state])
+
+    def value(self, state: int, kind: str) -> Number:
+        """Return the value of a decided state: of a probability ("P") or a reward ("R")."""
+        if self.infinite[state]:
+            return math.inf
+        return Fraction(int(self.one[state] and kind == "P"))
 
 
 class SearchGraph:

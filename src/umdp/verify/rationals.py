@@ -11,7 +11,7 @@ from typing import Any
 
 from umdp.errors import FormatError
 
-__all__ = ["Number", "Vector", "double", "is_double", "number", "vector", "written"]
+__all__ = ["Number", "Vector", "double", "exact", "is_double", "number", "vector", "written"]
 
 Number = Fraction | float  # a float is always infinite
 LONGEST = 40_000  # characters of one number
@@ -113,6 +113,11 @@ def written(value: Number) -> str | float:
     return f"{_digits(value.numerator)}/{_digits(below)}"
 
 
+def exact(value: float) -> Number:
+    """Return the number that a double is."""
+    return value if math.isinf(value) else Fraction(value)
+
+
 def double(value: Number, *, up: bool) -> float:
     """Return the nearest double at most (or, with `up`, at least) as large as a number: a bound that is shown is still one.
 
@@ -146,6 +151,12 @@ class Vector:
     def __getitem__(self, index: int) -> Number:
         top = self.top[index]
         return math.inf if top is None else Fraction(top, self.below)
+
+    def finite(self, index: int) -> int:
+        """Return the numerator of a value that is known to be finite."""
+        top = self.top[index]
+        assert top is not None
+        return top
 
 
 def vector(values: Sequence[Number], place: str, unit: int = 1) -> Vector:

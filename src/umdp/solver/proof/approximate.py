@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 from umdp.verify.induction import Arena
 from umdp.verify.rationals import Number, Vector
 
-__all__ = ["Elimination", "Iteration", "NotProved", "Side"]
+__all__ = ["Elimination", "Iteration", "NotProved", "Side", "magnitude", "solve_scaled"]
+
+Array = NDArray[Any]
 
 RANGE = 10**15
 
@@ -113,7 +115,7 @@ class Side:
     group : (S,) states with the same number share a value; -1 for a state of its own
     """
 
-    def __init__(self, arena: Arena, *, all_rows: bool, known: list[Number | None], group: NDArray[Any] | None) -> None:
+    def __init__(self, arena: Arena, *, all_rows: bool, known: list[Number | None], group: Array | None) -> None:
         self.arena = arena
         model = arena.model
         self.known = known
@@ -167,7 +169,7 @@ class Iteration:
 
     def worth(self, unknown: int, choice: int) -> tuple[int, int, list[int]] | None:
         """Return (numerator, denominator, distribution) of a choice's value, once it leaves the unknown's states."""
-        found = self.arena.backup(choice, self.x, None, True)
+        found = self.arena.backup(choice, self.x)
         if found is None:
             return None
         given = found[3]
@@ -181,7 +183,7 @@ class Iteration:
 
     def improve(self, tolerance: int, *, agent: bool) -> bool:
         """Switch to better answers of nature, and to better choices of the agent; return whether there were any."""
-        agent_max, nature_max = self.arena.objective.agent_max, self.arena.objective.nature_max
+        agent_max, nature_max = self.arena.asked.agent_max, self.arena.asked.nature_max
         changed = False
         for i, rows in enumerate(self.side.rows):
             old = self.pick[i]
@@ -215,20 +217,14 @@ class Iteration:
 
     def fixed_worth(self, unknown: int, choice: int, given: list[int]) -> tuple[int, int]:
         """Return the value of a choice under a given distribution, as a fraction over the unit."""
-        arena, x = self.arena, self.x
-        row = arena.model.rows[choice]
         total, leaving = 0, 0
-        if arena.objective.kind == "R":
-            own = arena.model.reward[choice]
-            total = own.numerator * (x.below // own.denominator) * row.whole
-        paid, first = arena.model.paid, arena.model.choice_ptr[choice]
-        for k, (p, t) in enumerate(zip(given, row.target, strict=True)):
+        target, earned = self.arena.model.rows[choice].target, self.arena.earned(choice, self.x.below)
+        for p, t, each in zip(given, target, earned, strict=True):
             if not p:
                 continue
-            if arena.objective.kind == "R" and paid is not None:
-                total += p * paid[first + k].numerator * (x.below // paid[first + k].denominator)
+            total += p * each
             if self.side.of[t] != unknown:
-                top = x.top[t]
+                top = self.x.top[t]
                 if top is None:
                     raise NotProved("a value is infinite")
                 total += p * top
@@ -279,15 +275,10 @@ class Iteration:
             except (RuntimeError, MemoryError):
                 raise NotProved("a chain cannot be solved") from None
 
-        def solve(right: list[int]) -> list[int]:
-            worst = max(map(abs, right))
-            scaled = np.array([float((r << 60) // worst) * 2.0**-60 for r in right])
-            found = direct(scaled) if direct else bicgstab(matrix, scaled, M=around, rtol=1e-8, maxiter=300)[0]
-            if not (np.abs(found) < 1e200).all():
-                raise NotProved("a chain cannot be solved")
-            return [int(part * 2.0**60) * worst >> 60 for part in found.tolist()]
+        def near(right: Array) -> Array:
+            return direct(right) if direct else bicgstab(matrix, right, M=around, rtol=1e-8, maxiter=300)[0]
 
-        return solve
+        return lambda right: solve_scaled(near, right)
 
     def residual(self) -> list[int]:
         """Return by how much each unknown misses its value, over the unit."""
@@ -295,9 +286,7 @@ class Iteration:
         for i, pick in enumerate(self.pick):
             assert pick is not None
             top, below = self.fixed_worth(i, *pick)
-            here = self.x.top[self.side.members[i][0]]
-            assert here is not None
-            found.append(top // below + self.extra - here)
+            found.append(top // below + self.extra - self.x.finite(self.side.members[i][0]))
         return found
 
     def evaluate(self, tolerance: int) -> None:
@@ -318,7 +307,7 @@ class Iteration:
             last = worst
             for members, part in zip(self.side.members, solve(missing), strict=True):
                 for s in members:
-                    self.x.top[s] += part  # type: ignore[operator]
+                    self.x.top[s] = self.x.finite(s) + part
 
     def steps(self) -> list[int]:
         """Return the expected number of steps of the current chain from every unknown, rounded up."""
@@ -333,7 +322,7 @@ class Iteration:
         Nature answers the agent's choices until it has nothing better, then the agent improves them.
         """
         self.extra = extra
-        together = self.arena.objective.agent_max == self.arena.objective.nature_max
+        together = self.arena.asked.agent_max == self.arena.asked.nature_max
         for turn in range(ROUNDS):
             if not self.improve(tolerance, agent=True) and turn > 0:
                 return
@@ -343,6 +332,20 @@ class Iteration:
                     break
                 self.evaluate(exactness)
         raise NotProved("strategies do not settle")
+
+
+def solve_scaled(near: Callable[[Array], Array], right: list[int]) -> list[int]:
+    """Return a solution for integers of any size, by one that is near to it in floating point for numbers up to 1."""
+    worst = max(map(abs, right))
+    found = near(np.array([float((r << 60) // worst) * 2.0**-60 for r in right]))
+    if not (np.abs(found) < 1e200).all():
+        raise NotProved("a chain cannot be solved")
+    return [int(part * 2.0**60) * worst >> 60 for part in found.tolist()]
+
+
+def magnitude(value: Fraction) -> int:
+    """Return about the binary logarithm of a number."""
+    return value.numerator.bit_length() - value.denominator.bit_length()
 
 
 def _better(found: tuple[int, int, Any], held: tuple[int, int, Any], largest: bool, margin: int) -> bool:

@@ -55,11 +55,10 @@ def _earned(step: OneStep, x: Vector, ends: Ends, inside: Array) -> dict[int, Fr
     extreme = max if step.upper else min
     found: dict[int, Fraction] = {}
     for s in np.flatnonzero(inside).tolist():
-        k, here = int(ends.component[s]), x.top[s]
-        assert here is not None
-        for c in step.rows(s):
+        k, here = int(ends.component[s]), x.finite(s)
+        for c in step.counted(s):
             if ends.stays[c]:
-                total, below, _ = step.backup(c, x, Fraction(1))
+                total, below, _ = step.collect(c, x)
                 change = Fraction(total - here * below, below * x.below)
                 found[k] = extreme(found.get(k, change), change)
     return found
@@ -93,7 +92,7 @@ def _scaled(step: OneStep, ends: Ends, x: Vector, gain: list[Fraction]) -> Bound
     g = vector(gain, "proof")
     least: Fraction | None = None
     for s, needed in enumerate(step.reached):
-        for c in step.rows(s) if needed else ():
+        for c in step.counted(s) if needed else ():
             if ends.stays[c] and g.top[s] == g.top[model.rows[c].target[0]] and _level(model, c, g):
                 continue
             lost = _lost(step, s, c, g)
@@ -104,8 +103,7 @@ def _scaled(step: OneStep, ends: Ends, x: Vector, gain: list[Fraction]) -> Bound
     size += 2 * max(abs(Fraction(top or 0, x.below)) for top in x.top) + max(map(abs, gain))
     times = 0 if least is None else 1 << max(0, (int(4 * size / least) + 1).bit_length())
     values = [x[s] + times * gain[s] for s in range(model.states)]
-    none = [-1] * model.states
-    return Bound(list(values), none, none, list(gain))
+    return Bound.unranked(values, gain=gain)
 
 
 def _level(model: Model, choice: int, g: Vector) -> bool:
@@ -116,8 +114,8 @@ def _level(model: Model, choice: int, g: Vector) -> bool:
 def _lost(step: OneStep, state: int, choice: int, g: Vector) -> Fraction:
     """Return by how much a step of a choice falls short of the gain of its state, on the side to be proved."""
     row = step.model.rows[choice]
-    worth = [top if (top := g.top[t]) is not None else 0 for t in row.target]
+    worth = [g.finite(t) for t in row.target]
     given = row.optimum(worth, step.asked.nature_max)
     later = sum(p * v for p, v in zip(given, worth, strict=True))
-    lost = Fraction((g.top[state] or 0) * row.whole - later, row.whole * g.below)
+    lost = Fraction(g.finite(state) * row.whole - later, row.whole * g.below)
     return lost if step.upper else -lost

@@ -16,7 +16,7 @@ from operator import gt, lt
 from umdp.verify.induction import Arena
 from umdp.verify.rationals import Number, Vector, vector
 
-__all__ = ["Game", "Outcome"]
+__all__ = ["Game", "Outcome", "Picks"]
 
 Picks = dict[int, tuple[int, list[int]]]
 ROUNDS = 1000
@@ -43,10 +43,9 @@ class Game:
         self.rows = {
             s: [c for c in arena.model.of(s) if usable[c]] if policy is None else [policy[s]] for s in self.states
         }
-        objective = arena.objective
-        self.rewards = objective.kind == "R"
-        self.agent_leads = objective.agent_max != self.rewards
-        self.nature_leads = objective.nature_max != self.rewards
+        self.rewards = arena.asked.kind == "R"
+        self.agent_leads = arena.asked.agent_max != self.rewards
+        self.nature_leads = arena.asked.nature_max != self.rewards
         self.choice = {s: rows[0] for s, rows in self.rows.items()}
         self.answer: dict[int, list[int]] = {}
         if self.nature_leads:
@@ -70,17 +69,11 @@ class Game:
         row = self.arena.model.rows[choice]
         return row.fill(range(len(row.target)))
 
-    def _exit(self, state: int) -> Number:
-        decided = self.arena.decided
-        if decided.infinite[state]:
-            return math.inf
-        return Fraction(int(decided.one[state] and not self.rewards))
-
     def _share(self, choice: int, inside: Callable[[int], bool]) -> int:
         """Return what the follower can bring (or, if nature leads, what its answer brings) into a set."""
         row = self.arena.model.rows[choice]
         if not self.nature_leads:
-            return row.most(inside)
+            return row.most([inside(t) for t in row.target])
         return sum(p for p, t in zip(self.answer[choice], row.target, strict=True) if inside(t))
 
     def _options(self, state: int) -> Iterable[int]:
@@ -120,7 +113,8 @@ class Game:
         """Whether the leader can make sure that a choice stays in the region and may come closer to the goal."""
         row = self.arena.model.rows[choice]
         if not self.nature_leads:
-            return row.most(outside) == 0 and row.least(hit) > 0
+            away, on = ([test(t) for t in row.target] for test in (outside, hit))
+            return row.most(away) == 0 and row.least(on) > 0
         order = sorted(range(len(row.target)), key=lambda i: (outside(row.target[i]), not hit(row.target[i])))
         given = row.fill(order)
         if any(p and outside(t) for p, t in zip(given, row.target, strict=True)):
@@ -168,7 +162,7 @@ class Game:
         """Return the follower's best response to the leader's strategy: its value, and the choices in it."""
         arena = self.arena
         kept, lost = self._trapped()
-        value = [self._exit(s) for s in range(arena.model.states)]
+        value = [arena.decided.value(s, arena.asked.kind) for s in range(arena.model.states)]
         for s in lost:
             value[s] = math.inf if self.rewards else Fraction(0)
         rest = [s for s in self.states if s not in lost]
@@ -195,23 +189,18 @@ class Game:
         """Return the value of a choice under nature's best (or the given) distribution."""
         row = self.arena.model.rows[choice]
         if given is None:
-            found = self.arena.backup(choice, x, None, True)
+            found = self.arena.backup(choice, x)
             if found is None:
                 return math.inf, row.low
             return Fraction(found[0], found[1] * x.below), found[3]
-        total = Fraction(0)
-        paid, first = self.arena.model.paid, self.arena.model.choice_ptr[choice]
-        top = 0
-        for i, (p, t) in enumerate(zip(given, row.target, strict=True)):
+        total = 0
+        for p, t, earned in zip(given, row.target, self.arena.earned(choice, x.below), strict=True):
             if p:
                 here = x.top[t]
                 if here is None:
                     return math.inf, given
-                top += p * here
-                if self.rewards and paid is not None:
-                    total += p * paid[first + i]
-        total = (total + Fraction(top, x.below)) / row.whole
-        return total + self.arena.model.reward[choice] if self.rewards else total, given
+                total += p * (here + earned)
+        return Fraction(total, row.whole * x.below), given
 
     def _lead(self, value: list[Number]) -> bool:
         """Improve the leader's strategy strictly somewhere; return whether that was possible."""

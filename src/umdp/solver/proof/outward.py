@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.proof.approximate import Iteration, NotProved, Side
+from umdp.solver.proof.approximate import Iteration, NotProved, Side, magnitude
 from umdp.solver.proof.game import Game
 from umdp.verify.document import Bound
 from umdp.verify.induction import Arena, Refused
-from umdp.verify.rationals import Number
+from umdp.verify.rationals import Number, exact
 
 if TYPE_CHECKING:
     from umdp.solver.result import Solution
@@ -37,33 +37,32 @@ def move_outward(arena: Arena, solution: Solution, *, lower: bool, group: NDArra
 
 
 def _move(arena: Arena, solution: Solution, lower: bool, group: NDArray[Any] | None) -> Bound:
-    asked, model = arena.objective, arena.model
+    asked, model = arena.asked, arena.model
     low, high = solution.lower, solution.upper
-    exact = (low == high) & ((low == 0) | (low == 1) & (asked.kind == "P"))
+    sure = (low == high) & ((low == 0) | (low == 1) & (asked.kind == "P"))
     if asked.complement:  # a small probability vanishes next to 1: what is not exactly known must not seem so
         low, high = 1 - high, 1 - low
-    ends = _number(solution.bracket.lower), _number(solution.bracket.upper)
-    end = ends[0] if lower != asked.complement else ends[1]
+    end = exact(solution.bracket.lower if lower != asked.complement else solution.bracket.upper)
     end = 1 - end if asked.complement else end
-    none = [-1] * model.states
-    trap = none
+    trap = [-1] * model.states
     trivial: Number = Fraction(0) if lower else math.inf if asked.kind == "R" else Fraction(1)
     if not arena.open[model.initial] or end == trivial:
-        return Bound([_exit(arena, s, trivial) for s in range(model.states)], none, none)
+        kind = asked.kind
+        return Bound.unranked([trivial if each else arena.decided.value(s, kind) for s, each in enumerate(arena.open)])
     if asked.aim == "reach" and asked.kind == "R" and np.isinf(low).any() and sum(arena.open) <= SEARCHED:
         game = Game(arena, lambda *_: None, arena.policy if lower and asked.agent_max else None)
         game.find_traps()
         trap = game.trap
-    known = [_known(arena, s, bool(exact[s]), float(low[s]), float(high[s]), lower, trap) for s in range(model.states)]
+    known = [_known(arena, s, bool(sure[s]), float(low[s]), float(high[s]), lower, trap) for s in range(model.states)]
     shared = _groups(arena, solution, known, lower) if group is None else group
     side = Side(arena, all_rows=asked.agent_max != lower, known=known, group=shared)
     if side.size == 0 or not isinstance(end, Fraction):
-        return Bound([trivial if v is None else v for v in known], none, trap)
+        return Bound.unranked([trivial if v is None else v for v in known], trap=trap)
     with np.errstate(invalid="ignore"):
         middle = np.where(np.isfinite(high), low + 0.5 * (high - low), low)
     width = Fraction(solution.bracket.upper) - Fraction(solution.bracket.lower)
     width = max(width, abs(end) / 2**60, Fraction(1, 2**1100)) / 2**12
-    bits = 300 + max(0, math.ceil(-_log2(width)))
+    bits = 300 + max(0, -magnitude(width))
     attempts = [(bits, 0)] + ([(bits, 80), (2 * bits, 160), (6 * bits, 400)] if side.size <= ELIMINATED else [])
     for attempt, (bits, digits) in enumerate(attempts):
         work = Iteration(side, middle.tolist(), bits, digits)
@@ -73,7 +72,7 @@ def _move(arena: Arena, solution: Solution, lower: bool, group: NDArray[Any] | N
             if attempt == len(attempts) - 1:
                 raise
             continue
-        return Bound(_rounded(work, side, extra, lower), none, trap)
+        return Bound.unranked(_rounded(work, side, extra, lower), trap=trap)
     raise AssertionError
 
 
@@ -81,8 +80,7 @@ def _pay(work: Iteration, initial: int, end: Fraction, width: Fraction, lower: b
     """Move the values outwards as far as the bracket allows; return what is paid per step for it."""
     fine = int(width * work.unit) >> 20
     work.run(0, fine, fine >> (80 if work.digits else 44))
-    here = work.x.top[initial]
-    assert here is not None
+    here = work.x.finite(initial)
     room = here - int(end * work.unit) if lower else int(end * work.unit) - here
     if room <= 0:
         room = max(here >> 58, int(width * work.unit))
@@ -94,47 +92,28 @@ def _pay(work: Iteration, initial: int, end: Fraction, width: Fraction, lower: b
         if extra < many << 20:
             raise NotProved("more digits are needed")
         work.run(-extra if lower else extra, extra >> 2, (extra >> 6) // many)
-        there = work.x.top[initial]
-        assert there is not None
-        if abs(there - here) <= room:
+        if abs(work.x.finite(initial) - here) <= room:
             return extra
     return extra
 
 
-def _log2(value: Fraction) -> float:
-    return float(value.numerator.bit_length() - value.denominator.bit_length())
-
-
-def _number(value: float) -> Number:
-    return value if math.isinf(value) else Fraction(value)
-
-
-def _exit(arena: Arena, state: int, otherwise: Number) -> Number:
-    """Return the value of a decided state."""
-    if arena.open[state]:
-        return otherwise
-    if arena.decided.infinite[state]:
-        return math.inf
-    return Fraction(int(arena.decided.one[state] and arena.objective.kind == "P"))
-
-
 def _known(
-    arena: Arena, state: int, exact: bool, low: float, high: float, lower: bool, trap: list[int]
+    arena: Arena, state: int, sure: bool, low: float, high: float, lower: bool, trap: list[int]
 ) -> Number | None:
     """Return the value of a state that needs no search: decided, or exactly known to the solver."""
-    rewards = arena.objective.kind == "R"
+    rewards = arena.asked.kind == "R"
     if not arena.open[state]:
-        return _exit(arena, state, math.inf)
+        return arena.decided.value(state, arena.asked.kind)
     if rewards and lower and trap[state] >= 0:
         return math.inf
     if rewards and not lower and math.isinf(high):
         return math.inf
-    return Fraction(low) if exact else None
+    return Fraction(low) if sure else None
 
 
 def _groups(arena: Arena, solution: Solution, known: list[Number | None], lower: bool) -> NDArray[Any] | None:
     """Return the end components in which a value is shared, -1 elsewhere; None where there can be none."""
-    asked, model = arena.objective, solution.model
+    asked, model = arena.asked, solution.model
     rewards = asked.kind == "R"
     if asked.aim == "total":  # one who collects loses nothing by leaving what pays nothing
         if lower or not asked.agent_max:
@@ -165,14 +144,13 @@ def _groups(arena: Arena, solution: Solution, known: list[Number | None], lower:
 def _rounded(work: Iteration, side: Side, extra: int, lower: bool) -> list[Number]:
     """Return the values with no more digits than the room for rounding asks for."""
     shift = max((extra >> 4).bit_length() - 1, 0)
-    rewards = work.arena.objective.kind == "R"
+    rewards = work.arena.asked.kind == "R"
     found: list[Number] = []
     for s, known in enumerate(side.known):
         if known is not None:
             found.append(known)
             continue
-        top = work.x.top[s]
-        assert top is not None
+        top = work.x.finite(s)
         top = max(top >> shift, 0) << shift if lower else -(-top >> shift) << shift
         value = Fraction(max(top, 0), work.unit)
         found.append(value if rewards else min(value, Fraction(1)))

@@ -27,7 +27,7 @@ from umdp.verify.induction import Arena
 from umdp.verify.one_step import OneStep
 from umdp.verify.property import Question, objective
 from umdp.verify.qualitative import SearchGraph, decide
-from umdp.verify.rationals import Number, double, number, written
+from umdp.verify.rationals import Number, double, exact, number, written
 from umdp.verify.step_bounded import induct
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def prove(solution: Solution) -> Certificate:
         content["policy"] = choice.tolist()
     bracket = solution.bracket
     content["claim"] = {
-        "lower": written(_exact(bracket.lower)),
-        "upper": written(_exact(bracket.upper)),
+        "lower": written(exact(bracket.lower)),
+        "upper": written(exact(bracket.upper)),
         "policy": choice is not None,
         "status": solution.status.name.lower(),
         "level": None,
@@ -96,10 +96,6 @@ def _prove_endless(solution: Solution, content: dict[str, Any], model: Model, as
             f"there is no certificate for a long-run average {why}",
             "the bracket is certified all the same: ask without one",
         )
-
-
-def _exact(value: float) -> Number:
-    return value if math.isinf(value) else Fraction(value)
 
 
 def _prove_unbounded(solution: Solution, content: dict[str, Any], model: Model, asked: Question) -> None:
@@ -159,7 +155,7 @@ def _weaken(content: dict[str, Any], model: Model, asked: Question, refused: Sta
     else:
         found = possible(asked)[computed == "upper"]
     found = 1 - found if asked.complement else found
-    claim[side] = written(_exact(double(found, up=side == "upper")))
+    claim[side] = written(exact(double(found, up=side == "upper")))
     return say(DiagnosticCode.CLAIMED_LESS, side=side, bound=claim[side])
 
 

@@ -11,14 +11,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from umdp.solver.proof.approximate import NotProved, magnitude, solve_scaled
 from umdp.solver.proof.outward import move_outward
-from umdp.solver.proof.vectors import reaching_bounds
+from umdp.solver.proof.vectors import reaching_bounds, rounds
 from umdp.verify.document import Bound, Model
 from umdp.verify.induction import Arena, Refused
-from umdp.verify.one_step import OneStep, Placing, TotalArena
+from umdp.verify.one_step import OneStep, Placing
 from umdp.verify.property import Question
 from umdp.verify.qualitative import ByGraph, SearchGraph, decide
 from umdp.verify.rationals import Vector, vector
@@ -48,52 +48,35 @@ def total_bounds(solution: Solution, model: Model, asked: Question, content: dic
     else:
         as_reaching = Arena(model, replace(asked, aim="reach", goal=nothing), decided, content.get("policy"))
         found = reaching_bounds(as_reaching, solution, content)
-    own = TotalArena(model, asked, content.get("policy"))
-    sides = {}
-    if True in found:
-        sides["lower"] = _placed(own, found[True])
-    if False in found:
-        sides["upper"] = found[False]
+    sides = {"lower" if lower else "upper": bound for lower, bound in found.items()}
+    if "lower" in sides:
+        sides["lower"] = _placed(OneStep(model, asked, content.get("policy"), upper=False), sides["lower"])
     return sides
 
 
-def _placed(arena: TotalArena, bound: Bound) -> Bound:
+def _placed(step: OneStep, bound: Bound) -> Bound:
     """Return a lower bound with ranks where its inequalities are tight, and trap levels where it is infinite."""
-    trap, rank = _levels(arena, bound)
-    x = vector(bound.value, "proof", arena.unit)
-    waiting = [s for s, top in enumerate(x.top) if top is not None and top != 0]
-    ranks = [-1] * arena.model.states
-    turn = 0
-    while waiting:
-        trial = [turn if r < 0 else r for r in ranks]  # of those without a rank nobody is nearer
-        fresh = [s for s in waiting if _rises(arena, s, x.top[s] or 0, x, trial)]
-        if not fresh:
-            break
-        for s in fresh:
-            ranks[s] = turn
-        waiting = [s for s in waiting if ranks[s] < 0]
-        turn += 1
-    return Bound(bound.value, [r if level < 0 else k for r, k, level in zip(ranks, rank, trap, strict=True)], trap)
+    trap, rank = _levels(step, bound)
+    x = vector(bound.value, "proof", step.unit)
+
+    def is_ready(s: int, ranked: dict[int, int]) -> bool:
+        try:
+            return all(step.rises(s, c, x, ranked.__contains__) for c in step.counted(s))
+        except Refused:
+            return False
+
+    ranked = rounds((s for s, top in enumerate(x.top) if top is not None and top != 0), is_ready)
+    rank = [rank[s] if level >= 0 else ranked.get(s, -1) for s, level in enumerate(trap)]
+    return Bound(bound.value, rank, trap)
 
 
-def _rises(arena: TotalArena, state: int, top: int, x: Any, rank: list[int]) -> bool:
-    try:
-        rows = arena.rows(state, not arena.objective.agent_max, "proof")
-        return all(arena.rises(state, top, c, x, rank) for c in rows)
-    except Refused:
-        return False
-
-
-def _levels(arena: TotalArena, bound: Bound) -> tuple[list[int], list[int]]:
+def _levels(step: OneStep, bound: Bound) -> tuple[list[int], list[int]]:
     """Return a trap level and a rank for every infinite state, -1 where none was found."""
-    size = arena.model.states
+    size = step.model.states
     trap, rank = [-1] * size, [-1] * size
-    left = {s for s in range(size) if bound.value[s] == float("inf")}
+    left = {s for s in range(size) if bound.value[s] == math.inf}
     level = 0
-    while left:
-        found = _level(arena, left, trap)
-        if not found:
-            break
+    while found := _level(step, left, trap):
         for s, r in found.items():
             trap[s], rank[s] = level, r
         left -= set(found)
@@ -101,34 +84,23 @@ def _levels(arena: TotalArena, bound: Bound) -> tuple[list[int], list[int]]:
     return trap, rank
 
 
-def _level(arena: TotalArena, left: set[int], trap: list[int]) -> dict[int, int]:
+def _level(step: OneStep, left: set[int], trap: list[int]) -> dict[int, int]:
     """Return the largest set of states that makes one more level, each with its rank."""
     held = set(left)
-    while True:
-        ranked: dict[int, int] = {}
-        turn = 0
-        while True:
 
-            def place(t: int, held: set[int] = held, ranked: dict[int, int] = ranked) -> Placing:
-                if trap[t] >= 0:
-                    return Placing.BELOW
-                if t not in held:
-                    return Placing.OUTSIDE
-                return Placing.NEARER if t in ranked else Placing.LEVEL
+    def is_ready(s: int, ranked: dict[int, int]) -> bool:
+        def place(t: int) -> Placing:
+            if trap[t] >= 0:
+                return Placing.BELOW
+            if t not in held:
+                return Placing.OUTSIDE
+            return Placing.NEARER if t in ranked else Placing.LEVEL
 
-            fresh = [
-                s
-                for s in held
-                if s not in ranked
-                and all(arena.goes_on(c, place) for c in arena.rows(s, not arena.objective.agent_max, "proof"))
-            ]
-            if not fresh:
-                break
-            ranked |= dict.fromkeys(fresh, turn)
-            turn += 1
-        if len(ranked) == len(held):
-            return ranked
+        return all(step.goes_on(c, place) for c in step.counted(s))
+
+    while len(ranked := rounds(held, is_ready)) < len(held):
         held = set(ranked)
+    return ranked
 
 
 Array = NDArray[Any]
@@ -142,7 +114,7 @@ class _Refinement:
     def __init__(self, step: OneStep, guess: Array, width: Fraction) -> None:
         self.step = step
         model = step.model
-        bits = DIGITS + max(0, 1 - _log2(width))
+        bits = DIGITS + max(0, 1 - magnitude(width))
         self.unit = max(1 << bits, step.unit)
         self.states = [s for s, needed in enumerate(step.reached) if needed]
         self.place = {s: i for i, s in enumerate(self.states)}
@@ -158,19 +130,18 @@ class _Refinement:
         change, picks = [], []
         for s in self.states:
             found = []
-            for c in step.rows(s):
-                total, below, given = step.backup(c, self.x, self.discount)
+            for c in step.counted(s):
+                total, below, given = step.collect(c, self.x, self.discount)
                 found.append((-(-total // below) if step.upper else total // below, c, given))
             value, c, given = best(found, key=lambda each: each[0])
-            here = self.x.top[s]
-            assert here is not None
-            change.append(value - here)
+            change.append(value - self.x.finite(s))
             picks.append((c, given))
         return change, picks
 
-    def matrix(self, picks: list[tuple[int, list[int]]]) -> Any:
-        """Return one minus the discounted chain of the picks, in floating point."""
+    def solve(self, picks: list[tuple[int, list[int]]], change: list[int]) -> list[int]:
+        """Return what the discounted chain of the picks makes of the changes in the end; nothing where that is not found."""
         import scipy.sparse as sp
+        from scipy.sparse.linalg import splu
 
         source, target, entry = [], [], []
         factor = float(self.discount)
@@ -182,14 +153,16 @@ class _Refinement:
                     target.append(self.place[t])
                     entry.append(-factor * (p / row.whole))
         size = len(self.states)
-        return (sp.csr_matrix((entry, (source, target)), shape=(size, size)) + sp.identity(size, format="csr")).tocsc()
+        matrix = sp.csr_matrix((entry, (source, target)), shape=(size, size)) + sp.identity(size, format="csr")
+        try:
+            return solve_scaled(splu(matrix.tocsc()).solve, change)
+        except (RuntimeError, MemoryError, NotProved):
+            return [0] * size
 
-    def move(self, by: Array, scale: int) -> None:
-        """Add corrections, given in parts of `scale` over the unit."""
-        for s, part in zip(self.states, by.tolist(), strict=True):
-            here = self.x.top[s]
-            assert here is not None
-            self.x.top[s] = here + (int(part * 2.0**60) * scale >> 60)
+    def move(self, by: list[int]) -> None:
+        """Add corrections, over the unit."""
+        for s, part in zip(self.states, by, strict=True):
+            self.x.top[s] = self.x.finite(s) + part
 
 
 def discounted_bound(step: OneStep, guess: Array, width: Fraction) -> Bound:
@@ -206,40 +179,17 @@ def discounted_bound(step: OneStep, guess: Array, width: Fraction) -> Bound:
         worst = max(map(abs, change))
         if worst <= enough or (last is not None and 2 * worst > last):
             break
-        last, kept = worst, list(work.x.top)
-        work.move(_solved(work.matrix(picks), change, worst), worst)
+        last, before = worst, list(work.x.top)
+        work.move(work.solve(picks, change))
         change, picks = work.look()
         if max(map(abs, change)) > worst:  # strategies that answer each other in turn: a plain step never leads away
-            work.x.top[:] = kept
+            work.x.top[:] = before
             change, picks = work.look()
-            work.move(np.array([c / worst for c in change]), worst)
+            work.move([int(c / worst * 2.0**60) * worst >> 60 for c in change])
             change, picks = work.look()
     least = Fraction(extreme(change)) / (1 - step.asked.discount)
     shift = math.ceil(least) if step.upper else math.floor(least)
-    return _bound(work, shift)
-
-
-def _solved(matrix: Any, change: list[int], worst: int) -> Array:
-    from scipy.sparse.linalg import splu
-
-    scaled = np.array([float((c << 60) // worst) * 2.0**-60 for c in change])
-    try:
-        found: Array = splu(matrix).solve(scaled)
-    except (RuntimeError, MemoryError):
-        return np.zeros(len(change))
-    return found if bool((np.abs(found) < 1e200).all()) else np.zeros(len(change))
-
-
-def _bound(work: _Refinement, shift: int) -> Bound:
-    model = work.step.model
-    values = [Fraction(0)] * model.states
+    values = [Fraction(0)] * step.model.states
     for s in work.states:
-        here = work.x.top[s]
-        assert here is not None
-        values[s] = Fraction(here + shift, work.unit)
-    none = [-1] * model.states
-    return Bound(list(values), none, none)
-
-
-def _log2(value: Fraction) -> int:
-    return value.numerator.bit_length() - value.denominator.bit_length()
+        values[s] = Fraction(work.x.finite(s) + shift, work.unit)
+    return Bound.unranked(values)

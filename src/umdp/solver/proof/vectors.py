@@ -6,12 +6,16 @@ A Markov chain is solved in rationals by elimination without fractions, componen
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from umdp.solver.proof.game import Game
+import numpy as np
+
+from umdp.solver.kernels.graph_search import components
+from umdp.solver.proof.game import Game, Picks
 from umdp.solver.proof.outward import move_outward
 from umdp.verify.document import Bound
 from umdp.verify.induction import Arena, Refused
@@ -21,36 +25,48 @@ from umdp.verify.rationals import Number, number, vector
 if TYPE_CHECKING:
     from umdp.solver.result import Solution
 
-__all__ = ["reaching_bounds", "solve_exactly"]
+__all__ = ["reaching_bounds", "rounds", "solve_exactly"]
 
 
-def solve_exactly(arena: Arena, picks: dict[int, tuple[int, list[int]]], value: list[Number]) -> None:
+def solve_exactly(arena: Arena, picks: Picks, value: list[Number]) -> None:
     """Write the value of every picked state into `value`; the others are known, and no picks can stay for ever."""
-    for component in _components(arena, picks):
-        _solve(arena, {s: picks[s] for s in component}, value)
+    for states in _components(arena, picks):
+        _solve(arena, {s: picks[s] for s in states}, value)
 
 
-def _solve(arena: Arena, picks: dict[int, tuple[int, list[int]]], value: list[Number]) -> None:
+def _components(arena: Arena, picks: Picks) -> list[list[int]]:
+    """Return the strongly connected components of the chain, successors first."""
+    place = {s: i for i, s in enumerate(picks)}
+    after = [
+        [place[t] for p, t in zip(given, arena.model.rows[c].target, strict=True) if p and t in place]
+        for c, given in picks.values()
+    ]
+    every, ends = np.arange(len(picks) + 1), np.cumsum([0, *map(len, after)])
+    inside = np.ones(len(picks), np.bool_)
+    successor = np.array([i for each in after for i in each], np.int32)
+    component, _, count, _ = components(every, ends, successor, inside, inside, every[:0])
+    found: list[list[int]] = [[] for _ in range(count)]
+    for s, k in zip(picks, component.tolist(), strict=True):
+        found[k].append(s)
+    return found
+
+
+def _solve(arena: Arena, picks: Picks, value: list[Number]) -> None:
+    """Eliminate one component without fractions: every division leaves no rest (Bareiss)."""
     states = list(picks)
     column = {s: i for i, s in enumerate(states)}
-    size, model = len(states), arena.model
-    rewards = arena.objective.kind == "R"
+    size = len(states)
     rows = []
-    for i, s in enumerate(states):
-        choice, given = picks[s]
-        row = model.rows[choice]
+    for i, (choice, given) in enumerate(picks.values()):
+        row, earned = arena.model.rows[choice], arena.earned(choice, arena.unit)
         line = [0] * size
         line[i] = row.whole
-        known = model.reward[choice] * row.whole if rewards else Fraction(0)
-        for k, (p, t) in enumerate(zip(given, row.target, strict=True)):
-            if not p:
-                continue
-            if rewards and model.paid is not None:
-                known += p * model.paid[model.choice_ptr[choice] + k]
+        known = Fraction(sum(p * each for p, each in zip(given, earned, strict=True)), arena.unit)
+        for p, t in zip(given, row.target, strict=True):
+            there = value[t]
             if t in column:
                 line[column[t]] -= p
-            else:
-                there = value[t]
+            elif p:
                 if not isinstance(there, Fraction):
                     raise ArithmeticError("a choice may lead to an infinite value")
                 known += p * there
@@ -81,46 +97,6 @@ def _solve(arena: Arena, picks: dict[int, tuple[int, list[int]]], value: list[Nu
         value[s] = Fraction(rows[i][size], previous)
 
 
-def _components(arena: Arena, picks: dict[int, tuple[int, list[int]]]) -> list[list[int]]:
-    """Return the strongly connected components of the chain, successors first (Tarjan, without recursion)."""
-    after = {
-        s: [t for p, t in zip(given, arena.model.rows[c].target, strict=True) if p and t in picks]
-        for s, (c, given) in picks.items()
-    }
-    number: dict[int, int] = {}
-    low: dict[int, int] = {}
-    stack: list[int] = []
-    found: list[list[int]] = []
-    done: set[int] = set()
-    for root in picks:
-        if root in number:
-            continue
-        work = [(root, iter(after[root]))]
-        number[root] = low[root] = len(number)
-        stack.append(root)
-        while work:
-            s, rest = work[-1]
-            for t in rest:
-                if t not in number:
-                    number[t] = low[t] = len(number)
-                    stack.append(t)
-                    work.append((t, iter(after[t])))
-                    break
-                if t not in done:
-                    low[s] = min(low[s], number[t])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[s])
-                if low[s] == number[s]:
-                    group: list[int] = []
-                    while not group or group[-1] != s:
-                        group.append(stack.pop())
-                    done.update(group)
-                    found.append(group)
-    return found
-
-
 EXACT = 40  # undecided states up to which values are found in rationals
 LAST_RESORT = 100  # and up to which they are where nothing else works
 
@@ -134,7 +110,7 @@ def reaching_bounds(arena: Arena, solution: Solution, content: dict[str, Any]) -
     sides: dict[bool, Bound] = {}
     known = _known(arena, solution)
     if known is not None:
-        bound = Bound(known, [-1] * arena.model.states, [-1] * arena.model.states)
+        bound = Bound.unranked(known)
         for lower in (True, False):
             ranked = replace(bound, rank=_ranks(arena, bound, lower=lower))
             if _holds(arena, ranked, lower=lower):
@@ -155,15 +131,13 @@ def reaching_bounds(arena: Arena, solution: Solution, content: dict[str, Any]) -
 def _known(arena: Arena, solution: Solution) -> list[Number] | None:
     """Return the values of all states where the solver found them in rationals."""
     values = solution.values
-    if values is None or values.task.complement != arena.objective.complement or not values.exact:
+    if values is None or values.task.complement != arena.asked.complement or not values.exact:
         return None
-    decided, found = arena.decided, list[Number]()
+    found: list[Number] = []
     for s in range(arena.model.states):
         value: Number | None = values.exact.get(int(values.index[s]))
         if not arena.open[s]:
-            value = (
-                float("inf") if decided.infinite[s] else Fraction(int(decided.one[s] and arena.objective.kind == "P"))
-            )
+            value = arena.decided.value(s, arena.asked.kind)
         elif value is not None and values.task.complement:
             value = 1 - value
         if value is None:
@@ -174,7 +148,7 @@ def _known(arena: Arena, solution: Solution) -> list[Number] | None:
 
 def _exactly(arena: Arena, content: dict[str, Any]) -> dict[bool, Bound]:
     """Return both sides in rationals: the game's value on one, that of the policy on the other."""
-    asked, policy = arena.objective, arena.policy
+    asked, policy = arena.asked, arena.policy
     best = Game(arena, solve_exactly).run()
     own = None
     if policy is not None and all(arena.decided.usable[c] for s, c in enumerate(policy) if arena.open[s]):
@@ -188,7 +162,7 @@ def _exactly(arena: Arena, content: dict[str, Any]) -> dict[bool, Bound]:
     below, above = (own, best) if asked.agent_max else (best, own)
     bounds = {}
     for lower, outcome in ((True, below), (False, above)):
-        bound = Bound(outcome.value, [-1] * arena.model.states, outcome.trap)
+        bound = Bound.unranked(outcome.value, trap=outcome.trap)
         bounds[lower] = replace(bound, rank=_ranks(arena, bound, lower=lower))
     return bounds
 
@@ -203,7 +177,7 @@ def _falls_short(claim: dict[str, Any], asked: Question, own: Number) -> bool:
 
 def _holds(arena: Arena, bound: Bound, *, lower: bool) -> bool:
     try:
-        arena.check_lower(bound) if lower else arena.check_upper(bound)
+        arena.check(bound, upper=not lower)
     except Refused:
         return False
     return True
@@ -211,32 +185,30 @@ def _holds(arena: Arena, bound: Bound, *, lower: bool) -> bool:
 
 def _ranks(arena: Arena, bound: Bound, *, lower: bool) -> list[int]:
     """Return ranks for the states whose inequality is tight: the round in which a smaller rank comes into reach."""
-    model, asked = arena.model, arena.objective
-    rank = [-1] * model.states
+    model, asked = arena.model, arena.asked
+    none = [-1] * model.states
     if lower == (asked.kind == "R"):
-        return rank
+        return none
     x = vector(bound.value, "proof", arena.unit)
-    all_rows = asked.agent_max != lower
-    favour = asked.nature_max == lower
-    skipped = (None, 0) if lower else (None,)
-    waiting = [s for s in range(model.states) if arena.open[s] and x.top[s] not in skipped]
-    ranked = [not arena.open[s] or (lower and x.top[s] == 0) for s in range(model.states)]
-    step = 0
-    while waiting:
-        fresh = []
-        for s in waiting:
-            top = x.top[s]
-            assert top is not None
-            for c in arena.rows(s, all_rows, "proof"):
-                found = arena.backup(c, x, ranked.__getitem__, favour)
-                if found is not None and top * found[1] == found[0] and found[2] == 0:
-                    break
-            else:
-                fresh.append(s)
-        if not fresh:
-            break
-        for s in fresh:
-            rank[s], ranked[s] = step, True
-        waiting = [s for s in waiting if not ranked[s]]
-        step += 1
-    return rank if step > 1 else [-1] * model.states
+    at_end = [not arena.open[s] or (lower and x.top[s] == 0) for s in range(model.states)]
+
+    def is_ready(s: int, ranked: dict[int, int]) -> bool:
+        for c in arena.rows(s, asked.agent_max != lower, "proof"):
+            found = arena.backup(c, x, lambda t: at_end[t] or t in ranked, asked.nature_max == lower)
+            if found is not None and x.finite(s) * found[1] == found[0] and found[2] == 0:
+                return False
+        return True
+
+    ranked = rounds((s for s in range(model.states) if not at_end[s] and x.top[s] is not None), is_ready)
+    return [ranked.get(s, -1) for s in range(model.states)] if any(ranked.values()) else none
+
+
+def rounds(states: Iterable[int], is_ready: Callable[[int, dict[int, int]], bool]) -> dict[int, int]:
+    """Return in which round each state is ready, where that depends on which are from earlier rounds; others are left out."""
+    found: dict[int, int] = {}
+    waiting, turn = list(states), 0
+    while fresh := [s for s in waiting if is_ready(s, found)]:
+        found |= dict.fromkeys(fresh, turn)
+        waiting = [s for s in waiting if s not in found]
+        turn += 1
+    return found
