@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -11,9 +12,9 @@ from umdp.errors import FormatError
 from umdp.statements import Refusal
 from umdp.verify.document import Model
 from umdp.verify.induction import Refused
-from umdp.verify.rationals import is_double
+from umdp.verify.rationals import is_count, is_double, is_integer
 
-__all__ = ["Bounds", "bounds_of", "check_possible", "event_bounds", "numbers_of", "outcome_bounds"]
+__all__ = ["Bounds", "bounds_of", "check_possible", "cut", "entries", "event_bounds", "numbers_of", "outcome_bounds"]
 
 Bounds = tuple[list[float], list[float]]
 Block = frozenset[int]
@@ -138,7 +139,7 @@ def event_bounds(given: dict[str, Any], model: Model) -> tuple[list[int], Bounds
     for k in range(len(classes.class_ptr) - 1):
         alone = [known.get(frozenset((o,)), (Fraction(0), Fraction(1))) for o in classes.whole(k)]
         check_possible(alone, f"class {k}")
-        outcome += _cut(alone)
+        outcome += cut(alone)
     found: dict[Block, Ends] = {}
     for choice in range(model.choices):
         own = range(model.choice_ptr[choice], model.choice_ptr[choice + 1])
@@ -147,7 +148,7 @@ def event_bounds(given: dict[str, Any], model: Model) -> tuple[list[int], Bounds
             least, most = known.get(block, (Fraction(0), Fraction(1)))
             found[block] = max(low, least), min(high, most)
         check_possible([found[classes.blocks[t]] for t in own], f"choice {choice}")
-        for t, ends in zip(own, _cut([found[classes.blocks[t]] for t in own]), strict=True):
+        for t, ends in zip(own, cut([found[classes.blocks[t]] for t in own]), strict=True):
             if len(own) > 1:
                 _check(model, t, ends, "events")
     return list(range(0, 2 * size + 1, 2)), (lower, upper)
@@ -161,14 +162,24 @@ def bounds_of(given: dict[str, Any], size: int) -> Bounds:
     return lower, upper
 
 
+def entries(
+    given: dict[str, Any],
+    name: str,
+    refusal: str,
+    fits: Callable[[Any], bool] = lambda _: True,
+    size: int | None = None,
+) -> list[Any]:
+    """Return a list of so many entries that all fit; `FormatError` with the `refusal` where it is none."""
+    found = given.get(name)
+    if not isinstance(found, list) or size not in (None, len(found)) or not all(map(fits, found)):
+        raise FormatError(f"learning, {name}: {refusal}")
+    return found
+
+
 def numbers_of(given: dict[str, Any], name: str, size: int) -> list[float]:
     """Return a list of so many numbers."""
-    found = given.get(name)
-    if not isinstance(found, list):
-        raise FormatError(f"learning, {name}: not a list")
-    if len(found) != size or any(not is_double(x) for x in found):
-        raise FormatError(f"learning, {name}: not a list of {size} numbers")
-    return [float(x) for x in found]
+    entries(given, name, "not a list")
+    return list(map(float, entries(given, name, f"not a list of {size} numbers", is_double, size)))
 
 
 def _together(block: Block, whole: range, outcome: list[Ends]) -> Ends:
@@ -179,7 +190,7 @@ def _together(block: Block, whole: range, outcome: list[Ends]) -> Ends:
     return max(least, over), min(most, under)
 
 
-def _cut(ends: list[Ends]) -> list[Ends]:
+def cut(ends: list[Ends]) -> list[Ends]:
     """Return the bounds of parts of a whole, each cut by what the others leave."""
     least, most = (sum((each[end] for each in ends), Fraction(0)) for end in (0, 1))
     return [(max(low, 1 - (most - high)), min(high, 1 - (least - low))) for low, high in ends]
@@ -199,27 +210,13 @@ def _check(model: Model, t: int, ends: Ends, what: str) -> None:
 
 
 def _outcomes(given: dict[str, Any], name: str, size: int, outcomes: int) -> list[int]:
-    found = given.get(name)
-    if (
-        not isinstance(found, list)
-        or len(found) != size
-        or any(type(o) is not int or not 0 <= o < outcomes for o in found)
-    ):
-        raise FormatError(f"learning, {name}: not a list of {size} outcomes")
-    return found
+    return entries(given, name, f"not a list of {size} outcomes", lambda o: is_integer(o, 0, outcomes - 1), size)
 
 
 def _pointer(given: dict[str, Any], name: str, size: int | None) -> list[int]:
     """Return a pointer array, which starts at 0 and never falls."""
-    found = given.get(name)
-    if (
-        not isinstance(found, list)
-        or len(found) < 1
-        or (size is not None and len(found) != size + 1)
-        or any(type(n) is not int or not 0 <= n < 1 << 53 for n in found)
-        or found[0] != 0
-        or any(found[i] > found[i + 1] for i in range(len(found) - 1))
-        or found[-1] > 1 << 40
-    ):
-        raise FormatError(f"learning, {name}: not a pointer array")
+    refusal = "not a pointer array"
+    found = entries(given, name, refusal, is_count, None if size is None else size + 1)
+    if found[:1] != [0] or any(a > b for a, b in pairwise(found)) or found[-1] > 1 << 40:
+        raise FormatError(f"learning, {name}: {refusal}")
     return found

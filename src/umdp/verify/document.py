@@ -19,7 +19,7 @@ from umdp.verify.distributions import Row, feasible, make_row
 from umdp.verify.formulas import check_formulas
 from umdp.verify.premise import plain
 from umdp.verify.rationals import LARGEST as LARGEST_DOUBLE
-from umdp.verify.rationals import Number, is_double, number
+from umdp.verify.rationals import Number, is_double, is_integer, number
 
 __all__ = [
     "Bound",
@@ -217,7 +217,7 @@ def _integers(given: Any, place: str, low: int, high: int, length: int | None = 
     if not isinstance(given, list) or (length is not None and len(given) != length):
         raise FormatError(f"{place}: not a list{'' if length is None else f' of {length} integers'}")
     for index, value in enumerate(given):
-        if type(value) is not int or not low <= value <= high:
+        if not is_integer(value, low, high):
             raise FormatError(f"{place}, entry {index}: {shown(value)} is not an integer from {low} to {high}")
     return given
 
@@ -264,9 +264,7 @@ def make_model(given: dict[str, Any], *, signed: bool = False) -> Model:
         if not feasible(lower[own], upper[own]):
             raise FormatError(f"model, choice {choice}: its bounds admit no distribution")
         rows.append(make_row(successor[own], lower[own], upper[own]))
-    initial = given.get("initial")
-    _integers([initial], "model, initial", 0, states - 1)
-    assert isinstance(initial, int)
+    (initial,) = _integers([given.get("initial")], "model, initial", 0, states - 1)
     labels: dict[str, NDArray[np.bool_]] = {}
     if len(_object(given, "labels")) * states > LABELLED:
         raise FormatError(f"model, labels: {len(given['labels'])} labels of {states} states are too many to check")
@@ -306,25 +304,22 @@ def _reward(
     return given["name"], total, paid, own
 
 
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, bool) or is_double(value, -(2.0**62), 2.0**62)
+
+
 def _variables(given: Any, states: int) -> dict[str, NDArray[Any]]:
     if not isinstance(given, dict):
         raise FormatError("model, variables: not an object")
-    found = {}
     for name, values in given.items():
         kinds = {type(value) for value in values} if isinstance(values, list) and len(values) == states else set()
-        large = (
-            any(not isinstance(v, bool) and not is_double(v, -(2.0**62), 2.0**62) for v in values) if kinds else True
-        )
-        if not (kinds <= {bool} or kinds <= {int} or kinds <= {int, float}) or not kinds or large:
+        if not kinds or not (kinds <= {bool} or kinds <= {int, float}) or not all(map(_is_scalar, values)):
             raise FormatError(f"model, variable {shown(name)}: not a list of {states} values of one kind")
-        found[name] = np.array(values)
-    return found
+    return {name: np.array(values) for name, values in given.items()}
 
 
 def _scalars(given: Any) -> dict[str, bool | int | float]:
-    if not isinstance(given, dict) or any(
-        not isinstance(v, bool) and not is_double(v, -(2.0**62), 2.0**62) for v in given.values()
-    ):
+    if not isinstance(given, dict) or not all(map(_is_scalar, given.values())):
         raise FormatError("model, constants: not an object of numbers and truth values")
     return given
 

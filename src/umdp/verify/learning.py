@@ -20,13 +20,13 @@ from typing import Any
 
 from umdp.errors import FormatError
 from umdp.statements import Premise, Refusal
-from umdp.verify.classes import Bounds, bounds_of, check_possible, event_bounds, outcome_bounds
+from umdp.verify.classes import Bounds, bounds_of, check_possible, entries, event_bounds, outcome_bounds
 from umdp.verify.counts import one_sequence
 from umdp.verify.document import Document, Model
 from umdp.verify.induction import Refused
 from umdp.verify.parameters import check_parameters, prior_box
 from umdp.verify.premise import Assumption, assume, file_sentences
-from umdp.verify.rationals import is_double
+from umdp.verify.rationals import is_count, is_double
 from umdp.verify.statistics import all_counts, lower_end, ruled_out
 from umdp.verify.work import Work
 
@@ -36,6 +36,10 @@ METHODS = ("confidence-sequence", "clopper-pearson")
 KINDS = ("listed", "tied", "events", "parametric")
 COUNTS = ("lower_hits", "lower_samples", "upper_hits", "upper_samples")
 FIXED = 2 * 10**7  # samples of which binomial tails are summed
+
+
+def _is_level(given: Any) -> bool:
+    return is_double(given, 0) and given < 1
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,13 @@ class SpentLevels:
         method, prior = given["method"], given.get("prior", 0.5)
         if method == "confidence-sequence" and not is_double(prior, 1e-9, 1e9):
             raise FormatError("learning, prior: not a number from 1e-9 to 1e9, the parameter of the mixture")
-        counts = {name: _counts(given, name, size) for name in COUNTS}
+        counts = {name: entries(given, name, f"not a list of {size} counts", is_count, size) for name in COUNTS}
         if method == "clopper-pearson" and max(counts["lower_samples"], default=0) > FIXED:
             raise FormatError(f"learning, lower_samples: the tails of more than {FIXED:,} samples are not summed")
-        levels = {side: _levels(given, f"{side}_levels", size) for side in ("lower", "upper")}
+        levels = {
+            side: list(map(Fraction, entries(given, f"{side}_levels", f"not a list of {size} levels", _is_level, size)))
+            for side in ("lower", "upper")
+        }
         return cls(method, Fraction(prior) if method == "confidence-sequence" else Fraction(0), counts, levels)
 
     def hits(self, side: str, t: int) -> tuple[int, int]:
@@ -213,21 +220,3 @@ class ProvedIntervals:
         hits, samples = self.ledger.hits(side, t)
         level = self.ledger.levels[side][t]
         return ruled_out(p, hits, samples, level, self.ledger.method, self.ledger.prior, self.work)
-
-
-def _counts(given: dict[str, Any], name: str, size: int) -> list[int]:
-    found = given.get(name)
-    if (
-        not isinstance(found, list)
-        or len(found) != size
-        or any(type(n) is not int or not 0 <= n < 1 << 53 for n in found)
-    ):
-        raise FormatError(f"learning, {name}: not a list of {size} counts")
-    return found
-
-
-def _levels(given: dict[str, Any], name: str, size: int) -> list[Fraction]:
-    found = given.get(name)
-    if not isinstance(found, list) or len(found) != size or any(not is_double(a, 0) or a >= 1 for a in found):
-        raise FormatError(f"learning, {name}: not a list of {size} levels")
-    return [Fraction(a) for a in found]

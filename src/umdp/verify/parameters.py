@@ -14,9 +14,10 @@ from umdp.parametric.function import Function, Polynomial
 from umdp.parametric.ranges import Ends, range_of
 from umdp.statements import Refusal
 from umdp.verify.box import Limit, all_boxes, leaves_only, work_of
-from umdp.verify.classes import Bounds, check_possible, numbers_of
+from umdp.verify.classes import Bounds, check_possible, cut, entries, numbers_of
 from umdp.verify.induction import Refused
 from umdp.verify.premise import plain
+from umdp.verify.rationals import is_integer
 from umdp.verify.work import Work
 
 __all__ = ["check_parameters", "prior_box"]
@@ -37,9 +38,9 @@ def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wan
     """
     size = len(_names(given))
     prior, box = _box(given, "prior", size), _box(given, "box", size)
-    functions = [_function(each, size) for each in _listed(given, "functions")]
-    which = _listed(given, "outcome_function")
-    if len(which) != pointer[-1] or any(type(f) is not int or not 0 <= f < len(functions) for f in which):
+    functions = [_function(each, size) for each in entries(given, "functions", "not a list")]
+    which = entries(given, "outcome_function", "not a list")
+    if len(which) != pointer[-1] or not all(is_integer(f, 0, len(functions) - 1) for f in which):
         raise FormatError(f"learning, outcome_function: not a function for each of {pointer[-1]} outcomes")
     work = all_boxes()
     for function in functions:
@@ -61,20 +62,11 @@ def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wan
     low = [max(Fraction(own[0][o]), ranges[f][0]) for o, f in enumerate(which)]
     high = [min(Fraction(own[1][o]), ranges[f][1]) for o, f in enumerate(which)]
     for number, (first, last) in enumerate(pairwise(pointer)):
-        check_possible(list(zip(low[first:last], high[first:last], strict=True)), f"class {number}")
-        least_all, most_all = sum(low[first:last], Fraction(0)), sum(high[first:last], Fraction(0))
-        for outcome in range(first, last) if last - first > 1 else ():
-            floor = max(low[outcome], 1 - (most_all - high[outcome]))
-            ceiling = min(high[outcome], 1 - (least_all - low[outcome]))
+        ends = list(zip(low[first:last], high[first:last], strict=True))
+        check_possible(ends, f"class {number}")
+        for outcome, (floor, ceiling) in enumerate(cut(ends), first) if len(ends) > 1 else ():
             if Fraction(wanted[0][outcome]) > floor or Fraction(wanted[1][outcome]) < ceiling:
                 raise Refused(Refusal.NOT_FROM_BOX, outcome=outcome)
-
-
-def _listed(given: dict[str, Any], name: str) -> list[Any]:
-    found = given.get(name)
-    if not isinstance(found, list):
-        raise FormatError(f"learning, {name}: not a list")
-    return found
 
 
 def _check_sum(functions: list[Function], number: int, work: Work) -> None:
@@ -114,8 +106,8 @@ def _box(given: dict[str, Any], name: str, size: int) -> Ends:
 
 
 def _weights(given: dict[str, Any], size: int, functions: int) -> Iterator[tuple[int, int, list[Fraction]]]:
-    for each in _listed(given, "weights"):
-        if not isinstance(each, list) or len(each) != 3 or type(each[0]) is not int or not 0 <= each[0] < size:
+    for each in entries(given, "weights", "not a list"):
+        if not isinstance(each, list) or len(each) != 3 or not is_integer(each[0], 0, size - 1):
             raise FormatError("learning, weights: not a parameter, a sign and numbers")
         if type(each[1]) is not int or each[1] not in (1, -1):
             raise FormatError("learning, weights: a sign is 1 or -1")
@@ -142,7 +134,7 @@ def _polynomial(given: Any, size: int) -> Polynomial:
         fits = isinstance(term, list) and len(term) == 2 and isinstance(term[0], str) and isinstance(term[1], list)
         if not fits or not _COEFFICIENT.fullmatch(term[0]) or len(term[1]) != size:
             raise FormatError("learning, functions: a term is not a coefficient and its exponents")
-        if any(type(e) is not int or not 0 <= e <= DEGREE for e in term[1]) or tuple(term[1]) in terms:
+        if not all(is_integer(e, 0, DEGREE) for e in term[1]) or tuple(term[1]) in terms:
             raise FormatError("learning, functions: exponents are repeated, or not whole numbers")
         try:
             terms[tuple(term[1])] = Fraction(term[0])

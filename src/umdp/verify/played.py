@@ -16,7 +16,7 @@ from umdp.verify.formulas import check_formulas
 from umdp.verify.induction import Refused
 from umdp.verify.premise import assume, file_sentences, plain
 from umdp.verify.property import objective
-from umdp.verify.rationals import is_double
+from umdp.verify.rationals import is_count, is_double, is_integer
 from umdp.verify.statistics import mixture_rules_out
 
 __all__ = ["judge_played"]
@@ -35,12 +35,12 @@ def judge_played(content: dict[str, Any]) -> Verdict:
     at_least = spec.deciding().agent is not Direction.MIN
     bound, level = _number(claim, "bound"), _number(claim, "level")
     plays, most = given.get("plays"), _number(given, "most")
-    if type(plays) is not int or not 0 <= plays < 1 << 53:
+    if not is_count(plays):
         raise FormatError("evidence, plays: not a whole number")
     hits, rate = _number(given, "hits"), _number(given, "error_rate")
     spent = [_checked(each, "evidence, spent") for each in _list(given, "spent")]
     rank = given.get("rank")
-    if type(rank) is not int or not 0 <= rank < len(spent):
+    if not is_integer(rank, 0, len(spent) - 1):
         raise FormatError("evidence, rank: not the number of a candidate")
     if len(_list(given, "mixture")) > PARTS:
         raise FormatError(f"evidence, mixture: more than {PARTS} distributions")

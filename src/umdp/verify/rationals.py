@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeGuard
 
 from umdp.errors import FormatError
 
-__all__ = ["Number", "Vector", "double", "exact", "is_double", "number", "vector", "written"]
+__all__ = ["Number", "Vector", "double", "exact", "is_count", "is_double", "is_integer", "number", "vector", "written"]
 
 Number = Fraction | float  # a float is always infinite
 LONGEST = 40_000  # characters of one number
@@ -34,6 +34,16 @@ def is_double(given: Any, least: float = -LARGEST, most: float = LARGEST) -> boo
     (True, False, False, False, False)
     """
     return type(given) in (int, float) and least <= given <= most
+
+
+def is_integer(given: Any, least: int, most: int) -> TypeGuard[int]:
+    """Whether something read from JSON is an integer between two others; a truth value is none."""
+    return type(given) is int and least <= given <= most
+
+
+def is_count(given: Any) -> TypeGuard[int]:
+    """Whether something read from JSON is a number of samples, or of something else that was counted."""
+    return is_integer(given, 0, (1 << 53) - 1)
 
 
 def _integer(digits: str) -> int:

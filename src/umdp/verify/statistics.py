@@ -57,6 +57,12 @@ def log_gamma(x: Fraction) -> Decimal:
         return total - below.ln()
 
 
+def _log_mixture(a: Fraction, b: Fraction, hits: Fraction | int, misses: Fraction | int) -> Decimal:
+    """Return log B(a + hits, b + misses) - log B(a, b)."""
+    found = log_gamma(a + hits) + log_gamma(b + misses) - log_gamma(a + b + hits + misses)
+    return found - (log_gamma(a) + log_gamma(b) - log_gamma(a + b))
+
+
 def all_counts() -> Work:
     """Return the work that all counts of a certificate together may take."""
     return Work(WORK, "learning, counts: there are too many to check")
@@ -79,9 +85,9 @@ def ruled_out(
         misses = samples - hits
         slip = SLIP * (samples + 10)
         if method == "confidence-sequence":
-            mixture = log_gamma(prior + hits) + log_gamma(prior + misses) - log_gamma(2 * prior + samples)
-            mixture -= 2 * log_gamma(prior) - log_gamma(2 * prior)
-            return bool(hits * x.ln() + misses * rest.ln() + slip < mixture + log_level)
+            return bool(
+                hits * x.ln() + misses * rest.ln() + slip < _log_mixture(prior, prior, hits, misses) + log_level
+            )
         if method != "clopper-pearson":
             return False
         choose = log_gamma(Fraction(samples + 1)) - log_gamma(Fraction(hits + 1)) - log_gamma(Fraction(misses + 1))
@@ -171,7 +177,5 @@ def mixture_rules_out(
         said = k * _decimal(p, ROUND_CEILING).ln() + m * _decimal(1 - p, ROUND_CEILING).ln()
         mixed = Decimal(0)
         for weight, a, b in mixture:
-            part = log_gamma(a + hits) + log_gamma(b + misses) - log_gamma(a + b + plays)
-            part -= log_gamma(a) + log_gamma(b) - log_gamma(a + b)
-            mixed += _decimal(weight, ROUND_FLOOR) * (part - slip - said).exp()
+            mixed += _decimal(weight, ROUND_FLOOR) * (_log_mixture(a, b, hits, misses) - slip - said).exp()
         return bool(mixed > 0 and mixed.ln() + _decimal(level, ROUND_FLOOR).ln() > slip)

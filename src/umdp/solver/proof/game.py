@@ -56,7 +56,7 @@ class Game:
     def run(self) -> Outcome:
         """Return the value of the game."""
         if self.rewards:
-            self._force()
+            self.find_traps()
         for _ in range(ROUNDS):
             value, choice = self._respond()
             if not self._lead(value):
@@ -80,10 +80,6 @@ class Game:
         return (self.choice[state],) if self.agent_leads else self.rows[state]
 
     def find_traps(self) -> None:
-        """Fill in the trap levels alone."""
-        self._force()
-
-    def _force(self) -> None:
         """Find where the leader can reach the goal with probability 1, how, and how it is missed elsewhere."""
         arena, region, level = self.arena, set(self.states), 0
         goal = arena.decided.one
@@ -126,37 +122,24 @@ class Game:
 
     def _trapped(self) -> tuple[set[int], set[int]]:
         """Return the states where the follower can stay away from the goal for ever, and those that may get there."""
-        decided = self.arena.decided
         kept = set(self.states) - self.infinite
-        inside = lambda t: t in kept or (not self.rewards and decided.zero[t])  # noqa: E731
-        shrinking = True
-        while shrinking:
-            gone = {
-                s
-                for s in kept
-                if not any(self._share(c, inside) == self.arena.model.rows[c].whole for c in self._options(s))
-            }
+        while gone := {s for s in kept if self._keeping(s, kept) is None}:
             kept -= gone
-            shrinking = bool(gone)
         lost = kept | self.infinite if self.rewards else set(kept)
-        growing = self.rewards
-        while growing:
-            more = {
-                s
-                for s in set(self.states) - lost
-                if any(self._share(c, lost.__contains__) > 0 for c in self._options(s))
-            }
+        while self.rewards and (more := {s for s in set(self.states) - lost if self._may_reach(s, lost)}):
             lost |= more
-            growing = bool(more)
         return kept, lost
 
-    def _keeping(self, state: int, kept: set[int]) -> int:
-        """Return a choice with which a trapped state stays trapped."""
+    def _may_reach(self, state: int, inside: set[int]) -> bool:
+        return any(self._share(c, inside.__contains__) > 0 for c in self._options(state))
+
+    def _keeping(self, state: int, kept: set[int]) -> int | None:
+        """Return a choice with which a state stays among trapped ones, or where the value is 0; None where there is none."""
         zero = self.arena.decided.zero
-        for c in self._options(state) if state in kept else ():
+        for c in self._options(state):
             if self._share(c, lambda t: t in kept or zero[t]) == self.arena.model.rows[c].whole:
                 return c
-        return self.choice[state]
+        return None
 
     def _respond(self) -> tuple[list[Number], dict[int, int]]:
         """Return the follower's best response to the leader's strategy: its value, and the choices in it."""
@@ -169,7 +152,7 @@ class Game:
         picks: Picks = {}
         for s in rest:
             c = next(iter(self._options(s)))
-            picks[s] = (c, self.answer[c] if self.nature_leads else self._any(c))
+            picks[s] = (c, self.answer.get(c) or self._any(c))
         better = gt if self.rewards else lt
         for _ in range(ROUNDS):
             self.solve(arena, picks, value)
@@ -178,11 +161,13 @@ class Game:
             for s in rest:
                 best = value[s]
                 for c in self._options(s):
-                    found, given = self._worth(c, x, None if not self.nature_leads else self.answer[c])
+                    found, given = self._worth(c, x, self.answer.get(c))
                     if better(found, best):
                         best, picks[s], changed = found, (c, given), True
             if not changed:
-                return value, {s: c for s, (c, _) in picks.items()} | {s: self._keeping(s, kept) for s in lost}
+                staying = {s: self._keeping(s, kept) if s in kept else None for s in lost}
+                taken = {s: self.choice[s] if c is None else c for s, c in staying.items()}
+                return value, {s: c for s, (c, _) in picks.items()} | taken
         raise ArithmeticError("the response does not settle")
 
     def _worth(self, choice: int, x: Vector, given: list[int] | None) -> tuple[Number, list[int]]:

@@ -59,34 +59,31 @@ def prove(solution: Solution) -> Certificate:
         "status": solution.status.name.lower(),
         "level": None,
     }
-    if asked.aim in ("discounted", "average"):
-        _prove_endless(solution, content, model, asked)
-    elif asked.aim == "total":
-        for side, bound in total_bounds(solution, model, asked, content).items():
-            content[side] = _written(bound)
-    elif asked.steps is None:
-        _prove_unbounded(solution, content, model, asked)
+    if asked.steps is None:
+        content |= {side: _written(bound) for side, bound in _bounds(solution, content, model, asked).items()}
     return _settle(content, model, asked)
 
 
-def _prove_endless(solution: Solution, content: dict[str, Any], model: Model, asked: Question) -> None:
-    """Add the vectors of a discounted sum or a long-run average."""
-    bracket = solution.bracket
-    width = Fraction(bracket.width) if math.isfinite(bracket.width) else Fraction(1)
-    width = max(width, Fraction(1, 2**200))
-    for upper, side in ((False, "lower"), (True, "upper")):
-        if math.isinf(getattr(bracket, side)):
+def _bounds(solution: Solution, content: dict[str, Any], model: Model, asked: Question) -> dict[str, Bound]:
+    """Return vectors that prove the sides, by the names they have in a file; what could not be found is missing."""
+    if asked.aim == "total":
+        return total_bounds(solution, model, asked, content)
+    if asked.aim == "reach":
+        decided = decide(SearchGraph(model), asked.kind, asked.agent_max, asked.goal, asked.left)
+        return reaching_bounds(Arena(model, asked, decided, content.get("policy")), solution, content)
+    bracket, found = solution.bracket, dict[str, Bound]()
+    width = max(Fraction(bracket.width) if math.isfinite(bracket.width) else Fraction(1), Fraction(1, 2**200))
+    for side, end in (("lower", bracket.lower), ("upper", bracket.upper)):
+        if math.isinf(end):
             continue
-        step = OneStep(model, asked, content.get("policy"), upper=upper)
+        step = OneStep(model, asked, content.get("policy"), upper=side == "upper")
         if asked.aim == "discounted":
             with np.errstate(invalid="ignore"):
                 middle = solution.lower + 0.5 * (solution.upper - solution.lower)
-            content[side] = _written(discounted_bound(step, middle, width))
-            continue
-        bound = None if solution.ends is None else average_bound(step, solution.ends)
-        if bound is not None:
-            content[side] = _written(bound)
-    if asked.aim == "average" and not {"lower", "upper"} & set(content):
+            found[side] = discounted_bound(step, middle, width)
+        elif solution.ends is not None and (bound := average_bound(step, solution.ends)) is not None:
+            found[side] = bound
+    if asked.aim == "average" and not found:
         why = (
             "of a given policy, or one that rests on what nature may cut"
             if solution.ends is None
@@ -96,17 +93,7 @@ def _prove_endless(solution: Solution, content: dict[str, Any], model: Model, as
             f"there is no certificate for a long-run average {why}",
             "the bracket is certified all the same: ask without one",
         )
-
-
-def _prove_unbounded(solution: Solution, content: dict[str, Any], model: Model, asked: Question) -> None:
-    """Add the vectors, and the policy that goes with them."""
-    decided = decide(SearchGraph(model), asked.kind, asked.agent_max, asked.goal, asked.left)
-    policy = content.get("policy")
-    arena = Arena(model, asked, decided, policy)
-    sides = reaching_bounds(arena, solution, content)
-    for lower, name in ((True, "lower"), (False, "upper")):
-        if lower in sides:
-            content[name] = _written(sides[lower])
+    return found
 
 
 def _written(bound: Bound) -> dict[str, Any]:
@@ -143,9 +130,8 @@ def _weaken(content: dict[str, Any], model: Model, asked: Question, refused: Sta
     side = refused.data["side"]
     if refused.code not in OF_CLAIM:  # the vector itself does not hold
         content.pop(side, None)
-        if asked.complement:
-            side = {"lower": "upper", "upper": "lower"}[side]
-    computed = {"lower": "upper", "upper": "lower"}[side] if asked.complement else side
+        side = asked.side(upper=side == "upper")
+    computed = asked.side(upper=side == "upper")  # of what is computed, one minus which may have been asked
     if asked.steps is not None:
         policy = content.get("policy") if claim["policy"] and asked.agent_max == (computed == "lower") else None
         found: Number = induct(model, asked, up=computed == "upper", policy=policy, bits=1300)

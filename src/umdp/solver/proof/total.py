@@ -43,12 +43,11 @@ def total_bounds(solution: Solution, model: Model, asked: Question, content: dic
         decided = decide(SearchGraph(model), "R", False, nothing, asked.left)
     arena = Arena(model, asked, decided, content.get("policy"))
     if asked.agent_max:
-        tried = {lower: move_outward(arena, solution, lower=lower) for lower in (True, False)}
-        found = {lower: bound for lower, bound in tried.items() if bound is not None}
+        tried = {side: move_outward(arena, solution, lower=side == "lower") for side in ("lower", "upper")}
+        sides = {side: bound for side, bound in tried.items() if bound is not None}
     else:
         as_reaching = Arena(model, replace(asked, aim="reach", goal=nothing), decided, content.get("policy"))
-        found = reaching_bounds(as_reaching, solution, content)
-    sides = {"lower" if lower else "upper": bound for lower, bound in found.items()}
+        sides = reaching_bounds(as_reaching, solution, content)
     if "lower" in sides:
         sides["lower"] = _placed(OneStep(model, asked, content.get("policy"), upper=False), sides["lower"])
     return sides

@@ -101,34 +101,30 @@ EXACT = 40  # undecided states up to which values are found in rationals
 LAST_RESORT = 100  # and up to which they are where nothing else works
 
 
-def reaching_bounds(arena: Arena, solution: Solution, content: dict[str, Any]) -> dict[bool, Bound]:
-    """Return vectors that prove the lower (True) and the upper side; what could not be found is missing.
+def reaching_bounds(arena: Arena, solution: Solution, content: dict[str, Any]) -> dict[str, Bound]:
+    """Return vectors that prove the sides, by the names they have in a file; what could not be found is missing.
 
     The policy and what is claimed of it are changed where some other one proves more.
     """
-    size = sum(arena.open)
-    sides: dict[bool, Bound] = {}
-    known = _known(arena, solution)
-    if known is not None:
-        bound = Bound.unranked(known)
-        for lower in (True, False):
-            ranked = replace(bound, rank=_ranks(arena, bound, lower=lower))
-            if _holds(arena, ranked, lower=lower):
-                sides[lower] = ranked
-    if size > EXACT and len(sides) < 2:
-        for lower in (side for side in (True, False) if side not in sides):
-            moved = move_outward(arena, solution, lower=lower)
-            if moved is not None:
-                moved = replace(moved, rank=_ranks(arena, moved, lower=lower))
-                if _holds(arena, moved, lower=lower):
-                    sides[lower] = moved
+    size, sides = sum(arena.open), dict[str, Bound]()
+    finders: list[Callable[[bool], Bound | None]] = [lambda _: _known(arena, solution)]
+    if size > EXACT:
+        finders.append(lambda lower: move_outward(arena, solution, lower=lower))
+    for find in finders:
+        for side in ("lower", "upper"):
+            bound = None if side in sides else find(side == "lower")
+            if bound is not None:
+                with suppress(Refused):
+                    bound = _ranked(arena, bound, lower=side == "lower")
+                    arena.check(bound, upper=side == "upper")
+                    sides[side] = bound
     if len(sides) < 2 and size <= LAST_RESORT:
         with suppress(ArithmeticError, Refused):
             sides = _exactly(arena, content) | sides
     return sides
 
 
-def _known(arena: Arena, solution: Solution) -> list[Number] | None:
+def _known(arena: Arena, solution: Solution) -> Bound | None:
     """Return the values of all states where the solver found them in rationals."""
     values = solution.values
     if values is None or values.task.complement != arena.asked.complement or not values.exact:
@@ -143,10 +139,10 @@ def _known(arena: Arena, solution: Solution) -> list[Number] | None:
         if value is None:
             return None
         found.append(value)
-    return found
+    return Bound.unranked(found)
 
 
-def _exactly(arena: Arena, content: dict[str, Any]) -> dict[bool, Bound]:
+def _exactly(arena: Arena, content: dict[str, Any]) -> dict[str, Bound]:
     """Return both sides in rationals: the game's value on one, that of the policy on the other."""
     asked, policy = arena.asked, arena.policy
     best = Game(arena, solve_exactly).run()
@@ -160,11 +156,10 @@ def _exactly(arena: Arena, content: dict[str, Any]) -> dict[bool, Bound]:
         own = Game(arena, solve_exactly, arena.policy).run()
         content["policy"], content["claim"]["policy"] = arena.policy, False
     below, above = (own, best) if asked.agent_max else (best, own)
-    bounds = {}
-    for lower, outcome in ((True, below), (False, above)):
-        bound = Bound.unranked(outcome.value, trap=outcome.trap)
-        bounds[lower] = replace(bound, rank=_ranks(arena, bound, lower=lower))
-    return bounds
+    return {
+        side: _ranked(arena, Bound.unranked(outcome.value, trap=outcome.trap), lower=side == "lower")
+        for side, outcome in (("lower", below), ("upper", above))
+    }
 
 
 def _falls_short(claim: dict[str, Any], asked: Question, own: Number) -> bool:
@@ -175,22 +170,13 @@ def _falls_short(claim: dict[str, Any], asked: Question, own: Number) -> bool:
     return own < ends[0] if asked.agent_max else own > ends[1]
 
 
-def _holds(arena: Arena, bound: Bound, *, lower: bool) -> bool:
-    try:
-        arena.check(bound, upper=not lower)
-    except Refused:
-        return False
-    return True
-
-
-def _ranks(arena: Arena, bound: Bound, *, lower: bool) -> list[int]:
-    """Return ranks for the states whose inequality is tight: the round in which a smaller rank comes into reach."""
-    model, asked = arena.model, arena.asked
-    none = [-1] * model.states
+def _ranked(arena: Arena, bound: Bound, *, lower: bool) -> Bound:
+    """Return a bound with ranks where its inequality is tight: the round in which a smaller rank comes into reach."""
+    asked = arena.asked
     if lower == (asked.kind == "R"):
-        return none
+        return bound
     x = vector(bound.value, "proof", arena.unit)
-    at_end = [not arena.open[s] or (lower and x.top[s] == 0) for s in range(model.states)]
+    at_end = [not is_open or (lower and top == 0) for is_open, top in zip(arena.open, x.top, strict=True)]
 
     def is_ready(s: int, ranked: dict[int, int]) -> bool:
         for c in arena.rows(s, asked.agent_max != lower, "proof"):
@@ -199,8 +185,10 @@ def _ranks(arena: Arena, bound: Bound, *, lower: bool) -> list[int]:
                 return False
         return True
 
-    ranked = rounds((s for s in range(model.states) if not at_end[s] and x.top[s] is not None), is_ready)
-    return [ranked.get(s, -1) for s in range(model.states)] if any(ranked.values()) else none
+    ranked = rounds((s for s, top in enumerate(x.top) if not at_end[s] and top is not None), is_ready)
+    if not any(ranked.values()):
+        return bound
+    return replace(bound, rank=[ranked.get(s, -1) for s in range(arena.model.states)])
 
 
 def rounds(states: Iterable[int], is_ready: Callable[[int, dict[int, int]], bool]) -> dict[int, int]:
