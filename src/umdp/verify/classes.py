@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -20,6 +20,7 @@ Bounds = tuple[list[float], list[float]]
 Block = frozenset[int]
 Ends = tuple[Fraction, Fraction]
 
+UNIT = Fraction(0), Fraction(1)
 SLIP = Fraction(1, 10**9)  # of sums, as for the bounds of a choice
 WORK = 2 * 10**7  # outcomes of classes, once for each transition or event
 
@@ -132,25 +133,23 @@ def event_bounds(given: dict[str, Any], model: Model) -> tuple[list[int], Bounds
         if not rest:
             raise Refused(Refusal.SURE_EVENT, event=e)
         for side, block in enumerate((event, rest)):
-            low, high = known.get(block, (Fraction(0), Fraction(1)))
             ends = Fraction(lower[2 * e + side]), Fraction(upper[2 * e + side])
-            known[block] = max(low, ends[0]), min(high, ends[1])
+            known[block] = _both(ends, known.get(block, UNIT))
     outcome: list[Ends] = []
     for k in range(len(classes.class_ptr) - 1):
-        alone = [known.get(frozenset((o,)), (Fraction(0), Fraction(1))) for o in classes.whole(k)]
+        alone = [known.get(frozenset((o,)), UNIT) for o in classes.whole(k)]
         check_possible(alone, f"class {k}")
         outcome += cut(alone)
     found: dict[Block, Ends] = {}
     for choice in range(model.choices):
         own = range(model.choice_ptr[choice], model.choice_ptr[choice + 1])
         for block in (classes.blocks[t] for t in own if classes.blocks[t] not in found):
-            low, high = _together(block, classes.whole(classes.kind[choice]), outcome)
-            least, most = known.get(block, (Fraction(0), Fraction(1)))
-            found[block] = max(low, least), min(high, most)
-        check_possible([found[classes.blocks[t]] for t in own], f"choice {choice}")
-        for t, ends in zip(own, cut([found[classes.blocks[t]] for t in own]), strict=True):
-            if len(own) > 1:
-                _check(model, t, ends, "events")
+            together = _together(block, classes.whole(classes.kind[choice]), outcome)
+            found[block] = _both(together, known.get(block, UNIT))
+        parts = [found[classes.blocks[t]] for t in own]
+        check_possible(parts, f"choice {choice}")
+        for t, ends in zip(own, cut(parts), strict=True) if len(own) > 1 else ():
+            _check(model, t, ends, "events")
     return list(range(0, 2 * size + 1, 2)), (lower, upper)
 
 
@@ -182,23 +181,34 @@ def numbers_of(given: dict[str, Any], name: str, size: int) -> list[float]:
     return list(map(float, entries(given, name, f"not a list of {size} numbers", is_double, size)))
 
 
+def _both(ends: Ends, others: Ends) -> Ends:
+    """Return what is left where two bounds hold."""
+    return max(ends[0], others[0]), min(ends[1], others[1])
+
+
+def _sums(ends: Iterable[Ends]) -> Ends:
+    """Return what parts add up to at least, and at most."""
+    low, high = Fraction(0), Fraction(0)
+    for each in ends:
+        low, high = low + each[0], high + each[1]
+    return low, high
+
+
 def _together(block: Block, whole: range, outcome: list[Ends]) -> Ends:
     """Return what outcomes add up to, cut by what the others of their class leave."""
-    inside, outside = [outcome[o] for o in block], [outcome[o] for o in whole if o not in block]
-    least, most = (sum((each[end] for each in inside), Fraction(0)) for end in (0, 1))
-    over, under = (1 - sum((each[end] for each in outside), Fraction(0)) for end in (1, 0))
-    return max(least, over), min(most, under)
+    least, most = _sums(outcome[o] for o in whole if o not in block)
+    return _both(_sums(outcome[o] for o in block), (1 - most, 1 - least))
 
 
 def cut(ends: list[Ends]) -> list[Ends]:
     """Return the bounds of parts of a whole, each cut by what the others leave."""
-    least, most = (sum((each[end] for each in ends), Fraction(0)) for end in (0, 1))
-    return [(max(low, 1 - (most - high)), min(high, 1 - (least - low))) for low, high in ends]
+    least, most = _sums(ends)
+    return [_both(each, (1 - (most - each[1]), 1 - (least - each[0]))) for each in ends]
 
 
 def check_possible(ends: list[Ends], place: str) -> None:
     """Refuse bounds of parts of a whole that no distribution fits: then the counts contradict what they are said to be of."""
-    least, most = (sum((each[end] for each in ends), Fraction(0)) for end in (0, 1))
+    least, most = _sums(ends)
     if any(low > high + SLIP for low, high in ends) or least > 1 + SLIP or most < 1 - SLIP:
         raise Refused(Refusal.NO_DISTRIBUTION, place=place)
 

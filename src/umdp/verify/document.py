@@ -283,25 +283,22 @@ def make_model(given: dict[str, Any], *, signed: bool = False) -> Model:
 def _reward(
     given: Any, state_ptr: list[int], choices: int, transitions: int, signed: bool
 ) -> tuple[str | None, list[Fraction], list[Fraction] | None, list[Fraction]]:
-    own = [Fraction(0)] * (len(state_ptr) - 1)
+    states = len(state_ptr) - 1
     if given is None:
-        return None, [], None, own
+        return None, [], None, [Fraction(0)] * states
     if not isinstance(given, dict) or not isinstance(given.get("name"), str):
         raise FormatError("model, reward: not an object with a name")
-    total = [Fraction(0)] * choices
-    if "state" in given:
-        own = [Fraction(v) for v in _doubles(given["state"], "model, reward, state", len(own), signed=signed)]
-        for state, value in enumerate(own):
-            for choice in range(state_ptr[state], state_ptr[state + 1]):
-                total[choice] += value
-    if "choice" in given:
-        for choice, each in enumerate(_doubles(given["choice"], "model, reward, choice", choices, signed=signed)):
-            total[choice] += Fraction(each)
-    paid = None
-    if "transition" in given:
-        listed = _doubles(given["transition"], "model, reward, transition", transitions, signed=signed)
-        paid = [Fraction(v) for v in listed]
-    return given["name"], total, paid, own
+
+    def part(name: str, size: int) -> list[Fraction]:
+        if name not in given:
+            return [Fraction(0)] * size
+        return list(map(Fraction, _doubles(given[name], f"model, reward, {name}", size, signed=signed)))
+
+    own, total = part("state", states), part("choice", choices)
+    for state, value in enumerate(own):
+        for choice in range(state_ptr[state], state_ptr[state + 1]):
+            total[choice] += value
+    return given["name"], total, part("transition", transitions) if "transition" in given else None, own
 
 
 def _is_scalar(value: Any) -> bool:

@@ -136,17 +136,22 @@ class Arena:
                     raise Refused(Refusal.RANK, side=side, state=s, choice=c)
         return x
 
+    def levels(self, bound: Bound) -> list[int]:
+        """Return the trap level of every state whose value is infinite, and not by the graph; -1 elsewhere."""
+        states = zip(self.open, bound.value, bound.trap, strict=True)
+        return [level if is_open and value == math.inf else -1 for is_open, value, level in states]
+
     def check_trap(self, bound: Bound) -> None:
         """Refuse an infinite lower bound unless the goal is missed with positive probability.
 
         Each choice either may lead to a smaller trap level or stays at its own: sooner or later a play goes down, or it
         stays for ever. Where nature helps, one answer must do so; where it does not, all must.
         """
-        trapped = [is_open and value == math.inf for is_open, value in zip(self.open, bound.value, strict=True)]
-        level = [trap if inside else -1 for inside, trap in zip(trapped, bound.trap, strict=True)]
-        for s, own in enumerate(level):
-            if not trapped[s]:
+        level = self.levels(bound)
+        for s, value in enumerate(bound.value):
+            if not self.open[s] or value != math.inf:
                 continue
+            own = level[s]
             if own < 0:
                 raise Refused(Refusal.NO_TRAP, side="lower", state=s)
             for c in self.rows(s, not self.asked.agent_max, "lower"):

@@ -66,10 +66,10 @@ class SpentLevels:
         }
         return cls(method, Fraction(prior) if method == "confidence-sequence" else Fraction(0), counts, levels)
 
-    def hits(self, side: str, t: int) -> tuple[int, int]:
-        """Return hits and samples for the end of one side: what speaks for more, or for less."""
+    def tail(self, side: str, t: int) -> tuple[int, int, Fraction, str, Fraction]:
+        """Return what the end of one side rests on: hits (what speaks for more, or for less), samples, level, method, prior."""
         hits, samples = self.counts[f"{side}_hits"][t], self.counts[f"{side}_samples"][t]
-        return (hits if side == "lower" else samples - hits), samples
+        return (hits if side == "lower" else samples - hits), samples, self.levels[side][t], self.method, self.prior
 
     def points(self, t: int) -> list[tuple[int, int]]:
         """Return the times at which the ends of an entry were adopted, with its hits."""
@@ -212,11 +212,7 @@ class ProvedIntervals:
         return {t: 1 - self._end("upper", t, 1 - Fraction(self.bounds[1][t])) for t in self.own}
 
     def _end(self, side: str, t: int, near: Fraction) -> Fraction:
-        hits, samples = self.ledger.hits(side, t)
-        level = self.ledger.levels[side][t]
-        return lower_end(hits, samples, level, self.ledger.method, self.ledger.prior, near=near, work=self.work)
+        return lower_end(*self.ledger.tail(side, t), near=near, work=self.work)
 
     def _ruled(self, side: str, t: int, p: Fraction) -> bool:
-        hits, samples = self.ledger.hits(side, t)
-        level = self.ledger.levels[side][t]
-        return ruled_out(p, hits, samples, level, self.ledger.method, self.ledger.prior, self.work)
+        return ruled_out(p, *self.ledger.tail(side, t), self.work)

@@ -30,8 +30,7 @@ inequality is strict, and then a little of every edge can be mixed in. An edge t
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -42,16 +41,7 @@ from umdp.verify.property import Question
 from umdp.verify.qualitative import ByGraph, SearchGraph
 from umdp.verify.rationals import Number, Vector, vector
 
-__all__ = ["OneStep", "Placing"]
-
-
-class Placing(enum.Enum):
-    """Where a step leads to, seen from an infinite state."""
-
-    BELOW = "a smaller trap level"
-    NEARER = "a smaller rank of the same level"
-    LEVEL = "the same level"
-    OUTSIDE = "anywhere else"
+__all__ = ["OneStep"]
 
 
 class OneStep(Arena):
@@ -149,17 +139,20 @@ class OneStep(Arena):
         return g[self.model.initial]
 
     def _prove_total(self, bound: Bound) -> Number:
-        x = vector(bound.value, self.side, self.unit)
+        x, level = vector(bound.value, self.side, self.unit), self.levels(bound)
         for s, top in enumerate(x.top):
             if top == (None if self.upper else 0):
                 continue
-            nearer = lambda t, rank=bound.rank[s]: 0 <= bound.rank[t] < rank  # noqa: E731
+            least = -1 if top is None else 0  # on a trap level, a state without a rank counts as the first
+            nearer = lambda t, least=least, rank=bound.rank[s]: least <= bound.rank[t] < rank  # noqa: E731
             for c in self.counted(s):
-                if top is None:
-                    self._check_infinite(bound, s, c)
-                elif self.upper:
+                if top is None and level[s] < 0:
+                    raise Refused(Refusal.NO_TRAP, side=self.side, state=s)
+                if top is None and not self.goes_on(s, c, level, nearer):
+                    raise Refused(Refusal.STOPS_PAYING, side=self.side, state=s, choice=c)
+                if self.upper and top is not None:
                     self._check_above(s, top, c, x)
-                elif not self.rises(s, c, x, nearer):
+                if not self.upper and top is not None and not self.rises(s, c, x, nearer):
                     raise Refused(Refusal.NEED_NOT_PAY, side=self.side, state=s, choice=c)
         return x[self.model.initial]
 
@@ -195,28 +188,12 @@ class OneStep(Arena):
             return [self.asked.reward[choice] > 0] * size
         return [each > 0 for each in paid[first : first + size]]
 
-    def _check_infinite(self, bound: Bound, state: int, choice: int) -> None:
-        level, rank = bound.trap[state], bound.rank[state]
-        if level < 0:
-            raise Refused(Refusal.NO_TRAP, side=self.side, state=state)
-
-        def place(t: int) -> Placing:
-            if isinstance(bound.value[t], Fraction) or not 0 <= bound.trap[t] <= level:
-                return Placing.OUTSIDE
-            if bound.trap[t] < level:
-                return Placing.BELOW
-            return Placing.NEARER if bound.rank[t] < rank else Placing.LEVEL
-
-        if not self.goes_on(choice, place):
-            raise Refused(Refusal.STOPS_PAYING, side=self.side, state=state, choice=choice)
-
-    def goes_on(self, choice: int, place: Callable[[int], Placing]) -> bool:
-        """Whether a choice may lead below; or stays at its level, and pays or comes nearer to where it does."""
-        row = self.model.rows[choice]
-        places = [place(t) for t in row.target]
-        down = [p is Placing.BELOW for p in places]
-        inside = [p is not Placing.OUTSIDE for p in places]
-        good = [pays or p is Placing.NEARER for pays, p in zip(self.pays(choice), places, strict=True)]
+    def goes_on(self, state: int, choice: int, level: Sequence[int], nearer: Callable[[int], bool]) -> bool:
+        """Whether a choice may lead to a smaller trap level; or stays at its own or below, and pays or comes nearer there."""
+        row, own = self.model.rows[choice], level[state]
+        places = [level[t] for t in row.target]
+        down, inside = [0 <= place < own for place in places], [0 <= place <= own for place in places]
+        good = [pays or (level[t] == own and nearer(t)) for pays, t in zip(self.pays(choice), row.target, strict=True)]
         if self.asked.nature_max:  # its answer uses all edges
             edges = [i for i, each in enumerate(row.possible) if each]
             if any(down[i] for i in edges):

@@ -44,7 +44,7 @@ def judge_played(content: dict[str, Any]) -> Verdict:
         raise FormatError("evidence, rank: not the number of a candidate")
     if len(_list(given, "mixture")) > PARTS:
         raise FormatError(f"evidence, mixture: more than {PARTS} distributions")
-    mixture = [tuple(_checked(each, "evidence, mixture") for each in _three(part)) for part in _list(given, "mixture")]
+    mixture = [_distribution(part) for part in _list(given, "mixture")]
     assumed = [assume(Premise.PLAYS), assume(Premise.COUNTED), assume(Premise.CANDIDATES)]
     if spec.kind != "P":
         assumed.append(assume(Premise.RANGE, most=repr(float(most))))
@@ -65,7 +65,7 @@ def judge_played(content: dict[str, Any]) -> Verdict:
         if any(not (w >= 0 and a > 0 and b > 0) for w, a, b in mixture) or sum(part[0] for part in mixture) > 1:
             raise Refused(Refusal.MIXTURE)
         mean = bound / most if at_least else 1 - bound / most
-        if not mixture_rules_out(mean, hits, plays, spent[rank], [(w, a, b) for w, a, b in mixture]):
+        if not mixture_rules_out(mean, hits, plays, spent[rank], mixture):
             raise Refused(Refusal.PLAYED_BOUND)
     except Refused as refusal:
         refused = refusal.said
@@ -125,7 +125,8 @@ def _list(given: dict[str, Any], name: str) -> list[Any]:
     return found
 
 
-def _three(part: Any) -> list[Any]:
+def _distribution(part: Any) -> tuple[Fraction, Fraction, Fraction]:
     if not isinstance(part, list) or len(part) != 3:
         raise FormatError("evidence, mixture: not a list of (weight, a, b)")
-    return part
+    weight, a, b = (_checked(each, "evidence, mixture") for each in part)
+    return weight, a, b

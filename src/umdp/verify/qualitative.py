@@ -128,7 +128,6 @@ def decide(graph: SearchGraph, kind: str, agent_max: bool, goal: list[bool], lef
     """Return what the graph decides of the probability ("P") or reward ("R") of reaching `goal` through `left`."""
     none = [False] * graph.states
     through = [a and not g for a, g in zip(left, goal, strict=True)]
-    every = dict.fromkeys(graph.successors, True)
     usable = [True] * (max(graph.owner) + 1)
     if kind == "P" and agent_max:
         can = graph.attract(goal, through)
@@ -140,7 +139,7 @@ def decide(graph: SearchGraph, kind: str, agent_max: bool, goal: list[bool], lef
         return ByGraph([not r for r in risky], zero, none, usable)
     if not agent_max:
         sure = graph.sure(goal, through)
-        for c in every:
+        for c in graph.successors:
             usable[c] = all(sure[t] for t in graph.successors[c])
         return ByGraph(goal, none, [not s for s in sure], usable)
     must = graph.attract(goal, through, every=True)

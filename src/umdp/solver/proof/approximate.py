@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.solver.proof.game import Picks
 from umdp.verify.induction import Arena
 from umdp.verify.rationals import Number, Vector
 
@@ -70,12 +71,8 @@ class Elimination:
                 factors.append((i, factor))
                 out[i] += factor * out[k]
                 for j, p in row.items():
-                    if j == i:
-                        continue
-                    if j in other:
-                        other[j] += factor * p
-                    else:
-                        other[j] = factor * p
+                    if j != i:
+                        other[j] = other.get(j, Decimal(0)) + factor * p
                         entering[j].add(i)
             for j in row:
                 entering[j].discard(k)
@@ -111,30 +108,25 @@ class Side:
     ----------
     arena : Arena
     all_rows : whether every choice counts, or the policy's alone
-    fixed : (S,) the states whose value is known to be exactly `known`
+    known : (S,) the values that are known exactly, None elsewhere
     group : (S,) states with the same number share a value; -1 for a state of its own
     """
 
     def __init__(self, arena: Arena, *, all_rows: bool, known: list[Number | None], group: Array | None) -> None:
-        self.arena = arena
-        model = arena.model
-        self.known = known
-        self.of = [-1] * model.states
-        first: dict[int, int] = {}
-        self.members: list[list[int]] = []
-        for s in range(model.states):
-            if known[s] is not None:
-                continue
-            key = -1 - s if group is None or group[s] < 0 else int(group[s])
-            if key not in first:
-                first[key] = len(self.members)
-                self.members.append([])
-            self.of[s] = first[key]
-            self.members[first[key]].append(s)
+        self.arena, self.known = arena, known
+        together: dict[int, list[int]] = {}
+        for s, value in enumerate(known):
+            if value is None:
+                together.setdefault(-1 - s if group is None or group[s] < 0 else int(group[s]), []).append(s)
+        self.members = list(together.values())
+        self.of = [-1] * arena.model.states
+        for i, members in enumerate(self.members):
+            for s in members:
+                self.of[s] = i
         self.rows: list[list[int]] = []
         for i, members in enumerate(self.members):
             rows = [c for s in members for c in arena.rows(s, all_rows, "proof")]
-            self.rows.append([c for c in rows if any(self.of[t] != i for t in model.rows[c].target)])
+            self.rows.append([c for c in rows if any(self.of[t] != i for t in arena.model.rows[c].target)])
             if not self.rows[-1]:
                 raise NotProved("a state cannot be left")
 
@@ -163,7 +155,7 @@ class Iteration:
             for s in members:
                 tops[s] = tops[members[0]]
         self.x = Vector(tops, self.unit)
-        self.pick: list[tuple[int, list[int]] | None] = [None] * side.size
+        self.pick: Picks = {}
         self.extra = 0
         self.direct = False
 
@@ -186,27 +178,21 @@ class Iteration:
         agent_max, nature_max = self.arena.asked.agent_max, self.arena.asked.nature_max
         changed = False
         for i, rows in enumerate(self.side.rows):
-            old = self.pick[i]
-            worth = None if old is None else self.fixed_worth(i, *old)
+            old = self.pick.get(i)
+            held = None if old is None else (*self.fixed_worth(i, *old), old[1])
             best: tuple[int, int, list[int]] | None = None
-            taken = -1
-            for c in self._start(i) if old is None else rows if agent else (old[0],):
+            taken, before = -1, -1 if old is None else old[0]
+            for c in self._start(i) if old is None else rows if agent else (before,):
                 found = self.worth(i, c)
-                if old is not None and worth is not None and c == old[0]:
-                    held = (*worth, old[1])
-                    if found is None or not _better(found, held, nature_max, tolerance):
-                        found = held
+                if held and c == before and (found is None or not _better(found, held, nature_max, tolerance)):
+                    found = held
                 if found is not None and (best is None or _better(found, best, agent_max, 0)):
                     best, taken = found, c
             if best is None:
                 raise NotProved("a state cannot be left")
-            if old is None or worth is None:
-                self.pick[i], changed = (taken, best[2]), True
-            elif taken == old[0]:
-                changed = changed or best[2] is not old[1]
+            if held is None or taken == before or _better(best, held, agent_max, tolerance):
                 self.pick[i] = (taken, best[2])
-            elif _better(best, (*worth, old[1]), agent_max, tolerance):
-                self.pick[i], changed = (taken, best[2]), True
+                changed = changed or taken != before or held is None or best[2] is not held[2]
         return changed
 
     def _start(self, unknown: int) -> list[int]:
@@ -234,11 +220,10 @@ class Iteration:
     def chain(self) -> tuple[list[dict[int, int]], list[int], list[int]]:
         """Return the chain of the current picks: entries between unknowns, what leaves to known values, row sums."""
         rows, exits, sums = [], [], []
-        for i, pick in enumerate(self.pick):
-            assert pick is not None
+        for i, (choice, given) in self.pick.items():
             row: dict[int, int] = {}
             out = 0
-            for p, t in zip(pick[1], self.arena.model.rows[pick[0]].target, strict=True):
+            for p, t in zip(given, self.arena.model.rows[choice].target, strict=True):
                 j = self.side.of[t]
                 if p and j < 0:
                     out += p
@@ -283,8 +268,7 @@ class Iteration:
     def residual(self) -> list[int]:
         """Return by how much each unknown misses its value, over the unit."""
         found = []
-        for i, pick in enumerate(self.pick):
-            assert pick is not None
+        for i, pick in self.pick.items():
             top, below = self.fixed_worth(i, *pick)
             found.append(top // below + self.extra - self.x.finite(self.side.members[i][0]))
         return found

@@ -114,21 +114,15 @@ def _known(
 def _groups(arena: Arena, solution: Solution, known: list[Number | None], lower: bool) -> NDArray[Any] | None:
     """Return the end components in which a value is shared, -1 elsewhere; None where there can be none."""
     asked, model = arena.asked, solution.model
-    rewards = asked.kind == "R"
-    if asked.aim == "total":  # one who collects loses nothing by leaving what pays nothing
-        if lower or not asked.agent_max:
-            return None
-    elif (rewards and (asked.agent_max or not lower)) or (not rewards and (lower or not asked.agent_max)):
+    collects = asked.kind == "P" or asked.aim == "total"  # one who does loses nothing by leaving what pays nothing
+    if lower in (asked.agent_max, collects):
         return None
     from umdp.solver.kernels.end_components import end_components
     from umdp.solver.objective import bounds_of
 
     usable = np.array(arena.decided.usable)
-    if rewards:
-        usable &= np.array([r == 0 for r in arena.model.reward])
-        if arena.model.paid is not None:
-            paid = np.array([float(p) for p in arena.model.paid])
-            usable &= np.maximum.reduceat(paid, model.choice_ptr[:-1]) == 0
+    if asked.kind == "R":
+        usable &= np.array([not any(arena.earned(c, arena.unit)) for c in range(model.choices)])
     least, most = bounds_of(model)
     if asked.agent_max != asked.nature_max and asked.aim == "reach":  # nature will not help to stay
         least = np.ones_like(least)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from umdp.solver.proof.outward import move_outward
 from umdp.solver.proof.vectors import reaching_bounds, rounds
 from umdp.verify.document import Bound, Model
 from umdp.verify.induction import Arena, Refused
-from umdp.verify.one_step import OneStep, Placing
+from umdp.verify.one_step import OneStep
 from umdp.verify.property import Question
 from umdp.verify.qualitative import ByGraph, SearchGraph, decide
 from umdp.verify.rationals import Vector, vector
@@ -74,32 +75,28 @@ def _levels(step: OneStep, bound: Bound) -> tuple[list[int], list[int]]:
     size = step.model.states
     trap, rank = [-1] * size, [-1] * size
     left = {s for s in range(size) if bound.value[s] == math.inf}
-    level = 0
     while found := _level(step, left, trap):
+        level = max(trap) + 1
         for s, r in found.items():
             trap[s], rank[s] = level, r
         left -= set(found)
-        level += 1
     return trap, rank
 
 
 def _level(step: OneStep, left: set[int], trap: list[int]) -> dict[int, int]:
     """Return the largest set of states that makes one more level, each with its rank."""
-    held = set(left)
-
-    def is_ready(s: int, ranked: dict[int, int]) -> bool:
-        def place(t: int) -> Placing:
-            if trap[t] >= 0:
-                return Placing.BELOW
-            if t not in held:
-                return Placing.OUTSIDE
-            return Placing.NEARER if t in ranked else Placing.LEVEL
-
-        return all(step.goes_on(c, place) for c in step.counted(s))
-
-    while len(ranked := rounds(held, is_ready)) < len(held):
+    held = left
+    while True:
+        level = [max(trap) + 1 if s in held else known for s, known in enumerate(trap)]
+        ranked = rounds(held, partial(_is_on_level, step, level))
+        if len(ranked) == len(held):
+            return ranked
         held = set(ranked)
-    return ranked
+
+
+def _is_on_level(step: OneStep, level: list[int], state: int, ranked: dict[int, int]) -> bool:
+    """Whether a state stays on its level, and pays or comes nearer to where it does, whatever is chosen."""
+    return all(step.goes_on(state, c, level, ranked.__contains__) for c in step.counted(state))
 
 
 Array = NDArray[Any]
