@@ -106,12 +106,10 @@ def is_labelled(model: ModelRows, initial: int, code: Array, table: RabinTable, 
     size = rows.state_ptr.size - 1
     if not (code.size == states and state.size == memory.size == size and origin.size == rows.choice_ptr.size - 1):
         return False
-    for s in range(states):
-        if not 0 <= code[s] < letters:
-            return False
-    for i in range(size):
-        if not (0 <= state[i] < states and 0 <= memory[i] < memories):
-            return False
+    if code.min() < 0 or code.max() >= letters or state.min() < 0 or state.max() >= states:
+        return False
+    if memory.min() < 0 or memory.max() >= memories:
+        return False
     earns = model.state_reward.size > 0, model.choice_reward.size > 0, model.paid.size > 0
     if earns != (rows.state_reward.size > 0, rows.choice_reward.size > 0, rows.paid.size > 0):
         return False

@@ -2,7 +2,8 @@
 
 One side wants the goal reached (the maximiser of a probability, the minimiser of a reward) and *leads*: its strategy is
 improved, strictly, against the other's best response. Each of the two players, agent and nature, is on one of the sides. The
-best response finds on the graph where a play can be trapped, and is policy iteration elsewhere.
+best response finds on the graph where a play can be trapped, and is policy iteration elsewhere. Its Markov chains are solved in
+rationals by elimination without fractions, component by component.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from operator import gt, lt
 
+import numpy as np
+
+from umdp.solver.kernels.graph_search import components
 from umdp.verify.induction import Arena
 from umdp.verify.rationals import Number, Vector, vector
 
@@ -34,10 +38,8 @@ class Outcome:
 class Game:
     """The undecided states of an arena with some of their choices; `policy` leaves each state one."""
 
-    def __init__(
-        self, arena: Arena, solve: Callable[[Arena, Picks, list[Number]], None], policy: list[int] | None = None
-    ) -> None:
-        self.arena, self.solve = arena, solve
+    def __init__(self, arena: Arena, policy: list[int] | None = None) -> None:
+        self.arena = arena
         self.states = [s for s in range(arena.model.states) if arena.open[s]]
         usable = arena.decided.usable
         self.rows = {
@@ -87,14 +89,13 @@ class Game:
             reached: set[int] = set()
             outside = lambda t, region=region: not goal[t] and t not in region  # noqa: E731
             hit = lambda t, reached=reached: goal[t] or t in reached  # noqa: E731
-            growing = True
-            while growing:
-                growing = False
+            before = -1
+            while before < len(reached):
+                before = len(reached)
                 for s in sorted(region - reached):
                     good = [c for c in self.rows[s] if self._good(c, outside, hit)]
                     if (good if self.agent_leads else len(good) == len(self.rows[s])) and good:
                         reached.add(s)
-                        growing = True
                         self.choice[s] = good[0]
             for s in region - reached:
                 self.trap[s] = level
@@ -113,9 +114,8 @@ class Game:
             return row.most(away) == 0 and row.least(on) > 0
         order = sorted(range(len(row.target)), key=lambda i: (outside(row.target[i]), not hit(row.target[i])))
         given = row.fill(order)
-        if any(p and outside(t) for p, t in zip(given, row.target, strict=True)):
-            return False
-        if not any(p and hit(t) for p, t in zip(given, row.target, strict=True)):
+        used = [t for p, t in zip(given, row.target, strict=True) if p]
+        if any(map(outside, used)) or not any(map(hit, used)):
             return False
         self.answer[choice] = given
         return True
@@ -155,7 +155,7 @@ class Game:
             picks[s] = (c, self.answer.get(c) or self._any(c))
         better = gt if self.rewards else lt
         for _ in range(ROUNDS):
-            self.solve(arena, picks, value)
+            solve_exactly(arena, picks, value)
             changed = False
             x = vector(value, "proof", arena.unit)
             for s in rest:
@@ -165,9 +165,8 @@ class Game:
                     if better(found, best):
                         best, picks[s], changed = found, (c, given), True
             if not changed:
-                staying = {s: self._keeping(s, kept) if s in kept else None for s in lost}
-                taken = {s: self.choice[s] if c is None else c for s, c in staying.items()}
-                return value, {s: c for s, (c, _) in picks.items()} | taken
+                staying = {s: at for s in kept if (at := self._keeping(s, kept)) is not None}
+                return value, {s: c for s, (c, _) in picks.items()} | {s: self.choice[s] for s in lost} | staying
         raise ArithmeticError("the response does not settle")
 
     def _worth(self, choice: int, x: Vector, given: list[int] | None) -> tuple[Number, list[int]]:
@@ -195,21 +194,82 @@ class Game:
         x = vector(value, "proof", self.arena.unit)
         changed = False
         for s in self.states:
-            if s in self.infinite:
-                continue
-            if self.agent_leads:
-                best = value[s]
-                for c in self.rows[s]:
-                    found, given = self._worth(c, x, None)
-                    if better(found, best):
-                        best, changed = found, True
-                        self.choice[s] = c
-                        if self.nature_leads:
-                            self.answer[c] = given
-            else:
-                for c in self.rows[s]:
-                    found, given = self._worth(c, x, None)
-                    if better(found, self._worth(c, x, self.answer[c])[0]):
+            best = value[s]
+            for c in self.rows[s] if s not in self.infinite else ():
+                found, given = self._worth(c, x, None)
+                if better(found, best if self.agent_leads else self._worth(c, x, self.answer[c])[0]):
+                    changed = True
+                    if self.nature_leads:
                         self.answer[c] = given
-                        changed = True
+                    if self.agent_leads:
+                        best, self.choice[s] = found, c
         return changed
+
+
+def solve_exactly(arena: Arena, picks: Picks, value: list[Number]) -> None:
+    """Write the value of every picked state into `value`; the others are known, and no picks can stay for ever."""
+    for states in _components(arena, picks):
+        _solve(arena, {s: picks[s] for s in states}, value)
+
+
+def _components(arena: Arena, picks: Picks) -> list[list[int]]:
+    """Return the strongly connected components of the chain, successors first."""
+    place = {s: i for i, s in enumerate(picks)}
+    after = [
+        [place[t] for p, t in zip(given, arena.model.rows[c].target, strict=True) if p and t in place]
+        for c, given in picks.values()
+    ]
+    every, ends = np.arange(len(picks) + 1), np.cumsum([0, *map(len, after)])
+    inside = np.ones(len(picks), np.bool_)
+    successor = np.array([i for each in after for i in each], np.int32)
+    component, _, count, _ = components(every, ends, successor, inside, inside, every[:0])
+    found: list[list[int]] = [[] for _ in range(count)]
+    for s, k in zip(picks, component.tolist(), strict=True):
+        found[k].append(s)
+    return found
+
+
+def _solve(arena: Arena, picks: Picks, value: list[Number]) -> None:
+    """Eliminate one component without fractions: every division leaves no rest (Bareiss)."""
+    states = list(picks)
+    column = {s: i for i, s in enumerate(states)}
+    size = len(states)
+    rows = []
+    for i, (choice, given) in enumerate(picks.values()):
+        row, earned = arena.model.rows[choice], arena.earned(choice, arena.unit)
+        line = [0] * size
+        line[i] = row.whole
+        known = Fraction(sum(p * each for p, each in zip(given, earned, strict=True)), arena.unit)
+        for p, t in zip(given, row.target, strict=True):
+            there = value[t]
+            if t in column:
+                line[column[t]] -= p
+            elif p:
+                if not isinstance(there, Fraction):
+                    raise ArithmeticError("a choice may lead to an infinite value")
+                known += p * there
+        scale = known.denominator
+        rows.append([v * scale for v in line] + [known.numerator])
+        divisor = math.gcd(*rows[-1])
+        rows[-1] = [v // divisor for v in rows[-1]]
+    previous = 1
+    for k in range(size):
+        pivot_row, pivot = rows[k], rows[k][k]
+        if pivot <= 0:
+            raise ArithmeticError("the chain can stay for ever among the states to be solved")
+        for i, line in enumerate(rows):
+            if i == k:
+                continue
+            factor = line[k]
+            if i < k:
+                line[i] = pivot
+            if factor:
+                for j in range(k, size + 1):
+                    line[j] = (pivot * line[j] - factor * pivot_row[j]) // previous
+            elif pivot != previous:
+                for j in range(k, size + 1):
+                    if line[j]:
+                        line[j] = pivot * line[j] // previous
+        previous = pivot
+    for i, s in enumerate(states):
+        value[s] = Fraction(rows[i][size], previous)

@@ -50,7 +50,7 @@ def _move(arena: Arena, solution: Solution, lower: bool, group: NDArray[Any] | N
         kind = asked.kind
         return Bound.unranked([trivial if each else arena.decided.value(s, kind) for s, each in enumerate(arena.open)])
     if asked.aim == "reach" and asked.kind == "R" and np.isinf(low).any() and sum(arena.open) <= SEARCHED:
-        game = Game(arena, lambda *_: None, arena.policy if lower and asked.agent_max else None)
+        game = Game(arena, arena.policy if lower and asked.agent_max else None)
         game.find_traps()
         trap = game.trap
     known = [_known(arena, s, bool(sure[s]), float(low[s]), float(high[s]), lower, trap) for s in range(model.states)]

@@ -1,21 +1,13 @@
-"""Vectors for properties of reaching: in rationals where the model is small, moved outwards where it is not.
-
-A Markov chain is solved in rationals by elimination without fractions, component by component.
-"""
+"""Vectors for properties of reaching: in rationals where the model is small, moved outwards where it is not."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from umdp.solver.kernels.graph_search import components
-from umdp.solver.proof.game import Game, Picks
+from umdp.solver.proof.game import Game
 from umdp.solver.proof.outward import move_outward
 from umdp.verify.document import Bound
 from umdp.verify.induction import Arena, Refused
@@ -25,76 +17,7 @@ from umdp.verify.rationals import Number, number, vector
 if TYPE_CHECKING:
     from umdp.solver.result import Solution
 
-__all__ = ["reaching_bounds", "rounds", "solve_exactly"]
-
-
-def solve_exactly(arena: Arena, picks: Picks, value: list[Number]) -> None:
-    """Write the value of every picked state into `value`; the others are known, and no picks can stay for ever."""
-    for states in _components(arena, picks):
-        _solve(arena, {s: picks[s] for s in states}, value)
-
-
-def _components(arena: Arena, picks: Picks) -> list[list[int]]:
-    """Return the strongly connected components of the chain, successors first."""
-    place = {s: i for i, s in enumerate(picks)}
-    after = [
-        [place[t] for p, t in zip(given, arena.model.rows[c].target, strict=True) if p and t in place]
-        for c, given in picks.values()
-    ]
-    every, ends = np.arange(len(picks) + 1), np.cumsum([0, *map(len, after)])
-    inside = np.ones(len(picks), np.bool_)
-    successor = np.array([i for each in after for i in each], np.int32)
-    component, _, count, _ = components(every, ends, successor, inside, inside, every[:0])
-    found: list[list[int]] = [[] for _ in range(count)]
-    for s, k in zip(picks, component.tolist(), strict=True):
-        found[k].append(s)
-    return found
-
-
-def _solve(arena: Arena, picks: Picks, value: list[Number]) -> None:
-    """Eliminate one component without fractions: every division leaves no rest (Bareiss)."""
-    states = list(picks)
-    column = {s: i for i, s in enumerate(states)}
-    size = len(states)
-    rows = []
-    for i, (choice, given) in enumerate(picks.values()):
-        row, earned = arena.model.rows[choice], arena.earned(choice, arena.unit)
-        line = [0] * size
-        line[i] = row.whole
-        known = Fraction(sum(p * each for p, each in zip(given, earned, strict=True)), arena.unit)
-        for p, t in zip(given, row.target, strict=True):
-            there = value[t]
-            if t in column:
-                line[column[t]] -= p
-            elif p:
-                if not isinstance(there, Fraction):
-                    raise ArithmeticError("a choice may lead to an infinite value")
-                known += p * there
-        scale = known.denominator
-        rows.append([v * scale for v in line] + [known.numerator])
-        divisor = math.gcd(*rows[-1])
-        rows[-1] = [v // divisor for v in rows[-1]]
-    previous = 1
-    for k in range(size):
-        pivot_row, pivot = rows[k], rows[k][k]
-        if pivot <= 0:
-            raise ArithmeticError("the chain can stay for ever among the states to be solved")
-        for i, line in enumerate(rows):
-            if i == k:
-                continue
-            factor = line[k]
-            if i < k:
-                line[i] = pivot
-            if factor:
-                for j in range(k, size + 1):
-                    line[j] = (pivot * line[j] - factor * pivot_row[j]) // previous
-            elif pivot != previous:
-                for j in range(k, size + 1):
-                    if line[j]:
-                        line[j] = pivot * line[j] // previous
-        previous = pivot
-    for i, s in enumerate(states):
-        value[s] = Fraction(rows[i][size], previous)
+__all__ = ["reaching_bounds", "rounds"]
 
 
 EXACT = 40  # undecided states up to which values are found in rationals
@@ -145,15 +68,15 @@ def _known(arena: Arena, solution: Solution) -> Bound | None:
 def _exactly(arena: Arena, content: dict[str, Any]) -> dict[str, Bound]:
     """Return both sides in rationals: the game's value on one, that of the policy on the other."""
     asked, policy = arena.asked, arena.policy
-    best = Game(arena, solve_exactly).run()
+    best = Game(arena).run()
     own = None
     if policy is not None and all(arena.decided.usable[c] for s, c in enumerate(policy) if arena.open[s]):
-        own = Game(arena, solve_exactly, policy).run()
+        own = Game(arena, policy).run()
     if own is None or _falls_short(content["claim"], asked, own.value[arena.model.initial]):
         # The returned policy does not keep its side of the bracket, or is none of one choice per state: some policy does.
         known = policy if policy is not None else arena.model.state_ptr[:-1]
         arena.policy = [best.choice.get(s, c) for s, c in enumerate(known)]
-        own = Game(arena, solve_exactly, arena.policy).run()
+        own = Game(arena, arena.policy).run()
         content["policy"], content["claim"]["policy"] = arena.policy, False
     below, above = (own, best) if asked.agent_max else (best, own)
     return {
