@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 
 from umdp.errors import FormatError
 
@@ -31,21 +32,13 @@ def check_formulas(text: str, formulas: Mapping[str, str], states: int) -> None:
     def size(given: str) -> int:
         return len(given) + sum(work.get(name, 0) for name in _NAME.findall(given))
 
-    waiting = {name: {n for n in _NAME.findall(each) if n in formulas} for name, each in formulas.items()}
-    users: dict[str, list[str]] = {name: [] for name in formulas}
-    for name, needed in waiting.items():
-        for each in needed:
-            users[each].append(name)
-    ready = [name for name, needed in waiting.items() if not needed]
-    while ready:
-        name = ready.pop()
-        work[name] = min(size(formulas[name]), WORK + 1)
-        for user in users[name]:
-            waiting[user].discard(name)
-            if not waiting[user]:
-                ready.append(user)
-    if len(work) < len(formulas):
-        raise FormatError("model, formulas: one is defined by itself")
+    try:
+        order = list(TopologicalSorter({name: _NAME.findall(each) for name, each in formulas.items()}).static_order())
+    except CycleError:
+        raise FormatError("model, formulas: one is defined by itself") from None
+    for name in order:
+        if name in formulas:
+            work[name] = min(size(formulas[name]), WORK + 1)
     longest = max(size(text), max(work.values(), default=0))
     if longest > WORK or size(text) * states > ENTRIES:
         raise FormatError("model, formulas: too long once they are expanded")

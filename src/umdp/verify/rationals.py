@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeGuard
 
@@ -53,14 +54,6 @@ def _integer(digits: str) -> int:
         part = digits[start : start + 4000]
         value = value * 10 ** len(part) + int(part)
     return value
-
-
-def _digits(value: int) -> str:
-    parts = []
-    while value >= 10**4000:
-        value, rest = divmod(value, 10**4000)
-        parts.append(f"{rest:04000d}")
-    return str(value) + "".join(reversed(parts))
 
 
 def number(given: Any, place: str, *, signed: bool = False) -> Number:
@@ -119,8 +112,8 @@ def written(value: Number) -> str | float:
         if near == value:
             return near
     if dyadic:
-        return f"{_digits(value.numerator)}p-{below.bit_length() - 1}"
-    return f"{_digits(value.numerator)}/{_digits(below)}"
+        return f"{Decimal(value.numerator)}p-{below.bit_length() - 1}"
+    return f"{Decimal(value.numerator)}/{Decimal(below)}"
 
 
 def exact(value: float) -> Number:
