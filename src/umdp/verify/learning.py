@@ -98,7 +98,6 @@ def check_learning(document: Document) -> None:
         raise Refused(Refusal.NO_LEVEL)
     if given is None:
         raise Refused(Refusal.NO_COUNTS)
-    _kind(given)
     pointer, bounds = _to_be_proved(given, model)
     ledger = SpentLevels.of(given, pointer[-1])
     claimed = [

@@ -271,34 +271,6 @@ def row_gain(
     return (np.inf if endless else gain), (0.0 if endless else off), answer
 
 
-@kernel(allocates=False)
-def collect_in(
-    rows: ModelRows,
-    counted: Array,
-    x: TwoPart,
-    more: Array,
-    side: RowReading,
-    states: Range,
-    order: Array,
-    out: Pair,
-    space: Pair,
-) -> None:
-    """Do what `collect` says, in the room given."""
-    place = space[1]
-    for s in range(states[0], states[1]):
-        for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
-            if not counted[c]:
-                continue
-            answer, begin, n = unanswered(c, rows), rows.choice_ptr[c], rows.choice_ptr[c + 1] - rows.choice_ptr[c]
-            if answer.kind == FREE:
-                for i in range(n):
-                    place[i] = order[begin + i]
-            out[0][c], out[1][c], _ = row_gain(s, c, answer, rows, x, more, side, space)
-            if answer.kind == FREE:
-                for i in range(n):
-                    order[begin + i] = place[i]
-
-
 @kernel
 def collect(
     rows: ModelRows, counted: Array, x: TwoPart, more: Array, side: RowReading, states: Range, order: Array, out: Pair
@@ -313,4 +285,17 @@ def collect(
     moved outwards by more than that. Else products and sums of n terms of sizes a_i are off by at most (n + 1) EPS sum a_i, the
     sum of n bounds by n EPS, and this bound itself is rounded: (2 n + 20) EPS covers all of it.
     """
-    collect_in(rows, counted, x, more, side, states, order, out, space_for(rows, states))
+    space = space_for(rows, states)
+    place = space[1]
+    for s in range(states[0], states[1]):
+        for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
+            if not counted[c]:
+                continue
+            answer, begin, n = unanswered(c, rows), rows.choice_ptr[c], rows.choice_ptr[c + 1] - rows.choice_ptr[c]
+            if answer.kind == FREE:
+                for i in range(n):
+                    place[i] = order[begin + i]
+            out[0][c], out[1][c], _ = row_gain(s, c, answer, rows, x, more, side, space)
+            if answer.kind == FREE:
+                for i in range(n):
+                    order[begin + i] = place[i]

@@ -203,9 +203,9 @@ def as_rewards(low: Array, high: Array) -> tuple[Array, Array]:
 
 def plausible(kind: str, low: Array, high: Array) -> tuple[Array, Array]:
     """Return bounds within what is possible at all for a property of this kind, just that where they contradict each other."""
-    low, high = as_probabilities(low, high) if kind == "P" else as_rewards(low, high)
-    absurd = ~(low <= high)
-    return np.where(absurd, 0.0, low), np.where(absurd, 1.0 if kind == "P" else np.inf, high)
+    if kind == "P":
+        return consistent(*as_probabilities(low, high), 0.0, 1.0)
+    return consistent(*as_rewards(low, high), 0.0)
 
 
 def plausible_end(kind: str, low: float, high: float) -> tuple[float, float]:
@@ -215,10 +215,10 @@ def plausible_end(kind: str, low: float, high: float) -> tuple[float, float]:
     return (low, high) if low <= high else (0.0, most)
 
 
-def consistent(low: Array, high: Array) -> tuple[Array, Array]:
-    """Return bounds of which those that contradict each other say nothing."""
+def consistent(low: Array, high: Array, least: float = -np.inf, most: float = np.inf) -> tuple[Array, Array]:
+    """Return bounds, in the place of those that contradict each other what is possible at all: they say nothing."""
     absurd = ~(low <= high)
-    return np.where(absurd, -np.inf, low), np.where(absurd, np.inf, high)
+    return np.where(absurd, least, low), np.where(absurd, most, high)
 
 
 def sure_where(missed: Array, low: Array) -> Array:

@@ -38,14 +38,12 @@ from umdp.kernel import kernel
 from umdp.solver.judge.ambiguity import (
     EPS,
     FREE,
-    LOWER,
     counted_rows,
     is_held,
     kind_of,
     may_cut,
     may_lead,
     possible,
-    read_row,
     two_sum,
 )
 from umdp.solver.judge.bellman import RowReading, row_gain, space_for, unanswered
@@ -233,8 +231,7 @@ def settle(
     the others do not sum to 1. Where one answer is enough, any such transition will do.
     """
     choice_ptr, successor, paid = rows.choice_ptr, rows.successor, rows.paid
-    lower, upper, base, offset = rows.lower, rows.upper, x.base, x.offset
-    intervals, pays = rows.lower is not rows.upper, paid.size > 0
+    lower, upper, base, offset, pays = rows.lower, rows.upper, x.base, x.offset, paid.size > 0
     one = asked.nature_max != (asked.reward and not asked.total)  # one answer of nature is enough
     left = 0
     for s in todo:
@@ -248,11 +245,9 @@ def settle(
             if sure == FAILS and verdict[c] != TIES:
                 ranked = min(ranked, int(verdict[c]))
                 continue
-            begin, end = choice_ptr[c], choice_ptr[c + 1]
-            kind = read_row(begin, end, lower, upper)[0] if intervals else LOWER
-            leaves, on, surely, others = False, False, False, -1.0
-            for t in range(begin, end):
-                if lower[t] > 0.0 if kind == LOWER else upper[t] > 0.0:  # it is possible
+            kind, leaves, on, surely, others = kind_of(c, rows), False, False, False, -1.0
+            for t in range(choice_ptr[c], choice_ptr[c + 1]):
+                if possible(t, kind, lower, upper):
                     j = successor[t]
                     leaves = leaves or base[j] != asked.top or offset[j] != 0.0
                     even = base[j] == base[s] and offset[j] == offset[s] and not (pays and paid[t] != 0.0)

@@ -41,7 +41,7 @@ class Elimination:
     digits : decimal digits carried
     """
 
-    def __init__(self, rows: list[dict[int, int]], exits: list[int], digits: int = 80) -> None:
+    def __init__(self, rows: list[dict[int, int]], exits: list[int], digits: int) -> None:
         self.context = Context(prec=digits, Emax=RANGE, Emin=-RANGE)
         with localcontext(self.context):
             self.steps = self._eliminate([{j: Decimal(p) for j, p in row.items()} for row in rows], exits)
@@ -139,10 +139,10 @@ class Side:
 class Iteration:
     """Policy iteration for one side, in integers over ``2 ** bits``.
 
-    With `digits`, chains are solved by elimination in that many decimal digits instead of floating point.
+    With `digits` above 0, chains are solved by elimination in that many decimal digits instead of floating point.
     """
 
-    def __init__(self, side: Side, guess: list[float], bits: int, digits: int = 0) -> None:
+    def __init__(self, side: Side, guess: list[float], bits: int, digits: int) -> None:
         self.side, self.digits = side, digits
         self.arena = side.arena
         one = 1 << bits

@@ -177,10 +177,8 @@ def prove_learned(
         learning |= {name: ledger[name] for name in ("parameters", "functions", "weights")}
     learning["assumptions"] = list(map(str, assumptions))
     learning["assumption_codes"] = [code.value for code in codes_of(assumptions)]
-    level = 1 - Fraction(float(ledger["error_rate"]))
-    shown = float(level)
     content["learning"] = learning
-    content["claim"] = {**content["claim"], "level": shown if Fraction(shown) <= level else math.nextafter(shown, 0)}
+    content["claim"] = {**content["claim"], "level": double(1 - Fraction(float(ledger["error_rate"])), up=False)}
     content["digest"] = digest(content)
     verdict = verify_content(content)
     if not verdict.valid:
