@@ -17,7 +17,7 @@ from umdp.verify.induction import Arena, Refused
 from umdp.verify.one_step import OneStep
 from umdp.verify.premise import Assumption, plain
 from umdp.verify.property import Question, objective
-from umdp.verify.qualitative import ByGraph, SearchGraph, decide
+from umdp.verify.qualitative import SearchGraph, decide
 from umdp.verify.rationals import Number, double
 from umdp.verify.step_bounded import induct
 
@@ -160,11 +160,10 @@ def _claimed(document: Document, asked: Question) -> tuple[Number, Number]:
 def _unbounded(document: Document, asked: Question) -> None:
     """Check what must be reached without a step bound."""
     model, choice = document.model, _choices(document)
-    decided = decide(SearchGraph(model), asked.kind, asked.agent_max, asked.goal, asked.left)
-    arena = Arena(model, asked, decided, choice)
+    arena = Arena.of(model, asked, choice)
     _check_sides(document, asked, lambda bound, upper: arena.check(bound, upper=upper)[model.initial])
     if document.policy_claimed:
-        _check_policy(document, asked, decided, choice)
+        _check_policy(document, arena)
 
 
 def _check_sides(document: Document, asked: Question, prove: Callable[[Bound, bool], Number]) -> None:
@@ -199,16 +198,16 @@ def possible(asked: Question) -> tuple[Number, Number]:
     return (Fraction(0) if asked.aim in ("reach", "total") else -math.inf), math.inf
 
 
-def _check_policy(document: Document, asked: Question, decided: ByGraph, choice: list[int] | None) -> None:
+def _check_policy(document: Document, arena: Arena) -> None:
     """Refuse the claim about the policy where its own graph decides otherwise than the graph of all policies.
 
     In undecided states the inequalities for the policy's rows are its proof; in decided ones its graph has to show it.
     """
-    model = document.model
+    model, asked, decided, choice = arena.model, arena.asked, arena.decided, arena.policy
     if choice is None:
         raise Refused(Refusal.NO_POLICY)
     graph = SearchGraph(model, choice)
-    own = decide(graph, asked.kind, asked.agent_max, asked.goal, asked.left)
+    own = decide(graph, asked)
     above = document.above.value if document.above is not None else [math.inf] * model.states
     below = document.below.value if document.below is not None else [Fraction(0)] * model.states
     if asked.kind == "P" and not asked.agent_max and _claimed(document, asked)[1] >= 1:

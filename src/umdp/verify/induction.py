@@ -18,7 +18,7 @@ from typing import Any
 from umdp.statements import Refusal, say
 from umdp.verify.document import Bound, Model
 from umdp.verify.property import Question
-from umdp.verify.qualitative import ByGraph
+from umdp.verify.qualitative import ByGraph, SearchGraph, decide
 from umdp.verify.rationals import Vector, vector
 
 __all__ = ["Arena", "Refused"]
@@ -48,6 +48,11 @@ class Arena:
         self.open = [decided.open(s) for s in range(model.states)]
         units = {r.denominator for r in asked.reward} | {r.denominator for r in asked.paid or ()}
         self.unit = max(units, default=1)  # rewards are doubles: denominators are powers of two
+
+    @classmethod
+    def of(cls, model: Model, asked: Question, policy: list[int] | None) -> Arena:
+        """Return what is asked, where a goal is to be reached, with what the graph decides of it."""
+        return cls(model, asked, decide(SearchGraph(model), asked), policy)
 
     def place(self, bound: Bound, side: str) -> Vector:
         """Return the values of one side; those of decided states must be what the graph says."""

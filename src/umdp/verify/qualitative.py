@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from umdp.errors import FormatError
 from umdp.verify.document import Model
+from umdp.verify.property import Question
 from umdp.verify.rationals import Number
 
 __all__ = ["ByGraph", "SearchGraph", "decide"]
@@ -124,20 +125,20 @@ class SearchGraph:
         return seen
 
 
-def decide(graph: SearchGraph, kind: str, agent_max: bool, goal: list[bool], left: list[bool]) -> ByGraph:
-    """Return what the graph decides of the probability ("P") or reward ("R") of reaching `goal` through `left`."""
-    none = [False] * graph.states
-    through = [a and not g for a, g in zip(left, goal, strict=True)]
+def decide(graph: SearchGraph, asked: Question) -> ByGraph:
+    """Return what the graph decides of the probability or reward of reaching a goal."""
+    none, goal = [False] * graph.states, asked.goal
+    through = [a and not g for a, g in zip(asked.left, goal, strict=True)]
     usable = [True] * (max(graph.owner) + 1)
-    if kind == "P" and agent_max:
+    if asked.kind == "P" and asked.agent_max:
         can = graph.attract(goal, through)
         one = graph.sure(goal, [a and b for a, b in zip(through, can, strict=True)])
         return ByGraph(one, [not c for c in can], none, usable)
-    if kind == "P":
+    if asked.kind == "P":
         zero = [not m for m in graph.attract(goal, through, every=True)]
         risky = graph.attract(zero, through)
         return ByGraph([not r for r in risky], zero, none, usable)
-    if not agent_max:
+    if not asked.agent_max:
         sure = graph.sure(goal, through)
         for c in graph.successors:
             usable[c] = all(sure[t] for t in graph.successors[c])

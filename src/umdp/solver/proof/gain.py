@@ -19,7 +19,6 @@ from umdp.verify.document import Bound, Model, make_model
 from umdp.verify.induction import Arena
 from umdp.verify.one_step import OneStep
 from umdp.verify.property import objective
-from umdp.verify.qualitative import SearchGraph, decide
 from umdp.verify.rationals import Vector, double, vector
 
 __all__ = ["average_bound"]
@@ -69,14 +68,12 @@ def _price(step: OneStep, ends: Ends, price: Array, inside: Array) -> list[Fract
     solution, origin = ends.stop(price)
     content = skeleton(solution.model, solution.spec)
     model = make_model(content["model"])
-    asked = objective(model, solution.spec)
-    decided = decide(SearchGraph(model), "R", False, asked.goal, asked.left)
     policy = None
     if step.own and step.policy is not None:
         place = {int(c): i for i, c in enumerate(origin) if c >= 0}
         stopping = [model.state_ptr[s + 1] - 1 for s in range(model.states)]
         policy = [stopping[s] if k else place[step.policy[s]] for s, k in enumerate(inside)] + [model.choices - 1]
-    arena = Arena(model, asked, decided, policy)
+    arena = Arena.of(model, objective(model, solution.spec), policy)
     group = np.append(np.where(inside, ends.component, -1), -1)
     bound = move_outward(arena, solution, lower=not step.own, group=group)
     if bound is None:

@@ -26,7 +26,6 @@ from umdp.verify.document import Bound, Model, digest, has_sign, make_model
 from umdp.verify.induction import Arena
 from umdp.verify.one_step import OneStep
 from umdp.verify.property import Question, objective
-from umdp.verify.qualitative import SearchGraph, decide
 from umdp.verify.rationals import Number, double, exact, number, written
 from umdp.verify.step_bounded import induct
 
@@ -69,8 +68,7 @@ def _bounds(solution: Solution, content: dict[str, Any], model: Model, asked: Qu
     if asked.aim == "total":
         return total_bounds(solution, model, asked, content)
     if asked.aim == "reach":
-        decided = decide(SearchGraph(model), asked.kind, asked.agent_max, asked.goal, asked.left)
-        return reaching_bounds(Arena(model, asked, decided, content.get("policy")), solution, content)
+        return reaching_bounds(Arena.of(model, asked, content.get("policy")), solution, content)
     bracket, found = solution.bracket, dict[str, Bound]()
     width = max(Fraction(bracket.width) if math.isfinite(bracket.width) else Fraction(1), Fraction(1, 2**200))
     for side, end in (("lower", bracket.lower), ("upper", bracket.upper)):

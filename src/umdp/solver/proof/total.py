@@ -21,7 +21,7 @@ from umdp.verify.document import Bound, Model
 from umdp.verify.induction import Arena, Refused
 from umdp.verify.one_step import OneStep
 from umdp.verify.property import Question
-from umdp.verify.qualitative import ByGraph, SearchGraph, decide
+from umdp.verify.qualitative import ByGraph
 from umdp.verify.rationals import Vector, vector
 
 if TYPE_CHECKING:
@@ -36,21 +36,17 @@ def total_bounds(solution: Solution, model: Model, asked: Question, content: dic
     A minimal total is the reward until a state in which the total is nothing. For a maximal one the solver knows where it is
     infinite.
     """
-    nothing = (solution.upper == 0).tolist()
+    nothing, policy = (solution.upper == 0).tolist(), content.get("policy")
     if asked.agent_max:
-        endless = (solution.lower == float("inf")).tolist()
+        endless = (solution.lower == math.inf).tolist()
         decided = ByGraph(nothing, [False] * model.states, endless, [True] * model.choices)
-    else:
-        decided = decide(SearchGraph(model), "R", False, nothing, asked.left)
-    arena = Arena(model, asked, decided, content.get("policy"))
-    if asked.agent_max:
+        arena = Arena(model, asked, decided, policy)
         tried = {side: move_outward(arena, solution, lower=side == "lower") for side in ("lower", "upper")}
         sides = {side: bound for side, bound in tried.items() if bound is not None}
     else:
-        as_reaching = Arena(model, replace(asked, aim="reach", goal=nothing), decided, content.get("policy"))
-        sides = reaching_bounds(as_reaching, solution, content)
+        sides = reaching_bounds(Arena.of(model, replace(asked, aim="reach", goal=nothing), policy), solution, content)
     if "lower" in sides:
-        sides["lower"] = _placed(OneStep(model, asked, content.get("policy"), upper=False), sides["lower"])
+        sides["lower"] = _placed(OneStep(model, asked, policy, upper=False), sides["lower"])
     return sides
 
 
