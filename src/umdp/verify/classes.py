@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -10,11 +10,11 @@ from typing import Any
 
 from umdp.errors import FormatError
 from umdp.statements import Refusal
-from umdp.verify.document import Model
+from umdp.verify.document import Model, entries, numbers_of
 from umdp.verify.induction import Refused
-from umdp.verify.rationals import is_count, is_double, is_integer
+from umdp.verify.rationals import is_count, is_integer
 
-__all__ = ["Bounds", "bounds_of", "check_possible", "cut", "entries", "event_bounds", "numbers_of", "outcome_bounds"]
+__all__ = ["UNIT", "Bounds", "both", "bounds_of", "check_possible", "cut", "event_bounds", "outcome_bounds"]
 
 Bounds = tuple[list[float], list[float]]
 Block = frozenset[int]
@@ -134,7 +134,7 @@ def event_bounds(given: dict[str, Any], model: Model) -> tuple[list[int], Bounds
             raise Refused(Refusal.SURE_EVENT, event=e)
         for side, block in enumerate((event, rest)):
             ends = Fraction(lower[2 * e + side]), Fraction(upper[2 * e + side])
-            known[block] = _both(ends, known.get(block, UNIT))
+            known[block] = both(ends, known.get(block, UNIT))
     outcome: list[Ends] = []
     for k in range(len(classes.class_ptr) - 1):
         alone = [known.get(frozenset((o,)), UNIT) for o in classes.whole(k)]
@@ -145,7 +145,7 @@ def event_bounds(given: dict[str, Any], model: Model) -> tuple[list[int], Bounds
         own = range(model.choice_ptr[choice], model.choice_ptr[choice + 1])
         for block in (classes.blocks[t] for t in own if classes.blocks[t] not in found):
             together = _together(block, classes.whole(classes.kind[choice]), outcome)
-            found[block] = _both(together, known.get(block, UNIT))
+            found[block] = both(together, known.get(block, UNIT))
         parts = [found[classes.blocks[t]] for t in own]
         check_possible(parts, f"choice {choice}")
         for t, ends in zip(own, cut(parts), strict=True) if len(own) > 1 else ():
@@ -161,27 +161,7 @@ def bounds_of(given: dict[str, Any], size: int) -> Bounds:
     return lower, upper
 
 
-def entries(
-    given: dict[str, Any],
-    name: str,
-    refusal: str,
-    fits: Callable[[Any], bool] = lambda _: True,
-    size: int | None = None,
-) -> list[Any]:
-    """Return a list of so many entries that all fit; `FormatError` with the `refusal` where it is none."""
-    found = given.get(name)
-    if not isinstance(found, list) or size not in (None, len(found)) or not all(map(fits, found)):
-        raise FormatError(f"learning, {name}: {refusal}")
-    return found
-
-
-def numbers_of(given: dict[str, Any], name: str, size: int) -> list[float]:
-    """Return a list of so many numbers."""
-    entries(given, name, "not a list")
-    return list(map(float, entries(given, name, f"not a list of {size} numbers", is_double, size)))
-
-
-def _both(ends: Ends, others: Ends) -> Ends:
+def both(ends: Ends, others: Ends) -> Ends:
     """Return what is left where two bounds hold."""
     return max(ends[0], others[0]), min(ends[1], others[1])
 
@@ -197,13 +177,13 @@ def _sums(ends: Iterable[Ends]) -> Ends:
 def _together(block: Block, whole: range, outcome: list[Ends]) -> Ends:
     """Return what outcomes add up to, cut by what the others of their class leave."""
     least, most = _sums(outcome[o] for o in whole if o not in block)
-    return _both(_sums(outcome[o] for o in block), (1 - most, 1 - least))
+    return both(_sums(outcome[o] for o in block), (1 - most, 1 - least))
 
 
 def cut(ends: list[Ends]) -> list[Ends]:
     """Return the bounds of parts of a whole, each cut by what the others leave."""
     least, most = _sums(ends)
-    return [_both(each, (1 - (most - each[1]), 1 - (least - each[0]))) for each in ends]
+    return [both(each, (1 - (most - each[1]), 1 - (least - each[0]))) for each in ends]
 
 
 def check_possible(ends: list[Ends], place: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -26,9 +26,11 @@ __all__ = [
     "Document",
     "Model",
     "digest",
+    "entries",
     "has_sign",
     "load",
     "make_model",
+    "numbers_of",
     "parse",
     "shown",
     "text_of",
@@ -361,3 +363,23 @@ def _bound(content: dict[str, Any], side: str, model: Model, signed: bool) -> Bo
 
 def _numbers(given: list[Any], place: str, signed: bool) -> list[Number]:
     return [number(value, f"{place} of state {state}", signed=signed) for state, value in enumerate(given)]
+
+
+def entries(
+    given: dict[str, Any],
+    name: str,
+    refusal: str,
+    fits: Callable[[Any], bool] = lambda _: True,
+    size: int | None = None,
+) -> list[Any]:
+    """Return a list of what was learned, of so many entries that all fit; `FormatError` with the `refusal` where it is none."""
+    found = given.get(name)
+    if not isinstance(found, list) or size not in (None, len(found)) or not all(map(fits, found)):
+        raise FormatError(f"learning, {name}: {refusal}")
+    return found
+
+
+def numbers_of(given: dict[str, Any], name: str, size: int) -> list[float]:
+    """Return a list of so many numbers of what was learned."""
+    entries(given, name, "not a list")
+    return list(map(float, entries(given, name, f"not a list of {size} numbers", is_double, size)))

@@ -20,9 +20,9 @@ from typing import Any
 
 from umdp.errors import FormatError
 from umdp.statements import Premise, Refusal
-from umdp.verify.classes import Bounds, bounds_of, check_possible, entries, event_bounds, outcome_bounds
+from umdp.verify.classes import Bounds, bounds_of, check_possible, event_bounds, outcome_bounds
 from umdp.verify.counts import one_sequence
-from umdp.verify.document import Document, Model
+from umdp.verify.document import Document, Model, entries
 from umdp.verify.induction import Refused
 from umdp.verify.parameters import check_parameters, prior_box
 from umdp.verify.premise import Assumption, assume, file_sentences

@@ -14,7 +14,8 @@ from umdp.parametric.function import Function, Polynomial
 from umdp.parametric.ranges import Ends, range_of
 from umdp.statements import Refusal
 from umdp.verify.box import Limit, all_boxes, leaves_only, work_of
-from umdp.verify.classes import Bounds, check_possible, cut, entries, numbers_of
+from umdp.verify.classes import UNIT, Bounds, both, check_possible, cut
+from umdp.verify.document import entries, numbers_of
 from umdp.verify.induction import Refused
 from umdp.verify.premise import plain
 from umdp.verify.rationals import is_integer
@@ -49,22 +50,20 @@ def check_parameters(given: dict[str, Any], pointer: list[int], own: Bounds, wan
         _check_sum([functions[f] for f in which[first:last]], number, work)
         if last - first == 1 and own[1][first] < 1:
             raise Refused(Refusal.SURE_OUTCOME, outcome=first)
-    least, most = [Fraction(0)] * len(functions), [Fraction(1)] * len(functions)
-    for outcome, f in enumerate(which):
-        least[f] = max(least[f], Fraction(own[0][outcome]))
-        most[f] = min(most[f], Fraction(own[1][outcome]))
+    known = [(Fraction(low), Fraction(high)) for low, high in zip(*own, strict=True)]
+    bounds = [UNIT] * len(functions)
+    for ends, f in zip(known, which, strict=True):
+        bounds[f] = both(bounds[f], ends)
     open_ = [f for f, function in enumerate(functions) if not function.is_constant]
-    limits = [Limit(functions[f], least[f], most[f]) for f in open_]
+    limits = [Limit(functions[f], *bounds[f]) for f in open_]
     weights = [(axis, sign, [y[f] for f in open_]) for axis, sign, y in _weights(given, size, len(functions))]
     if not leaves_only(prior, limits, box, weights, work):
         raise Refused(Refusal.BOX)
-    ranges = [range_of(function, box, SPLITS) or (Fraction(0), Fraction(1)) for function in functions]
-    low = [max(Fraction(own[0][o]), ranges[f][0]) for o, f in enumerate(which)]
-    high = [min(Fraction(own[1][o]), ranges[f][1]) for o, f in enumerate(which)]
+    ranges = [range_of(function, box, SPLITS) or UNIT for function in functions]
+    left = [both(ends, ranges[f]) for ends, f in zip(known, which, strict=True)]
     for number, (first, last) in enumerate(pairwise(pointer)):
-        ends = list(zip(low[first:last], high[first:last], strict=True))
-        check_possible(ends, f"class {number}")
-        for outcome, (floor, ceiling) in enumerate(cut(ends), first) if len(ends) > 1 else ():
+        check_possible(left[first:last], f"class {number}")
+        for outcome, (floor, ceiling) in enumerate(cut(left[first:last]), first) if last - first > 1 else ():
             if Fraction(wanted[0][outcome]) > floor or Fraction(wanted[1][outcome]) < ceiling:
                 raise Refused(Refusal.NOT_FROM_BOX, outcome=outcome)
 

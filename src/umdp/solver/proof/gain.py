@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from umdp.solver.proof.certificate import Ends, skeleton
 from umdp.solver.proof.outward import move_outward
-from umdp.verify.document import Bound, Model, make_model
+from umdp.verify.document import Bound, make_model
 from umdp.verify.induction import Arena
 from umdp.verify.one_step import OneStep
 from umdp.verify.property import objective
@@ -87,25 +87,18 @@ def _scaled(step: OneStep, ends: Ends, x: Vector, gain: list[Fraction]) -> Bound
     if len(gain) != model.states:
         return None
     g = vector(gain, "proof")
-    least: Fraction | None = None
+    lost: list[Fraction] = []
     for s, needed in enumerate(step.reached):
         for c in step.counted(s) if needed else ():
-            if ends.stays[c] and g.top[s] == g.top[model.rows[c].target[0]] and _level(model, c, g):
-                continue
-            lost = _lost(step, s, c, g)
-            if lost <= 0:
-                return None
-            least = lost if least is None else min(least, lost)
+            if not (ends.stays[c] and all(g.top[t] == g.top[s] for t in model.rows[c].target)):
+                lost.append(_lost(step, s, c, g))
+    if lost and min(lost) <= 0:
+        return None
     size = max(map(abs, asked.reward), default=Fraction(0)) + max(map(abs, asked.paid or ()), default=Fraction(0))
     size += 2 * max(abs(Fraction(top or 0, x.below)) for top in x.top) + max(map(abs, gain))
-    times = 0 if least is None else 1 << max(0, (int(4 * size / least) + 1).bit_length())
+    times = 1 << max(0, (int(4 * size / min(lost)) + 1).bit_length()) if lost else 0
     values = [x[s] + times * gain[s] for s in range(model.states)]
     return Bound.unranked(values, gain=gain)
-
-
-def _level(model: Model, choice: int, g: Vector) -> bool:
-    """Whether all successors of a choice have one gain."""
-    return len({g.top[t] for t in model.rows[choice].target}) == 1
 
 
 def _lost(step: OneStep, state: int, choice: int, g: Vector) -> Fraction:
