@@ -12,7 +12,7 @@ from typing import Any
 from umdp.errors import FormatError, SpecError
 from umdp.spec import Spec
 from umdp.statements import Refusal, Statement
-from umdp.verify.document import FORMAT, VERSION, Bound, Document, load, parse
+from umdp.verify.document import Bound, Document, check_header, load, parse
 from umdp.verify.induction import Arena, Refused
 from umdp.verify.one_step import OneStep
 from umdp.verify.premise import Assumption, plain
@@ -101,12 +101,8 @@ def verify(path: str | Path) -> Verdict:
 
 def verify_content(content: dict[str, Any]) -> Verdict:
     """Check the parsed JSON of a certificate."""
-    if (
-        isinstance(content, dict)
-        and content.get("format") == FORMAT
-        and content.get("version") == VERSION
-        and "evidence" in content
-    ):
+    check_header(content)
+    if "evidence" in content:
         from umdp.verify.played import judge_played
 
         return judge_played(content)

@@ -25,6 +25,7 @@ __all__ = [
     "Bound",
     "Document",
     "Model",
+    "check_header",
     "digest",
     "entries",
     "has_sign",
@@ -137,12 +138,16 @@ def load(path: str | Path) -> Any:
         raise FormatError(f"is not the JSON of a certificate: {str(error)[:200]}", path=path) from None
 
 
-def parse(content: Any) -> Document:
-    """Return the certificate that parsed JSON holds."""
+def check_header(content: Any) -> None:
+    """Refuse what is not a certificate, or one of another version."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FormatError(f'is not a certificate: "format" must be "{FORMAT}"')
     if type(content.get("version")) is not int or content["version"] != VERSION:
         raise FormatError(f"is a certificate of version {shown(content.get('version'))}; this checker knows {VERSION}")
+
+
+def parse(content: dict[str, Any]) -> Document:
+    """Return the certificate that parsed JSON holds, once its header is checked."""
     asked = text_of(content, "property")
     signed = has_sign(Spec.parse(asked))
     model = make_model(_object(content, "model"), signed=signed)

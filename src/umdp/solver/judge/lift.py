@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.ambiguity import LOWER, read_row
+from umdp.solver.judge.ambiguity import kind_of, possible
 from umdp.solver.judge.question import ModelRows
 
 __all__ = ["LiftedRows", "RabinTable", "is_accepted", "is_lift", "is_missed", "is_settled", "pursues"]
@@ -88,14 +88,6 @@ def sure_target(c: int, rows: ModelRows) -> int:
     if rows.choice_ptr[c + 1] == t + 1 and rows.lower[t] == 1.0 and rows.upper[t] == 1.0:
         return int(rows.successor[t])
     return -1
-
-
-@kernel(forceinline=True, allocates=False)
-def is_there(t: int, begin: int, end: int, rows: ModelRows) -> bool:
-    """Whether a transition of the row from `begin` to `end` is possible; only where its lower bound is 0 the row says so."""
-    if rows.lower[t] > 0.0:
-        return True
-    return bool(rows.upper[t] > 0.0 and read_row(begin, end, rows.lower, rows.upper)[0] != LOWER)
 
 
 @kernel
@@ -200,10 +192,9 @@ def is_accepted(
             if not used[c]:
                 continue
             moves = True
-            begin, end = choice_ptr[c], choice_ptr[c + 1]
-            for t in range(begin, end):
+            for t in range(choice_ptr[c], choice_ptr[c + 1]):
                 j = successor[t]
-                if lower[t] > 0.0 or is_there(t, begin, end, rows):
+                if lower[t] > 0.0 or possible(t, kind_of(c, rows), lower, rows.upper):
                     if number[j] > k:
                         return False
                     closer = closer or number[j] < k or rank[j] < rank[i]
@@ -238,7 +229,7 @@ def is_missed(
                 while c < end:
                     for t in range(choice_ptr[c], choice_ptr[c + 1] if used[c] and not down else choice_ptr[c]):
                         there = level[successor[t]]
-                        if there != own and (lower[t] > 0.0 or is_there(t, choice_ptr[c], choice_ptr[c + 1], rows)):
+                        if there != own and (lower[t] > 0.0 or possible(t, kind_of(c, rows), lower, rows.upper)):
                             down, keeps = there < own, False
                             if down:
                                 break
