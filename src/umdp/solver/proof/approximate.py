@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -248,22 +249,16 @@ class Iteration:
         to = [j for row in rows for j in row]
         entries = [-(p / sums[i]) for i, row in enumerate(rows) for p in row.values()]
         matrix = sp.csr_matrix((entries, (of, to)), shape=(size, size)) + sp.identity(size, format="csr")
-        direct, around = None, None
         if size > DIRECT and not self.direct:
             try:
                 around = LinearOperator((size, size), spilu(matrix.tocsc(), drop_tol=1e-3, fill_factor=8).solve)
+                return partial(solve_scaled, lambda right: bicgstab(matrix, right, M=around, rtol=1e-8, maxiter=300)[0])
             except RuntimeError:
                 self.direct = True
-        if around is None:
-            try:
-                direct = splu(matrix.tocsc()).solve
-            except (RuntimeError, MemoryError):
-                raise NotProved("a chain cannot be solved") from None
-
-        def near(right: Array) -> Array:
-            return direct(right) if direct else bicgstab(matrix, right, M=around, rtol=1e-8, maxiter=300)[0]
-
-        return lambda right: solve_scaled(near, right)
+        try:
+            return partial(solve_scaled, splu(matrix.tocsc()).solve)
+        except (RuntimeError, MemoryError):
+            raise NotProved("a chain cannot be solved") from None
 
     def residual(self) -> list[int]:
         """Return by how much each unknown misses its value, over the unit."""
