@@ -117,6 +117,7 @@ ROWS: dict[str, Row] = {
     # the file
     "format": Row("reach", put("format", to="certificate"), "is not a certificate"),
     "version": Row("reach", put("version", to=True), "is a certificate of version"),
+    "version-of-plays": Row("plays", put("version", to=True), "is a certificate of version"),
     "digest": Row("reach", put("claim", "lower", to=0.0), refused={Refusal.CHANGED}),
     "nested-lists": Row("reach", _deep, "JSON"),
     "long-integer": Row("reach", put("more", to=10**5000), "JSON"),

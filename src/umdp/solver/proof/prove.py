@@ -148,6 +148,7 @@ ARRAYS = ("lower_hits", "lower_samples", "upper_hits", "upper_samples", "lower_l
 BOX = ("own_lower", "own_upper", "prior_lower", "prior_upper", "box_lower", "box_upper", "outcome_function")
 EVENTS = ("event_ptr", "event_outcome", "own_lower", "own_upper")
 CLASSES = ("class_ptr", "transition_ptr", "transition_outcome")
+BY_GRAPH = {"listed": (), "tied": CLASSES, "events": CLASSES + EVENTS, "parametric": CLASSES + BOX}
 
 
 def prove_learned(
@@ -157,7 +158,7 @@ def prove_learned(
     if ledger is None:
         raise ModelError("nothing is promised of what was learned, so there is no level to prove")
     kind = ledger.get("graph", "listed")
-    if kind not in ("listed", "tied", "events", "parametric"):
+    if kind not in BY_GRAPH:
         raise ModelError("certificates are for graphs that were given; this one was found in the data")
     base = prove(solution)
     content = dict(base.content)
@@ -167,11 +168,8 @@ def prove_learned(
         learning[name] = array.tolist()
     if kind != "listed":
         learning["graph"] = kind
-        learning |= {name: np.asarray(ledger[name]).tolist() for name in CLASSES}
-    if kind == "events":
-        learning |= {name: np.asarray(ledger[name]).tolist() for name in EVENTS}
+    learning |= {name: np.asarray(ledger[name]).tolist() for name in BY_GRAPH[kind]}
     if kind == "parametric":
-        learning |= {name: np.asarray(ledger[name]).tolist() for name in BOX}
         learning |= {name: ledger[name] for name in ("parameters", "functions", "weights")}
     learning["assumptions"] = list(map(str, assumptions))
     learning["assumption_codes"] = [code.value for code in codes_of(assumptions)]
