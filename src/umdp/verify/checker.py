@@ -120,30 +120,33 @@ def judge(document: Document) -> Verdict:
 
         assumed = assumed_of(document.learning)
 
-    def verdict(refused: Statement | None) -> Verdict:
-        return Verdict(
-            refused is None, plain(document.property), double(document.lower, up=False), double(document.upper, up=True),
-            document.policy_claimed, document.level, refused, agent_max, assumed=assumed,
-        )  # fmt: skip
-
+    refused: Statement | None = None
     try:
-        if not document.intact:
-            raise Refused(Refusal.CHANGED)
-        if document.lower > document.upper:
-            raise Refused(Refusal.CROSSED)
-        if document.level is not None or document.learning is not None:
-            from umdp.verify.learning import check_learning
-
-            check_learning(document)
-        if asked.steps is not None:
-            _bounded(document, asked)
-        elif asked.aim == "reach":
-            _unbounded(document, asked)
-        else:
-            _endless(document, asked)
+        _check(document, asked)
     except Refused as refusal:
-        return verdict(refusal.said)
-    return verdict(None)
+        refused = refusal.said
+    return Verdict(
+        refused is None, plain(document.property), double(document.lower, up=False), double(document.upper, up=True),
+        document.policy_claimed, document.level, refused, agent_max, assumed=assumed,
+    )  # fmt: skip
+
+
+def _check(document: Document, asked: Question) -> None:
+    """Refuse a certificate with a line that does not hold."""
+    if not document.intact:
+        raise Refused(Refusal.CHANGED)
+    if document.lower > document.upper:
+        raise Refused(Refusal.CROSSED)
+    if document.level is not None or document.learning is not None:
+        from umdp.verify.learning import check_learning
+
+        check_learning(document)
+    if asked.steps is not None:
+        _bounded(document, asked)
+    elif asked.aim == "reach":
+        _unbounded(document, asked)
+    else:
+        _endless(document, asked)
 
 
 def _claimed(document: Document, asked: Question) -> tuple[Number, Number]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -30,9 +31,7 @@ def one_sequence(known: Sequence[Sequence[Point]]) -> bool:
     """
     points = [sorted({(0, 0), *each}) for each in known]
     times = sorted({samples for each in points for samples, _ in each})
-    begin: dict[int, list[Point]] = {
-        time: [] for time in times
-    }  # where demands begin: their ends, and how large they are
+    begin: dict[int, list[Point]] = defaultdict(list)  # where demands begin: their ends, and how large they are
     for each in points:
         for (start, before), (end, after) in pairwise(each):
             if not 0 <= after - before <= end - start:

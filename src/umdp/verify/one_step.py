@@ -30,7 +30,7 @@ inequality is strict, and then a little of every edge can be mixed in. An edge t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -72,6 +72,13 @@ class OneStep(Arena):
         """Return the choices that an inequality must hold for."""
         return self.rows(state, not self.own, self.side)
 
+    def reached_rows(self) -> Iterator[tuple[int, int]]:
+        """Return the states that are reached, each with every choice that an inequality must hold for.
+
+        Which are reached is found at once, so that a policy that is missing is missed before anything else.
+        """
+        return ((s, c) for s, needed in enumerate(self.reached) if needed for c in self.counted(s))
+
     def prove(self, bound: Bound) -> Number:
         """Return what a bound on every state proves of the initial one, or refuse it."""
         if self.asked.aim == "total":
@@ -98,44 +105,38 @@ class OneStep(Arena):
         return by < 0 if self.upper else by > 0
 
     def _prove_discounted(self, bound: Bound) -> Number:
-        reached, x = self.reached, vector(bound.value, self.side, self.unit)
-        for s, needed in enumerate(reached):
-            if not needed:
-                continue
+        rows, x = self.reached_rows(), vector(bound.value, self.side, self.unit)
+        for s, c in rows:
             here = self._finite(x.top[s], s)
-            for c in self.counted(s):
-                total, below, _ = self.collect(c, x, self.asked.discount)
-                if self._falls_short(here * below - total):
-                    raise Refused(Refusal.VALUE, side=self.side, state=s, choice=c)
+            total, below, _ = self.collect(c, x, self.asked.discount)
+            if self._falls_short(here * below - total):
+                raise Refused(Refusal.VALUE, side=self.side, state=s, choice=c)
         return x[self.model.initial]
 
     def _prove_average(self, bound: Bound) -> Number:
-        reached = self.reached
+        rows = self.reached_rows()
         if not bound.gain:
             raise Refused(Refusal.NO_GAIN, side=self.side)
         h, g = vector(bound.value, self.side, self.unit), vector(bound.gain, self.side)
-        for s, needed in enumerate(reached):
-            if not needed:
-                continue
+        for s, c in rows:
             here = self._finite(h.top[s], s) * g.below
             gain = self._finite(g.top[s], s)
-            for c in self.counted(s):
-                row = self.model.rows[c]
-                worth = [self._finite(g.top[t]) for t in row.target]
-                best = max(worth) if self.asked.nature_max else min(worth)
-                total, whole, given = self.collect(c, h, tie=[v == best for v in worth])
-                if not self.helped:
-                    given = row.optimum(worth, self.asked.nature_max)
-                later = sum(p * v for p, v in zip(given, worth, strict=True))
-                lost = gain * row.whole - later
-                missing = (gain * h.below + here) * whole - total * g.below
-                if self._falls_short(lost):
-                    raise Refused(Refusal.GAIN, side=self.side, state=s, choice=c)
-                if self._falls_short(missing):
-                    raise Refused(Refusal.GAIN_AND_VALUE, side=self.side, state=s, choice=c)
-                alike = len({v for v, each in zip(worth, row.possible, strict=True) if each}) == 1
-                if self.helped and row.cut(given) and not (missing and (lost or alike)):
-                    raise Refused(Refusal.CUT, side=self.side, state=s, choice=c)
+            row = self.model.rows[c]
+            worth = [self._finite(g.top[t]) for t in row.target]
+            best = max(worth) if self.asked.nature_max else min(worth)
+            total, whole, given = self.collect(c, h, tie=[v == best for v in worth])
+            if not self.helped:
+                given = row.optimum(worth, self.asked.nature_max)
+            later = sum(p * v for p, v in zip(given, worth, strict=True))
+            lost = gain * row.whole - later
+            missing = (gain * h.below + here) * whole - total * g.below
+            if self._falls_short(lost):
+                raise Refused(Refusal.GAIN, side=self.side, state=s, choice=c)
+            if self._falls_short(missing):
+                raise Refused(Refusal.GAIN_AND_VALUE, side=self.side, state=s, choice=c)
+            alike = len({v for v, each in zip(worth, row.possible, strict=True) if each}) == 1
+            if self.helped and row.cut(given) and not (missing and (lost or alike)):
+                raise Refused(Refusal.CUT, side=self.side, state=s, choice=c)
         return g[self.model.initial]
 
     def _prove_total(self, bound: Bound) -> Number:

@@ -145,10 +145,8 @@ def lower_end(
         if high - low <= high / 2**46:
             break
         middle = (low + high) / 2
-        middle = Fraction(
-            round(middle * (scale := 2 ** (60 + middle.denominator.bit_length() - middle.numerator.bit_length()))),
-            scale,
-        )
+        scale = 2 ** (60 + middle.denominator.bit_length() - middle.numerator.bit_length())
+        middle = Fraction(round(middle * scale), scale)
         low, high = (middle, high) if out(middle) else (low, middle)
     return low
 

@@ -88,10 +88,9 @@ def _scaled(step: OneStep, ends: Ends, x: Vector, gain: list[Fraction]) -> Bound
         return None
     g = vector(gain, "proof")
     lost: list[Fraction] = []
-    for s, needed in enumerate(step.reached):
-        for c in step.counted(s) if needed else ():
-            if not (ends.stays[c] and all(g.top[t] == g.top[s] for t in model.rows[c].target)):
-                lost.append(_lost(step, s, c, g))
+    for s, c in step.reached_rows():
+        if not (ends.stays[c] and all(g.top[t] == g.top[s] for t in model.rows[c].target)):
+            lost.append(_lost(step, s, c, g))
     if lost and min(lost) <= 0:
         return None
     size = max(map(abs, asked.reward), default=Fraction(0)) + max(map(abs, asked.paid or ()), default=Fraction(0))
