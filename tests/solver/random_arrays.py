@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.structs import RowSpace
 from umdp.solver.reduction.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -94,11 +93,6 @@ def random_problem(rng: Generator, *, exits: tuple[float, float] = (1.0, 0.0), r
         np.array(slack), reward, np.arange(len(slack), dtype=np.int32), np.arange(n, dtype=np.int32),
         np.array([0, n]), order, exits,
     )  # fmt: skip
-
-
-def row_space(widest: int) -> RowSpace:
-    """Return work space for rows of so many entries."""
-    return RowSpace(np.empty(widest), np.empty(widest), np.empty(widest))
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solver import reference
-from solver.random_arrays import Row, fractions, random_graph, random_problem, row_space, rows, slack_of
+from solver.random_arrays import Row, fractions, random_graph, random_problem, rows, slack_of
 from thoroughness import examples
 from umdp.solver.graph.decided import Shape
 from umdp.solver.kernels import sweeps, two_part
 from umdp.solver.kernels.best_response import fill, respond, sort_row
-from umdp.solver.kernels.structs import Players, SystemRows
+from umdp.solver.kernels.structs import Players, SystemRows, row_space
 from umdp.solver.methods.backward_induction import induct
 from umdp.solver.reduction.problem import Problem
 

@@ -14,11 +14,11 @@ import pytest
 from properties.bridge import to_model
 from properties.generate import random_model
 from solver import reference
-from solver.random_arrays import fractions, row_space
+from solver.random_arrays import fractions
 from umdp import Graph, IntervalMDP, Rewards, solve
 from umdp.solver.graph.decided import Edges, Shape, decide
 from umdp.solver.kernels import sweeps
-from umdp.solver.kernels.structs import Players
+from umdp.solver.kernels.structs import Players, row_space
 from umdp.solver.methods import by_component as unbounded
 from umdp.solver.methods import large_component as large
 from umdp.solver.methods import newton

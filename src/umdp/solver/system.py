@@ -7,6 +7,7 @@ the judge looks at the model as given, and what it has confirmed are the bounds 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from functools import cached_property
 from threading import Lock
@@ -19,7 +20,7 @@ from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.confirm.witness import trap_levels
 from umdp.solver.judge.question import JudgedObjective, ModelRows, TwoPart, answer_of, case_of, plausible, plausible_end
 from umdp.solver.kernels.rounding import ends
-from umdp.solver.kernels.structs import ChoiceRows, EliminationSpace, Players, Quotient, SystemRows
+from umdp.solver.kernels.structs import ChoiceRows, EliminationSpace, Players, Quotient, SystemRows, row_space
 from umdp.solver.methods.method import METHODS
 from umdp.solver.reduction.layout import lay_out, plan_of
 from umdp.solver.request import Request, SolveOptions
@@ -206,7 +207,7 @@ class CachedSystem:
         )  # fmt: skip
         size, widest = self.largest, int(widths.max(initial=1))
         space = EliminationSpace(
-            np.empty((size, size)), np.empty((11, size)), np.empty((3, widest)), np.zeros(n + 2), np.ones(rows, np.bool_),
+            np.empty((size, size)), np.empty((11, size)), row_space(widest), np.zeros(n + 2), np.ones(rows, np.bool_),
             np.zeros(rows), np.zeros(rows), np.zeros((3, n + 2)), np.zeros((3, n + 2)), np.zeros(n, np.int64),
             np.empty(entries),
         )  # fmt: skip
@@ -225,11 +226,8 @@ class CachedSystem:
             entry_ptr=np.empty_like(rows.entry_ptr), target=np.empty(entries, rows.target.dtype), lower=np.empty(entries),
             upper=np.empty(entries), order=np.empty(entries, rows.order.dtype),
         )  # fmt: skip
-        room = EliminationSpace(*(each.copy() for each in space))
-        widest = space.row.shape[1] + 1
-        return self.arrays._replace(
-            rows=rows, space=room._replace(row=np.empty((3, widest)), other_prob=np.empty(entries))
-        )
+        room = deepcopy(space)._replace(row=row_space(space.row.key.size + 1), other_prob=np.empty(entries))
+        return self.arrays._replace(rows=rows, space=room)
 
     def _pose(self, request: Request) -> PosedQuestion:
         """Return what the judge is asked, worked out once: all models have the graph of the first."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.kernels.best_response import fill, sort_row
+from umdp.solver.kernels.best_response import fill, hand_out, sort_row
 from umdp.solver.kernels.clock import is_up
 from umdp.solver.kernels.rounding import EPS, LEAST, MOST, excess, row_error, underflow
 from umdp.solver.kernels.structs import Players, RowSpace, StepOptions, StepRows, Steps
@@ -179,7 +179,7 @@ def row_gain(
 
     Nature's answer is left in `space`.
     """
-    successor, lower, slack, reward, paid = rows.successor, rows.lower, rows.slack, rows.reward, rows.paid
+    successor, slack, reward, paid = rows.successor, rows.slack, rows.reward, rows.paid
     key, probe, rest = space.key, space.share, (1.0 - discount) * own
     lo = rows.choice_ptr[c]
     size = rows.choice_ptr[c + 1] - lo
@@ -192,11 +192,7 @@ def row_gain(
             key[i] += paid[lo + i]
             bulk += abs(paid[lo + i])
         largest = max(largest, bulk)
-        probe[i] = lower[lo + i]
-    blur = 0.0
-    if slack[c] > 0.0:
-        sort_row(lo, size, key, rows.order, nature_max)
-        blur = fill(lo, size, lower, rows.upper, slack[c], rows.order, probe)
+    blur = hand_out(lo, size, rows.lower, rows.upper, slack[c], rows.order, space, nature_max)
     value = reward[c] - rest if reward.size > 0 else -rest
     total = 0.0
     for i in range(size):

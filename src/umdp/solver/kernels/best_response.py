@@ -11,10 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.kernels.rounding import EPS, excess, share_error
-from umdp.solver.kernels.structs import ChoiceRows, SystemRows
+from umdp.solver.kernels.rounding import EPS, excess, share_error, two_sum
+from umdp.solver.kernels.structs import ChoiceRows, RowSpace, SystemRows
 
-__all__ = ["WIDE", "fill", "respond", "slack_of_choices", "sort_row", "sort_wide_row", "transfer", "unsettled"]
+__all__ = [
+    "WIDE",
+    "fill",
+    "hand_out",
+    "respond",
+    "slack_of_choices",
+    "sort_row",
+    "sort_wide_row",
+    "transfer",
+    "unsettled",
+]
 
 Array = NDArray[Any]
 WIDE = 32  # entries beyond which a row is worth a call
@@ -67,7 +77,7 @@ def sort_wide_row(begin: int, size: int, sign: float, key: Array, order: Array) 
             return
 
 
-@kernel(inline="always")
+@kernel(forceinline=True, allocates=False)
 def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) -> None:
     """Sort ``order[begin:begin+size]`` by `key` (one key per entry of the row, in the row's own order).
 
@@ -114,15 +124,9 @@ def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order:
         return 0.0
     high, tail, lost = 1.0, 0.0, 0.0  # 1 - sum of lower bounds, as an unevaluated sum of two numbers
     for i in range(size):
-        v = -lower[begin + i]
-        total = high + v
-        shift = total - high
-        error = (high - (total - shift)) + (v - shift)
-        high = total
-        total = tail + error
-        shift = total - tail
-        lost += abs((tail - (total - shift)) + (error - shift))
-        tail = total
+        high, error = two_sum(high, -lower[begin + i])
+        tail, error = two_sum(tail, error)
+        lost += abs(error)
     for i in range(size):
         k = order[begin + i]
         probe[k] = lower[begin + k]
@@ -130,20 +134,29 @@ def fill(begin: int, size: int, lower: Array, upper: Array, slack: float, order:
             continue
         before_high, before_tail = high, tail
         for v in (-upper[begin + k], lower[begin + k]):
-            total = high + v
-            shift = total - high
-            error = (high - (total - shift)) + (v - shift)
-            high = total
-            total = tail + error
-            shift = total - tail
-            lost += abs((tail - (total - shift)) + (error - shift))
-            tail = total
+            high, error = two_sum(high, v)
+            tail, error = two_sum(tail, error)
+            lost += abs(error)
         if high + tail >= 0.0:
             probe[k] = upper[begin + k]
         else:
             probe[k] = lower[begin + k] + (before_high + before_tail)
             high, tail = 0.0, 0.0
     return share_error(size) if lost > 0.0 else 0.0
+
+
+@kernel(forceinline=True, allocates=False)
+def hand_out(
+    begin: int, size: int, lower: Array, upper: Array, slack: float, order: Array, space: RowSpace, nature_max: bool
+) -> float:
+    """Write nature's best distribution for the keys of a row into `space.share`; return what `fill` does."""
+    share = space.share
+    if slack > 0.0 and size > 1:
+        sort_row(begin, size, space.key, order, nature_max)
+        return fill(begin, size, lower, upper, slack, order, share)
+    for i in range(size):
+        share[i] = lower[begin + i]
+    return 0.0
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.kernels.best_response import fill, sort_row
+from umdp.solver.kernels.best_response import hand_out
 from umdp.solver.kernels.clock import is_up
 from umdp.solver.kernels.rounding import row_error
 from umdp.solver.kernels.structs import (
@@ -222,19 +222,13 @@ def best_response(row: int, rows: SystemRows, space: RowSpace, nature_max: bool)
 
     Shares of which only an absolute error is known count as much as it takes for `row_error` to cover that.
     """
-    lower, key, size_of, probe = rows.lower, space.key, space.size, space.share
-    lo, hi = rows.entry_ptr[row], rows.entry_ptr[row + 1]
-    size, slack = hi - lo, rows.slack[row]
+    key, size_of, probe, lo = space.key, space.size, space.share, rows.entry_ptr[row]
+    size = rows.entry_ptr[row + 1] - lo
     total, scale = rows.reward[row], abs(rows.reward[row])
-    if slack > 0.0 and size > 1:
-        sort_row(lo, size, key, rows.order, nature_max)
-        blur = fill(lo, size, lower, rows.upper, slack, rows.order, probe)
-        if blur > 0.0:
-            for i in range(size):
-                scale += blur * size_of[i] / row_error(size)
-    else:
+    blur = hand_out(lo, size, rows.lower, rows.upper, rows.slack[row], rows.order, space, nature_max)
+    if blur > 0.0:
         for i in range(size):
-            probe[i] = lower[lo + i]
+            scale += blur * size_of[i] / row_error(size)
     for i in range(size):
         total += probe[i] * key[i]
         scale += probe[i] * size_of[i]
@@ -266,7 +260,7 @@ def row_gains(
     """
     row_ptr, entry_ptr, slack, reward = rows.row_ptr, rows.entry_ptr, rows.slack, rows.reward
     choice, prob, gain, size = found.row, found.prob, space.gains, space.sizes
-    one = RowSpace(space.row[0], space.row[1], space.row[2])
+    one = space.row
     key, size_of, probe = one.key, one.size, one.share
     begin, changed = block.begin, False
     for i in range(block.n):

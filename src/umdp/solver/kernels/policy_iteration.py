@@ -23,7 +23,6 @@ from umdp.solver.kernels.structs import (
     EliminationOptions,
     EliminationSpace,
     Players,
-    RowSpace,
     SingleOptions,
     SystemRows,
     Unknowns,
@@ -68,7 +67,7 @@ def solve_small(
     comp_ptr, x, rel, low, high = rows.comp_ptr, found.x, found.rel, space.low, space.high
     wanted = options.wanted
     tie = TIE if wanted == np.inf else min(TIE, 4e-6 * wanted)  # what is taken must still prove the bounds
-    one, made = RowSpace(space.row[0], space.row[1], space.row[2]), eliminated(space.matrix, space.vectors)
+    made = eliminated(space.matrix, space.vectors)
     single = SingleOptions(wanted, tie, np.inf, options.subnormal)
     k = first - 1
     while k + 1 < stop:
@@ -79,7 +78,7 @@ def solve_small(
         for s in range(begin, begin + n):
             low[1, s] = high[1, s] = np.nan
         if n == 1:
-            solved = solve_singles(k, stop, rows, one, found, players, single)
+            solved = solve_singles(k, stop, rows, space.row, found, players, single)
             if solved > k:
                 for s in range(begin, comp_ptr[solved]):
                     low[1, s] = high[1, s] = np.nan
@@ -133,8 +132,7 @@ def _start(
         for i in range(n):
             if x[begin + i] > x[begin + ref]:
                 ref = i
-        one = RowSpace(space.row[0], space.row[1], space.row[2])
-        answer(begin, begin + n, rows, one, x, space.tail, found.row, prob, nature_max)
+        answer(begin, begin + n, rows, space.row, x, space.tail, found.row, prob, nature_max)
         return ref
     for row in range(rows.row_ptr[begin], rows.row_ptr[begin + n]):
         room = 0.0

@@ -75,7 +75,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.judge.ambiguity import EPS, LEAST, excess
+from umdp.solver.judge.ambiguity import EPS, LEAST, excess, two_sum
 
 __all__ = [
     "EPS",
@@ -104,14 +104,6 @@ Array = NDArray[Any]
 MOST = float(np.finfo(np.float64).max)
 FAINT = 1e-280  # below this a probability may lose digits by a division
 TINY = 1e-301  # what underflow may add up to over a whole problem, and to spare
-
-
-@kernel(forceinline=True, allocates=False)
-def two_sum(a: float, b: float) -> tuple[float, float]:
-    """Return a sum as it is rounded, and what rounding lost, exactly (Knuth)."""
-    total = a + b
-    shift = total - a
-    return total, (a - (total - shift)) + (b - shift)
 
 
 @kernel(allocates=False)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.kernels.best_response import WIDE, sort_wide_row
+from umdp.solver.kernels.best_response import sort_row
 from umdp.solver.kernels.elimination import best_response_apart
 from umdp.solver.kernels.rounding import LEAST, MOST, around, compose, row_error
 from umdp.solver.kernels.structs import Players, RowSpace, SingleOptions, SystemRows, Unknowns
-from umdp.solver.kernels.sweeps import FAINT, faint
+from umdp.solver.kernels.sweeps import BEST_FIRST, FAINT, faint
 
 __all__ = ["solve_singles"]
 
@@ -125,16 +125,7 @@ def solve_singles(
             if general:
                 for i in range(hi - lo):
                     key[i] = x[target[lo + i]] if nature_max else -x[target[lo + i]]
-                if hi - lo > WIDE:
-                    sort_wide_row(lo, hi - lo, 1.0, key, order)
-                else:
-                    for i in range(1, hi - lo):
-                        moved = order[lo + i]
-                        j = i - 1
-                        while j >= 0 and key[order[lo + j]] < key[moved]:
-                            order[lo + j + 1] = order[lo + j]
-                            j -= 1
-                        order[lo + j + 1] = moved
+                sort_row(lo, hi - lo, key, order, BEST_FIRST)
                 total, rest, delicate, close = 0.0, slack[row], False, False
                 for i in range(hi - lo):
                     j = order[lo + i]

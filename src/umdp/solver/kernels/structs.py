@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
@@ -34,6 +35,7 @@ __all__ = [
     "inherit",
     "position",
     "read",
+    "row_space",
 ]
 
 Array = NDArray[Any]
@@ -175,6 +177,11 @@ class RowSpace(NamedTuple):
     share: Array
 
 
+def row_space(widest: int) -> RowSpace:
+    """Return new work space for rows of so many entries."""
+    return RowSpace(np.empty(widest), np.empty(widest), np.empty(widest))
+
+
 class StepOptions(NamedTuple):
     """How a step backwards is made.
 
@@ -288,7 +295,7 @@ class EliminationSpace(NamedTuple):
     Attributes
     ----------
     matrix, vectors : (m, m), (11, m)
-    row : (3, widest) for one row
+    row : for one row
     tail : (n+2,) zeros
     allowed, gains, sizes : (rows,); rows one may take (all true), what each gains by a step, what that is rounded relative to
     low, high : (3, n+2) bounds, and the same as sums of two numbers, not a number where there are none
@@ -297,7 +304,7 @@ class EliminationSpace(NamedTuple):
 
     matrix: Array
     vectors: Array
-    row: Array
+    row: RowSpace
     tail: Array
     allowed: Array
     gains: Array

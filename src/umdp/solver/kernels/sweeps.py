@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.kernels.best_response import WIDE, sort_wide_row
+from umdp.solver.kernels.best_response import sort_row
 from umdp.solver.kernels.rounding import row_error, underflow
 from umdp.solver.kernels.structs import ChainRows, Players, RowSpace, SystemRows
 
@@ -26,6 +26,7 @@ PATIENCE = 400  # sweeps worth waiting for
 REMAINING = 100  # of those, once strategies have settled
 PARALLEL = 0.998  # squared cosine of steps that count as parallel
 FAINT = 1e-280  # below this products may underflow; there are no such probabilities where bounds are swept
+BEST_FIRST = True  # keys are values as nature likes them
 TRIES = 24  # sweeps in which a bound must become inductive
 
 
@@ -46,8 +47,7 @@ def sweep(
     row_ptr, entry_ptr, target, lower, upper = rows.row_ptr, rows.entry_ptr, rows.target, rows.lower, rows.upper
     slack, reward, order, key = rows.slack, rows.reward, rows.order, space.key
     agent_max, nature_max = players.agent_max, players.nature_max
-    change, switched = 0.0, 0
-    plain = order.size == 0
+    change, switched, plain = 0.0, 0, order.size == 0
     for s in range(begin, end):
         best = -np.inf if agent_max else np.inf
         taken = choice[s]
@@ -55,18 +55,11 @@ def sweep(
         for row in range(row_ptr[s], row_ptr[s + 1]):
             hi = entry_ptr[row + 1]
             value = reward[row]
-            if plain:
+            rest = 0.0 if plain else slack[row]
+            if rest <= 0.0:
                 while lo < hi:
                     value += lower[lo] * x[target[lo]]
                     lo += 1
-                if (value > best) if agent_max else (value < best):
-                    best = value
-                    taken = row
-                continue
-            rest = slack[row]
-            if rest <= 0.0:
-                for t in range(lo, hi):
-                    value += lower[t] * x[target[t]]
             elif hi - lo == 2:  # the better of two first, without a sort
                 one = lo if (x[target[lo]] >= x[target[lo + 1]]) == nature_max else lo + 1
                 two = 2 * lo + 1 - one
@@ -77,16 +70,7 @@ def sweep(
                 size = hi - lo
                 for i in range(size):
                     key[i] = x[target[lo + i]] if nature_max else -x[target[lo + i]]
-                if size > WIDE:
-                    sort_wide_row(lo, size, 1.0, key, order)
-                else:
-                    for i in range(1, size):
-                        moved = order[lo + i]
-                        k = i - 1
-                        while k >= 0 and key[order[lo + k]] < key[moved]:
-                            order[lo + k + 1] = order[lo + k]
-                            k -= 1
-                        order[lo + k + 1] = moved
+                sort_row(lo, size, key, order, BEST_FIRST)
                 total = 0.0
                 for i in range(size):
                     k = order[lo + i]
@@ -118,7 +102,7 @@ def faint(row: int, rows: SystemRows, x: Array, value: float, from_above: bool) 
     begin, end = rows.entry_ptr[row], rows.entry_ptr[row + 1]
     positive = rows.reward[row] > 0.0 or value > 0.0
     for i in range(end - begin):
-        t = begin + i if rest <= 0.0 or order.size == 0 else begin + order[begin + i]
+        t = begin + i if rest <= 0.0 else begin + order[begin + i]
         give = min(upper[t] - lower[t], rest) if rest > 0.0 else 0.0
         positive = positive or (lower[t] + give > 0.0 and x[target[t]] > 0.0)
         if rest > 0.0:
@@ -154,8 +138,7 @@ def enclose(
     row_ptr, entry_ptr, target, lower, upper = rows.row_ptr, rows.entry_ptr, rows.target, rows.lower, rows.upper
     slack, reward, order, key = rows.slack, rows.reward, rows.order, space.key
     agent_max, nature_max = players.agent_max, players.nature_max
-    outwards = 0
-    plain = order.size == 0
+    outwards, plain = 0, order.size == 0
     sign = 1.0 if from_above else -1.0
     for s in range(begin, end):
         best = -np.inf if agent_max else np.inf
@@ -166,35 +149,15 @@ def enclose(
             hi = entry_ptr[row + 1]
             size = hi - lo
             value = reward[row]
-            if plain:
+            rest, unsure = 0.0 if plain else slack[row], 0.0
+            if rest <= 0.0:
                 while lo < hi:
                     value += lower[lo] * x[target[lo]]
                     lo += 1
-                value += sign * row_error(size) * value
-                if value < FAINT:
-                    value = faint(row, rows, x, value, from_above)
-                finite = finite and -np.inf < value < np.inf
-                if (value > best) if agent_max else (value < best):
-                    best = value
-                    taken = row
-                continue
-            rest, unsure = slack[row], 0.0
-            if rest <= 0.0:
-                for t in range(lo, hi):
-                    value += lower[t] * x[target[t]]
             else:
                 for i in range(size):
                     key[i] = x[target[lo + i]] if nature_max else -x[target[lo + i]]
-                if size > WIDE:
-                    sort_wide_row(lo, size, 1.0, key, order)
-                else:
-                    for i in range(1, size):
-                        moved = order[lo + i]
-                        k = i - 1
-                        while k >= 0 and key[order[lo + k]] < key[moved]:
-                            order[lo + k + 1] = order[lo + k]
-                            k -= 1
-                        order[lo + k + 1] = moved
+                sort_row(lo, size, key, order, BEST_FIRST)
                 total = 0.0
                 for i in range(size):
                     k = order[lo + i]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
-from umdp.solver.kernels.best_response import fill, sort_row
+from umdp.solver.kernels.best_response import hand_out, sort_row
 from umdp.solver.kernels.rounding import EPS, row_error, underflow
 from umdp.solver.kernels.structs import ChainRows, Players, RowSpace, SystemRows
 
@@ -42,30 +42,20 @@ def gain(
     nature's best distribution for what is computed collects at least (at most) what any collects for what is meant. (Sums do
     not underflow: numbers below the normal ones are added exactly.)
     """
-    target, lower, key, probe = rows.target, rows.lower, space.key, space.share
+    target, key, probe, here, rest = rows.target, space.key, space.share, x[s], tail[s]
     lo, size = rows.entry_ptr[row], rows.entry_ptr[row + 1] - rows.entry_ptr[row]
-    slack, earned, here, rest = rows.slack[row], rows.reward[row], x[s], tail[s]
-    total, scale, whole, blur = earned, abs(earned), 0.0, 0.0
-    free = slack > 0.0 and size > 1
+    total, scale, whole = rows.reward[row], abs(rows.reward[row]), 0.0
     for i in range(size):
-        j, p = target[lo + i], lower[lo + i]
+        j = target[lo + i]
         lag = tail[j] - rest
         step = (x[j] - here) + lag
         off = 4.0 * EPS * (abs(step) + abs(lag))
-        away = step + sign * off if j != s else 0.0
-        whole += abs(away)
-        probe[i] = p
-        if free:
-            key[i] = away
-        else:
-            total += p * away
-            scale += p * abs(away)
-    if free:
-        sort_row(lo, size, key, rows.order, nature_max)
-        blur = fill(lo, size, lower, rows.upper, slack, rows.order, probe)
-        for i in range(size):
-            total += probe[i] * key[i]
-            scale += probe[i] * abs(key[i])
+        key[i] = step + sign * off if j != s else 0.0
+        whole += abs(key[i])
+    blur = hand_out(lo, size, rows.lower, rows.upper, rows.slack[row], rows.order, space, nature_max)
+    for i in range(size):
+        total += probe[i] * key[i]
+        scale += probe[i] * abs(key[i])
     error = row_error(size) * scale + blur * whole
     if whole > 0.0 or scale > 0.0:
         error += underflow(size) * (1.0 + whole)

@@ -15,7 +15,6 @@ from umdp.solver.kernels.structs import (
     Eliminated,
     EliminationSpace,
     Players,
-    RowSpace,
     SystemRows,
     Unknowns,
     chain_of,
@@ -131,7 +130,7 @@ def _check(
     row_ptr, entry_ptr, slack, reward = rows.row_ptr, rows.entry_ptr, rows.slack, rows.reward
     choice, prob, other_row, other_prob = found.row, found.prob, space.other_row, space.other_prob
     gains, shifted = space.gains, made.other
-    one = RowSpace(space.row[0], space.row[1], space.row[2])
+    one = space.row
     key, size_of, probe = one.key, one.size, one.share
     one_is_enough = players.agent_max != from_above
     sign = 1.0 if from_above else -1.0

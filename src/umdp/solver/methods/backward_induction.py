@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.solver.kernels.backward import normal_rows, steps_back
 from umdp.solver.kernels.rounding import MOST, repeated, row_error
-from umdp.solver.kernels.structs import Players, RowSpace, StepOptions, StepRows
+from umdp.solver.kernels.structs import Players, StepOptions, StepRows, row_space
 
 __all__ = ["Horizon", "induct"]
 
@@ -80,7 +80,7 @@ def induct(
         np.int32
     )
     rows = StepRows(shape.state_ptr, shape.choice_ptr, shape.successor, low, upper, slack, reward, paid, order)
-    space, players = RowSpace(np.empty(widest), np.empty(0), np.empty(widest)), Players(agent_max, nature_max)
+    space, players = row_space(widest), Players(agent_max, nature_max)
     current, other = x.copy(), x.copy()
     choices = np.empty((steps if keep else 0, shape.states), dtype=np.int32)
     choice = np.array(shape.state_ptr[:-1])

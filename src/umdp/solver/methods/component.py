@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.kernels import sweeps, two_part
-from umdp.solver.kernels.structs import read
+from umdp.solver.kernels.structs import read, row_space
 from umdp.solver.kernels.value_iteration import MARGIN
 from umdp.solver.methods.workspace import Bounds, Workspace
 from umdp.solver.threads import at_once, ranges
@@ -36,7 +36,7 @@ class Component:
         self.begin, self.end = self.inner.start, self.inner.stop
         row_ptr = self.problem.row_ptr
         self.rows = slice(int(row_ptr[self.begin]), int(row_ptr[self.end]))
-        self.space = workspace.row_space()
+        self.space = row_space(self.problem.widest)
 
     def _sweep(self, kernel: Callable[..., Any], *rest: Any) -> Any:
         """Run a kernel over all states, one after another."""
@@ -45,7 +45,7 @@ class Component:
     def _spread(self, kernel: Callable[..., Any], *rest: Any) -> list[Any]:
         """Run a kernel that reads no values it writes, over ranges of states at once."""
         parts = ranges(self.begin, self.end, self.options.threads)
-        spaces = [self.space, *(self.workspace.row_space() for _ in parts[1:])]
+        spaces = [self.space, *(row_space(self.problem.widest) for _ in parts[1:])]
         jobs = [
             partial(kernel, *part, self.problem.rows, space, *rest) for part, space in zip(parts, spaces, strict=True)
         ]
@@ -108,7 +108,7 @@ class Component:
 
         Beyond `tries` it goes on as long as what still moves outwards halves every time.
         """
-        rows, space = self.problem.rows._replace(order=order), self.workspace.row_space()
+        rows, space = self.problem.rows._replace(order=order), row_space(self.problem.widest)
         left, attempt = int(self.end - self.begin), 0
         while left > 0 and attempt < PATIENCE * tries and not self.options.is_late():
             moved = int(sweeps.enclose(self.begin, self.end, rows, space, bound, proof, self.players, from_above))

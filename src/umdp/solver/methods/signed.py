@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from umdp.solver.kernels.backward import difference, normal_rows
 from umdp.solver.kernels.rounding import EPS
-from umdp.solver.kernels.structs import Players, RowSpace, StepRows, Steps
+from umdp.solver.kernels.structs import Players, StepRows, Steps, row_space
 
 if TYPE_CHECKING:
     from umdp.model import Rewards
@@ -94,7 +94,7 @@ class Signed:
             self.paid,
             order,
         )
-        self._space = RowSpace(np.empty(widest), NOTHING, np.empty(widest))
+        self._space = row_space(widest)
         self.every = np.ones(shape.states, dtype=np.bool_)
         self.usable = np.ones(shape.choices, dtype=np.bool_)
 

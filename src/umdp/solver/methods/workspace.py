@@ -10,10 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.solver.kernels.policy_iteration import solve_small
 from umdp.solver.kernels.rounding import EPS
+from umdp.solver.kernels.structs import (
+    EliminationOptions,
+    EliminationSpace,
+    Players,
+    SweepOptions,
+    SweepSpace,
+    Unknowns,
+    inherit,
+    row_space,
+)
+from umdp.solver.kernels.value_iteration import iterate_values, keep, longest
 
 if TYPE_CHECKING:
-    from umdp.solver.kernels.structs import Players, RowSpace, Unknowns
     from umdp.solver.methods.resumption import Past
     from umdp.solver.reduction.problem import Problem
     from umdp.solver.request import SolveOptions
@@ -62,6 +73,12 @@ class Workspace:
     counts : (policy evaluations and sweeps, components left loose)
     slow : (components,) those that sweeps did not settle in time
     exact, least : the unknowns of which the value is known without any error; what others are at least
+    found, players : the first four, and which way the players pull, for kernels
+    ceiling : what no value exceeds
+    heads_out : whether to look for rows that lead out before the first sweep
+    tail, rest : (n+2,) what the values, or a bound, miss; zero outside the component at hand
+    above, below, load : (n+2,) work space
+    proof : (n,) rows that prove a bound
     """
 
     def __init__(
@@ -85,47 +102,13 @@ class Workspace:
         self.least: dict[int, float] = {}
         self.sizes = np.diff(problem.comp_ptr)
         self.slow = np.zeros(self.sizes.size, np.bool_) if past is None else np.array(past.slow)
-        self._dense = np.empty((0, 0)), np.empty((11, 0))  # as large as it has been needed so far
-
-    @property
-    def ceiling(self) -> float:
-        """What no value exceeds."""
-        return 1.0 if self.problem.exits != (0.0, 0.0) else np.inf
-
-    @property
-    def heads_out(self) -> bool:
-        """Whether to look for rows that lead out before the first sweep."""
-        return self.task.kind == "R" and not self.task.agent_max
-
-    @cached_property
-    def tail(self) -> Array:
-        """What the values miss; zero outside the component at hand, (n+2,)."""
-        return np.zeros(self.problem.n + 2)
-
-    @cached_property
-    def above(self) -> Array:
-        """Work space, (n+2,)."""
-        return np.zeros(self.problem.n + 2)
-
-    @cached_property
-    def below(self) -> Array:
-        """Work space, (n+2,)."""
-        return np.zeros(self.problem.n + 2)
-
-    @cached_property
-    def rest(self) -> Array:
-        """What a bound misses; zero outside the component at hand, (n+2,)."""
-        return np.zeros(self.problem.n + 2)
-
-    @cached_property
-    def load(self) -> Array:
-        """Work space, (n+2,)."""
-        return np.zeros(self.problem.n + 2)
-
-    @cached_property
-    def proof(self) -> Array:
-        """Rows that prove a bound, (n,)."""
-        return np.zeros(self.problem.n, dtype=np.int64)
+        self.found = Unknowns(self.x, self.rel, self.row, self.prob)
+        self.players = Players(task.agent_max, task.nature_max)
+        self.ceiling = 1.0 if problem.exits != (0.0, 0.0) else np.inf
+        self.heads_out = task.kind == "R" and not task.agent_max
+        # Zeros that nobody touches take no memory.
+        self.tail, self.rest, self.above, self.below, self.load = (np.zeros(problem.n + 2) for _ in range(5))
+        self.proof = np.zeros(problem.n, dtype=np.int64)
 
     @cached_property
     def parts(self) -> tuple[Array, Array]:
@@ -161,35 +144,14 @@ class Workspace:
         return found[0], found[1]
 
     @cached_property
-    def players(self) -> Players:
-        """Which way the players pull."""
-        from umdp.solver.kernels.structs import Players
-
-        return Players(self.task.agent_max, self.task.nature_max)
-
-    @property
-    def found(self) -> Unknowns:
-        """What is found of the unknowns, for kernels."""
-        from umdp.solver.kernels.structs import Unknowns
-
-        return Unknowns(self.x, self.rel, self.row, self.prob)
-
-    def row_space(self) -> RowSpace:
-        """Return new work space for one row."""
-        from umdp.solver.kernels.structs import RowSpace
-
-        widest = self.problem.widest
-        return RowSpace(np.empty(widest), np.empty(widest), np.empty(widest))
-
-    @cached_property
-    def _row_arrays(self) -> tuple[Array, Array, Array]:
-        """Rows one may take, what each gains, and what that is rounded relative to."""
-        rows = self.problem.slack.size
-        return np.ones(rows, dtype=np.bool_), np.zeros(rows), np.zeros(rows)
-
-    @cached_property
-    def _other_prob(self) -> Array:
-        return np.empty(self.problem.target.size)
+    def _space(self) -> EliminationSpace:
+        """Work space of elimination, but for a matrix."""
+        rows, p = self.problem.slack.size, self.problem
+        allowed, other_prob = np.ones(rows, dtype=np.bool_), np.empty(p.target.size)
+        return EliminationSpace(
+            np.empty((0, 0)), np.empty((11, 0)), row_space(p.widest), self.tail, allowed, np.zeros(rows), np.zeros(rows),
+            *self.parts, self.proof, other_prob,
+        )  # fmt: skip
 
     def start_over(self, inner: slice) -> None:
         """Forget what is known about some unknowns: they begin as if nothing had been found before."""
@@ -198,8 +160,6 @@ class Workspace:
 
     def leave(self, component: int) -> None:
         """Leave the unknowns of a component, and of all after it, anywhere within what is possible: there is no time."""
-        from umdp.solver.kernels.value_iteration import keep
-
         begin, end = self.unknowns(component).start, self.problem.n
         low, high = np.zeros(end - begin), np.full(end - begin, self.ceiling)
         keep(begin, end, low, high, self.ceiling, 0.0, self.x, self.rel)
@@ -239,49 +199,32 @@ class Workspace:
 
     def eliminate(self, first: int, stop: int, most: int, *, warm: bool | None = None) -> int:
         """Solve the components `first` to `stop` by elimination; return the first that is larger than `most` or stays loose."""
-        from umdp.solver.kernels.policy_iteration import solve_small
-        from umdp.solver.kernels.structs import EliminationOptions, EliminationSpace
-
         p, options = self.problem, self.options
         size = int(min(self.sizes[first:stop].max(initial=1), most))
-        if self._dense[0].shape[0] < size:
-            self._dense = np.empty((size, size)), np.empty((11, size))
+        if self._space.matrix.shape[0] < size:  # as large as it has been needed so far
+            self._space = self._space._replace(matrix=np.empty((size, size)), vectors=np.empty((11, size)))
         how = EliminationOptions(
             self.safe is not None or self.past is not None if warm is None else warm,
             self.past is not None and warm is None, p.faint, options.precision / 4 if options.prove else np.inf,
         )  # fmt: skip
-        space = EliminationSpace(
-            *self._dense,
-            np.empty((3, p.widest)),
-            self.tail,
-            *self._row_arrays,
-            *self.parts,
-            self.proof,
-            self._other_prob,
-        )
+        clock = options.watch.flag
         return int(
-            solve_small(
-                first, stop, most, p.rows, self.found, self.players, how, space, self.counts, options.watch.flag
-            )
+            solve_small(first, stop, most, p.rows, self.found, self.players, how, self._space, self.counts, clock)
         )
 
     def iterate_values(self, first: int, stop: int, most: int) -> int:
         """Solve the components `first` to `stop` by sweeps; return the first that is larger than `most` or does not settle."""
-        from umdp.solver.kernels.structs import SweepOptions, SweepSpace
-        from umdp.solver.kernels.value_iteration import iterate_values
-
         cold = self.past is None
         how = SweepOptions(self.safe is not None and cold, self.heads_out and cold, self.wanted, self.ceiling)
         space = SweepSpace(
-            self.row_space(), self.above, self.below, self.tail, self.proof, self.counts, self.options.watch.flag
-        )
+            row_space(self.problem.widest), self.above, self.below, self.tail, self.proof, self.counts,
+            self.options.watch.flag,
+        )  # fmt: skip
         return int(iterate_values(first, stop, most, self.problem.rows, self.found, self.players, how, space))
 
     @cached_property
     def wanted(self) -> float:
         """How far the bounds of one component may be apart, for errors on the longest way to add up to the precision."""
-        from umdp.solver.kernels.value_iteration import longest
-
         p = self.problem
         # Only where nature has a choice do rows keep their self-loops.
         single = p.plain and np.count_nonzero(self.sizes > 1) <= 1
@@ -290,7 +233,5 @@ class Workspace:
 
     def inherited(self, component: int) -> float:
         """Return the largest relative error of the values a component reads."""
-        from umdp.solver.kernels.structs import inherit
-
         inner = self.unknowns(component)
         return float(inherit(inner.start, inner.stop, self.problem.rows, self.rel)[0])
