@@ -15,10 +15,10 @@ import numpy as np
 from bench.families import FAMILIES, build
 from bench.machine import copy_bandwidth
 from umdp import Spec
-from umdp.solver.kernels.structs import Players, RowSpace
+from umdp.solver.kernels.structs import Players, row_space
 from umdp.solver.kernels.sweeps import sweep
 from umdp.solver.objective import players
-from umdp.solver.reduction.layout import lay_out
+from umdp.solver.reduction.layout import lay_out, plan_of
 from umdp.solver.task import analyse, task_of
 
 SHOWN = ("layered", "random", "grid", "wide", "brp")
@@ -30,11 +30,11 @@ def measure(family: str, size: int, kind: str) -> tuple[int, float, float]:
     asked = (FAMILIES[family].plain if kind == "plain" else FAMILIES[family].interval)[0]
     spec = Spec.parse(asked)
     task = task_of(analyse(model, spec), spec.kind, *players(model, spec))
-    p = lay_out(task).problem
-    arrays = (p.row_ptr, p.entry_ptr, p.target, p.lower, p.upper, p.slack, p.reward, p.order)
-    read = sum(array.nbytes for i, array in enumerate(arrays) if not (i == 4 and p.plain))
-    x, choice = np.zeros(p.n + 2), np.array(p.row_ptr[:-1])
-    space = RowSpace(np.empty(p.widest), np.empty(p.widest), np.empty(p.widest))
+    p = lay_out(task, plan_of(task))
+    arrays = p.rows._replace(comp_ptr=p.rows.row_ptr[:0], upper=p.rows.upper[: 0 if p.plain else None])
+    read = sum(array.nbytes for array in arrays)
+    x, choice = np.zeros(p.n + 2), np.array(p.rows.row_ptr[:-1])
+    space = row_space(p.widest)
     pull = Players(task.agent_max, task.nature_max)
     x[p.n :] = p.exits
     best = np.inf
@@ -42,7 +42,7 @@ def measure(family: str, size: int, kind: str) -> tuple[int, float, float]:
         begun = time.perf_counter()
         sweep(0, p.n, p.rows, space, x, choice, pull)
         best = min(best, time.perf_counter() - begun)
-    return p.target.size, read + x.nbytes + choice.nbytes, best
+    return p.rows.target.size, read + x.nbytes + choice.nbytes, best
 
 
 def main() -> None:

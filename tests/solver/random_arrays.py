@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from umdp.solver.kernels.structs import SystemRows
 from umdp.solver.reduction.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -89,10 +90,21 @@ def random_problem(rng: Generator, *, exits: tuple[float, float] = (1.0, 0.0), r
     order = (np.arange(len(target)) - np.repeat(entry_ptr[:-1], sizes)).astype(np.int32)
     reward = rng.choice([0.0, 1.0, 2.5], len(slack)) if rewards else np.zeros(len(slack))
     return Problem(
-        n, np.array(row_ptr), np.array(entry_ptr), np.array(target, np.int32), np.array(lower), np.array(upper),
-        np.array(slack), reward, np.arange(len(slack), dtype=np.int32), np.arange(n, dtype=np.int32),
-        np.array([0, n]), order, exits,
-    )  # fmt: skip
+        SystemRows(
+            np.array([0, n]),
+            np.array(row_ptr),
+            np.array(entry_ptr),
+            np.array(target, np.int32),
+            np.array(lower),
+            np.array(upper),
+            np.array(slack),
+            reward,
+            order,
+        ),
+        np.arange(len(slack), dtype=np.int32),
+        np.arange(n, dtype=np.int32),
+        exits,
+    )
 
 
 @dataclass(frozen=True)

@@ -72,10 +72,10 @@ def sweep(
     for s in range(problem.n):
         seen = new if gauss_seidel else x
         best = -np.inf if agent_max else np.inf
-        for row in range(problem.row_ptr[s], problem.row_ptr[s + 1]):
-            entries = slice(problem.entry_ptr[row], problem.entry_ptr[row + 1])
-            value = problem.reward[row] + row_value(
-                problem.lower[entries], problem.upper[entries], seen[problem.target[entries]], nature_max
+        for row in range(problem.rows.row_ptr[s], problem.rows.row_ptr[s + 1]):
+            entries = slice(problem.rows.entry_ptr[row], problem.rows.entry_ptr[row + 1])
+            value = problem.rows.reward[row] + row_value(
+                problem.rows.lower[entries], problem.rows.upper[entries], seen[problem.rows.target[entries]], nature_max
             )
             if value > best if agent_max else value < best:
                 best, taken[s] = value, row

@@ -16,7 +16,7 @@ from thoroughness import examples
 from umdp.solver.graph.decided import Shape
 from umdp.solver.kernels import sweeps, two_part
 from umdp.solver.kernels.best_response import fill, respond, sort_row
-from umdp.solver.kernels.structs import Players, SystemRows, row_space
+from umdp.solver.kernels.structs import Players, SystemRows, chain_of, row_space
 from umdp.solver.methods.backward_induction import induct
 from umdp.solver.reduction.problem import Problem
 
@@ -36,11 +36,11 @@ def filled(row: Row, order: np.ndarray) -> np.ndarray:
 
 
 def sweep(problem: Problem, x: np.ndarray, agent_max: bool, nature_max: bool) -> tuple[np.ndarray, np.ndarray, float]:
-    new, choice = x.copy(), np.array(problem.row_ptr[:-1])
+    new, choice = x.copy(), np.array(problem.rows.row_ptr[:-1])
     change, switched = sweeps.sweep(
         0, problem.n, problem.rows, row_space(problem.widest), new, choice, Players(agent_max, nature_max)
     )
-    assert switched == np.count_nonzero(choice != problem.row_ptr[:-1])
+    assert switched == np.count_nonzero(choice != problem.rows.row_ptr[:-1])
     return new, choice, change
 
 
@@ -56,14 +56,25 @@ def one_row(row: Row) -> Problem:
     """Return the problem of one state with one row, whose successors have other values."""
     size = row.x.size
     return Problem(
-        1, np.array([0, 1]), np.array([0, size]), np.arange(1, size + 1, dtype=np.int32), row.lower, row.upper,
-        np.array([slack_of(row.lower)]), np.zeros(1), np.zeros(1, np.int32), np.zeros(1, np.int32), np.array([0, 1]),
-        np.arange(size, dtype=np.int32), (1.0, 0.0),
-    )  # fmt: skip
+        SystemRows(
+            np.array([0, 1]),
+            np.array([0, 1]),
+            np.array([0, size]),
+            np.arange(1, size + 1, dtype=np.int32),
+            row.lower,
+            row.upper,
+            np.array([slack_of(row.lower)]),
+            np.zeros(1),
+            np.arange(size, dtype=np.int32),
+        ),
+        np.zeros(1, np.int32),
+        np.zeros(1, np.int32),
+        (1.0, 0.0),
+    )
 
 
 def bad_states(problem: Problem, x: np.ndarray, agent_max: bool, nature_max: bool, from_above: bool) -> int:
-    choice = np.array(problem.row_ptr[:-1])
+    choice = np.array(problem.rows.row_ptr[:-1])
     return two_part.certify(
         0, problem.n, problem.rows, row_space(problem.widest), x, np.zeros_like(x), choice, Players(agent_max, nature_max),
         from_above,
@@ -162,10 +173,10 @@ def test_sweep_is_the_bellman_operator(agent_max: bool, nature_max: bool) -> Non
         x[problem.n :] = problem.exits
         for _ in range(3):  # the kept order of rows must not change the outcome
             new, choice, change = sweep(problem, x, agent_max, nature_max)
-            wanted, best = reference.sweep(problem, x, np.array(problem.row_ptr[:-1]), agent_max, nature_max)
+            wanted, best = reference.sweep(problem, x, np.array(problem.rows.row_ptr[:-1]), agent_max, nature_max)
             np.testing.assert_allclose(new, wanted, rtol=1e-13)
             assert change == pytest.approx((abs(new - x) / np.maximum(abs(new), 1e-300)).max(), rel=1e-12)
-            assert ((problem.row_ptr[:-1] <= choice) & (choice < problem.row_ptr[1:])).all()
+            assert ((problem.rows.row_ptr[:-1] <= choice) & (choice < problem.rows.row_ptr[1:])).all()
             # Where two rows tie up to rounding either may be taken; the first sweep over short numbers has exact ties.
             same = choice == best
             if not same.all():
@@ -176,17 +187,30 @@ def test_sweep_is_the_bellman_operator(agent_max: bool, nature_max: bool) -> Non
 
 
 def row_worth(problem: Problem, row: int, x: np.ndarray, nature_max: bool) -> float:
-    own = slice(problem.entry_ptr[row], problem.entry_ptr[row + 1])
-    worth = reference.row_value(problem.lower[own], problem.upper[own], x[problem.target[own]], nature_max)
-    return float(problem.reward[row] + worth)
+    own = slice(problem.rows.entry_ptr[row], problem.rows.entry_ptr[row + 1])
+    worth = reference.row_value(
+        problem.rows.lower[own], problem.rows.upper[own], x[problem.rows.target[own]], nature_max
+    )
+    return float(problem.rows.reward[row] + worth)
 
 
 def test_sweep_takes_the_first_of_equal_rows() -> None:
     problem = Problem(
-        1, np.array([0, 3]), np.array([0, 1, 2, 3]), np.array([2, 1, 1], np.int32), np.ones(3), np.ones(3), np.zeros(3),
-        np.zeros(3), np.arange(3, dtype=np.int32), np.zeros(1, np.int32), np.array([0, 1]), np.zeros(3, np.int32),
+        SystemRows(
+            np.array([0, 1]),
+            np.array([0, 3]),
+            np.array([0, 1, 2, 3]),
+            np.array([2, 1, 1], np.int32),
+            np.ones(3),
+            np.ones(3),
+            np.zeros(3),
+            np.zeros(3),
+            np.zeros(3, np.int32),
+        ),
+        np.arange(3, dtype=np.int32),
+        np.zeros(1, np.int32),
         (1.0, 0.0),
-    )  # fmt: skip
+    )
     x = np.array([0.0, 1.0, 0.0])
     assert sweep(problem, x, True, True)[1][0] == 1
     assert reference.sweep(problem, x, np.zeros(1, int), True, True)[1][0] == 1
@@ -198,7 +222,7 @@ def test_from_below_gauss_seidel_is_never_behind_jacobi() -> None:
         problem = random_problem(np.random.default_rng(seed))
         x = np.zeros(problem.n + 2)
         x[problem.n] = 1.0
-        y, choice = x.copy(), np.array(problem.row_ptr[:-1])
+        y, choice = x.copy(), np.array(problem.rows.row_ptr[:-1])
         for _ in range(20):
             older = x
             x, _ = reference.sweep(problem, x, choice, True, False)
@@ -213,13 +237,13 @@ def test_from_below_gauss_seidel_is_never_behind_jacobi() -> None:
 def exact_excess(problem: Problem, s: int, x: np.ndarray, agent_max: bool, nature_max: bool) -> Fraction:
     """Return by how much one exact Bellman step moves state `s` away from `x`."""
     worth = []
-    for row in range(problem.row_ptr[s], problem.row_ptr[s + 1]):
-        own = slice(problem.entry_ptr[row], problem.entry_ptr[row + 1])
-        low, high = fractions(problem.lower[own]), fractions(problem.upper[own])
-        if problem.slack[row] <= 0:  # a distribution up to rounding: the differences are what counts
+    for row in range(problem.rows.row_ptr[s], problem.rows.row_ptr[s + 1]):
+        own = slice(problem.rows.entry_ptr[row], problem.rows.entry_ptr[row + 1])
+        low, high = fractions(problem.rows.lower[own]), fractions(problem.rows.upper[own])
+        if problem.rows.slack[row] <= 0:  # a distribution up to rounding: the differences are what counts
             low = high = low / low.sum()
-        difference = fractions(x[problem.target[own]]) - Fraction(float(x[s]))
-        worth.append(Fraction(float(problem.reward[row])) + reference.row_value(low, high, difference, nature_max))
+        difference = fractions(x[problem.rows.target[own]]) - Fraction(float(x[s]))
+        worth.append(Fraction(float(problem.rows.reward[row])) + reference.row_value(low, high, difference, nature_max))
     return max(worth) if agent_max else min(worth)
 
 
@@ -262,7 +286,7 @@ def test_what_enclose_leaves_alone_is_inductive_in_exact_arithmetic(
         for _ in range(int(rng.integers(1, 30))):
             x = sweep(problem, x, agent_max, nature_max)[0]
         x[: problem.n] *= 1 + (1 if from_above else -1) * rng.choice([-1e-9, 0.0, 1e-14, 1e-9], problem.n)
-        choice = np.array(problem.row_ptr[:-1])
+        choice = np.array(problem.rows.row_ptr[:-1])
         for _ in range(20):
             if enclose(problem, x, choice, agent_max, nature_max, from_above):
                 refused += 1
@@ -273,11 +297,12 @@ def test_what_enclose_leaves_alone_is_inductive_in_exact_arithmetic(
                 assert excess <= 0 if from_above else excess >= 0
             # The rows written down prove it on the side where the agent decides.
             if agent_max != from_above:
-                alone = replace(
-                    problem, row_ptr=np.arange(problem.n + 1), entry_ptr=pointers(problem, choice),
+                rows = problem.rows._replace(
+                    row_ptr=np.arange(problem.n + 1), entry_ptr=pointers(problem, choice),
                     **{name: taken(problem, choice, name) for name in ("target", "lower", "upper", "order")},
-                    slack=problem.slack[choice], reward=problem.reward[choice], origin=problem.origin[choice],
+                    slack=problem.rows.slack[choice], reward=problem.rows.reward[choice],
                 )  # fmt: skip
+                alone = replace(problem, rows=rows, origin=problem.origin[choice])
                 for s in range(problem.n):
                     excess = exact_excess(alone, s, x, agent_max, nature_max)
                     assert excess <= 0 if from_above else excess >= 0
@@ -287,12 +312,12 @@ def test_what_enclose_leaves_alone_is_inductive_in_exact_arithmetic(
 
 
 def pointers(problem: Problem, choice: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(problem.entry_ptr[choice + 1] - problem.entry_ptr[choice])])
+    return np.concatenate([[0], np.cumsum(problem.rows.entry_ptr[choice + 1] - problem.rows.entry_ptr[choice])])
 
 
 def taken(problem: Problem, choice: np.ndarray, name: str) -> np.ndarray:
-    array = getattr(problem, name)
-    return np.concatenate([array[problem.entry_ptr[r] : problem.entry_ptr[r + 1]] for r in choice])
+    array = getattr(problem.rows, name)
+    return np.concatenate([array[problem.rows.entry_ptr[r] : problem.rows.entry_ptr[r + 1]] for r in choice])
 
 
 @pytest.mark.parametrize("extrapolate", [0.0, 0.999])
@@ -300,18 +325,31 @@ def test_following_a_chain_comes_to_its_value_and_extrapolation_gets_there_soone
     # A ring with one exit: errors shrink by one factor.
     n, leave = 40, 0.3
     problem = Problem(
-        n, np.arange(n + 1), 2 * np.arange(n + 1), np.stack([(np.arange(n) - 1) % n, np.full(n, n)], 1).ravel().astype(np.int32),
-        np.tile([1 - leave / n, leave / n], n), np.tile([1 - leave / n, leave / n], n), np.zeros(n), np.arange(n) / n,
-        np.arange(n, dtype=np.int32), np.zeros(n, np.int32), np.array([0, n]), np.zeros(0, np.int32), (0.0, 0.0),
-    )  # fmt: skip
+        SystemRows(
+            np.array([0, n]),
+            np.arange(n + 1),
+            2 * np.arange(n + 1),
+            np.stack([(np.arange(n) - 1) % n, np.full(n, n)], 1).ravel().astype(np.int32),
+            np.tile([1 - leave / n, leave / n], n),
+            np.tile([1 - leave / n, leave / n], n),
+            np.zeros(n),
+            np.arange(n) / n,
+            np.zeros(0, np.int32),
+        ),
+        np.arange(n, dtype=np.int32),
+        np.zeros(n, np.int32),
+        (0.0, 0.0),
+    )
     matrix = np.eye(n)
     for s in range(n):
         matrix[s, (s - 1) % n] -= 1 - leave / n
-    wanted = np.linalg.solve(matrix, problem.reward)
+    wanted = np.linalg.solve(matrix, problem.rows.reward)
     x = np.zeros(n + 2)
     errors = []
     for _ in range(8):
-        sweeps.follow(0, n, 3, problem.chain(np.arange(n), problem.lower), x, np.zeros(n + 2), True, extrapolate)
+        sweeps.follow(
+            0, n, 3, chain_of(problem.rows, np.arange(n), problem.rows.lower), x, np.zeros(n + 2), True, extrapolate
+        )
         errors.append(abs(x[:n] / wanted - 1).max())
     assert errors == sorted(errors, reverse=True)
     assert (errors[-1] < 1e-12) == (extrapolate > 0)
@@ -320,9 +358,21 @@ def test_following_a_chain_comes_to_its_value_and_extrapolation_gets_there_soone
 def test_certify_sees_a_reward_that_vanishes_against_the_value() -> None:
     # x = 1 + x has no solution; at 1e20 the 1 is lost in x but not in the difference.
     problem = Problem(
-        1, np.array([0, 1]), np.array([0, 1]), np.array([0], np.int32), np.ones(1), np.ones(1), np.zeros(1),
-        np.ones(1), np.zeros(1, np.int32), np.zeros(1, np.int32), np.array([0, 1]), np.zeros(1, np.int32), (0.0, 0.0),
-    )  # fmt: skip
+        SystemRows(
+            np.array([0, 1]),
+            np.array([0, 1]),
+            np.array([0, 1]),
+            np.array([0], np.int32),
+            np.ones(1),
+            np.ones(1),
+            np.zeros(1),
+            np.ones(1),
+            np.zeros(1, np.int32),
+        ),
+        np.zeros(1, np.int32),
+        np.zeros(1, np.int32),
+        (0.0, 0.0),
+    )
     assert bad_states(problem, np.array([1e20, 0.0, 0.0]), False, True, True) == 1
 
 

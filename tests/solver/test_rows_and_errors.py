@@ -18,14 +18,14 @@ from solver.random_arrays import fractions
 from umdp import Graph, IntervalMDP, Rewards, solve
 from umdp.solver.graph.decided import Edges, Shape, decide
 from umdp.solver.kernels import sweeps
-from umdp.solver.kernels.structs import Players, row_space
+from umdp.solver.kernels.structs import Players, SystemRows, chain_of, row_space
 from umdp.solver.methods import by_component as unbounded
 from umdp.solver.methods import large_component as large
 from umdp.solver.methods import newton
 from umdp.solver.methods.component import Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.workspace import Bounds, Workspace
-from umdp.solver.reduction.layout import lay_out
+from umdp.solver.reduction.layout import lay_out, plan_of
 from umdp.solver.reduction.problem import Problem
 from umdp.solver.request import SolveOptions
 from umdp.solver.task import Analysis, Task
@@ -53,20 +53,33 @@ def plain_problem(rng: np.random.Generator, *, rewards: bool) -> Problem:
     count = row_ptr[-1]
     p = np.array(prob)
     return Problem(
-        n, np.array(row_ptr), np.array(entry_ptr), np.array(target, np.int32), p, p, np.zeros(count),
-        rng.random(count) if rewards else np.zeros(count), np.arange(count, dtype=np.int32), np.arange(n, dtype=np.int32),
-        np.array([0, n]), np.zeros(0, np.int32), (0.0, 0.0) if rewards else (1.0, 0.0),
-    )  # fmt: skip
+        SystemRows(
+            np.array([0, n]),
+            np.array(row_ptr),
+            np.array(entry_ptr),
+            np.array(target, np.int32),
+            p,
+            p,
+            np.zeros(count),
+            rng.random(count) if rewards else np.zeros(count),
+            np.zeros(0, np.int32),
+        ),
+        np.arange(count, dtype=np.int32),
+        np.arange(n, dtype=np.int32),
+        (0.0, 0.0) if rewards else (1.0, 0.0),
+    )
 
 
 def exact_step(problem: Problem, s: int, x: list[Fraction], agent_max: bool) -> Fraction:
     """Return what one exact step from `x` gives in state `s`; a row is its probabilities, normalised."""
     worth = []
-    for row in range(problem.row_ptr[s], problem.row_ptr[s + 1]):
-        own = range(problem.entry_ptr[row], problem.entry_ptr[row + 1])
-        p = [Fraction(float(problem.lower[t])) for t in own]
-        mean = sum((q * x[problem.target[t]] for q, t in zip(p, own, strict=True)), Fraction(0)) / sum(p, Fraction(0))
-        worth.append(Fraction(float(problem.reward[row])) + mean)
+    for row in range(problem.rows.row_ptr[s], problem.rows.row_ptr[s + 1]):
+        own = range(problem.rows.entry_ptr[row], problem.rows.entry_ptr[row + 1])
+        p = [Fraction(float(problem.rows.lower[t])) for t in own]
+        mean = sum((q * x[problem.rows.target[t]] for q, t in zip(p, own, strict=True)), Fraction(0)) / sum(
+            p, Fraction(0)
+        )
+        worth.append(Fraction(float(problem.rows.reward[row])) + mean)
     return max(worth) if agent_max else min(worth)
 
 
@@ -83,7 +96,7 @@ def test_enclosed_values_are_inductive_where_nature_has_no_choice(
         assert problem.plain
         fixed = (0, problem.n, problem.rows, row_space(problem.widest))
         players = Players(agent_max, True)
-        x, choice = np.zeros(problem.n + 2), np.array(problem.row_ptr[:-1])
+        x, choice = np.zeros(problem.n + 2), np.array(problem.rows.row_ptr[:-1])
         x[problem.n :] = problem.exits
         for _ in range(400):  # to the last digit, where only the rounding is left
             sweeps.sweep(*fixed, x, choice, players)
@@ -124,10 +137,21 @@ def two_stages(states: int, *, plain: bool) -> Problem:
     lower, upper = np.array(low), np.array(high)
     order = np.concatenate([np.arange(2), np.tile(np.arange(size), states)]).astype(np.int32)
     return Problem(
-        n, np.arange(n + 1), entry_ptr, np.array(target, np.int32), lower, lower if plain else upper, np.zeros(n),
-        np.zeros(n), np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32), np.array([0, 1, n]),
-        order[:0] if plain else order, (1.0, 0.0),
-    )  # fmt: skip
+        SystemRows(
+            np.array([0, 1, n]),
+            np.arange(n + 1),
+            entry_ptr,
+            np.array(target, np.int32),
+            lower,
+            lower if plain else upper,
+            np.zeros(n),
+            np.zeros(n),
+            order[:0] if plain else order,
+        ),
+        np.arange(n, dtype=np.int32),
+        np.arange(n, dtype=np.int32),
+        (1.0, 0.0),
+    )
 
 
 SOLVERS: dict[str, Callable[[Workspace], Any]] = {
@@ -180,20 +204,31 @@ def leaking_problem(rng: np.random.Generator) -> Problem:
             entry_ptr.append(len(target))
         row_ptr.append(len(slack))
     return Problem(
-        n, np.array(row_ptr), np.array(entry_ptr), np.array(target, np.int32), np.array(lower), np.array(upper),
-        np.array(slack), np.zeros(len(slack)), np.arange(len(slack), dtype=np.int32), np.arange(n, dtype=np.int32),
-        np.array([0, n]), np.tile(np.arange(5, dtype=np.int32), len(slack)), (1.0, 0.0),
-    )  # fmt: skip
+        SystemRows(
+            np.array([0, n]),
+            np.array(row_ptr),
+            np.array(entry_ptr),
+            np.array(target, np.int32),
+            np.array(lower),
+            np.array(upper),
+            np.array(slack),
+            np.zeros(len(slack)),
+            np.tile(np.arange(5, dtype=np.int32), len(slack)),
+        ),
+        np.arange(len(slack), dtype=np.int32),
+        np.arange(n, dtype=np.int32),
+        (1.0, 0.0),
+    )
 
 
 def exact_row(problem: Problem, row: int, x: np.ndarray, nature_max: bool) -> Fraction:
     """Return what a row is worth against exact values `x`, nature answering."""
-    own = slice(problem.entry_ptr[row], problem.entry_ptr[row + 1])
-    low, high = fractions(problem.lower[own]), fractions(problem.upper[own])
-    if problem.slack[row] <= 0:
+    own = slice(problem.rows.entry_ptr[row], problem.rows.entry_ptr[row + 1])
+    low, high = fractions(problem.rows.lower[own]), fractions(problem.rows.upper[own])
+    if problem.rows.slack[row] <= 0:
         low = high = low / low.sum()
-    worth: Fraction = reference.row_value(low, high, x[problem.target[own]], nature_max)
-    return Fraction(float(problem.reward[row])) + worth
+    worth: Fraction = reference.row_value(low, high, x[problem.rows.target[own]], nature_max)
+    return Fraction(float(problem.rows.reward[row])) + worth
 
 
 @pytest.mark.parametrize("agent_max", [True, False])
@@ -207,11 +242,13 @@ def test_newton_hands_out_the_rows_that_prove_its_bound(agent_max: bool, nature_
         part = Component(workspace, 0)
         for _ in range(500):
             part.sweep(workspace.x, workspace.row)
-        workspace.row[:] = [rng.integers(problem.row_ptr[s], problem.row_ptr[s + 1]) for s in range(problem.n)]
+        workspace.row[:] = [
+            rng.integers(problem.rows.row_ptr[s], problem.rows.row_ptr[s + 1]) for s in range(problem.n)
+        ]
         given = workspace.row.copy()
         part.read(workspace.above)
         part.answer(workspace.x, workspace.tail, workspace.row, workspace.prob)
-        chain = Chain(problem, 0, problem.n, workspace.row, workspace.prob, True)
+        chain = Chain(chain_of(problem.rows, workspace.row, workspace.prob), 0, problem.n, True)
         bounds = Bounds(np.zeros(problem.n), np.ones(problem.n))
         newton.prove(part, chain, workspace.x, workspace.tail, workspace.row, 1e-3, bounds)
         if not np.isfinite(bounds.below if agent_max else bounds.above):
@@ -227,8 +264,8 @@ def test_newton_hands_out_the_rows_that_prove_its_bound(agent_max: bool, nature_
 
 def test_a_large_component_takes_the_rows_that_were_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = leaking_problem(np.random.default_rng(3))
-    proof = problem.row_ptr[1:] - 1
-    assert (proof != problem.row_ptr[:-1]).any()
+    proof = problem.rows.row_ptr[1:] - 1
+    assert (proof != problem.rows.row_ptr[:-1]).any()
 
     def prove(component: Component, x: np.ndarray, *rest: Any) -> None:
         rest[-1].rows, rest[-1].below, rest[-1].above = proof.copy(), 0.0, 0.0
@@ -249,10 +286,21 @@ def near_tie(*, better: float, plain: bool) -> Problem:
     size = [3, 3, 2]
     order = np.concatenate([np.arange(k) for k in size]).astype(np.int32)
     return Problem(
-        2, np.array([0, 1, 3]), np.concatenate([[0], np.cumsum(size)]), np.array([1, 2, 3, 2, 0, 3, 0, 3], np.int32),
-        p, p if plain else p.copy(), np.zeros(3), np.zeros(3), np.arange(3, dtype=np.int32), np.arange(2, dtype=np.int32),
-        np.array([0, 2]), order[:0] if plain else order, (1.0, 0.0),
-    )  # fmt: skip
+        SystemRows(
+            np.array([0, 2]),
+            np.array([0, 1, 3]),
+            np.concatenate([[0], np.cumsum(size)]),
+            np.array([1, 2, 3, 2, 0, 3, 0, 3], np.int32),
+            p,
+            p if plain else p.copy(),
+            np.zeros(3),
+            np.zeros(3),
+            order[:0] if plain else order,
+        ),
+        np.arange(3, dtype=np.int32),
+        np.arange(2, dtype=np.int32),
+        (1.0, 0.0),
+    )
 
 
 @pytest.mark.parametrize("way", ["sweeps", "large"])
@@ -357,10 +405,12 @@ def test_a_plan_that_is_remembered_is_the_plan_of_the_task(formula: str) -> None
             turned = replace(task, complement=not task.complement, agent_max=not agent_max)
             for each in (task, turned) if kind == "P" else (task,):
                 seen += 1
-                one, other = lay_out(each), lay_out(replace(each, memo=None))
-                for name in ("block", "stays"):
-                    np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-                for name in ("index", "row_ptr", "entry_ptr", "target", "lower", "origin", "comp_ptr"):
-                    np.testing.assert_array_equal(getattr(one.problem, name), getattr(other.problem, name))
-                assert one.problem.exits == other.problem.exits
+                plan, again = plan_of(each), plan_of(replace(each, memo=None))
+                for name in ("block", "stays", "index", "order", "comp_size"):
+                    np.testing.assert_array_equal(getattr(plan, name), getattr(again, name))
+                one, other = lay_out(each, plan), lay_out(replace(each, memo=None), again)
+                for name in ("row_ptr", "entry_ptr", "target", "lower", "comp_ptr"):
+                    np.testing.assert_array_equal(getattr(one.rows, name), getattr(other.rows, name))
+                np.testing.assert_array_equal(one.origin, other.origin)
+                assert one.exits == other.exits
     assert seen > 20

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from solver.random_arrays import fractions
 from umdp import MDP, Rewards, Status, solve
 from umdp.solver.kernels import elimination_order
+from umdp.solver.kernels.structs import SystemRows, chain_of
 from umdp.solver.methods import linear_system, sparse_elimination
 from umdp.solver.methods.sparse_elimination import SparseElimination
 from umdp.solver.reduction.problem import Problem
@@ -26,13 +27,27 @@ def chain(rows: list[dict[int, float]], reward: np.ndarray, exits: tuple[float, 
     ptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
     p = np.array([q for row in rows for q in row.values()])
     return Problem(
-        n, np.arange(n + 1), ptr, np.array([t for row in rows for t in row], np.int32), p, p, np.zeros(n), reward,
-        np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32), np.array([0, n]), np.zeros(0, np.int32), exits,
-    )  # fmt: skip
+        SystemRows(
+            np.array([0, n]),
+            np.arange(n + 1),
+            ptr,
+            np.array([t for row in rows for t in row], np.int32),
+            p,
+            p,
+            np.zeros(n),
+            reward,
+            np.zeros(0, np.int32),
+        ),
+        np.arange(n, dtype=np.int32),
+        np.arange(n, dtype=np.int32),
+        exits,
+    )
 
 
 def eliminated(problem: Problem, fill: float = 1e6, work: float = 1e8) -> SparseElimination | None:
-    return SparseElimination.of(problem, 0, problem.n, problem.row_ptr, problem.lower, fill, work)
+    return SparseElimination.of(
+        chain_of(problem.rows, problem.rows.row_ptr, problem.rows.lower), 0, problem.n, fill, work
+    )
 
 
 def values(problem: Problem) -> tuple[np.ndarray, np.ndarray] | None:
@@ -44,12 +59,12 @@ def values(problem: Problem) -> tuple[np.ndarray, np.ndarray] | None:
 def exact(problem: Problem) -> list[Fraction]:
     """Solve the chain's equations by Gauss-Jordan elimination in rationals; rows are normalised."""
     n = problem.n
-    system = [[Fraction(int(i == j)) for j in range(n)] + [Fraction(float(problem.reward[i]))] for i in range(n)]
+    system = [[Fraction(int(i == j)) for j in range(n)] + [Fraction(float(problem.rows.reward[i]))] for i in range(n)]
     for i in range(n):
-        own = range(problem.entry_ptr[i], problem.entry_ptr[i + 1])
-        whole = fractions(problem.lower[list(own)]).sum()
+        own = range(problem.rows.entry_ptr[i], problem.rows.entry_ptr[i + 1])
+        whole = fractions(problem.rows.lower[list(own)]).sum()
         for t in own:
-            p, j = Fraction(float(problem.lower[t])) / whole, int(problem.target[t])
+            p, j = Fraction(float(problem.rows.lower[t])) / whole, int(problem.rows.target[t])
             if j < n:
                 system[i][j] -= p
             else:
@@ -123,11 +138,11 @@ def test_the_structure_lists_who_are_neighbours_when_a_state_is_eliminated(probl
     n = problem.n
     near = [set[int]() for _ in range(n)]
     for s in range(n):
-        for t in problem.target[problem.entry_ptr[s] : problem.entry_ptr[s + 1]]:
+        for t in problem.rows.target[problem.rows.entry_ptr[s] : problem.rows.entry_ptr[s + 1]]:
             if t < n:
                 near[s].add(int(t))
                 near[t].add(s)
-    ptr, listed = elimination_order.neighbours(0, n, problem.chain(problem.row_ptr, problem.lower))
+    ptr, listed = elimination_order.neighbours(0, n, chain_of(problem.rows, problem.rows.row_ptr, problem.rows.lower))
     assert [set(listed[a:b]) for a, b in pairwise(ptr)] == near
     assert listed.size == sum(map(len, near))
     order, start, stop, filled, cost = elimination_order.order_states(ptr, listed, 10**6, 1e9)
@@ -160,7 +175,7 @@ def test_states_with_very_many_neighbours_come_last(count: int) -> None:
         near = range(count, n) if s < count else {int(rng.integers(count)), int(rng.integers(n)), (s + 7) % n}
         rows.append({t: 0.9 / len(near) for t in near} | {n: 0.1})
     problem = chain(rows, rng.random(n), (0.0, 0.0))
-    ptr, _ = elimination_order.neighbours(0, n, problem.chain(problem.row_ptr, problem.lower))
+    ptr, _ = elimination_order.neighbours(0, n, chain_of(problem.rows, problem.rows.row_ptr, problem.rows.lower))
     assert sparse_elimination.hubs(ptr).tolist() == list(range(count))
     made = eliminated(problem, fill=10**6)
     assert made is not None
@@ -168,12 +183,12 @@ def test_states_with_very_many_neighbours_come_last(count: int) -> None:
     assert made.pattern.order[-count:].tolist() == list(range(count))
     matrix = np.eye(n)
     for s in range(n):
-        for t in range(problem.entry_ptr[s], problem.entry_ptr[s + 1]):
-            if problem.target[t] < n:
-                matrix[s, problem.target[t]] -= problem.lower[t]
+        for t in range(problem.rows.entry_ptr[s], problem.rows.entry_ptr[s + 1]):
+            if problem.rows.target[t] < n:
+                matrix[s, problem.rows.target[t]] -= problem.rows.lower[t]
     found = made.values(np.zeros(n + 2), 0.0)
     assert found is not None
-    np.testing.assert_allclose(found[0], np.linalg.solve(matrix, problem.reward), rtol=1e-10)
+    np.testing.assert_allclose(found[0], np.linalg.solve(matrix, problem.rows.reward), rtol=1e-10)
 
 
 def test_a_grid_fills_in_little_more_than_n_log_n() -> None:
@@ -195,7 +210,7 @@ def test_a_grid_fills_in_little_more_than_n_log_n() -> None:
 def test_bounds_contain_the_exact_values(problem: Problem) -> None:
     found = values(problem)
     if found is None:  # something came close to underflow
-        assert problem.lower.min() < 1e-30
+        assert problem.rows.lower.min() < 1e-30
         return
     assert contain(found, exact(problem))
     assert found[1].max() < 1e-11
@@ -211,8 +226,8 @@ def test_birth_and_death_exactly(kind: str, n: int) -> None:
         problem = birth_death(up, kind)
         given_up = []
         for s in range(n):  # probabilities of a row need not add up to 1 in floating point: their ratio counts
-            own = slice(problem.entry_ptr[s], problem.entry_ptr[s + 1])
-            p = dict(zip(problem.target[own], fractions(problem.lower[own]), strict=True))
+            own = slice(problem.rows.entry_ptr[s], problem.rows.entry_ptr[s + 1])
+            p = dict(zip(problem.rows.target[own], fractions(problem.rows.lower[own]), strict=True))
             given_up.append(p[s + 1] / sum(p.values()))
         found = values(problem)
         assert contain(found, closed_form(given_up, kind))
@@ -226,9 +241,9 @@ def test_loads_of_any_sign_are_solved_for(problem: Problem, seed: int) -> None:
     load = np.random.default_rng(seed).normal(size=problem.n)
     matrix = np.eye(problem.n)
     for s in range(problem.n):
-        for t in range(problem.entry_ptr[s], problem.entry_ptr[s + 1]):
-            if problem.target[t] < problem.n:
-                matrix[s, problem.target[t]] -= problem.lower[t]
+        for t in range(problem.rows.entry_ptr[s], problem.rows.entry_ptr[s + 1]):
+            if problem.rows.target[t] < problem.n:
+                matrix[s, problem.rows.target[t]] -= problem.rows.lower[t]
     found = eliminated(problem)
     assert found is not None
     assert found.proper
@@ -297,12 +312,12 @@ def test_systems_of_policies_are_solved_by_elimination_where_iteration_takes_lon
     kept = SparseElimination.solve
     monkeypatch.setattr(SparseElimination, "solve", lambda self, load: used.append(1) or kept(self, load))
     problem = birth_death(np.random.default_rng(1).uniform(0.45, 0.55, 500), "R")
-    one = linear_system.Chain(problem, 0, problem.n, problem.row_ptr, problem.lower)
+    one = linear_system.Chain(chain_of(problem.rows, problem.rows.row_ptr, problem.rows.lower), 0, problem.n)
     v = one.solve(np.ones(problem.n), 1e-8, np.ones(problem.n))
     assert used
     assert one.slow
     found = values(problem)
     assert found is not None
     np.testing.assert_allclose(v, found[0], rtol=1e-9)
-    another = one.again(problem.row_ptr, problem.lower)
+    another = one.again(problem.rows.row_ptr, problem.rows.lower)
     assert another.slow

@@ -333,8 +333,8 @@ class CachedSystem:
         """Return what was found as the values of the task with the bounds of a request."""
         lower, upper = request.bounds
         task = replace(self.task, lower=lower, upper=upper, nature_max=request.nature_max, support_may_shrink=False)
-        problem = lay_out(task).problem
-        prob = found.prob[: problem.target.size]
+        problem = lay_out(task, self._plan)
+        prob = found.prob[: problem.rows.target.size]
         return Values(
             task, found.x, found.rel, self.index, lambda: found.choice, problem, found.row, prob, parts=found.parts
         )

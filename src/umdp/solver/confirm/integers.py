@@ -79,8 +79,8 @@ class _Eliminated:
         rows: ModelRows, asked: JudgedQuestion, inner: Array, choice: Array, prob: Array, late: Callable[[], bool]
     ) -> _Eliminated | None:
         """Eliminate the chain; None where that costs too much, or a state cannot leave."""
+        from umdp.solver.kernels.structs import ChainRows
         from umdp.solver.methods.sparse_elimination import SparseElimination
-        from umdp.solver.reduction.problem import Problem
 
         n = inner.size
         place = np.where(asked.goal, n, n + 1)
@@ -89,12 +89,8 @@ class _Eliminated:
         ends = np.concatenate([[0], np.cumsum(sizes)])
         entries = np.arange(ends[-1]) + np.repeat(rows.choice_ptr[choice[inner]] - ends[:-1], sizes)
         target, share, source = place[rows.successor[entries]], prob[entries], np.repeat(np.arange(n), sizes)
-        every, none = np.arange(n + 1), np.empty(0)
-        problem = Problem(
-            n, every, ends, target, share, share, np.zeros(n), np.zeros(n), choice[inner], place, np.array([0, n]), none,
-            (asked.top, asked.top - 1.0),
-        )  # fmt: skip
-        made = SparseElimination.of(problem, 0, n, every, share, WIDEST * n, WIDEST**2 * n)
+        chain = ChainRows(ends, target, np.zeros(n), np.arange(n), share)
+        made = SparseElimination.of(chain, 0, n, WIDEST * n, WIDEST**2 * n)
         if made is None or not made.proper:
             return None
         goal, away = (np.bincount(source[target == exit_], share[target == exit_], n) for exit_ in (n, n + 1))

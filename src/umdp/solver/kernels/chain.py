@@ -11,7 +11,7 @@ from umdp.kernel import kernel
 from umdp.solver.kernels.clock import is_up
 from umdp.solver.kernels.structs import ChainRows
 
-__all__ = ["apply", "bicgstab", "is_proper", "substitute"]
+__all__ = ["apply", "bicgstab", "substitute"]
 
 Array = NDArray[Any]
 
@@ -118,44 +118,3 @@ def bicgstab(
         if stalled > 40 or not size < 1e300:
             break
     return best * scale, best_size / whole
-
-
-@kernel
-def is_proper(begin: int, end: int, chain: ChainRows) -> bool:
-    """Whether an exit is in reach from every state of the chain; else I - P is singular."""
-    entry_ptr, target, prob, row = chain.entry_ptr, chain.target, chain.prob, chain.row
-    n = end - begin
-    into = np.zeros(n + 1, np.int64)
-    for s in range(begin, end):
-        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
-            if begin <= target[t] < end and prob[t] > 0.0:
-                into[target[t] - begin + 1] += 1
-    for s in range(n):
-        into[s + 1] += into[s]
-    place = into[:-1].copy()
-    source = np.empty(into[n], np.int64)
-    queue = np.empty(n, np.int64)
-    reached = np.zeros(n, np.bool_)
-    last = 0
-    for s in range(begin, end):
-        for t in range(entry_ptr[row[s]], entry_ptr[row[s] + 1]):
-            if prob[t] <= 0.0:
-                continue
-            j = target[t] - begin
-            if 0 <= j < n:
-                source[place[j]] = s - begin
-                place[j] += 1
-            elif not reached[s - begin]:
-                reached[s - begin] = True
-                queue[last] = s - begin
-                last += 1
-    first = 0
-    while first < last:
-        j = queue[first]
-        first += 1
-        for i in range(into[j], into[j + 1]):
-            if not reached[source[i]]:
-                reached[source[i]] = True
-                queue[last] = source[i]
-                last += 1
-    return bool(last == n)

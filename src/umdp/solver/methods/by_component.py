@@ -14,7 +14,7 @@ from umdp.solver.kernels.rounding import EPS, LEAST, MOST, compose, ends, floor,
 from umdp.solver.methods.method import EXACT, METHODS, TINY
 from umdp.solver.methods.resumption import Past, renewed
 from umdp.solver.methods.workspace import Workspace
-from umdp.solver.reduction.layout import lay_out
+from umdp.solver.reduction.layout import choices_of_rows, lay_out, plan_of, rows_of_choices
 from umdp.solver.request import SolveOptions
 from umdp.solver.task import Analysis, Task, Values, has_free_zero
 
@@ -44,18 +44,19 @@ def solve_task(task: Task, options: SolveOptions, start: Array | None = None, pa
 
     if not maybe.any():
         return Values(task, np.array(task.exits), np.zeros(2), np.where(decided.one, 0, 1), by_graph)
-    layout = lay_out(task, None if past is None else past.problem, options.threads)
+    plan = plan_of(task)
+    problem = lay_out(task, plan, options.threads) if past is None else past.problem
     # For a minimal reward, policies that never arrive look cheap at first; one that arrives is known already.
     careful = start is not None or (task.kind == "R" and not task.agent_max)
-    first = layout.condense(by_graph() if start is None else start) if careful else None
-    workspace = solve_problem(layout.problem, task, options, first, past)
+    first = rows_of_choices(task, problem, by_graph() if start is None else start) if careful else None
+    workspace = solve_problem(problem, task, options, first, past)
     row = workspace.row
 
     def take() -> Array:
-        return layout.spread(row)
+        return choices_of_rows(task, plan, problem, row)
 
     return Values(
-        task, workspace.x, workspace.rel, layout.problem.index, take, layout.problem, row, workspace.prob,
+        task, workspace.x, workspace.rel, problem.index, take, problem, row, workspace.prob,
         workspace.exact, workspace.least, workspace.slow, workspace.known_parts,
     )  # fmt: skip
 
@@ -157,9 +158,11 @@ def _solve_exactly(workspace: Workspace, component: int) -> None:
     for s in range(inner.start, inner.stop):
         workspace.exact.pop(s, None)
     inherited = max((float(workspace.rel[t]) for t in exits if t not in workspace.exact), default=0.0)
-    rewards = workspace.problem.reward if workspace.problem.given is None else workspace.problem.given.reward
-    own_rows = slice(*workspace.problem.row_ptr[[inner.start, inner.stop]])
-    rewards = np.concatenate([rewards, workspace.problem.reward[own_rows]])  # infinite where nobody can leave
+    rows, given = workspace.problem.rows, workspace.problem.given
+    own_rows = slice(*rows.row_ptr[[inner.start, inner.stop]])
+    rewards = np.concatenate(
+        [rows.reward if given is None else given.reward, rows.reward[own_rows]]
+    )  # infinite where nobody can leave
     if not inherited < np.inf or not np.isfinite(rewards).all():
         return
     known = {t: workspace.exact[t] if t in workspace.exact else Fraction(float(workspace.x[t])) for t in exits}
@@ -206,7 +209,8 @@ def resume(before: Values, about: Analysis, options: SolveOptions) -> Values | N
     changed = differing(task.graph.choice_ptr, task.lower, task.upper, task.reward, old.lower, old.upper, old.reward)
     count = int(np.count_nonzero(changed))
     if count == 0:
-        options.statistics.count(problem.n, problem.comp_ptr.size - 1, int(np.diff(problem.comp_ptr).max(initial=0)))
+        sizes = np.diff(problem.rows.comp_ptr)
+        options.statistics.count(problem.n, sizes.size, int(sizes.max(initial=0)))
         return replace(before, task=task)
     if has_free_zero(task):
         return None
@@ -216,9 +220,9 @@ def resume(before: Values, about: Analysis, options: SolveOptions) -> Values | N
     if (
         fresh is None
     ):  # sums of bounds that are exact merge entries, others do not: rows may have become longer, or shorter
-        rows = lay_out(task, threads=options.threads).problem
-        if np.array_equal(rows.row_ptr, problem.row_ptr) and np.array_equal(rows.origin, problem.origin):
-            fresh = rows
+        anew = lay_out(task, plan_of(task), options.threads)
+        if np.array_equal(anew.rows.row_ptr, problem.rows.row_ptr) and np.array_equal(anew.origin, problem.origin):
+            fresh = anew
     return None if fresh is None else solve_task(task, options, past=Past(before, fresh, changed))
 
 

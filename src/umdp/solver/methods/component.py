@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.kernels import sweeps, two_part
-from umdp.solver.kernels.structs import read, row_space
+from umdp.solver.kernels.structs import chain_of, read, row_space
 from umdp.solver.kernels.value_iteration import MARGIN
 from umdp.solver.methods.workspace import Bounds, Workspace
 from umdp.solver.threads import at_once, ranges
@@ -34,7 +34,7 @@ class Component:
         self.players = workspace.players
         self.inner = workspace.unknowns(number)
         self.begin, self.end = self.inner.start, self.inner.stop
-        row_ptr = self.problem.row_ptr
+        row_ptr = self.problem.rows.row_ptr
         self.rows = slice(int(row_ptr[self.begin]), int(row_ptr[self.end]))
         self.space = row_space(self.problem.widest)
 
@@ -54,7 +54,7 @@ class Component:
     @property
     def has_freedom(self) -> bool:
         """Whether nature has a choice in some row."""
-        return bool((self.problem.slack[self.rows] > 0.0).any())
+        return bool((self.problem.rows.slack[self.rows] > 0.0).any())
 
     def read(self, bound: Array) -> None:
         """Copy into `bound` the values this component reads."""
@@ -68,13 +68,12 @@ class Component:
 
     def follow(self, x: Array, row: Array, prob: Array, times: int, *, extrapolate: float = 0.0) -> float:
         """Update the values as the rows taken and nature's `prob` would; return the last largest relative change."""
-        p, step = self.problem, self.workspace.above
-        chain = p.chain(row, prob)
-        return float(sweeps.follow(self.begin, self.end, times, chain, x, step, p.plain, extrapolate))
+        chain, step, plain = chain_of(self.problem.rows, row, prob), self.workspace.above, self.problem.plain
+        return float(sweeps.follow(self.begin, self.end, times, chain, x, step, plain, extrapolate))
 
     def surround(self, wanted: float, bounds: Bounds, tries: int) -> bool:
         """Sweep bounds a little above and below the values until both prove themselves; whether they do in time."""
-        workspace, inner, order = self.workspace, self.inner, self.problem.order
+        workspace, inner, order = self.workspace, self.inner, self.problem.rows.order
         if self.problem.faint:
             return False
         margin = MARGIN * wanted

@@ -64,7 +64,7 @@ def solve_exactly(
                 if stop():
                     return None
                 own = values[s]
-                for r in range(int(problem.row_ptr[begin + s]), int(problem.row_ptr[begin + s + 1])):
+                for r in range(int(problem.rows.row_ptr[begin + s]), int(problem.rows.row_ptr[begin + s + 1])):
                     best = rows.respond(r, values, nature_max)
                     worth = rows.worth(r, best, values)
                     if (worth > own) if agent_max else (worth < own):
@@ -98,10 +98,10 @@ class _Rows:
         if r not in self._entries:
             p, given = self.problem, self.problem.given
             c = int(p.origin[r])
-            if given is None or given.stays[c]:
+            if given is None or p.stays is None or p.stays[c]:
                 self._entries[r] = [
-                    (int(p.target[t]), Fraction(float(p.lower[t])), Fraction(float(p.upper[t])))
-                    for t in range(int(p.entry_ptr[r]), int(p.entry_ptr[r + 1]))
+                    (int(p.rows.target[t]), Fraction(float(p.rows.lower[t])), Fraction(float(p.rows.upper[t])))
+                    for t in range(int(p.rows.entry_ptr[r]), int(p.rows.entry_ptr[r + 1]))
                 ]
             else:
                 self._entries[r] = [
@@ -113,13 +113,13 @@ class _Rows:
     def leaving(self) -> list[int]:
         """Return a row for every state such that an exit is in reach from everywhere, if nature uses all successors."""
         p = self.problem
-        taken = [int(r) for r in p.row_ptr[self.begin : self.end]]
+        taken = [int(r) for r in p.rows.row_ptr[self.begin : self.end]]
         away = set(range(self.begin, self.end))
         grown = True
         while away and grown:
             grown = False
             for s in sorted(away):
-                for r in range(int(p.row_ptr[s]), int(p.row_ptr[s + 1])):
+                for r in range(int(p.rows.row_ptr[s]), int(p.rows.row_ptr[s + 1])):
                     if any(q and t not in away for t, q in _inside(self.entries(r))):
                         taken[s - self.begin] = r
                         away.discard(s)
@@ -130,7 +130,7 @@ class _Rows:
     def reward(self, r: int) -> Fraction:
         given = self.problem.given
         if given is None:
-            return Fraction(float(self.problem.reward[r]))
+            return Fraction(float(self.problem.rows.reward[r]))
         return Fraction(float(given.reward[self.problem.origin[r]])) if given.reward.size else Fraction(0)
 
     def value(self, target: int, values: list[Fraction]) -> Fraction:
@@ -211,8 +211,8 @@ def _inside(entries: list[Entry]) -> Row:
 def _shares(problem: Problem, r: int, prob: Array) -> dict[int, float]:
     """Return what a row gives to every target, in floating-point numbers."""
     shares: dict[int, float] = {}
-    for t in range(int(problem.entry_ptr[r]), int(problem.entry_ptr[r + 1])):
-        shares[int(problem.target[t])] = shares.get(int(problem.target[t]), 0.0) + float(prob[t])
+    for t in range(int(problem.rows.entry_ptr[r]), int(problem.rows.entry_ptr[r + 1])):
+        shares[int(problem.rows.target[t])] = shares.get(int(problem.rows.target[t]), 0.0) + float(prob[t])
     return shares
 
 
@@ -243,15 +243,16 @@ def _write(problem: Problem, r: int, dist: Row, prob: Array) -> None:
     given: dict[int, Fraction] = {}
     for t, p in dist:
         given[t] = given.get(t, Fraction(0)) + p
-    own = range(int(problem.entry_ptr[r]), int(problem.entry_ptr[r + 1]))
-    if problem.slack[r] <= 0.0:  # the row has lost its self-loop: it is normalised already
+    own = range(int(problem.rows.entry_ptr[r]), int(problem.rows.entry_ptr[r + 1]))
+    if problem.rows.slack[r] <= 0.0:  # the row has lost its self-loop: it is normalised already
         return
     for t in own:
-        target = int(problem.target[t])
+        target = int(problem.rows.target[t])
         left = given.get(target, Fraction(0))
-        low, high = Fraction(float(problem.lower[t])), Fraction(float(problem.upper[t]))
+        low, high = Fraction(float(problem.rows.lower[t])), Fraction(float(problem.rows.upper[t]))
         later = sum(
-            (Fraction(float(problem.lower[u])) for u in own if u > t and problem.target[u] == target), Fraction(0)
+            (Fraction(float(problem.rows.lower[u])) for u in own if u > t and problem.rows.target[u] == target),
+            Fraction(0),
         )
         take = min(max(left - later, low), high)
         prob[t] = float(take)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.solver.kernels.structs import chain_of
 from umdp.solver.kernels.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, reach
 from umdp.solver.kernels.value_iteration import FOLLOW, GOAL, START, keep
 from umdp.solver.methods.component import Component
@@ -59,10 +60,10 @@ def _eliminate(component: Component, wanted: float, bounds: Bounds) -> bool:
 
     These need no inductive vector, and values may agree in more digits than any number has.
     """
-    workspace, p = component.workspace, component.problem
+    workspace, rows = component.workspace, component.problem.rows
     if component.rows.stop - component.rows.start > component.end - component.begin or component.has_freedom:
         return False
-    chain = Chain(p, component.begin, component.end, p.row_ptr, p.lower)
+    chain = Chain(chain_of(rows, rows.row_ptr, rows.lower), component.begin, component.end)
     eliminated = chain.eliminate()
     found = None if eliminated is None else eliminated.values(workspace.x, workspace.task.blur)
     component.options.statistics.iterations += 1
@@ -72,7 +73,7 @@ def _eliminate(component: Component, wanted: float, bounds: Bounds) -> bool:
     with np.errstate(over="ignore"):
         bounds.low = np.where(x > 0.0, np.nextafter(x * (1.0 - rel), 0.0), 0.0)
         bounds.high = np.where(x > 0.0, np.nextafter(x * (1.0 + rel), np.inf), 0.0)
-    workspace.row[component.inner] = p.row_ptr[component.begin : component.end]
+    workspace.row[component.inner] = rows.row_ptr[component.begin : component.end]
     _make_inductive(component, chain, x, wanted, bounds)
     return True
 
@@ -100,7 +101,7 @@ def _iterate_values(component: Component, wanted: float, bounds: Bounds, *, cold
     free = component.has_freedom
     if workspace.heads_out and cold:
         component.read(workspace.above)
-        rewards = component.problem.reward[component.rows]
+        rewards = component.problem.rows.reward[component.rows]
         workspace.above[component.inner] = (1.0 + float(rewards.max(initial=0.0))) * np.arange(1, n + 1)
         component.sweep(workspace.above, row)
     if workspace.safe is not None and cold:

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.kernels import two_part
-from umdp.solver.kernels.chain import apply, bicgstab, is_proper
+from umdp.solver.kernels.chain import apply, bicgstab
 from umdp.solver.methods.sparse_elimination import SparseElimination
 from umdp.solver.request import Watch
 
 if TYPE_CHECKING:
     from umdp.solver.kernels.structs import ChainRows
-    from umdp.solver.reduction.problem import Problem
 
 __all__ = ["Chain"]
 
@@ -29,13 +28,11 @@ NEIGHBOURS, SQUARES = 12, 200  # of a state when it is eliminated, on average: b
 
 @dataclass(eq=False)
 class Chain:
-    """The chain of the rows `row` with probabilities `prob` on one component; solves (I - P) v = load."""
+    """A chain on one component; solves (I - P) v = load."""
 
-    problem: Problem
+    rows: ChainRows
     begin: int
     end: int
-    row: Array
-    prob: Array
     direct: bool = False  # whether iterations have failed before
     slow: bool = False  # whether they have taken long
     fills: bool = False  # whether elimination was found to cost more than they do
@@ -46,12 +43,8 @@ class Chain:
 
     def again(self, row: Array, prob: Array) -> Chain:
         """Return another chain on the same component, solved by what worked for this one."""
-        return Chain(self.problem, self.begin, self.end, row, prob, self.direct, self.slow, self.fills, self.watch)
-
-    @property
-    def rows(self) -> ChainRows:
-        """The arrays that kernels take."""
-        return self.problem.chain(self.row, self.prob)
+        rows = self.rows._replace(row=row, prob=prob)
+        return Chain(rows, self.begin, self.end, self.direct, self.slow, self.fills, self.watch)
 
     @property
     def eliminates(self) -> bool:
@@ -103,7 +96,7 @@ class Chain:
     def eliminate(self) -> SparseElimination | None:
         """Eliminate states without subtraction; None where that costs more than some rounds of iteration."""
         fill, work = NEIGHBOURS * (self.end - self.begin), SQUARES * (self.end - self.begin)
-        return SparseElimination.of(self.problem, self.begin, self.end, self.row, self.prob, fill, work)
+        return SparseElimination.of(self.rows, self.begin, self.end, fill, work)
 
     def _product(self, v: Array) -> Array:
         out = np.empty(self.end - self.begin)
@@ -121,20 +114,23 @@ class Chain:
         SuperLU prints to the terminal when it comes across a singular matrix, and goes on: it never gets to see one.
         """
         from scipy.sparse import csc_array
-        from scipy.sparse.csgraph import reverse_cuthill_mckee
+        from scipy.sparse.csgraph import breadth_first_order, reverse_cuthill_mckee
         from scipy.sparse.linalg import splu
 
-        p, n = self.problem, self.end - self.begin
-        if not is_proper(self.begin, self.end, self.rows):
-            self._refused = True
-            return
-        taken = self.row[self.begin : self.end]
-        sizes = p.entry_ptr[taken + 1] - p.entry_ptr[taken]
+        chain, n = self.rows, self.end - self.begin
+        taken = chain.row[self.begin : self.end]
+        sizes = chain.entry_ptr[taken + 1] - chain.entry_ptr[taken]
         ends = np.cumsum(sizes)
-        entries = np.arange(ends[-1]) - np.repeat(ends - sizes - p.entry_ptr[taken], sizes)
-        rows, columns = np.repeat(np.arange(n), sizes), p.target[entries] - self.begin
+        entries = np.arange(ends[-1]) - np.repeat(ends - sizes - chain.entry_ptr[taken], sizes)
+        rows, columns, data = np.repeat(np.arange(n), sizes), chain.target[entries] - self.begin, -chain.prob[entries]
         inside = (columns >= 0) & (columns < n)
-        rows, columns, data = rows[inside], columns[inside], -self.prob[entries[inside]]
+        # Backwards from an exit, number n, every state has to be in reach: else I - P is singular.
+        used = data < 0.0
+        before = csc_array((data[used], (np.where(inside, columns, n)[used], rows[used])), shape=(n + 1, n + 1))
+        self._refused = breadth_first_order(before, n, return_predecessors=False).size <= n
+        if self._refused:
+            return
+        rows, columns, data = rows[inside], columns[inside], data[inside]
         matrix = csc_array(
             (
                 np.concatenate([data, np.ones(n)]),

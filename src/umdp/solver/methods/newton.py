@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.kernels.rounding import underflow
+from umdp.solver.kernels.structs import chain_of
 from umdp.solver.methods.component import Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.workspace import Bounds
@@ -45,7 +46,7 @@ def newton(
     inner = component.inner
     tolerance, sweeps, idle = 1e-2, 1, 0
     options = component.options
-    chain = Chain(component.problem, component.begin, component.end, row, prob, watch=options.watch)
+    chain = Chain(chain_of(component.problem.rows, row, prob), component.begin, component.end, watch=options.watch)
     for turn in range(ROUNDS):
         component.answer(x, tail, row, prob)
         chain = chain.again(row, prob)
@@ -208,7 +209,7 @@ def _inductive(
     enough = min(0.125 * wanted / max(_relative(shift, x[inner]), 1e-300), 1e9)
     extra = (enough if from_above else -enough) * load[inner]
     bound[inner], rest[inner] = x[inner], tail[inner]
-    taken, prob = row.copy(), np.array(component.problem.lower)
+    taken, prob = row.copy(), np.array(component.problem.rows.lower)
     for _ in range(LOADED):
         component.answer(bound, rest, taken, prob)
         chain = chain.again(taken, prob)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from umdp.solver.kernels.equations import carry, next_stale, splice
 from umdp.solver.reduction.layout import plan_of
-from umdp.solver.reduction.problem import Given, Problem, build, quotient_of
+from umdp.solver.reduction.problem import Problem, build, quotient_of
 
 if TYPE_CHECKING:
     from umdp.solver.reduction.problem import Problem
@@ -34,14 +34,13 @@ def renewed(problem: Problem, task: Task, changed: Array) -> Problem | None:
     members = plan.order[touched[plan.index[plan.order]]]
     quotient = quotient_of(plan.index, members, task.decided.usable, plan.stays, n)
     part = build(task.rows, quotient, np.array([n]), problem.exits)
-    low = np.array(problem.lower)
-    high = low if problem.plain else np.array(problem.upper)
-    slack, reward = np.array(problem.slack), np.array(problem.reward)
-    if not splice(unknowns, part.rows, problem.rows._replace(lower=low, upper=high, slack=slack, reward=reward)):
-        return None
-    given = Given(graph.choice_ptr, graph.successor, task.lower, task.upper, task.reward, plan.stays)
-    order = np.array(problem.order)
-    return replace(problem, lower=low, upper=high, slack=slack, reward=reward, order=order, given=given)
+    old = problem.rows
+    low = np.array(old.lower)
+    high = low if problem.plain else np.array(old.upper)
+    rows = old._replace(
+        lower=low, upper=high, slack=np.array(old.slack), reward=np.array(old.reward), order=np.array(old.order)
+    )
+    return replace(problem, rows=rows, given=task.rows) if splice(unknowns, part.rows, rows) else None
 
 
 Array = NDArray[Any]
@@ -64,9 +63,9 @@ class Past:
         assert before.problem is not None and before.slow is not None  # noqa: PT018 - likewise
         self.problem, self.row, self.slow = problem, before.row, before.slow
         self.prob, self.parts = before.prob, before.parts
-        if problem.target is not before.problem.target:
-            self.prob = np.array(problem.lower)
-            carry(problem.entry_ptr, self.prob, before.problem.entry_ptr, before.prob)
+        if problem.rows.target is not before.problem.rows.target:
+            self.prob = np.array(problem.rows.lower)
+            carry(problem.rows.entry_ptr, self.prob, before.problem.rows.entry_ptr, before.prob)
         self._x, self._rel, self._changed = before.found, before.error, changed
         self._batch, self._last = MORE, -1
 
@@ -80,7 +79,7 @@ class Past:
         begin = int(next_stale(first, p.rows, p.origin, self._changed, x, rel, self._x, self._rel))
         # Where one is followed by others that are not, it is cheaper to solve some for nothing than to ask for each.
         self._batch = 2 * self._batch if begin == self._last else MORE
-        self._last = min(begin + self._batch, p.comp_ptr.size - 1)
+        self._last = min(begin + self._batch, p.rows.comp_ptr.size - 1)
         if (
             begin < self._last and self.slow[begin + 1 : self._last].any()
         ):  # what is slow is solved alone, or not at all

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from umdp.solver.kernels.elimination_order import Pattern, lay_open, neighbours, order_states, with_hubs, without
 from umdp.solver.kernels.rounding import EPS
 from umdp.solver.kernels.sparse import Factors, factorise, loads_of, substitute
+from umdp.solver.reduction.problem import has_faint
 
 if TYPE_CHECKING:
-    from umdp.solver.reduction.problem import Problem
+    from umdp.solver.kernels.structs import ChainRows
 
 __all__ = ["SparseElimination", "hubs"]
 
@@ -38,11 +39,9 @@ def hubs(ptr: Array) -> Array:
 class SparseElimination:
     """The elimination of one chain; solves for any load, and for values with bounds on their relative errors."""
 
-    problem: Problem
+    chain: ChainRows
     begin: int
     end: int
-    row: Array
-    prob: Array
     pattern: Pattern
     factors: Factors
     proper: bool  # whether every state can leave
@@ -50,14 +49,11 @@ class SparseElimination:
     changed: float
 
     @staticmethod
-    def of(
-        problem: Problem, begin: int, end: int, row: Array, prob: Array, fill: float, work: float
-    ) -> SparseElimination | None:
-        """Eliminate the chain of `row` and `prob`; None where that costs too much.
+    def of(chain: ChainRows, begin: int, end: int, fill: float, work: float) -> SparseElimination | None:
+        """Eliminate a chain on the component from `begin` to `end`; None where that costs too much.
 
         That is so where it lists more than `fill` neighbours, or the sum of the squares of their numbers exceeds `work`.
         """
-        chain = problem.chain(row, prob)
         n = end - begin
         ptr, near = neighbours(begin, end, chain)
         last = hubs(ptr)
@@ -75,7 +71,7 @@ class SparseElimination:
         pattern = lay_open(order, start, stop, filled)
         factors = Factors(np.empty(pattern.col.size), np.empty(pattern.col.size), np.empty(n))
         proper, safe, changed = factorise(begin, chain, pattern, factors)
-        return SparseElimination(problem, begin, end, row, prob, pattern, factors, proper, safe, changed)
+        return SparseElimination(chain, begin, end, pattern, factors, proper, safe, changed)
 
     def _substitute(self, load: Array) -> tuple[Array, bool, Array]:
         error = np.empty(self.end - self.begin)
@@ -94,10 +90,9 @@ class SparseElimination:
 
         See `rounding`: eliminated rows.
         """
-        p = self.problem
-        if not (self.proper and self.safe) or p.faint:
+        if not (self.proper and self.safe) or has_faint(self.chain.prob):
             return None
-        load, loaded, given = loads_of(self.begin, self.end, p.chain(self.row, self.prob), x)
+        load, loaded, given = loads_of(self.begin, self.end, self.chain, x)
         v, safe, error = self._substitute(load)
         if not (safe and loaded) or not np.isfinite(v).all():
             return None

@@ -88,9 +88,9 @@ class Workspace:
         self.x, self.rel = np.zeros(problem.n + 2), np.zeros(problem.n + 2)
         self.x[problem.n :] = problem.exits
         self.safe = start
-        self.row = np.array(problem.row_ptr[:-1] if start is None else start)
+        self.row = np.array(problem.rows.row_ptr[:-1] if start is None else start)
         # Where nature has no choice, its answer is what is there.
-        self.prob = problem.lower if problem.plain else np.array(problem.lower)
+        self.prob = problem.rows.lower if problem.plain else np.array(problem.rows.lower)
         self.past = past
         if past is not None:
             past.fill(self.x, self.rel)
@@ -100,7 +100,7 @@ class Workspace:
         self.counts = np.zeros(2, dtype=np.int64)
         self.exact: dict[int, Fraction] = {}
         self.least: dict[int, float] = {}
-        self.sizes = np.diff(problem.comp_ptr)
+        self.sizes = np.diff(problem.rows.comp_ptr)
         self.slow = np.zeros(self.sizes.size, np.bool_) if past is None else np.array(past.slow)
         self.found = Unknowns(self.x, self.rel, self.row, self.prob)
         self.players = Players(task.agent_max, task.nature_max)
@@ -125,7 +125,7 @@ class Workspace:
     def forget_parts(self, first: int, last: int) -> None:
         """Take back bounds in two parts of some components, which are solved again."""
         if self.known_parts is not None:
-            begin, end = self.problem.comp_ptr[first], self.problem.comp_ptr[last]
+            begin, end = self.problem.rows.comp_ptr[first], self.problem.rows.comp_ptr[last]
             for part in self.parts:
                 part[:, begin:end] = np.nan
 
@@ -146,8 +146,8 @@ class Workspace:
     @cached_property
     def _space(self) -> EliminationSpace:
         """Work space of elimination, but for a matrix."""
-        rows, p = self.problem.slack.size, self.problem
-        allowed, other_prob = np.ones(rows, dtype=np.bool_), np.empty(p.target.size)
+        rows, p = self.problem.rows.slack.size, self.problem
+        allowed, other_prob = np.ones(rows, dtype=np.bool_), np.empty(p.rows.target.size)
         return EliminationSpace(
             np.empty((0, 0)), np.empty((11, 0)), row_space(p.widest), self.tail, allowed, np.zeros(rows), np.zeros(rows),
             *self.parts, self.proof, other_prob,
@@ -156,7 +156,7 @@ class Workspace:
     def start_over(self, inner: slice) -> None:
         """Forget what is known about some unknowns: they begin as if nothing had been found before."""
         self.x[inner] = 0.0
-        self.row[inner] = (self.problem.row_ptr[:-1] if self.safe is None else self.safe)[inner]
+        self.row[inner] = (self.problem.rows.row_ptr[:-1] if self.safe is None else self.safe)[inner]
 
     def leave(self, component: int) -> None:
         """Leave the unknowns of a component, and of all after it, anywhere within what is possible: there is no time."""
@@ -179,18 +179,18 @@ class Workspace:
             self.prob[entries] = kept[3]
 
     def _entries(self, component: int) -> slice:
-        p, inner = self.problem, self.unknowns(component)
-        return slice(int(p.entry_ptr[p.row_ptr[inner.start]]), int(p.entry_ptr[p.row_ptr[inner.stop]]))
+        p, inner = self.problem.rows, self.unknowns(component)
+        return slice(*p.entry_ptr[p.row_ptr[[inner.start, inner.stop]]].tolist())
 
     def unknowns(self, component: int) -> slice:
         """Return the unknowns of a component."""
-        return slice(int(self.problem.comp_ptr[component]), int(self.problem.comp_ptr[component + 1]))
+        return slice(*self.problem.rows.comp_ptr[component : component + 2].tolist())
 
     def exits(self, component: int) -> list[int]:
         """Return the unknowns and exits outside a component that its rows lead to."""
         p, inner = self.problem, self.unknowns(component)
-        rows = slice(int(p.row_ptr[inner.start]), int(p.row_ptr[inner.stop]))
-        reached = p.target[int(p.entry_ptr[rows.start]) : int(p.entry_ptr[rows.stop])]
+        rows = slice(*p.rows.row_ptr[[inner.start, inner.stop]])
+        reached = p.rows.target[self._entries(component)]
         if p.given is not None:  # the model's own rows may lead where floating-point numbers saw nothing left to give
             own = [slice(p.given.choice_ptr[c], p.given.choice_ptr[c + 1]) for c in p.origin[rows]]
             reached = np.concatenate([reached, *(p.index[p.given.successor[each]] for each in own)])

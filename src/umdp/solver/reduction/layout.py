@@ -16,43 +16,10 @@ from umdp.solver.reduction.problem import Problem, build, quotient_of
 if TYPE_CHECKING:
     from umdp.solver.task import Task
 
-__all__ = ["Layout", "Plan", "lay_out", "plan_of"]
+__all__ = ["Plan", "choices_of_rows", "lay_out", "plan_of", "rows_of_choices"]
 
 Array = NDArray[Any]
 FEW = 200  # states from which the order within a component matters
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """A problem, and how its unknowns stand for states."""
-
-    task: Task
-    problem: Problem
-    block: Array  # (S,) the end component of a state, -1 where it is in none
-    stays: Array  # (C,) choices that may stay in the end component
-
-    def condense(self, choice: Array) -> Array:
-        """Return the row of every unknown that stands for one of these choices (S,), the first row elsewhere."""
-        problem = self.problem
-        row = np.empty(problem.n, np.int64)
-        find_rows(problem.row_ptr, problem.origin, self.task.graph.choice_state, np.asarray(choice), row)
-        return row
-
-    def spread(self, row: Array) -> Array:
-        """Return the choice of every state: the unknown's row where it belongs, a way there within end components.
-
-        What is decided goes where the graph says.
-        """
-        task, problem = self.task, self.problem
-        graph, decided = task.graph, task.decided
-        via = np.empty(0, dtype=np.int64)
-        if (self.block >= 0).any():
-            at_exit = np.zeros(graph.states, dtype=np.bool_)
-            at_exit[graph.choice_state[problem.origin[row]]] = True
-            _, via = task.edges.attract(at_exit, self.block >= 0, self.stays, every=False)
-        choice = np.array(graph.state_ptr[:-1])
-        take_rows(row, problem.origin, graph.choice_state, decided.maybe, decided.via, via, choice)
-        return choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +28,8 @@ class Plan:
 
     Attributes
     ----------
-    block, stays : as in `Layout`
+    block : (S,) the end component of a state, -1 where it is in none
+    stays : (C,) choices that may stay in the end component
     index : (S,) the unknown of every state, or one of the two exits
     order : the undecided states sorted by unknown
     comp_size : unknowns per component
@@ -85,14 +53,33 @@ def plan_of(task: Task) -> Plan:
     return plan
 
 
-def lay_out(task: Task, problem: Problem | None = None, threads: int = 1) -> Layout:
-    """Return the problem over the undecided states of a task, or the one given as such."""
-    plan = plan_of(task)
-    if problem is not None:
-        return Layout(task, problem, plan.block, plan.stays)
+def lay_out(task: Task, plan: Plan, threads: int = 1) -> Problem:
+    """Return the problem over the undecided states of a task."""
     quotient = quotient_of(plan.index, plan.order, task.decided.usable, plan.stays)
-    problem = build(task.rows, quotient, plan.comp_size, task.exits, threads)
-    return Layout(task, problem, plan.block, plan.stays)
+    return build(task.rows, quotient, plan.comp_size, task.exits, threads)
+
+
+def rows_of_choices(task: Task, problem: Problem, choice: Array) -> Array:
+    """Return the row of every unknown that stands for one of these choices (S,), the first row elsewhere."""
+    row = np.empty(problem.n, np.int64)
+    find_rows(problem.rows.row_ptr, problem.origin, task.graph.choice_state, np.asarray(choice), row)
+    return row
+
+
+def choices_of_rows(task: Task, plan: Plan, problem: Problem, row: Array) -> Array:
+    """Return the choice of every state: the unknown's row where it belongs, a way there within end components.
+
+    What is decided goes where the graph says.
+    """
+    graph, decided, inside = task.graph, task.decided, plan.block >= 0
+    via = np.empty(0, dtype=np.int64)
+    if inside.any():
+        at_exit = np.zeros(graph.states, dtype=np.bool_)
+        at_exit[graph.choice_state[problem.origin[row]]] = True
+        _, via = task.edges.attract(at_exit, inside, plan.stays, every=False)
+    choice = np.array(graph.state_ptr[:-1])
+    take_rows(row, problem.origin, graph.choice_state, decided.maybe, decided.via, via, choice)
+    return choice
 
 
 def _plan(task: Task) -> Plan:

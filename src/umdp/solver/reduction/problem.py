@@ -17,31 +17,12 @@ from numpy.typing import NDArray
 
 from umdp.solver.kernels.equations import Span, compress, extent
 from umdp.solver.kernels.rounding import FAINT
-from umdp.solver.kernels.structs import ChainRows, ChoiceRows, Quotient, SystemRows
+from umdp.solver.kernels.structs import ChoiceRows, Quotient, SystemRows
 from umdp.solver.threads import at_once, ranges
 
-__all__ = ["Given", "Problem", "build", "quotient_of"]
+__all__ = ["Problem", "build", "has_faint", "quotient_of"]
 
 Array = NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Given:
-    """The rows of a problem before anything was rounded: the model's own.
-
-    Attributes
-    ----------
-    choice_ptr, successor, lower, upper : the model's transitions
-    reward : (C,) or empty
-    stays : (C,) choices that may stay in a collapsed end component; each of their rows is one way out
-    """
-
-    choice_ptr: Array
-    successor: Array
-    lower: Array
-    upper: Array
-    reward: Array
-    stays: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,69 +31,47 @@ class Problem:
 
     Attributes
     ----------
-    n : number of unknowns; targets `n` and `n + 1` are the exits
-    row_ptr : (n+1,) rows of every unknown
-    entry_ptr : (rows+1,) entries of every row
-    target, lower, upper : (entries,) int32, float64, float64; the bounds are one array where they coincide
-    slack : (rows,) what the lower bounds leave to hand out; at most 0 where nature has no choice
-    reward : (rows,)
+    rows : the equations; targets `n` and `n + 1` are the exits. Where nature has no choice at all, both bounds are one array, and
+        there is no order of entries
     origin : (rows,) the choice of the model each row stands for
     index : (S,) the unknown (or exit) each state of the model became
-    comp_ptr : (components+1,) the unknowns of every strongly connected component
-    order : (entries,) the kept order of each row's entries; empty where nature has no choice at all
     exits : the values of the two exits
-    given : the model's own rows; None where those here are meant, to the last digit
+    given : the model's own choices, before anything was rounded; None where the rows here are meant, to the last digit
+    stays : (C,) choices that may stay in a collapsed end component; each of their rows is one way out
     """
 
-    n: int
-    row_ptr: Array
-    entry_ptr: Array
-    target: Array
-    lower: Array
-    upper: Array
-    slack: Array
-    reward: Array
+    rows: SystemRows
     origin: Array
     index: Array
-    comp_ptr: Array
-    order: Array
     exits: tuple[float, float]
-    given: Given | None = None
+    given: ChoiceRows | None = None
+    stays: Array | None = None
 
-    @cached_property
-    def rows(self) -> SystemRows:
-        """The arrays that kernels take."""
-        return SystemRows(
-            self.comp_ptr,
-            self.row_ptr,
-            self.entry_ptr,
-            self.target,
-            self.lower,
-            self.upper,
-            self.slack,
-            self.reward,
-            self.order,
-        )
-
-    def chain(self, row: Array, prob: Array) -> ChainRows:
-        """Return the Markov chain of the rows taken (n,) and nature's distributions on them (entries,)."""
-        return ChainRows(self.entry_ptr, self.target, self.reward, row, prob)
+    @property
+    def n(self) -> int:
+        """The number of unknowns."""
+        return self.rows.row_ptr.size - 1
 
     @property
     def plain(self) -> bool:
         """Whether nature has no choice anywhere; rows then have no self-loops."""
-        return self.lower is self.upper
+        return self.rows.lower is self.rows.upper
 
     @cached_property
     def widest(self) -> int:
         """The largest number of entries of a row."""
-        return int(np.diff(self.entry_ptr).max(initial=1))
+        return int(np.diff(self.rows.entry_ptr).max(initial=1))
 
     @cached_property
     def faint(self) -> bool:
         """Whether some probability is so small that a division may cost it digits."""
-        bounds = (self.lower,) if self.plain else (self.lower, self.upper)
-        return any(bool(((b > 0.0) & (b < FAINT)).any()) for b in bounds)
+        bounds = (self.rows.lower,) if self.plain else (self.rows.lower, self.rows.upper)
+        return any(has_faint(bound) for bound in bounds)
+
+
+def has_faint(probability: Array) -> bool:
+    """Return whether some probability is so small that a division may cost it digits."""
+    return bool(((probability > 0.0) & (probability < FAINT)).any())
 
 
 def quotient_of(index: Array, order: Array, usable: Array, stays: Array, unknowns: int | None = None) -> Quotient:
@@ -163,11 +122,11 @@ def build(
     rows.row_ptr[n], rows.entry_ptr[made] = made, used
     low = low[:used]
     high = low if plain else high[:used]
-    return Problem(
-        n, rows.row_ptr, rows.entry_ptr[: made + 1], rows.target[:used], low, high, rows.slack[:made], rows.reward[:made],
-        origin[:made], quotient.unknown, comp_ptr, rows.order[:used], exits,
-        Given(model.choice_ptr, model.successor, model.lower, model.upper, model.reward, quotient.stays),
+    rows = SystemRows(
+        comp_ptr, rows.row_ptr, rows.entry_ptr[: made + 1], rows.target[:used], low, high, rows.slack[:made],
+        rows.reward[:made], rows.order[:used],
     )  # fmt: skip
+    return Problem(rows, origin[:made], quotient.unknown, exits, model, quotient.stays)
 
 
 def _spans(model: ChoiceRows, quotient: Quotient, threads: int) -> tuple[list[Span], int, int]:
