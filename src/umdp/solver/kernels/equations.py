@@ -11,7 +11,7 @@ from umdp.kernel import kernel
 from umdp.solver.kernels.rounding import EPS, excess, two_sum
 from umdp.solver.kernels.structs import ChoiceRows, Quotient, SystemRows
 
-__all__ = ["Span", "carry", "compress", "differing", "extent", "find_rows", "next_stale", "splice", "take_rows"]
+__all__ = ["Span", "compress", "extent", "find_rows", "next_stale", "take_rows"]
 
 Array = NDArray[Any]
 NARROW = 4  # entries up to which a row is added up as it is: that loses three roundings at most
@@ -302,42 +302,6 @@ def find_rows(row_ptr: Array, origin: Array, choice_state: Array, choice: Array,
 
 
 @kernel(allocates=False)
-def splice(unknowns: Array, new: SystemRows, rows: SystemRows) -> bool:
-    """Write new rows of some unknowns in the place of the old ones; False where they do not lead where those did."""
-    row_ptr, entry_ptr, target, low, high = rows.row_ptr, rows.entry_ptr, rows.target, rows.lower, rows.upper
-    for q in unknowns:
-        here, there = row_ptr[q], new.row_ptr[q]
-        count = row_ptr[q + 1] - here
-        if new.row_ptr[q + 1] - there != count:
-            return False
-        for i in range(count):
-            lo, at = entry_ptr[here + i], new.entry_ptr[there + i]
-            size = entry_ptr[here + i + 1] - lo
-            if new.entry_ptr[there + i + 1] - at != size:
-                return False
-            rows.slack[here + i], rows.reward[here + i] = new.slack[there + i], new.reward[there + i]
-            for k in range(size):
-                if new.target[at + k] != target[lo + k]:
-                    return False
-                low[lo + k], high[lo + k] = new.lower[at + k], new.upper[at + k]
-    return True
-
-
-@kernel
-def differing(
-    choice_ptr: Array, lower: Array, upper: Array, reward: Array, old_lower: Array, old_upper: Array, old_reward: Array
-) -> Array:
-    """Return which choices (C,) have other bounds or another reward than before."""
-    changed = np.zeros(choice_ptr.size - 1, np.bool_)
-    for c in range(changed.size):
-        other = reward.size > 0 and reward[c] != old_reward[c]
-        for t in range(choice_ptr[c], choice_ptr[c + 1]):
-            other = other or lower[t] != old_lower[t] or upper[t] != old_upper[t]
-        changed[c] = other
-    return changed
-
-
-@kernel(allocates=False)
 def next_stale(
     first: int, rows: SystemRows, origin: Array, changed: Array, x: Array, rel: Array, old_x: Array, old_rel: Array
 ) -> int:
@@ -353,14 +317,3 @@ def next_stale(
             if (x[j] != old_x[j] or rel[j] != old_rel[j]) and not begin <= j < end:
                 return k
     return comp_ptr.size - 1
-
-
-@kernel(allocates=False)
-def carry(entry_ptr: Array, prob: Array, old_ptr: Array, old_prob: Array) -> None:
-    """Copy what nature answered on rows that are as long as before."""
-    for r in range(entry_ptr.size - 1):
-        lo, before = entry_ptr[r], old_ptr[r]
-        size = entry_ptr[r + 1] - lo
-        if old_ptr[r + 1] - before == size:
-            for i in range(size):
-                prob[lo + i] = old_prob[before + i]

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.backward import normal_rows, steps_back
+from umdp.solver.kernels.backward import steps_back
 from umdp.solver.kernels.rounding import MOST, repeated, row_error
-from umdp.solver.kernels.structs import Players, StepOptions, StepRows, row_space
+from umdp.solver.kernels.structs import Players, StepOptions, row_space
+from umdp.solver.methods.signed import step_rows
 
 __all__ = ["Horizon", "induct"]
 
@@ -74,12 +75,8 @@ def induct(
     tell : called now and then with the steps left; ends the induction by returning True
     watch : the flag of a `Watch`, which ends it too
     """
-    low, slack = normal_rows(shape.choice_ptr, lower, upper)
     widest = int(np.diff(shape.choice_ptr).max())
-    order = (np.arange(shape.transitions) - np.repeat(shape.choice_ptr[:-1], np.diff(shape.choice_ptr))).astype(
-        np.int32
-    )
-    rows = StepRows(shape.state_ptr, shape.choice_ptr, shape.successor, low, upper, slack, reward, paid, order)
+    rows = step_rows(shape, lower, upper, reward, paid)
     space, players = row_space(widest), Players(agent_max, nature_max)
     current, other = x.copy(), x.copy()
     choices = np.empty((steps if keep else 0, shape.states), dtype=np.int32)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.equations import differing
 from umdp.solver.kernels.rounding import EPS, LEAST, MOST, compose, ends, floor, repeated
 from umdp.solver.methods.method import EXACT, METHODS, TINY
 from umdp.solver.methods.resumption import Past, renewed
@@ -206,7 +205,9 @@ def resume(before: Values, about: Analysis, options: SolveOptions) -> Values | N
     if problem is None or not same or problem.n <= EXACT:
         return None
     task = replace(old, lower=about.lower, upper=about.upper, reward=about.reward)
-    changed = differing(task.graph.choice_ptr, task.lower, task.upper, task.reward, old.lower, old.upper, old.reward)
+    moved = (task.lower != old.lower) | (task.upper != old.upper)
+    changed = np.logical_or.reduceat(moved, task.graph.choice_ptr[:-1])
+    changed |= task.reward != old.reward if task.reward.size else False
     count = int(np.count_nonzero(changed))
     if count == 0:
         sizes = np.diff(problem.rows.comp_ptr)

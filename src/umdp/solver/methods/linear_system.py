@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from umdp.solver.kernels import two_part
 from umdp.solver.kernels.chain import apply, bicgstab
 from umdp.solver.methods.sparse_elimination import SparseElimination
+from umdp.solver.reduction.problem import entries_of
 from umdp.solver.request import Watch
 
 if TYPE_CHECKING:
@@ -119,10 +120,9 @@ class Chain:
 
         chain, n = self.rows, self.end - self.begin
         taken = chain.row[self.begin : self.end]
-        sizes = chain.entry_ptr[taken + 1] - chain.entry_ptr[taken]
-        ends = np.cumsum(sizes)
-        entries = np.arange(ends[-1]) - np.repeat(ends - sizes - chain.entry_ptr[taken], sizes)
-        rows, columns, data = np.repeat(np.arange(n), sizes), chain.target[entries] - self.begin, -chain.prob[entries]
+        entries = entries_of(chain.entry_ptr, taken)
+        rows = np.repeat(np.arange(n), chain.entry_ptr[taken + 1] - chain.entry_ptr[taken])
+        columns, data = chain.target[entries] - self.begin, -chain.prob[entries]
         inside = (columns >= 0) & (columns < n)
         # Backwards from an exit, number n, every state has to be in reach: else I - P is singular.
         used = data < 0.0

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.solver.reduction.problem import entries_of
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
@@ -37,8 +39,7 @@ def chain_of(signed: Signed, steps: Steps, states: Array) -> csr_matrix:
         share = np.ones(shape.choices)
         rows = steps.choice[states]
     sizes = np.diff(shape.choice_ptr)[rows]
-    ends = np.cumsum(sizes)
-    entries = np.arange(int(ends[-1])) - np.repeat(ends - sizes - shape.choice_ptr[rows], sizes)
+    entries = entries_of(shape.choice_ptr, rows)
     place = np.full(shape.states, -1, dtype=np.int64)
     place[states] = np.arange(states.size)
     source = np.repeat(place[shape.choice_state[rows]], sizes)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.equations import carry, next_stale, splice
+from umdp.solver.kernels.equations import next_stale
 from umdp.solver.reduction.layout import plan_of
-from umdp.solver.reduction.problem import Problem, build, quotient_of
+from umdp.solver.reduction.problem import build, entries_of, quotient_of
 
 if TYPE_CHECKING:
     from umdp.solver.reduction.problem import Problem
@@ -34,13 +34,30 @@ def renewed(problem: Problem, task: Task, changed: Array) -> Problem | None:
     members = plan.order[touched[plan.index[plan.order]]]
     quotient = quotient_of(plan.index, members, task.decided.usable, plan.stays, n)
     part = build(task.rows, quotient, np.array([n]), problem.exits)
-    old = problem.rows
-    low = np.array(old.lower)
-    high = low if problem.plain else np.array(old.upper)
-    rows = old._replace(
-        lower=low, upper=high, slack=np.array(old.slack), reward=np.array(old.reward), order=np.array(old.order)
+    old, new = problem.rows, part.rows
+    here, there = entries_of(old.row_ptr, unknowns), entries_of(new.row_ptr, unknowns)
+    mine, other = entries_of(old.entry_ptr, here), entries_of(new.entry_ptr, there)
+    alike = (
+        np.array_equal(np.diff(old.row_ptr)[unknowns], np.diff(new.row_ptr)[unknowns])
+        and np.array_equal(np.diff(old.entry_ptr)[here], np.diff(new.entry_ptr)[there])
+        and np.array_equal(old.target[mine], new.target[other])
     )
-    return replace(problem, rows=rows, given=task.rows) if splice(unknowns, part.rows, rows) else None
+    if not alike:
+        return None
+    low = _patched(old.lower, mine, new.lower[other])
+    high = low if problem.plain else _patched(old.upper, mine, new.upper[other])
+    rows = old._replace(
+        lower=low, upper=high, slack=_patched(old.slack, here, new.slack[there]),
+        reward=_patched(old.reward, here, new.reward[there]), order=np.array(old.order),
+    )  # fmt: skip
+    return replace(problem, rows=rows, given=task.rows)
+
+
+def _patched(values: Array, places: Array, new: Array) -> Array:
+    """Return a copy with new values in some places."""
+    found = np.array(values)
+    found[places] = new
+    return found
 
 
 Array = NDArray[Any]
@@ -65,7 +82,8 @@ class Past:
         self.prob, self.parts = before.prob, before.parts
         if problem.rows.target is not before.problem.rows.target:
             self.prob = np.array(problem.rows.lower)
-            carry(problem.rows.entry_ptr, self.prob, before.problem.rows.entry_ptr, before.prob)
+            sizes, old = np.diff(problem.rows.entry_ptr), np.diff(before.problem.rows.entry_ptr)
+            self.prob[np.repeat(sizes == old, sizes)] = before.prob[np.repeat(sizes == old, old)]
         self._x, self._rel, self._changed = before.found, before.error, changed
         self._batch, self._last = MORE, -1
 

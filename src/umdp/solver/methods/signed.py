@@ -33,10 +33,18 @@ if TYPE_CHECKING:
     from umdp.model import Rewards
     from umdp.solver.graph.decided import Shape
 
-__all__ = ["Signed", "backward"]
+__all__ = ["Signed", "backward", "step_rows"]
 
 Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
+
+
+def step_rows(shape: Shape, lower: Array, upper: Array, reward: Array, paid: Array) -> StepRows:
+    """Return the rows of a model, for steps backwards; rewards of choices and of transitions may be empty."""
+    sizes = np.diff(shape.choice_ptr)
+    low, slack = normal_rows(shape.choice_ptr, lower, upper)
+    order = (np.arange(shape.transitions) - np.repeat(shape.choice_ptr[:-1], sizes)).astype(np.int32)
+    return StepRows(shape.state_ptr, shape.choice_ptr, shape.successor, low, upper, slack, reward, paid, order)
 
 
 class Signed:
@@ -69,7 +77,6 @@ class Signed:
     ) -> None:
         self.shape, self.discount, self.lower, self.upper = shape, discount, lower, upper
         self.agent_max, self.nature_max = agent_max, nature_max
-        self.low, self.slack = normal_rows(shape.choice_ptr, lower, upper)
         self.reward, self.size = NOTHING, NOTHING
         self.paid: Array = NOTHING
         if rewards is not None:
@@ -80,21 +87,9 @@ class Signed:
             if rewards.transition is not None and rewards.transition.any():
                 self.paid = rewards.transition
         self.weight = NOTHING if weight is None else weight
-        widest = int(np.diff(shape.choice_ptr).max())
-        starts = np.repeat(shape.choice_ptr[:-1], np.diff(shape.choice_ptr))
-        order = (np.arange(shape.transitions) - starts).astype(np.int32)
-        self._rows = StepRows(
-            shape.state_ptr,
-            shape.choice_ptr,
-            shape.successor,
-            self.low,
-            upper,
-            self.slack,
-            self.reward,
-            self.paid,
-            order,
-        )
-        self._space = row_space(widest)
+        self._rows = step_rows(shape, lower, upper, self.reward, self.paid)
+        self.low = self._rows.lower
+        self._space = row_space(int(np.diff(shape.choice_ptr).max()))
         self.every = np.ones(shape.states, dtype=np.bool_)
         self.usable = np.ones(shape.choices, dtype=np.bool_)
 
