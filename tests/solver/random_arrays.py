@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.structs import SystemRows
+from umdp.solver.kernels.structs import ChoiceRows, SystemRows
 from umdp.solver.reduction.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -124,6 +124,11 @@ class Arrays:
     @property
     def choices(self) -> int:
         return self.choice_ptr.size - 1
+
+    @property
+    def rows(self) -> ChoiceRows:
+        """Return the arrays as kernels take them."""
+        return ChoiceRows(self.state_ptr, self.choice_ptr, self.successor, self.lower, self.upper, np.empty(0))
 
     def own(self, state: int) -> range:
         """Return the choices of a state."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -77,7 +78,7 @@ def test_attractor(every: bool) -> None:
         usable = rng.random(g.choices) < 0.85
         reached, via = goal.copy(), np.full(g.states, -1, np.int64)
         order = attractor(
-            g.state_ptr, *reverse(g.state_ptr, g.choice_ptr, g.successor), through, usable, reached, via, every
+            g.state_ptr, reverse(g.state_ptr, g.choice_ptr, g.successor), through, usable, reached, via, every
         )
 
         def draws(
@@ -158,9 +159,7 @@ def test_sure_reach() -> None:
         goal, through = rng.random(g.states) < 0.25, rng.random(g.states) < 0.85
         through &= ~goal
         via = np.full(g.states, -1, np.int64)
-        found = sure_reach(
-            g.state_ptr, g.choice_ptr, g.successor, *reverse(g.state_ptr, g.choice_ptr, g.successor), through, goal, via
-        )
+        found = sure_reach(g.state_ptr, reverse(g.state_ptr, g.choice_ptr, g.successor), through, goal, via)
 
         wanted = members(goal | through)
         while True:  # the largest set within which every state can still reach the goal
@@ -224,13 +223,13 @@ def test_confined_asks_the_bounds_exactly() -> None:
         g, rng = drawn(seed, zero_lower=True)
         group = rng.integers(0, 2, g.states).astype(np.int32)
         for c in range(g.choices):
-            got = confined(int(g.choice_ptr[c]), int(g.choice_ptr[c + 1]), g.successor, g.lower, g.upper, group, 1)
+            got = confined(c, g.rows, group, 1)
             assert got == can_keep(g, c, members(group == 1))
     # In floating point 0.1 + 0.2 + 0.7 is 1; the numbers given sum to a little less.
     successor, group = np.arange(4, dtype=np.int32), np.array([1, 1, 1, 0], np.int32)
-    lower = np.zeros(4)
-    assert not confined(0, 4, successor, lower, np.array([0.1, 0.2, 0.7, 1.0]), group, 1)
-    assert confined(0, 4, successor, lower, np.array([0.25, 0.25, 0.5, 1.0]), group, 1)
+    one = Arrays(np.array([0, 1]), np.array([0, 4]), successor, np.zeros(4), np.array([0.1, 0.2, 0.7, 1.0]))
+    assert not confined(0, one.rows, group, 1)
+    assert confined(0, replace(one, upper=np.array([0.25, 0.25, 0.5, 1.0])).rows, group, 1)
 
 
 def is_end_component(g: Arrays, group: set[int], inside: set[int], usable: np.ndarray) -> bool:
@@ -252,9 +251,7 @@ def test_end_components_are_the_maximal_ones(zero_lower: bool) -> None:
     for seed in SEEDS:
         g, rng = drawn(seed, largest=7, zero_lower=zero_lower)
         inside, usable = rng.random(g.states) < 0.9, rng.random(g.choices) < 0.9
-        component, stays, count = end_components(
-            g.state_ptr, g.choice_ptr, g.successor, g.lower, g.upper, inside, usable
-        )
+        component, stays, count = end_components(g.rows, inside, usable)
         every = [
             set(group)
             for size in range(1, g.states + 1)
@@ -281,7 +278,7 @@ def test_trap_is_where_both_players_can_stay() -> None:
         g, rng = drawn(seed, zero_lower=True)
         inside, held = rng.random(g.states) < 0.8, rng.random(g.states) < 0.1
         via = np.full(g.states, -1, np.int64)
-        found = trap(g.state_ptr, g.choice_ptr, g.successor, g.lower, g.upper, inside, held, via)
+        found = trap(g.rows, inside, held, via)
         wanted = shrink(
             members(inside),
             lambda s, group: bool(held[s]) or any(can_keep(g, c, group) for c in g.own(s)),  # noqa: B023
@@ -303,7 +300,7 @@ def test_sure_against_nature_is_where_no_cut_keeps_the_agent_away() -> None:
         g, rng = drawn(seed, largest=7, zero_lower=True)
         goal, usable = rng.random(g.states) < 0.3, rng.random(g.choices) < 0.9
         via = np.full(g.states, -1, np.int64)
-        found = sure_against_nature(g.state_ptr, g.choice_ptr, g.successor, g.lower, g.upper, goal, usable, via)
+        found = sure_against_nature(g.rows, goal, usable, via)
         wanted = members(goal)
         options = [[c for c in g.own(s) if usable[c]] or [-1] for s in range(g.states)]
         for picks in product(*options):

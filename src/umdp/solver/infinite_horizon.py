@@ -167,9 +167,12 @@ class EndComponents(NamedTuple):
 def _end_components(shape: Shape, lower: Array, upper: Array) -> EndComponents:
     """Return the end components of a model of which nature cuts no transition."""
     from umdp.solver.kernels.end_components import end_components
+    from umdp.solver.kernels.structs import ChoiceRows
 
-    every = np.ones(shape.states, dtype=np.bool_), np.ones(shape.choices, dtype=np.bool_)
-    found, stays, _ = end_components(shape.state_ptr, shape.choice_ptr, shape.successor, lower, upper, *every)
+    rows = ChoiceRows(shape.state_ptr, shape.choice_ptr, shape.successor, lower, upper, np.empty(0))
+    found, stays, _ = end_components(
+        rows, np.ones(shape.states, dtype=np.bool_), np.ones(shape.choices, dtype=np.bool_)
+    )
     inside = np.logical_or.reduceat(stays, shape.state_ptr[:-1])
     names, inner = np.unique(found[inside], return_inverse=True)
     component = np.full(shape.states, -1, dtype=np.int64)

@@ -197,8 +197,7 @@ def held_back(rows: ModelRows, index: Array, n: int, usable: Array) -> Array:
             if group[s] == 0 or index[s] >= n:
                 continue
             for c in range(rows.state_ptr[s], rows.state_ptr[s + 1]):
-                begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]
-                if usable[c] and not confined(begin, end, rows.successor, rows.lower, rows.upper, group, 1):
+                if usable[c] and not confined(c, rows, group, 1):
                     group[s] = 0
                     changed = True
                     break

@@ -131,13 +131,15 @@ def accepting(skeleton: Skeleton, taken: NDArray[np.bool_] | None = None) -> Acc
     In one of them, the choice leads to the nearest such state. `taken` (C,) are the choices of a policy, where it is all about
     one: those of a state then count together.
     """
-    from umdp.solver.kernels.end_components import full_end_components, leaving_levels
+    from umdp.solver.kernels.end_components import end_components, leaving_levels
     from umdp.solver.kernels.graph_search import attractor
+    from umdp.solver.kernels.structs import ChoiceRows
 
     shape = Shape(skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor)
     shape = shape if taken is None else _together(shape, taken)
     edges, pairs = Edges(shape), skeleton.reading.automaton.pairs
-    size = shape.states
+    size, even, every = shape.states, np.ones(shape.transitions), np.ones(shape.choices, dtype=np.bool_)
+    rows = ChoiceRows(shape.state_ptr, shape.choice_ptr, shape.successor, even, even, even[:0])  # nothing can be cut
     found, stay = np.zeros(size, dtype=np.bool_), np.full(size, -1, dtype=np.int64)
     number, rank = np.full(size, -1, dtype=np.int32), np.zeros(size, dtype=np.int32)
     level = np.zeros((len(pairs), size), dtype=np.int32)
@@ -147,9 +149,7 @@ def accepting(skeleton: Skeleton, taken: NDArray[np.bool_] | None = None) -> Acc
         if not (inside & wanted).any():
             parts.append(None)
             continue
-        component, stays, count = full_end_components(
-            shape.state_ptr, shape.choice_ptr, shape.successor, *edges.reverse, inside
-        )
+        component, stays, count = end_components(rows, inside, every)
         parts.append((component, count))
         good = np.zeros(count + 1, dtype=np.bool_)
         good[component[wanted & (component >= 0)]] = True
@@ -158,7 +158,7 @@ def accepting(skeleton: Skeleton, taken: NDArray[np.bool_] | None = None) -> Acc
         goal = members & wanted
         via = np.full(size, -1, dtype=np.int64)
         usable = stays & members[shape.choice_state]
-        order = attractor(shape.state_ptr, *edges.reverse, members, usable, goal.copy(), via, False)
+        order = attractor(shape.state_ptr, edges.reverse, members, usable, goal.copy(), via, False)
         via = np.where(goal, edges.first_choice(usable), via)
         new = members & ~found
         place = np.zeros(size, dtype=np.int32)
@@ -167,7 +167,7 @@ def accepting(skeleton: Skeleton, taken: NDArray[np.bool_] | None = None) -> Acc
     for k, (pair, part) in enumerate(zip(pairs, parts, strict=True)):
         inside = ~found & ~pair.avoid[skeleton.memory]
         if part is not None and (inside & pair.repeat[skeleton.memory]).any():
-            level[k] = leaving_levels(shape.state_ptr, shape.choice_ptr, shape.successor, *edges.reverse, inside, *part)
+            level[k] = leaving_levels(shape.state_ptr, shape.choice_ptr, shape.successor, edges.reverse, inside, *part)
     if taken is not None:
         first = Edges(Shape(skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor)).first_choice(taken)
         stay = np.where(found, first, -1)

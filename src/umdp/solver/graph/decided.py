@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from umdp.model import Graph
 from umdp.solver.objective import Objective, objective_of
 from umdp.spec import Direction, Spec
+
+if TYPE_CHECKING:
+    from umdp.solver.kernels.graph_search import Backwards
 
 __all__ = ["Decided", "Edges", "Relevant", "Shape", "decide", "decide_total", "relevant", "resting", "sealed"]
 
@@ -109,8 +112,8 @@ class Edges:
         self.graph = graph
 
     @cached_property
-    def reverse(self) -> tuple[Array, Array, Array]:
-        """The edges reversed: (owner of each choice, pointers over states, choices that enter a state)."""
+    def reverse(self) -> Backwards:
+        """The edges reversed."""
         from umdp.solver.kernels.graph_search import reverse
 
         return reverse(self.graph.state_ptr, self.graph.choice_ptr, self.graph.successor)
@@ -122,7 +125,7 @@ class Edges:
         reached = target.copy()
         via = np.full(self.graph.states, -1, dtype=np.int64)
         allowed = np.ones(self.graph.choices, dtype=np.bool_) if usable is None else usable
-        attractor(self.graph.state_ptr, *self.reverse, through, allowed, reached, via, every)
+        attractor(self.graph.state_ptr, self.reverse, through, allowed, reached, via, every)
         return reached, via
 
     def drawn(self, target: Mask, through: Mask, *, every: bool) -> Mask:
@@ -133,7 +136,7 @@ class Edges:
         usable = np.ones(graph.choices, dtype=np.bool_)
         if not stream(graph.state_ptr, graph.choice_ptr, graph.successor, through, usable, reached, every):
             via = np.empty(graph.states, dtype=np.int64)
-            attractor(graph.state_ptr, *self.reverse, through, usable, reached, via, every)
+            attractor(graph.state_ptr, self.reverse, through, usable, reached, via, every)
         return reached
 
     def outwards(self, source: Mask, through: Mask) -> Array:
@@ -143,7 +146,7 @@ class Edges:
         reached = source.copy()
         via = np.empty(self.graph.states, dtype=np.int64)
         allowed = np.ones(self.graph.choices, dtype=np.bool_)
-        found = attractor(self.graph.state_ptr, *self.reverse, through, allowed, reached, via, False)
+        found = attractor(self.graph.state_ptr, self.reverse, through, allowed, reached, via, False)
         return np.concatenate([found, np.flatnonzero(through & ~reached).astype(np.int32)])
 
     def sure(self, goal: Mask, through: Mask) -> tuple[Mask, Array]:
@@ -151,7 +154,7 @@ class Edges:
         from umdp.solver.kernels.graph_search import sure_reach
 
         via, g = np.full(self.graph.states, -1, dtype=np.int64), self.graph
-        return sure_reach(g.state_ptr, g.choice_ptr, g.successor, *self.reverse, through, goal, via), via
+        return sure_reach(g.state_ptr, self.reverse, through, goal, via), via
 
     def within(self, inside: Mask) -> Mask:
         """Return the choices all of whose successors lie `inside`, shape (C,)."""
@@ -209,6 +212,7 @@ def decide_total(edges: Edges, reward: Array, agent_max: bool) -> Decided:
     a total is finite only if payments end. `one` are the states where the total is nothing.
     """
     from umdp.solver.kernels.end_components import end_components
+    from umdp.solver.kernels.structs import ChoiceRows
 
     graph = edges.graph
     none, every = np.zeros(graph.states, dtype=np.bool_), np.ones(graph.states, dtype=np.bool_)
@@ -225,7 +229,8 @@ def decide_total(edges: Edges, reward: Array, agent_max: bool) -> Decided:
     nothing = ~edges.drawn(earns, every, every=False)
     # With equal bounds nature has nothing to cut: what stays does so by the graph.
     even = np.ones(graph.transitions)
-    component, stays, _ = end_components(graph.state_ptr, graph.choice_ptr, graph.successor, even, even, every, usable)
+    rows = ChoiceRows(graph.state_ptr, graph.choice_ptr, graph.successor, even, even, reward)
+    component, stays, _ = end_components(rows, every, usable)
     paying = stays & pays
     rich = np.isin(component, component[graph.choice_state[paying]]) & np.logical_or.reduceat(
         stays, graph.state_ptr[:-1]

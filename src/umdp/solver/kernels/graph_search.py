@@ -5,7 +5,7 @@ All work on the arrays of a `Graph` with masks over states and choices; nothing 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 
 __all__ = [
+    "Backwards",
     "attractor",
     "components",
     "descends",
@@ -27,9 +28,23 @@ Array = NDArray[Any]
 PASSES = 6  # over all states, before a search that follows single edges takes over
 
 
+class Backwards(NamedTuple):
+    """The edges of a graph reversed.
+
+    Attributes
+    ----------
+    owner : (C,) the state of every choice
+    ptr, choice : (S+1,) and (T,), the choices that enter a state: ``choice[ptr[s]:ptr[s + 1]]``
+    """
+
+    owner: Array
+    ptr: Array
+    choice: Array
+
+
 @kernel
-def reverse(state_ptr: Array, choice_ptr: Array, successor: Array) -> tuple[Array, Array, Array]:
-    """Return (owner of each choice, pointers over states, choices that enter a state)."""
+def reverse(state_ptr: Array, choice_ptr: Array, successor: Array) -> Backwards:
+    """Return the edges of a graph reversed."""
     states, choices = state_ptr.size - 1, choice_ptr.size - 1
     owner = np.empty(choices, np.int32)
     for s in range(states):
@@ -50,27 +65,19 @@ def reverse(state_ptr: Array, choice_ptr: Array, successor: Array) -> tuple[Arra
             j = successor[t]
             entering[fill[j]] = c
             fill[j] += 1
-    return owner, ptr, entering
+    return Backwards(owner, ptr, entering)
 
 
 @kernel
 def attractor(
-    state_ptr: Array,
-    owner: Array,
-    rev_ptr: Array,
-    entering: Array,
-    through: Array,
-    usable: Array,
-    reached: Array,
-    via: Array,
-    every: bool,
+    state_ptr: Array, back: Backwards, through: Array, usable: Array, reached: Array, via: Array, every: bool
 ) -> Array:
     """Grow `reached` by the states of `through` with a usable choice (or, if `every`, all of them) entering it.
 
     `via` receives the choice by which a state was added (the one that entered last, if `every`). Returns the states
     reached, in breadth-first order. Linear in the number of transitions.
     """
-    states = state_ptr.size - 1
+    states, owner, rev_ptr, entering = state_ptr.size - 1, back.owner, back.ptr, back.choice
     closed = np.empty(states, np.bool_)  # one look at a state says whether it still counts
     missing = np.empty(states if every else 0, np.int32)
     seen = np.empty(owner.size if every else 0, np.bool_)
@@ -191,23 +198,13 @@ def descends(state_ptr: Array, choice_ptr: Array, successor: Array, inside: Arra
 
 
 @kernel
-def sure_reach(
-    state_ptr: Array,
-    choice_ptr: Array,
-    successor: Array,
-    owner: Array,
-    rev_ptr: Array,
-    entering: Array,
-    through: Array,
-    goal: Array,
-    via: Array,
-) -> Array:
+def sure_reach(state_ptr: Array, back: Backwards, through: Array, goal: Array, via: Array) -> Array:
     """Return the states from which some policy reaches `goal` with probability 1 through `through`.
 
     `via` receives a choice of such a policy. Each round removes, in linear time, what can no longer reach the goal, then
     every choice that may leave what remains, then the states without choices, and so on; few rounds are needed.
     """
-    states = state_ptr.size - 1
+    states, owner, rev_ptr, entering = state_ptr.size - 1, back.owner, back.ptr, back.choice
     usable = np.empty(owner.size, np.bool_)
     usable[:] = True
     remaining = np.empty(states, np.bool_)
@@ -240,7 +237,7 @@ def sure_reach(
         for s in range(states):
             reached[s] = goal[s]
         every = states < 0
-        attractor(state_ptr, owner, rev_ptr, entering, remaining, usable, reached, via, every)
+        attractor(state_ptr, back, remaining, usable, reached, via, every)
         end = 0
         for s in range(states):
             if remaining[s] and not reached[s]:

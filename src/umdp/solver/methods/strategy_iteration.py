@@ -43,13 +43,12 @@ class GameValues:
 def solve_alone(task: Task, options: SolveOptions, start: Array | None = None) -> Values:
     """Solve a task in which one player decides: both pull the same way, or one of them has no choice."""
     graph, decided = task.graph, task.decided
-    arrays = (graph.state_ptr, graph.choice_ptr, graph.successor, task.lower, task.upper)
     via = np.full(graph.states, -1, dtype=np.int64)
     if task.kind == "P" and not task.reach_max:
-        zero = trap(*arrays, ~decided.one, decided.zero, via)
+        zero = trap(task.rows, ~decided.one, decided.zero, via)
         decided = replace(decided, zero=zero, via=np.where(via >= 0, via, decided.via))
     elif task.kind == "R" and task.agent_max:
-        stuck = trap(*arrays, ~decided.one, np.zeros_like(decided.one), via)
+        stuck = trap(task.rows, ~decided.one, np.zeros_like(decided.one), via)
         lost, to = task.edges.attract(stuck | decided.infinite, ~decided.one, every=False)
         via = np.where(stuck, via, np.where(decided.via >= 0, decided.via, to))
         decided = replace(decided, infinite=lost & ~decided.one, via=via)
@@ -197,9 +196,7 @@ def _lead_agent(task: Task, options: SolveOptions, start: Array | None) -> tuple
     choice = np.where(decided.maybe, first if start is None or task.kind == "R" else start, choice)
     if task.kind == "R":
         via = np.full(graph.states, -1, dtype=np.int64)
-        sure_against_nature(
-            graph.state_ptr, graph.choice_ptr, graph.successor, task.lower, task.upper, decided.one, decided.usable, via
-        )
+        sure_against_nature(task.rows, decided.one, decided.usable, via)
         choice = np.where(decided.maybe & (via >= 0), via, choice)
     prob = np.empty(graph.transitions)
     for _ in range(ROUNDS):

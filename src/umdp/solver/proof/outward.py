@@ -118,6 +118,7 @@ def _groups(arena: Arena, solution: Solution, known: list[Number | None], lower:
     if lower in (asked.agent_max, collects):
         return None
     from umdp.solver.kernels.end_components import end_components
+    from umdp.solver.kernels.structs import ChoiceRows
     from umdp.solver.objective import bounds_of
 
     usable = np.array(arena.decided.usable)
@@ -127,9 +128,10 @@ def _groups(arena: Arena, solution: Solution, known: list[Number | None], lower:
     if asked.agent_max != asked.nature_max and asked.aim == "reach":  # nature will not help to stay
         least = np.ones_like(least)
     inside = np.array([value is None for value in known])
-    component, _, _ = end_components(
-        model.state_ptr, model.choice_ptr, model.successor, least, np.ascontiguousarray(most), inside, usable
+    rows = ChoiceRows(
+        model.state_ptr, model.choice_ptr, model.successor, least, np.ascontiguousarray(most), np.empty(0)
     )
+    component, _, _ = end_components(rows, inside, usable)
     groups = np.asarray(component).astype(np.int64)
     # A state that no choice can stay in is in no component of more than one state.
     return np.where(inside, groups, -1)

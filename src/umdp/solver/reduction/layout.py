@@ -117,11 +117,9 @@ def _plan(task: Task) -> Plan:
         if candidates.any():
             # Unless nature may cut edges, which the task says, end components are those of the graph: a plan that is kept with it
             # must not depend on the bounds that were there first.
-            even = None if task.support_may_shrink else np.ones(graph.transitions)
-            lower, upper = (task.lower, task.upper) if even is None else (even, even)
-            inner, stays, blocks = end_components(
-                graph.state_ptr, graph.choice_ptr, graph.successor, lower, upper, cyclic, candidates
-            )
+            even, rows = np.ones(graph.transitions), task.rows
+            rows = rows if task.support_may_shrink else rows._replace(lower=even, upper=even)
+            inner, stays, blocks = end_components(rows, cyclic, candidates)
             if blocks:
                 members = np.zeros(graph.states, dtype=np.bool_)
                 members[graph.choice_state[stays]] = True
