@@ -250,7 +250,7 @@ def test_newton_hands_out_the_rows_that_prove_its_bound(agent_max: bool, nature_
         part.answer(workspace.x, workspace.tail, workspace.row, workspace.prob)
         chain = Chain(chain_of(problem.rows, workspace.row, workspace.prob), 0, problem.n, True)
         bounds = Bounds(np.zeros(problem.n), np.ones(problem.n))
-        newton.prove(part, chain, workspace.x, workspace.tail, workspace.row, 1e-3, bounds)
+        newton.prove(part, chain, 1e-3, bounds)
         if not np.isfinite(bounds.below if agent_max else bounds.above):
             continue
         assert bounds.rows is not None

@@ -5,7 +5,7 @@ A choice can stay in a set of states if its successors lie there, or as many of 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,16 @@ from umdp.solver.kernels.graph_search import Backwards, components
 from umdp.solver.kernels.rounding import excess_within
 from umdp.solver.kernels.structs import ChoiceRows
 
+if TYPE_CHECKING:
+    from umdp.solver.judge.question import ModelRows
+
 __all__ = ["confined", "end_components", "leaving_levels", "sure_against_nature", "trap"]
 
 Array = NDArray[Any]
 
 
 @kernel(allocates=False)
-def confined(choice: int, model: ChoiceRows, group: Array, wanted: int) -> bool:
+def confined(choice: int, model: ChoiceRows | ModelRows, group: Array, wanted: int) -> bool:
     """Whether nature can keep a choice's whole probability on successors `j` with ``group[j] == wanted``.
 
     The sum of upper bounds is compared with 1 without rounding, so that the answer is that of the numbers as they are given.
@@ -76,6 +79,16 @@ def end_components(model: ChoiceRows, inside: Array, usable: Array) -> tuple[Arr
     return component, stays, count
 
 
+@kernel(allocates=False)
+def _put_down(node: int, number: int, first: Array, after: Array, level: Array, queue: Array, end: int) -> int:
+    """Give the states of a component one level, and list them; return the end of the list."""
+    s = first[node]
+    while s >= 0:
+        level[s], queue[end] = number, s
+        s, end = after[s], end + 1
+    return end
+
+
 @kernel
 def leaving_levels(
     state_ptr: Array, choice_ptr: Array, successor: Array, back: Backwards, inside: Array, component: Array, count: int
@@ -104,15 +117,11 @@ def leaving_levels(
                     waits[c] = True
                     left[node] += 1
                     break
-    number = 0
+    number, begin = 0, 0
     for node in range(count):
         if left[node] == 0:
             number += 1
-            s = first[node]
-            while s >= 0:
-                level[s], queue[end] = number, s
-                s, end = after[s], end + 1
-    begin = 0
+            end = _put_down(node, number, first, after, level, queue, end)
     while begin < end:
         j = queue[begin]
         begin += 1
@@ -125,10 +134,7 @@ def leaving_levels(
                 left[node] -= 1
                 if left[node] == 0:
                     number += 1
-                    s = first[node]
-                    while s >= 0:
-                        level[s], queue[end] = number, s
-                        s, end = after[s], end + 1
+                    end = _put_down(node, number, first, after, level, queue, end)
     return level
 
 

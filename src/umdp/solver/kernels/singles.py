@@ -30,6 +30,15 @@ def losses(begin: int, end: int, target: Array, x: Array) -> float:
     return 2.0 * (end - begin) * LEAST * whole
 
 
+@kernel(forceinline=True, allocates=False)
+def first_best(worth: Array, count: int, best: float, same: float, agent_max: bool) -> int:
+    """Return the first of the values that differs from the best by no more than `same`, relatively; 0 if none is a number."""
+    for i in range(count):
+        if worth[i] >= best * (1.0 - same) if agent_max else worth[i] <= best * (1.0 + same):
+            return i
+    return 0
+
+
 @kernel
 def solve_singles(
     first: int,
@@ -85,10 +94,8 @@ def solve_singles(
                 break
             same = max(tie, row_error(lo - entry_ptr[taken]))
             own = row_error(lo - entry_ptr[taken]) + same + lost
-            for i in range(row_ptr[s + 1] - taken):
-                if worth[i] >= best * (1.0 - same) if agent_max else worth[i] <= best * (1.0 + same):
-                    best, taken = worth[i], taken + i
-                    break
+            i = first_best(worth, row_ptr[s + 1] - taken, best, same, agent_max)
+            best, taken = worth[i], taken + i
             x[s], rel[s] = (best, compose(inherited, own)) if best <= MOST else (MOST, np.inf)
             choice[s] = taken
             k += 1
@@ -162,14 +169,8 @@ def solve_singles(
                 low, end[row - taken] = min(low, under), over
             lo = hi
         same = max(tie, row_error(lo - entry_ptr[taken]))
-        for i in range(row_ptr[s + 1] - taken):
-            if worth[i] >= best * (1.0 - same) if agent_max else worth[i] <= best * (1.0 + same):
-                if agent_max:
-                    low = end[i]
-                else:
-                    high = end[i]
-                taken += i
-                break
+        i = first_best(worth, row_ptr[s + 1] - taken, best, same, agent_max)
+        low, high, taken = (end[i], high, taken + i) if agent_max else (low, end[i], taken + i)
         if not (finite and (high == low or high - low <= wanted * high)):
             break
         top = min(high, ceiling)

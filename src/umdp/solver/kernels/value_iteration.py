@@ -25,7 +25,7 @@ from umdp.solver.kernels.structs import (
 from umdp.solver.kernels.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, enclose, follow, reach, sweep
 from umdp.solver.kernels.two_part import answer
 
-__all__ = ["FOLLOW", "GOAL", "MARGIN", "START", "iterate_values", "keep", "longest"]
+__all__ = ["FOLLOW", "GOAL", "MARGIN", "iterate_values", "keep", "longest", "set_out"]
 
 Array = NDArray[Any]
 START, FOLLOW = 32, 4  # sweeps over the rows given, to begin with; over the rows taken, between sweeps over all
@@ -89,7 +89,7 @@ def iterate_values(
         if rows.order.size > 0:
             for row in range(row_ptr[begin], row_ptr[end]):
                 free = free or slack[row] > 0.0
-        _set_out(begin, end, rows, found, players, options, space, free)
+        set_out(begin, end, rows, found, players, options, space, free)
         if not _settle(begin, end, rows, found, players, wanted, space, free, loops):
             return k
         keep(begin, end, below[begin:end], above[begin:end], ceiling, inherited, found.x, found.rel)
@@ -100,7 +100,7 @@ def iterate_values(
 
 
 @kernel(allocates=False)
-def _set_out(
+def set_out(
     begin: int,
     end: int,
     rows: SystemRows,

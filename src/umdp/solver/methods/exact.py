@@ -7,7 +7,7 @@ is divided or added up: where lower bounds sum to 1 or more, the row is ``lower 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from umdp.solver.kernels.structs import Players
     from umdp.solver.reduction.problem import Problem
 
-__all__ = ["solve_exactly"]
+__all__ = ["serve", "solve_exactly"]
 
 Array = NDArray[Any]
 Row = list[tuple[int, Fraction]]  # target and probability
@@ -141,14 +141,8 @@ class _Rows:
         fixed = _fixed(entries)
         if fixed is not None:
             return fixed
-        share = [low for _, low, _ in entries]
-        rest = 1 - sum(share, Fraction(0))
         keys = [self.value(t, values) for t, _, _ in entries]
-        for i in sorted(range(len(entries)), key=lambda i: keys[i], reverse=nature_max):
-            take = min(rest, entries[i][2] - entries[i][1])
-            share[i] += take
-            rest -= take
-        return [(e[0], p) for e, p in zip(entries, share, strict=True)]
+        return _serve(entries, sorted(range(len(entries)), key=lambda i: keys[i], reverse=nature_max))
 
     def worth(self, r: int, dist: Row, values: list[Fraction]) -> Fraction:
         return self.reward(r) + sum((p * self.value(t, values) for t, p in dist if p), Fraction(0))
@@ -221,18 +215,28 @@ def _near(entries: list[Entry], shares: dict[int, float]) -> Row:
     fixed = _fixed(entries)
     if fixed is not None:
         return fixed
-    share = [low for _, low, _ in entries]
-    rest = 1 - sum(share, Fraction(0))
 
     def served(i: int) -> float:
         target, low, high = entries[i]
         room = float(high - low)
         return (shares.get(target, 0.0) - float(low)) / room if room > 0 else 1.0
 
-    for i in sorted(range(len(entries)), key=served, reverse=True):
-        take = min(rest, entries[i][2] - entries[i][1])
+    return _serve(entries, sorted(range(len(entries)), key=served, reverse=True))
+
+
+def serve(lower: list[Fraction], upper: list[Fraction], order: Iterable[int]) -> list[Fraction]:
+    """Return the distribution that hands out, in the order given, what lower bounds leave."""
+    share = list(lower)
+    rest = 1 - sum(share, Fraction(0))
+    for i in order:
+        take = min(rest, upper[i] - lower[i])
         share[i] += take
         rest -= take
+    return share
+
+
+def _serve(entries: list[Entry], order: Iterable[int]) -> Row:
+    share = serve([low for _, low, _ in entries], [high for _, _, high in entries], order)
     return [(e[0], p) for e, p in zip(entries, share, strict=True)]
 
 

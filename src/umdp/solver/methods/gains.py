@@ -151,11 +151,16 @@ def _discounted(
     found = solve_discounted(other, spent, first, looks=LOOKS, spread=False).x
     options.statistics.stopped = spent.statistics.stopped
     members, owner = np.flatnonzero(active), component[active]
-    reference = np.zeros(int(owner.max()) + 1, dtype=np.int64)
-    reference[owner[::-1]] = members[::-1]
     x = np.zeros(found.size)
-    x[members] = found[members] - found[reference[owner]]
+    x[members] = found[members] - found[members[_first_of_each(owner)[owner]]]
     return x
+
+
+def _first_of_each(owner: Array) -> Array:
+    """Return the first place at which each component stands, as a table by component."""
+    first = np.zeros(int(owner.max()) + 1, dtype=np.int64)
+    first[owner[::-1]] = np.arange(owner.size)[::-1]
+    return first
 
 
 def _improved(
@@ -171,8 +176,7 @@ def _improved(
     active = component >= 0
     states = np.flatnonzero(active)
     size, owner = states.size, component[states]
-    reference = np.zeros(int(owner.max()) + 1, dtype=np.int64)
-    reference[owner[::-1]] = np.arange(size)[::-1]
+    reference = _first_of_each(owner)
     rest = np.ones(size, dtype=np.bool_)
     rest[reference] = False
     weight = np.zeros(signed.shape.choices)

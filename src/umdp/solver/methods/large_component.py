@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.structs import chain_of
+from umdp.solver.kernels.structs import SweepOptions, chain_of
 from umdp.solver.kernels.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, reach
-from umdp.solver.kernels.value_iteration import FOLLOW, GOAL, START, keep
+from umdp.solver.kernels.value_iteration import FOLLOW, GOAL, keep, set_out
 from umdp.solver.methods.component import Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.newton import newton, prove
@@ -38,11 +38,15 @@ def solve_large(workspace: Workspace, number: int, *, swept: bool) -> bool:
             # From far away values settle evenly, which can be made use of; from nearby that may take longer.
             workspace.start_over(inner)
         enough = _iterate_values(component, wanted, bounds, cold=True)
-    if not (enough or component.options.is_late() or _eliminate(component, wanted, bounds)):
-        component.read(workspace.above)
-        safe = None if workspace.safe is None else workspace.safe[inner]
-        with np.errstate(all="ignore"):  # it proposes; what overflows or is no number does not pass
-            newton(component, x, workspace.tail, row, workspace.prob, wanted, safe, bounds)
+    if not (enough or component.options.is_late()):
+        eliminated = _eliminate(component, wanted)
+        if eliminated is not None:
+            bounds = eliminated
+        else:
+            component.read(workspace.above)
+            safe = None if workspace.safe is None else workspace.safe[inner]
+            with np.errstate(all="ignore"):  # it proposes; what overflows or is no number does not pass
+                newton(component, wanted, safe, bounds)
     if bounds.rows is not None:
         row[inner] = bounds.rows
     low, high = bounds.low, bounds.high
@@ -55,40 +59,32 @@ def solve_large(workspace: Workspace, number: int, *, swept: bool) -> bool:
     return enough
 
 
-def _eliminate(component: Component, wanted: float, bounds: Bounds) -> bool:
-    """Eliminate the states of a component in which nobody has a choice; whether that is cheap, and bounds are narrow enough.
+def _eliminate(component: Component, wanted: float) -> Bounds | None:
+    """Eliminate the states of a component in which nobody has a choice; None where that is not cheap, or not precise enough.
 
-    These need no inductive vector, and values may agree in more digits than any number has.
+    These bounds need no inductive vector, and values may agree in more digits than any number has. Where there is an inductive
+    vector near them, it takes their place.
     """
-    workspace, rows = component.workspace, component.problem.rows
+    workspace, rows, inner = component.workspace, component.problem.rows, component.inner
     if component.rows.stop - component.rows.start > component.end - component.begin or component.has_freedom:
-        return False
+        return None
     chain = Chain(chain_of(rows, rows.row_ptr, rows.lower), component.begin, component.end)
     eliminated = chain.eliminate()
     found = None if eliminated is None else eliminated.values(workspace.x, workspace.task.blur)
     component.options.statistics.iterations += 1
     if found is None or not float(found[1].max()) <= wanted / 2:
-        return False
+        return None
     x, rel = found
     with np.errstate(over="ignore"):
-        bounds.low = np.where(x > 0.0, np.nextafter(x * (1.0 - rel), 0.0), 0.0)
-        bounds.high = np.where(x > 0.0, np.nextafter(x * (1.0 + rel), np.inf), 0.0)
-    workspace.row[component.inner] = rows.row_ptr[component.begin : component.end]
-    _make_inductive(component, chain, x, wanted, bounds)
-    return True
-
-
-def _make_inductive(component: Component, chain: Chain, values: Array, wanted: float, bounds: Bounds) -> None:
-    """Take an inductive vector near values that elimination found instead of them, where there is one."""
-    workspace, inner = component.workspace, component.inner
-    proved = Bounds(bounds.low, bounds.high, workspace.row[inner].copy())
-    workspace.x[inner] = values
+        low = np.where(x > 0.0, np.nextafter(x * (1.0 - rel), 0.0), 0.0)
+        high = np.where(x > 0.0, np.nextafter(x * (1.0 + rel), np.inf), 0.0)
+    workspace.row[inner] = rows.row_ptr[component.begin : component.end]
+    workspace.x[inner] = x
     component.read(workspace.above)
+    proved = Bounds(low, high, workspace.row[inner].copy())
     with np.errstate(all="ignore"):
-        prove(component, chain, workspace.x, workspace.tail, workspace.row, wanted, proved)
-    if proved.width <= wanted:
-        bounds.low, bounds.high, bounds.rows = proved.low, proved.high, proved.rows
-        bounds.low_rest, bounds.high_rest = proved.low_rest, proved.high_rest
+        prove(component, chain, wanted, proved)
+    return proved if proved.width <= wanted else Bounds(low, high)
 
 
 def _iterate_values(component: Component, wanted: float, bounds: Bounds, *, cold: bool) -> bool:
@@ -99,16 +95,11 @@ def _iterate_values(component: Component, wanted: float, bounds: Bounds, *, cold
     workspace, n = component.workspace, component.end - component.begin
     x, row = workspace.x, workspace.row
     free = component.has_freedom
-    if workspace.heads_out and cold:
-        component.read(workspace.above)
-        rewards = component.problem.rows.reward[component.rows]
-        workspace.above[component.inner] = (1.0 + float(rewards.max(initial=0.0))) * np.arange(1, n + 1)
-        component.sweep(workspace.above, row)
-    if workspace.safe is not None and cold:
-        for _ in range(START // 8):
-            component.answer(x, workspace.tail, row, workspace.prob)
-            if component.follow(x, row, workspace.prob, 8) < 1e-2 or component.options.is_late():
-                break
+    if cold:
+        how = SweepOptions(workspace.safe is not None, workspace.heads_out, wanted, workspace.ceiling)
+        rows, space = component.problem.rows, workspace.sweep_space
+        set_out(component.begin, component.end, rows, workspace.found, workspace.players, how, space, free)
+        component.options.statistics.iterations += workspace.heads_out
     pace = np.array([GOAL * wanted, np.inf, 1.0, 1.0, 0.0])
     chances = 3
     while not component.options.statistics.stopped:

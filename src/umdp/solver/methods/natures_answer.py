@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from umdp.solver.kernels.best_response import respond, slack_of_choices, transfer, unsettled
 from umdp.solver.kernels.rounding import EPS
 from umdp.solver.kernels.structs import ChoiceRows
+from umdp.solver.methods.exact import serve
 
 if TYPE_CHECKING:
     from umdp.solver.task import Task, Values
@@ -40,14 +41,9 @@ def feasible(task: Task, prob: Array) -> Array:
 def vertex(lower: Array, upper: Array, prob: Array) -> list[float]:
     """Return the distribution of a row that serves successors in the order in which `prob` does, each rounded once."""
     low, high = [Fraction(float(p)) for p in lower], [Fraction(float(p)) for p in upper]
-    rest = 1 - sum(low, Fraction(0))
     with np.errstate(invalid="ignore", divide="ignore"):
         served = np.where(upper > lower, (prob - lower) / (upper - lower), 0.0)
-    for i in np.argsort(-served, kind="stable"):
-        take = min(rest, high[i] - low[i])
-        low[i] += take
-        rest -= take
-    return [float(p) for p in low]
+    return [float(p) for p in serve(low, high, np.argsort(-served, kind="stable").tolist())]
 
 
 def spread(task: Task) -> Array:

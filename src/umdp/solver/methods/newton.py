@@ -6,7 +6,7 @@ raise and a lower vector that one step does not lower, rounding included.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,24 +28,15 @@ LOADED = 16  # linear systems, after that
 FAR = 500  # how many times as much makes a bound unlikely to become inductive
 
 
-def newton(
-    component: Component,
-    x: Array,
-    tail: Array,
-    row: Array,
-    prob: Array,
-    wanted: float,
-    safe: Array | None,
-    bounds: Bounds,
-) -> None:
+def newton(component: Component, wanted: float, safe: Array | None, bounds: Bounds) -> None:
     """Alternate between solving the chain of the strategies at hand and improving them, until bounds can be proved.
 
     Values are kept to twice the working precision: where one can linger almost for ever, they differ by less than
     their own rounding. Systems are solved for what is still missing, first roughly, then to the last digit.
     """
-    inner = component.inner
+    workspace, inner, options = component.workspace, component.inner, component.options
+    x, tail, row, prob = workspace.x, workspace.tail, workspace.row, workspace.prob
     tolerance, sweeps, idle = 1e-2, 1, 0
-    options = component.options
     chain = Chain(chain_of(component.problem.rows, row, prob), component.begin, component.end, watch=options.watch)
     for turn in range(ROUNDS):
         component.answer(x, tail, row, prob)
@@ -82,7 +73,7 @@ def newton(
         if moved < 1e-3 and (switched == 0 or (moved < wanted and turn % 4 == 0)):
             if tolerance <= 1e-8 and component.surround(wanted, bounds, HOPES):
                 return
-            prove(component, chain, x, tail, row, wanted, bounds)
+            prove(component, chain, wanted, bounds)
             if bounds.width <= wanted:
                 return
         if options.statistics.stopped:
@@ -120,24 +111,14 @@ def _clamp(x: Array, tail: Array, inner: slice) -> None:
     tail[inner][negative] = 0.0
 
 
-class Loaded(NamedTuple):
-    """Values ``x + tail`` of rows taken, a small load, and the `shift` that it accumulates to under these strategies."""
-
-    x: Array
-    tail: Array
-    row: Array
-    load: Array
-    shift: Array
-
-
-def prove(component: Component, chain: Chain, x: Array, tail: Array, row: Array, wanted: float, bounds: Bounds) -> None:
+def prove(component: Component, chain: Chain, wanted: float, bounds: Bounds) -> None:
     """Add to the values what a small load accumulates to under the strategies at hand, and see whether that is proof."""
-    inner = component.inner
-    values = x[inner]
-    tight = component.loads(x, tail)
+    workspace, inner = component.workspace, component.inner
+    values = workspace.x[inner]
+    tight = component.loads(workspace.x, workspace.tail)
     lift = _lift(component, chain, values)
     # An even load is easier on iterative solvers; a tight one leaves alone the states where one can linger.
-    even = component.workspace.below
+    even = workspace.below
     with np.errstate(over="ignore"):
         even[inner] = np.maximum(tight[inner], _relative(tight[inner], values) * values)
     lingers = chain.direct or _lingers(chain, tight[inner], even[inner], values)
@@ -145,13 +126,13 @@ def prove(component: Component, chain: Chain, x: Array, tail: Array, row: Array,
         shift = chain.solve(load[inner], 1e-3, _scale(values))
         if shift is None or _relative(shift, values) > wanted / 4:
             continue
-        found = Loaded(x, tail, row, load, np.maximum(shift, 0.0))
-        low, low_row = _inductive(component, chain, found, lift, wanted, from_above=False)
+        given = component, chain, load, np.maximum(shift, 0.0)
+        low, low_row = _inductive(*given, lift, wanted, from_above=False)
         # What is exactly 0 must not be lifted, what is 0 by underflow must be.
         none = np.zeros(values.size)
-        high, high_row = _inductive(component, chain, found, none, wanted, from_above=True)
+        high, high_row = _inductive(*given, none, wanted, from_above=True)
         if high is None and lift.any():
-            high, high_row = _inductive(component, chain, found, lift, wanted, from_above=True)
+            high, high_row = _inductive(*given, lift, wanted, from_above=True)
         if low is not None and (below := _relative(sum(low) - values, values)) < bounds.below:
             (bounds.low, bounds.low_rest), bounds.below = low, below
             bounds.rows = low_row if component.agent_max else bounds.rows
@@ -181,16 +162,15 @@ def _lift(component: Component, chain: Chain, values: Array) -> Array:
 
 
 def _inductive(
-    component: Component, chain: Chain, found: Loaded, lift: Array, wanted: float, *, from_above: bool
+    component: Component, chain: Chain, load: Array, shift: Array, lift: Array, wanted: float, *, from_above: bool
 ) -> tuple[tuple[Array, Array] | None, Array]:
-    """Return an inductive vector on one side of the values in two parts, or None, and the rows to prove it."""
-    x, tail, row, load, shift = found
-    bound, rest, proof, inner = (
-        component.workspace.above,
-        component.workspace.rest,
-        component.workspace.proof,
-        component.inner,
-    )
+    """Return an inductive vector on one side of the values in two parts, or None, and the rows to prove it.
+
+    The `shift` is what the load accumulates to under the strategies at hand.
+    """
+    workspace, inner = component.workspace, component.inner
+    x, tail, row = workspace.x, workspace.tail, workspace.row
+    bound, rest, proof = workspace.above, workspace.rest, workspace.proof
     bound[inner], rest[inner], proof[inner] = x[inner], tail[inner], row[inner]
     # Scaling the values gives every row slack in proportion to what it collects, whichever strategy it belongs to.
     away = 2.0 * shift + 0.125 * wanted * x[inner] + lift

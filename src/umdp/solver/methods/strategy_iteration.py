@@ -18,6 +18,7 @@ from umdp.solver.kernels.best_response import respond
 from umdp.solver.kernels.end_components import sure_against_nature, trap
 from umdp.solver.methods.by_component import solve_task
 from umdp.solver.methods.natures_answer import BLUR, NOTHING, answer, feasible, spread
+from umdp.solver.reduction.problem import entries_of
 from umdp.solver.request import SolveOptions
 from umdp.solver.task import Task, Values
 
@@ -58,9 +59,7 @@ def solve_alone(task: Task, options: SolveOptions, start: Array | None = None) -
 def against_policy(task: Task, choice: Array) -> Task:
     """Return nature's problem once the agent is fixed; what the graph decides is that of the policy's own graph."""
     graph = task.graph
-    rows = np.zeros(graph.choices, dtype=np.bool_)
-    rows[choice] = True
-    entries = np.flatnonzero(np.repeat(rows, np.diff(graph.choice_ptr)))
+    entries = entries_of(graph.choice_ptr, choice)
     sizes = np.diff(graph.choice_ptr)[choice]
     chain = Shape(np.arange(graph.states + 1), np.concatenate([[0], np.cumsum(sizes)]), graph.successor[entries])
     edges = Edges(chain)
@@ -139,9 +138,7 @@ def _improve_agent(task: Task, choice: Array, x: Array) -> tuple[Array, Array]:
     with np.errstate(invalid="ignore"):
         gain = best - current
     better = task.decided.maybe & ((gain > BETTER * np.abs(current)) | (np.isinf(current) & np.isfinite(best)))
-    hits = np.flatnonzero(sign * q == np.repeat(best, np.diff(graph.state_ptr)))[::-1]
-    first = np.empty(graph.states, dtype=np.int64)
-    first[graph.choice_state[hits]] = hits
+    first = task.edges.first_choice(sign * q == np.repeat(best, np.diff(graph.state_ptr)))
     return np.where(better, first, choice), prob
 
 
@@ -158,14 +155,6 @@ def _improve_nature(task: Task, prob: Array, x: Array) -> tuple[Array, bool]:
     return np.where(np.repeat(better, np.diff(graph.choice_ptr)), fresh, prob), bool(better.any())
 
 
-def _value_of_nature(task: Task, prob: Array, options: SolveOptions) -> Values:
-    return solve_alone(_against_nature(task, prob), options)
-
-
-def _value_of_policy(task: Task, choice: Array, options: SolveOptions) -> Values:
-    return solve_alone(against_policy(task, choice), options)
-
-
 def solve_game(task: Task, options: SolveOptions, start: Array | None = None) -> GameValues:
     """Return bounds on the value of the game, from both sides, by strategy iteration with certified steps.
 
@@ -175,32 +164,27 @@ def solve_game(task: Task, options: SolveOptions, start: Array | None = None) ->
     inner = replace(options, precision=options.precision / 4)
     search = replace(inner, precision=1e-9, prove=False)  # strategies are proposed; what they are worth is proved below
     choice, prob = _lead_agent(task, search, start) if agent_leads else _lead_nature(task, search)
-    policy = _value_of_policy(task, choice, inner)
-    nature = _value_of_nature(task, prob, inner)
+    policy = solve_alone(against_policy(task, choice), inner)
+    nature = solve_alone(_against_nature(task, prob), inner)
     low, high = (policy, nature) if task.agent_max else (nature, policy)
     if agent_leads:  # nature's answer to the policy, where the policy goes
         prob = prob.copy()
-        graph = task.graph
-        rows = np.zeros(graph.choices, dtype=np.bool_)
-        rows[choice] = True
-        prob[np.repeat(rows, np.diff(graph.choice_ptr))] = answer(against_policy(task, choice), policy)
+        prob[entries_of(task.graph.choice_ptr, choice)] = answer(against_policy(task, choice), policy)
     return GameValues(low.lower, high.upper, choice, policy.lower, policy.upper, prob)
 
 
 def _lead_agent(task: Task, options: SolveOptions, start: Array | None) -> tuple[Array, Array]:
     graph, decided = task.graph, task.decided
     choice = np.where(decided.via >= 0, decided.via, graph.state_ptr[:-1])
-    usable = np.flatnonzero(decided.usable)[::-1]
-    first = np.array(graph.state_ptr[:-1])
-    first[graph.choice_state[usable]] = usable
-    choice = np.where(decided.maybe, first if start is None or task.kind == "R" else start, choice)
+    first = task.edges.first_choice(decided.usable)
+    choice = np.where(decided.maybe & (first >= 0), first if start is None or task.kind == "R" else start, choice)
     if task.kind == "R":
         via = np.full(graph.states, -1, dtype=np.int64)
         sure_against_nature(task.rows, decided.one, decided.usable, via)
         choice = np.where(decided.maybe & (via >= 0), via, choice)
     prob = np.empty(graph.transitions)
     for _ in range(ROUNDS):
-        values = _value_of_policy(task, choice, options)
+        values = solve_alone(against_policy(task, choice), options)
         better, prob = _improve_agent(task, choice, values.x)
         options.tell("strategies", np.nan)
         if np.array_equal(better, choice) or options.statistics.stopped:
@@ -213,7 +197,7 @@ def _lead_nature(task: Task, options: SolveOptions) -> tuple[Array, Array]:
     prob = spread(task)
     choice = np.array(task.graph.state_ptr[:-1])
     for _ in range(ROUNDS):
-        values = _value_of_nature(task, prob, options)
+        values = solve_alone(_against_nature(task, prob), options)
         choice = np.where(task.decided.via >= 0, task.decided.via, values.choice)
         better, changed = _improve_nature(task, prob, values.x)
         options.tell("strategies", np.nan)

@@ -144,6 +144,12 @@ class Workspace:
         return found[0], found[1]
 
     @cached_property
+    def sweep_space(self) -> SweepSpace:
+        """Work space of sweeps."""
+        one, clock = row_space(self.problem.widest), self.options.watch.flag
+        return SweepSpace(one, self.above, self.below, self.tail, self.proof, self.counts, clock)
+
+    @cached_property
     def _space(self) -> EliminationSpace:
         """Work space of elimination, but for a matrix."""
         rows, p = self.problem.rows.slack.size, self.problem
@@ -216,11 +222,9 @@ class Workspace:
         """Solve the components `first` to `stop` by sweeps; return the first that is larger than `most` or does not settle."""
         cold = self.past is None
         how = SweepOptions(self.safe is not None and cold, self.heads_out and cold, self.wanted, self.ceiling)
-        space = SweepSpace(
-            row_space(self.problem.widest), self.above, self.below, self.tail, self.proof, self.counts,
-            self.options.watch.flag,
-        )  # fmt: skip
-        return int(iterate_values(first, stop, most, self.problem.rows, self.found, self.players, how, space))
+        return int(
+            iterate_values(first, stop, most, self.problem.rows, self.found, self.players, how, self.sweep_space)
+        )
 
     @cached_property
     def wanted(self) -> float:

@@ -98,9 +98,7 @@ def _plan(task: Task) -> Plan:
     edges = (graph.state_ptr, graph.choice_ptr, graph.successor, maybe, decided.usable)
     if descends(*edges):
         n = listed.size
-        index = np.where(decided.one, n, n + 1).astype(np.int32)
-        index[listed] = np.arange(n)
-        return Plan(block, stays, index, listed, np.ones(n, np.int64))
+        return Plan(block, stays, _index(decided.one, listed, np.arange(n)), listed, np.ones(n, np.int64))
     component, order, count, cyclic = components(*edges, listed)
     if cyclic.any():
         order = _in_order(task, component, order, cyclic)
@@ -126,10 +124,16 @@ def _plan(task: Task) -> Plan:
                 block = np.where(members, inner, -1).astype(np.int32)
     if (block >= 0).any():
         return _merged(block, stays, component, order, decided.one, count)
-    n = order.size
-    index = np.where(decided.one, n, n + 1).astype(np.int32)
-    index[order] = np.arange(n, dtype=np.int32)
+    index = _index(decided.one, order, np.arange(order.size))
     return Plan(block, stays, index, order, np.bincount(component[order], minlength=count))
+
+
+def _index(one: Array, order: Array, unknown: Array) -> Array:
+    """Return the unknown (S,) that every state becomes, or the exit: the first where the goal is reached surely."""
+    n = int(unknown.max(initial=-1)) + 1
+    index = np.where(one, n, n + 1).astype(np.int32)
+    index[order] = unknown
+    return index
 
 
 def _merged(block: Array, stays: Array, component: Array, order: Array, one: Array, count: int) -> Plan:
@@ -143,11 +147,8 @@ def _merged(block: Array, stays: Array, component: Array, order: Array, one: Arr
     order = order[np.argsort(place[order], kind="stable")]
     rank = place[order]
     unknown = np.concatenate([[0], np.cumsum(rank[1:] != rank[:-1])])
-    n = int(unknown[-1]) + 1
-    index = np.where(one, n, n + 1).astype(np.int32)
-    index[order] = unknown
     heads = np.concatenate([[True], unknown[1:] != unknown[:-1]])
-    return Plan(block, stays, index, order, np.bincount(component[order][heads], minlength=count))
+    return Plan(block, stays, _index(one, order, unknown), order, np.bincount(component[order][heads], minlength=count))
 
 
 def _in_order(task: Task, component: Array, order: Array, cyclic: Array) -> Array:

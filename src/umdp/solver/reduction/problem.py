@@ -77,7 +77,8 @@ def has_faint(probability: Array) -> bool:
 def entries_of(ptr: Array, rows: Array) -> Array:
     """Return the indices of the entries of some rows, row after row."""
     sizes = ptr[rows + 1] - ptr[rows]
-    return np.arange(int(sizes.sum())) + np.repeat(ptr[rows] - np.cumsum(sizes) + sizes, sizes)
+    entries: Array = np.arange(int(sizes.sum())) + np.repeat(ptr[rows] - np.cumsum(sizes) + sizes, sizes)
+    return entries
 
 
 def quotient_of(index: Array, order: Array, usable: Array, stays: Array, unknowns: int | None = None) -> Quotient:
