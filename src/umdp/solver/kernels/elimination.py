@@ -19,10 +19,9 @@ from umdp.solver.kernels.structs import (
     Block,
     ChainRows,
     Eliminated,
-    EliminationSpace,
+    Elimination,
     RowSpace,
     SystemRows,
-    Unknowns,
     position,
 )
 
@@ -168,16 +167,15 @@ def reaching(begin: int, n: int, rows: SystemRows, allowed: Array, choice: Array
 
 
 @kernel(forceinline=True, allocates=False)
-def terms(
-    block: Block, s: int, row: int, rows: SystemRows, space: RowSpace, x: Array, made: Eliminated, c: Array, top: float
-) -> None:
-    """Fill `space` with the differences of a row's targets to the state at position `s`, and what their rounding is relative to.
+def terms(block: Block, s: int, row: int, work: Elimination, c: Array, top: float) -> None:
+    """Write by what the targets of a row differ from the state at position `s`, and what the rounding of that is relative to.
 
-    `c` and `top` take the place of what the chain `made` collects, and of the value of its reference state.
+    `c` and `top` take the place of what the eliminated chain collects, and of the value of its reference state.
     Where the state is close to the reference (e below a half) differences are those of ``c - e top``, elsewhere
     those of the values themselves.
     """
-    entry_ptr, target, key, size_of, e, h = rows.entry_ptr, rows.target, space.key, space.size, made.e, made.h
+    entry_ptr, target, x, e, h = work.rows.entry_ptr, work.rows.target, work.found.x, work.made.e, work.made.h
+    key, size_of = work.space.row.key, work.space.row.size
     begin, n, ref = block.begin, block.n, block.ref
     near = e[s] < 0.5
     if near:
@@ -242,25 +240,16 @@ def best_response_apart(row: int, rows: SystemRows, space: RowSpace, nature_max:
 
 
 @kernel(allocates=False)
-def row_gains(
-    block: Block,
-    rows: SystemRows,
-    found: Unknowns,
-    made: Eliminated,
-    space: EliminationSpace,
-    nature_max: bool,
-    whole: bool,
-    noise: float,
-) -> bool:
+def row_gains(block: Block, work: Elimination, whole: bool, noise: float) -> bool:
     """Let nature answer on the rows taken (with `whole`, on all); return whether it changed its mind on a row taken.
 
     It does so for gains of more than `noise`, relative to the terms compared.
 
     `space.gains` receives what a step by the row gains over the state's own value, `space.sizes` what it is rounded relative to.
     """
+    rows, made, one, nature_max = work.rows, work.made, work.space.row, work.players.nature_max
     row_ptr, entry_ptr, slack, reward = rows.row_ptr, rows.entry_ptr, rows.slack, rows.reward
-    choice, prob, gain, size = found.row, found.prob, space.gains, space.sizes
-    one = space.row
+    choice, prob, gain, size = work.found.row, work.found.prob, work.space.gains, work.space.sizes
     key, size_of, probe = one.key, one.size, one.share
     begin, changed = block.begin, False
     for i in range(block.n):
@@ -273,7 +262,7 @@ def row_gains(
             lo, count = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
             if not whole and (slack[row] <= 0.0 or count == 1):
                 continue
-            terms(block, s, row, rows, one, found.x, made, made.c, made.value[0])
+            terms(block, s, row, work, made.c, made.value[0])
             new, scale = best_response(row, rows, one, nature_max)
             gain[row], size[row] = new, scale
             if row == taken:

@@ -20,6 +20,7 @@ from umdp.solver.kernels.singles import solve_singles
 from umdp.solver.kernels.structs import (
     Block,
     Eliminated,
+    Elimination,
     EliminationOptions,
     EliminationSpace,
     Players,
@@ -68,6 +69,7 @@ def solve_small(
     wanted = options.wanted
     tie = TIE if wanted == np.inf else min(TIE, 4e-6 * wanted)  # what is taken must still prove the bounds
     made = eliminated(space.matrix, space.vectors)
+    work = Elimination(rows, found, players, made, space, watch)
     single = SingleOptions(wanted, tie, np.inf, options.subnormal)
     k = first - 1
     while k + 1 < stop:
@@ -85,14 +87,14 @@ def solve_small(
                 k = solved - 1
                 continue
         error, _ = inherit(begin, begin + n, rows, rel)
-        ref = _start(begin, n, rows, found, players.nature_max, options, space)
+        ref = _start(begin, n, work, options)
         if ref < 0:
             counts[1] += 1
             for s in range(begin, begin + n):
                 x[s], rel[s] = 1.0, np.inf
             return k
         block = Block(begin, n, ref)
-        known, ref, factored, looked = _settle(block, rows, found, players, made, space, tie, counts, watch)
+        known, ref, factored, looked = _settle(block, work, tie, counts)
         block = Block(begin, n, ref)
         known = known and made.value[0] < np.inf
         if wanted == np.inf and known:  # no proof is asked for
@@ -102,8 +104,8 @@ def solve_small(
         proved = n < 0
         if known:
             most = max(wanted, LOOSE)
-            proved = _prove(block, rows, found, players, made, space, most, factored, looked, watch)
-        width = _write(block, found, made, space, known, proved, error)
+            proved = _prove(block, work, most, factored, looked)
+        width = _write(block, work, known, proved, error)
         if not (proved and width <= wanted):
             counts[1] += 1
             return k
@@ -111,19 +113,12 @@ def solve_small(
 
 
 @kernel(delegates=True)
-def _start(
-    begin: int,
-    n: int,
-    rows: SystemRows,
-    found: Unknowns,
-    nature_max: bool,
-    options: EliminationOptions,
-    space: EliminationSpace,
-) -> int:
+def _start(begin: int, n: int, work: Elimination, options: EliminationOptions) -> int:
     """Write a proper policy to start from, and a distribution of nature's inside its bounds; return the reference state.
 
     That is -1 where there is no such policy.
     """
+    rows, found, space = work.rows, work.found, work.space
     entry_ptr, lower, upper, x, prob = rows.entry_ptr, rows.lower, rows.upper, found.x, found.prob
     if not reaching(begin, n, rows, space.allowed, found.row, np.empty(n, np.bool_), options.warm):
         return -1
@@ -132,7 +127,7 @@ def _start(
         for i in range(n):
             if x[begin + i] > x[begin + ref]:
                 ref = i
-        answer(begin, begin + n, rows, space.row, x, space.tail, found.row, prob, nature_max)
+        answer(begin, begin + n, rows, space.row, x, space.tail, found.row, prob, work.players.nature_max)
         return ref
     for row in range(rows.row_ptr[begin], rows.row_ptr[begin + n]):
         room = 0.0
@@ -145,21 +140,12 @@ def _start(
 
 
 @kernel(allocates=False, delegates=True)
-def _settle(
-    block: Block,
-    rows: SystemRows,
-    found: Unknowns,
-    players: Players,
-    made: Eliminated,
-    space: EliminationSpace,
-    tie: float,
-    counts: Array,
-    watch: Array,
-) -> tuple[bool, int, bool, bool]:
+def _settle(block: Block, work: Elimination, tie: float, counts: Array) -> tuple[bool, int, bool, bool]:
     """Improve strategies in turn until nobody can; return whether they have a value, and the reference state by then.
 
     Then, whether `made` is the elimination of these strategies, and whether the gains are those of all rows at their values.
     """
+    rows, found, players, made, space = work.rows, work.found, work.players, work.made, work.space
     begin, n, ref = block.begin, block.n, block.ref
     choice, prob, agent_max = found.row, found.prob, players.agent_max
     chain = chain_of(rows, choice, prob)
@@ -172,7 +158,7 @@ def _settle(
         counts[0] += 1
         if turn % 16 == 15:
             noise = min(10.0 * noise, TIE)
-        known = evaluate(Block(begin, n, ref), chain, found.x, made, watch)
+        known = evaluate(Block(begin, n, ref), chain, found.x, made, work.watch)
         if not known and not saved:
             return known, ref, no, no
         if known and not chosen:  # the state of largest value is the reference from now on
@@ -189,7 +175,7 @@ def _settle(
                 choice[s] = space.other_row[s]
             for t in range(rows.entry_ptr[rows.row_ptr[begin]], rows.entry_ptr[rows.row_ptr[begin + n]]):
                 prob[t] = space.other_prob[t]
-            known = evaluate(Block(begin, n, ref), chain, found.x, made, watch)
+            known = evaluate(Block(begin, n, ref), chain, found.x, made, work.watch)
             if not known or (strict if done else noise >= COARSE):
                 return known, ref, yes, no
             if done:
@@ -197,7 +183,7 @@ def _settle(
             else:
                 noise = 100.0 * noise
         if joint and not done:
-            save(begin, n, rows, found, made, space)
+            save(begin, n, work)
             saved = yes
         changed = no
         for half in range(2):  # nature answers the policy first; then the agent looks at all rows
@@ -207,16 +193,16 @@ def _settle(
             if joint and not whole and not done:
                 continue  # who pull the same way look around together
             least = max(noise, 1e-14)
-            changed = row_gains(Block(begin, n, ref), rows, found, made, space, players.nature_max, whole, least)
+            changed = row_gains(Block(begin, n, ref), work, whole, least)
         if changed and (done or not joint):
             continue
         if done:
             return known, ref, yes, no
-        if _switch(begin, n, rows, choice, space, agent_max, changed, noise) or changed:
+        if _switch(begin, n, work, changed, noise) or changed:
             continue
         done, saved = yes, yes
-        save(begin, n, rows, found, made, space)
-        if not _take_first(Block(begin, n, ref), rows, choice, made, space, tie, TIE if strict else noise, strict):
+        save(begin, n, work)
+        if not _take_first(Block(begin, n, ref), work, tie, TIE if strict else noise, strict):
             return known, ref, yes, yes
     return known, ref, no, no
 
@@ -243,18 +229,10 @@ def _is_worse(n: int, made: Eliminated, agent_max: bool) -> bool:
 
 
 @kernel(allocates=False)
-def _switch(
-    begin: int,
-    n: int,
-    rows: SystemRows,
-    choice: Array,
-    space: EliminationSpace,
-    agent_max: bool,
-    answered: bool,
-    noise: float,
-) -> bool:
+def _switch(begin: int, n: int, work: Elimination, answered: bool, noise: float) -> bool:
     """Switch to rows that are better, strictly; return whether there are some. Nature may have `answered` at the same time."""
-    row_ptr, gains, sizes, changed = rows.row_ptr, space.gains, space.sizes, False
+    row_ptr, choice, agent_max = work.rows.row_ptr, work.found.row, work.players.agent_max
+    gains, sizes, changed = work.space.gains, work.space.sizes, False
     for i in range(begin, begin + n):
         best, best_row = 0.0, choice[i]
         if answered:
@@ -270,20 +248,12 @@ def _switch(
 
 
 @kernel
-def _take_first(
-    block: Block,
-    rows: SystemRows,
-    choice: Array,
-    made: Eliminated,
-    space: EliminationSpace,
-    tie: float,
-    noise: float,
-    strict: bool,
-) -> bool:
+def _take_first(block: Block, work: Elimination, tie: float, noise: float, strict: bool) -> bool:
     """Take the first of equally good rows, as long as an exit stays in reach; return whether those are other rows.
 
     With `strict` rows that differ by a share `tie` of the value are not as good.
     """
+    rows, choice, made, space = work.rows, work.found.row, work.made, work.space
     row_ptr, allowed, gains, sizes, changed = rows.row_ptr, space.allowed, space.gains, space.sizes, False
     begin, n = block.begin, block.n
     for i in range(n):
@@ -303,27 +273,16 @@ def _take_first(
 
 
 @kernel(delegates=True)
-def _prove(
-    block: Block,
-    rows: SystemRows,
-    found: Unknowns,
-    players: Players,
-    made: Eliminated,
-    space: EliminationSpace,
-    most: float,
-    factored: bool,
-    looked: bool,
-    watch: Array,
-) -> bool:
+def _prove(block: Block, work: Elimination, most: float, factored: bool, looked: bool) -> bool:
     """Widen the values by a little, and by more where that does not pass; return whether both sides did in the end.
 
     `most`, `factored` and `looked` are those of `Widening`.
     """
-    load = np.zeros(block.n)
+    load, row_ptr, row_of, space = np.zeros(block.n), work.rows.row_ptr, work.found.row, work.space
     for i in range(block.n):
         s = position(i, block.ref)
-        for row in range(rows.row_ptr[block.begin + i], rows.row_ptr[block.begin + i + 1]):
-            if row == found.row[block.begin + i] or abs(space.gains[row]) <= 1e-6 * space.sizes[row]:
+        for row in range(row_ptr[block.begin + i], row_ptr[block.begin + i + 1]):
+            if row == row_of[block.begin + i] or abs(space.gains[row]) <= 1e-6 * space.sizes[row]:
                 load[s] = max(load[s], space.sizes[row])
     kappa = 2.0**-46
     above, below = False, False
@@ -334,7 +293,7 @@ def _prove(
         if (above and up) or (below and not up):
             continue
         now = Widening(up, kappa, most, factored, looked and factored)
-        passed, factored = widen(block, rows, found, made, space, players, load, now, watch)
+        passed, factored = widen(block, work, load, now)
         above, below = above or (up and passed), below or (passed and not up)
         if above and below:
             break
@@ -342,11 +301,9 @@ def _prove(
 
 
 @kernel(allocates=False)
-def _write(
-    block: Block, found: Unknowns, made: Eliminated, space: EliminationSpace, known: bool, proved: bool, error: float
-) -> float:
+def _write(block: Block, work: Elimination, known: bool, proved: bool, error: float) -> float:
     """Write the middle of proved bounds and its relative error, that of the exits included; return the largest, exits aside."""
-    x, rel, low, high, widest = found.x, found.rel, space.low, space.high, 0.0
+    x, rel, low, high, widest = work.found.x, work.found.rel, work.space.low, work.space.high, 0.0
     more = error + 16.0 * EPS if error > 0.0 else 0.0
     for i in range(block.n):
         s = block.begin + i
@@ -358,6 +315,6 @@ def _write(
                 high[part, s] *= 1.0 + more
             widest = max(widest, own)
         else:  # not proved, but a place to start from for others
-            value = made.value[position(i, block.ref)]
+            value = work.made.value[position(i, block.ref)]
             x[s], rel[s] = (value if known and value < np.inf else 1.0), np.inf
     return widest

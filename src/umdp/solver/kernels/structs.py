@@ -17,6 +17,7 @@ __all__ = [
     "ChainRows",
     "ChoiceRows",
     "Eliminated",
+    "Elimination",
     "EliminationOptions",
     "EliminationSpace",
     "Players",
@@ -28,6 +29,7 @@ __all__ = [
     "Steps",
     "SweepOptions",
     "SweepSpace",
+    "Sweeping",
     "SystemRows",
     "Unknowns",
     "chain_of",
@@ -272,6 +274,16 @@ class SweepSpace(NamedTuple):
     watch: Array
 
 
+class Sweeping(NamedTuple):
+    """What sweeps work on: the system, what is found of its unknowns, which way the players pull, how, and work space."""
+
+    rows: SystemRows
+    found: Unknowns
+    players: Players
+    options: SweepOptions
+    space: SweepSpace
+
+
 class EliminationOptions(NamedTuple):
     """How components are solved by elimination.
 
@@ -352,6 +364,25 @@ class Eliminated(NamedTuple):
     again: Array
     part: Array
     other: Array
+
+
+class Elimination(NamedTuple):
+    """What elimination works on.
+
+    Attributes
+    ----------
+    rows, found, players : the system, what is found of its unknowns, and which way the players pull
+    made : the chain of the component at hand, eliminated
+    space : work space
+    watch : the flag of a clock
+    """
+
+    rows: SystemRows
+    found: Unknowns
+    players: Players
+    made: Eliminated
+    space: EliminationSpace
+    watch: Array
 
 
 @kernel(inline="always")

@@ -12,20 +12,17 @@ from umdp.solver.kernels.clock import is_up
 from umdp.solver.kernels.rounding import around, compose
 from umdp.solver.kernels.singles import solve_singles
 from umdp.solver.kernels.structs import (
-    Players,
     SingleOptions,
-    SweepOptions,
-    SweepSpace,
+    Sweeping,
     SystemRows,
-    Unknowns,
     chain_of,
     inherit,
     read,
 )
-from umdp.solver.kernels.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, enclose, follow, reach, sweep
+from umdp.solver.kernels.sweeps import ENCLOSE, GIVE_UP, GO_ON, TRIES, assess, enclose, follow, reach, sweep
 from umdp.solver.kernels.two_part import answer
 
-__all__ = ["FOLLOW", "GOAL", "MARGIN", "iterate_values", "keep", "longest", "set_out"]
+__all__ = ["GOAL", "MARGIN", "iterate_values", "keep", "longest", "set_out", "settle_once"]
 
 Array = NDArray[Any]
 START, FOLLOW = 32, 4  # sweeps over the rows given, to begin with; over the rows taken, between sweeps over all
@@ -57,22 +54,14 @@ def longest(rows: SystemRows) -> int:
 
 
 @kernel(allocates=False)
-def iterate_values(
-    first: int,
-    stop: int,
-    most: int,
-    rows: SystemRows,
-    found: Unknowns,
-    players: Players,
-    options: SweepOptions,
-    space: SweepSpace,
-) -> int:
+def iterate_values(first: int, stop: int, most: int, work: Sweeping) -> int:
     """Solve the components `first` to `stop`, in order; return the index of the first that needs something else.
 
     That is one with more than `most` states, or whose values do not settle in time, or any once time is up.
     """
+    rows, found, space = work.rows, work.found, work.space
     comp_ptr, row_ptr, slack = rows.comp_ptr, rows.row_ptr, rows.slack
-    above, below, wanted, ceiling = space.above, space.below, options.wanted, options.ceiling
+    above, below, wanted, ceiling = space.above, space.below, work.options.wanted, work.options.ceiling
     single = SingleOptions(wanted, 0.0, ceiling, first < 0)
     k = first
     while k < stop:
@@ -80,7 +69,7 @@ def iterate_values(
         if end - begin > most:
             return k
         if end - begin == 1:
-            solved = solve_singles(k, stop, rows, space.row, found, players, single)
+            solved = solve_singles(k, stop, rows, space.row, found, work.players, single)
             if solved > k:
                 k = solved
                 continue
@@ -89,100 +78,88 @@ def iterate_values(
         if rows.order.size > 0:
             for row in range(row_ptr[begin], row_ptr[end]):
                 free = free or slack[row] > 0.0
-        set_out(begin, end, rows, found, players, options, space, free)
-        if not _settle(begin, end, rows, found, players, wanted, space, free, loops):
+        set_out(begin, end, work, free)
+        if not _settle(begin, end, work, free, loops):
             return k
         keep(begin, end, below[begin:end], above[begin:end], ceiling, inherited, found.x, found.rel)
-        if free:
-            answer(begin, end, rows, space.row, found.x, space.tail, found.row, found.prob, players.nature_max)
+        _answer(begin, end, work, free)
         k += 1
     return stop
 
 
 @kernel(allocates=False)
-def set_out(
-    begin: int,
-    end: int,
-    rows: SystemRows,
-    found: Unknowns,
-    players: Players,
-    options: SweepOptions,
-    space: SweepSpace,
-    free: bool,
-) -> None:
+def _answer(begin: int, end: int, work: Sweeping, free: bool) -> None:
+    """Write nature's best distributions against the values, where it is `free` to choose."""
+    found, space = work.found, work.space
+    if free:
+        answer(begin, end, work.rows, space.row, found.x, space.tail, found.row, found.prob, work.players.nature_max)
+
+
+@kernel(allocates=False)
+def set_out(begin: int, end: int, work: Sweeping, free: bool) -> None:
     """Look for rows and values to start from."""
-    above, x, plain = space.above, found.x, rows.order.size == 0
-    if options.heads_out:
+    rows, found, above = work.rows, work.found, work.space.above
+    if work.options.heads_out:
         # From below, staying looks cheap for long. Start from rows that lead to small numbers, where the exits are.
         most_paid = 0.0
         for row in range(rows.row_ptr[begin], rows.row_ptr[end]):
             most_paid = max(most_paid, rows.reward[row])
-        read(begin, end, rows, x, above)
+        read(begin, end, rows, found.x, above)
         for s in range(begin, end):
             above[s] = (1.0 + most_paid) * (s - begin + 1.0)
-        sweep(begin, end, rows, space.row, above, found.row, players)
-    if options.proper:
+        sweep(begin, end, rows, work.space.row, above, found.row, work.players)
+    if work.options.proper:
         chain = chain_of(rows, found.row, found.prob)
         for _ in range(START // 8):
-            if free:
-                answer(begin, end, rows, space.row, x, space.tail, found.row, found.prob, players.nature_max)
-            if follow(begin, end, 8, chain, x, above, plain, 0.0) < 1e-2:
+            _answer(begin, end, work, free)
+            if follow(begin, end, 8, chain, found.x, above, rows.order.size == 0, 0.0) < 1e-2:
                 break
 
 
+@kernel(allocates=False)
+def settle_once(begin: int, end: int, work: Sweeping, pace: Array, free: bool, loops: bool) -> tuple[int, float]:
+    """Sweep a component once, and then its strategies alone if it goes on; return what to do next, and the change.
+
+    `pace` is as in `assess`.
+    """
+    rows, found = work.rows, work.found
+    change, switched = sweep(begin, end, rows, work.space.row, found.x, found.row, work.players)
+    pace[4] += 1.0
+    verdict = assess(pace, change, switched, end - begin) if loops else ENCLOSE
+    if verdict == GO_ON:
+        steps = FOLLOW if pace[1] < np.inf and pace[4] > 1.0 else 0
+        if steps > 0:
+            _answer(begin, end, work, free)
+            chain, far = chain_of(rows, found.row, found.prob), reach(change, switched, end - begin)
+            follow(begin, end, steps, chain, found.x, work.space.above, rows.order.size == 0, far)
+        pace[3] = 1.0 + steps
+        pace[4] += steps
+    return verdict, change
+
+
 @kernel
-def _settle(
-    begin: int,
-    end: int,
-    rows: SystemRows,
-    found: Unknowns,
-    players: Players,
-    wanted: float,
-    space: SweepSpace,
-    free: bool,
-    loops: bool,
-) -> bool:
+def _settle(begin: int, end: int, work: Sweeping, free: bool, loops: bool) -> bool:
     """Sweep a component until its values settle, then bounds; return whether these prove themselves and are narrow enough."""
-    x, row, n, plain = found.x, found.row, end - begin, rows.order.size == 0
-    chain = chain_of(rows, row, found.prob)
-    pace = np.array([GOAL * wanted, np.inf, 1.0, 1.0, 0.0])
+    pace = np.array([GOAL * work.options.wanted, np.inf, 1.0, 1.0, 0.0])
     chances, done = 3, False
-    while not done and chances > 0 and not is_up(space.watch):
-        change, switched = sweep(begin, end, rows, space.row, x, row, players)
-        pace[4] += 1.0
-        verdict = assess(pace, change, switched, n) if loops else ENCLOSE
+    while not done and chances > 0 and not is_up(work.space.watch):
+        verdict, _ = settle_once(begin, end, work, pace, free, loops)
         if verdict == GIVE_UP:
             break
         if verdict == ENCLOSE:
             chances -= 1
-            done = _surround(begin, end, rows, found, players, wanted, space, pace)
+            done = _surround(begin, end, work, pace)
             pace[0] /= 8.0
             pace[3] = 1.0
-            continue
-        steps = FOLLOW if pace[1] < np.inf and pace[4] > 1.0 else 0
-        if steps > 0:
-            if free:
-                answer(begin, end, rows, space.row, x, space.tail, row, found.prob, players.nature_max)
-            follow(begin, end, steps, chain, x, space.above, plain, reach(change, switched, n))
-        pace[3] = 1.0 + steps
-        pace[4] += steps
     if loops:
-        space.counts[0] += int(pace[4])
+        work.space.counts[0] += int(pace[4])
     return done
 
 
 @kernel(allocates=False)
-def _surround(
-    begin: int,
-    end: int,
-    rows: SystemRows,
-    found: Unknowns,
-    players: Players,
-    wanted: float,
-    space: SweepSpace,
-    pace: Array,
-) -> bool:
+def _surround(begin: int, end: int, work: Sweeping, pace: Array) -> bool:
     """Sweep bounds a little above and below the values; return whether both prove themselves in time, and are narrow enough."""
+    rows, found, players, space, wanted = work.rows, work.found, work.players, work.space, work.options.wanted
     x, above, below, proof = found.x, space.above, space.below, space.proof
     for from_above in (True, False):
         bound = above if from_above else below

@@ -13,10 +13,7 @@ from umdp.solver.kernels.rounding import EPS, LEAST, row_error, share_error, und
 from umdp.solver.kernels.structs import (
     Block,
     Eliminated,
-    EliminationSpace,
-    Players,
-    SystemRows,
-    Unknowns,
+    Elimination,
     chain_of,
     position,
 )
@@ -46,17 +43,7 @@ class Widening(NamedTuple):
 
 
 @kernel(allocates=False, delegates=True)
-def widen(
-    block: Block,
-    rows: SystemRows,
-    found: Unknowns,
-    made: Eliminated,
-    space: EliminationSpace,
-    players: Players,
-    load: Array,
-    how: Widening,
-    watch: Array,
-) -> tuple[bool, bool]:
+def widen(block: Block, work: Elimination, load: Array, how: Widening) -> tuple[bool, bool]:
     """Widen the values by `kappa` times the accumulated `load` and check that they are inductive; `low` or `high` receives them.
 
     Its second and third row are the same in two parts, the value of the reference state and the difference to it.
@@ -68,6 +55,7 @@ def widen(
     again. What is returned has passed, rounding included, for every row that matters: the policy's own where one is enough, with
     the distribution it was evaluated with if both players pull the same way (that pair is known to be proper); otherwise all.
     """
+    rows, found, made, space = work.rows, work.found, work.made, work.space
     entry_ptr, row_ptr, target, x = rows.entry_ptr, rows.row_ptr, rows.target, found.x
     begin, n, kappa, factored = block.begin, block.n, how.kappa, how.factored
     sign = 1.0 if how.from_above else -1.0
@@ -84,7 +72,7 @@ def widen(
     for attempt in range(24):
         if attempt > 0 or not factored:
             factored = attempt == 0
-            if not evaluate(block, chain, x, made, watch):
+            if not evaluate(block, chain, x, made, work.watch):
                 return False, False
         shift = kappa * evaluate_again(n, made, load)
         top = top_value[0] + sign * shift
@@ -99,7 +87,7 @@ def widen(
                 most, bulk = max(most, part[s]), max(bulk, abs(c[s]))
             margin = 2.0 * (kappa * most + shift) * (1.0 + 1e-9)
             bulk = 8.0 * (bulk + kappa * most + top_value[0] + shift)
-        passed, moved = _check(block, rows, found, made, space, players, how.from_above, top, margin, bulk)
+        passed, moved = _check(block, work, how.from_above, top, margin, bulk)
         if passed:
             _write(block, made, top, sign, space.high if how.from_above else space.low)
             return True, factored
@@ -110,16 +98,7 @@ def widen(
 
 @kernel(allocates=False)
 def _check(
-    block: Block,
-    rows: SystemRows,
-    found: Unknowns,
-    made: Eliminated,
-    space: EliminationSpace,
-    players: Players,
-    from_above: bool,
-    top: float,
-    margin: float,
-    bulk: float,
+    block: Block, work: Elimination, from_above: bool, top: float, margin: float, bulk: float
 ) -> tuple[bool, bool]:
     """Return whether widened values are inductive, and whether rows that fail are others than those they were widened for.
 
@@ -127,10 +106,10 @@ def _check(
     what nature gains by a step changes by at most twice what a value moves, which is `margin`, infinite where gains are unknown;
     values are of the size `bulk`.
     """
+    rows, players, space, one = work.rows, work.players, work.space, work.space.row
     row_ptr, entry_ptr, slack, reward = rows.row_ptr, rows.entry_ptr, rows.slack, rows.reward
-    choice, prob, other_row, other_prob = found.row, found.prob, space.other_row, space.other_prob
-    gains, shifted = space.gains, made.other
-    one = space.row
+    choice, prob, other_row, other_prob = work.found.row, work.found.prob, space.other_row, space.other_prob
+    gains, shifted = space.gains, work.made.other
     key, size_of, probe = one.key, one.size, one.share
     one_is_enough = players.agent_max != from_above
     sign = 1.0 if from_above else -1.0
@@ -146,7 +125,7 @@ def _check(
             blur = 8.0 * row_error(size) * (bulk + abs(reward[row])) + 1e-290
             if sign * gains[row] + margin + blur < 0.0:
                 continue
-            terms(block, s, row, rows, one, found.x, made, shifted, top)
+            terms(block, s, row, work, shifted, top)
             whole = 0.0
             for k in range(size):
                 if size_of[k] > 0.0:
@@ -196,8 +175,9 @@ def _write(block: Block, made: Eliminated, top: float, sign: float, bound: Array
 
 
 @kernel(allocates=False)
-def save(begin: int, n: int, rows: SystemRows, found: Unknowns, made: Eliminated, space: EliminationSpace) -> None:
+def save(begin: int, n: int, work: Elimination) -> None:
     """Keep strategies and their values, to go back to."""
+    rows, found, made, space = work.rows, work.found, work.made, work.space
     for i in range(n):
         space.other_row[begin + i] = found.row[begin + i]
         made.other[i] = made.value[i]

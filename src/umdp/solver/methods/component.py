@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.kernels import sweeps, two_part
-from umdp.solver.kernels.structs import chain_of, read, row_space
+from umdp.solver.kernels.structs import read, row_space
 from umdp.solver.kernels.value_iteration import MARGIN
 from umdp.solver.methods.workspace import Bounds, Workspace
 from umdp.solver.threads import at_once, ranges
@@ -65,11 +65,6 @@ class Component:
         self.options.statistics.iterations += 1
         change, switched = self._sweep(sweeps.sweep, x, row, self.players)
         return float(change), int(switched)
-
-    def follow(self, x: Array, row: Array, prob: Array, times: int, *, extrapolate: float = 0.0) -> float:
-        """Update the values as the rows taken and nature's `prob` would; return the last largest relative change."""
-        chain, step, plain = chain_of(self.problem.rows, row, prob), self.workspace.above, self.problem.plain
-        return float(sweeps.follow(self.begin, self.end, times, chain, x, step, plain, extrapolate))
 
     def surround(self, wanted: float, bounds: Bounds, tries: int) -> bool:
         """Sweep bounds a little above and below the values until both prove themselves; whether they do in time."""

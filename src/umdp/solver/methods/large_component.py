@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.structs import SweepOptions, chain_of
-from umdp.solver.kernels.sweeps import ENCLOSE, GIVE_UP, TRIES, assess, reach
-from umdp.solver.kernels.value_iteration import FOLLOW, GOAL, keep, set_out
+from umdp.solver.kernels.structs import chain_of
+from umdp.solver.kernels.sweeps import ENCLOSE, GIVE_UP, TRIES
+from umdp.solver.kernels.value_iteration import GOAL, keep, set_out, settle_once
 from umdp.solver.methods.component import Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.newton import newton, prove
@@ -92,37 +92,23 @@ def _iterate_values(component: Component, wanted: float, bounds: Bounds, *, cold
 
     If `cold`, nothing is known of the values.
     """
-    workspace, n = component.workspace, component.end - component.begin
-    x, row = workspace.x, workspace.row
-    free = component.has_freedom
-    if cold:
-        how = SweepOptions(workspace.safe is not None, workspace.heads_out, wanted, workspace.ceiling)
-        rows, space = component.problem.rows, workspace.sweep_space
-        set_out(component.begin, component.end, rows, workspace.found, workspace.players, how, space, free)
-        component.options.statistics.iterations += workspace.heads_out
+    free, options = component.has_freedom, component.options
+    span, work = (component.begin, component.end), component.workspace.sweeping(cold=cold)
+    set_out(*span, work, free)
+    options.statistics.iterations += work.options.heads_out
     pace = np.array([GOAL * wanted, np.inf, 1.0, 1.0, 0.0])
     chances = 3
-    while not component.options.statistics.stopped:
-        change, switched = component.sweep(x, row)
-        pace[4] += 1
-        verdict = assess(pace, change, switched, n)
+    while chances > 0 and not options.statistics.stopped:
+        verdict, change = settle_once(*span, work, pace, free, True)
+        options.statistics.iterations += 1
         if verdict == GIVE_UP:
             return False
         if verdict == ENCLOSE:
             if component.surround(wanted, bounds, TRIES):
                 return True
             chances -= 1
-            if chances == 0:
-                return False
             pace[0] /= 8
             pace[3] = 1
-            continue
-        steps = FOLLOW if pace[4] > 1 else 0
-        if steps:
-            if free:
-                component.answer(x, workspace.tail, row, workspace.prob)
-            component.follow(x, row, workspace.prob, steps, extrapolate=reach(change, switched, n))
-        pace[3] = 1 + steps
-        pace[4] += steps
-        component.options.tell("value iteration", change)
+        else:
+            options.tell("value iteration", change)
     return False

@@ -16,6 +16,7 @@ from umdp.solver.kernels.structs import (
     EliminationOptions,
     EliminationSpace,
     Players,
+    Sweeping,
     SweepOptions,
     SweepSpace,
     Unknowns,
@@ -143,11 +144,12 @@ class Workspace:
             found.append(np.where(rest == 0.0, base, np.nextafter(base + rest, sign * np.inf)))
         return found[0], found[1]
 
-    @cached_property
-    def sweep_space(self) -> SweepSpace:
-        """Work space of sweeps."""
+    def sweeping(self, *, cold: bool) -> Sweeping:
+        """Return what sweeps work on; if `cold`, nothing is known of the values."""
         one, clock = row_space(self.problem.widest), self.options.watch.flag
-        return SweepSpace(one, self.above, self.below, self.tail, self.proof, self.counts, clock)
+        how = SweepOptions(self.safe is not None and cold, self.heads_out and cold, self.wanted, self.ceiling)
+        space = SweepSpace(one, self.above, self.below, self.tail, self.proof, self.counts, clock)
+        return Sweeping(self.problem.rows, self.found, self.players, how, space)
 
     @cached_property
     def _space(self) -> EliminationSpace:
@@ -220,11 +222,7 @@ class Workspace:
 
     def iterate_values(self, first: int, stop: int, most: int) -> int:
         """Solve the components `first` to `stop` by sweeps; return the first that is larger than `most` or does not settle."""
-        cold = self.past is None
-        how = SweepOptions(self.safe is not None and cold, self.heads_out and cold, self.wanted, self.ceiling)
-        return int(
-            iterate_values(first, stop, most, self.problem.rows, self.found, self.players, how, self.sweep_space)
-        )
+        return int(iterate_values(first, stop, most, self.sweeping(cold=self.past is None)))
 
     @cached_property
     def wanted(self) -> float:
