@@ -15,7 +15,7 @@ import numpy as np
 from bench.families import FAMILIES, build
 from bench.machine import copy_bandwidth
 from umdp import Spec
-from umdp.solver.kernels.structs import Players, row_space
+from umdp.solver.kernels.structs import Players, Section, row_space
 from umdp.solver.kernels.sweeps import sweep
 from umdp.solver.objective import players
 from umdp.solver.reduction.layout import lay_out, plan_of
@@ -34,13 +34,12 @@ def measure(family: str, size: int, kind: str) -> tuple[int, float, float]:
     arrays = p.rows._replace(comp_ptr=p.rows.row_ptr[:0], upper=p.rows.upper[: 0 if p.plain else None])
     read = sum(array.nbytes for array in arrays)
     x, choice = np.zeros(p.n + 2), np.array(p.rows.row_ptr[:-1])
-    space = row_space(p.widest)
-    pull = Players(task.agent_max, task.nature_max)
+    whole = Section(0, p.n, p.rows, row_space(p.widest), Players(task.agent_max, task.nature_max))
     x[p.n :] = p.exits
     best = np.inf
     for _ in range(12):
         begun = time.perf_counter()
-        sweep(0, p.n, p.rows, space, x, choice, pull)
+        sweep(whole, x, choice)
         best = min(best, time.perf_counter() - begun)
     return p.rows.target.size, read + x.nbytes + choice.nbytes, best
 

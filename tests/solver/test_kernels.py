@@ -16,7 +16,7 @@ from thoroughness import examples
 from umdp.solver.graph.decided import Shape
 from umdp.solver.kernels import sweeps, two_part
 from umdp.solver.kernels.best_response import fill, respond, sort_row
-from umdp.solver.kernels.structs import Players, SystemRows, chain_of, row_space
+from umdp.solver.kernels.structs import Players, Section, SystemRows, chain_of, row_space
 from umdp.solver.methods.backward_induction import induct
 from umdp.solver.reduction.problem import Problem
 
@@ -35,11 +35,14 @@ def filled(row: Row, order: np.ndarray) -> np.ndarray:
     return probe
 
 
+def whole(problem: Problem, agent_max: bool, nature_max: bool) -> Section:
+    """Return all unknowns of a problem, as kernels take them."""
+    return Section(0, problem.n, problem.rows, row_space(problem.widest), Players(agent_max, nature_max))
+
+
 def sweep(problem: Problem, x: np.ndarray, agent_max: bool, nature_max: bool) -> tuple[np.ndarray, np.ndarray, float]:
     new, choice = x.copy(), np.array(problem.rows.row_ptr[:-1])
-    change, switched = sweeps.sweep(
-        0, problem.n, problem.rows, row_space(problem.widest), new, choice, Players(agent_max, nature_max)
-    )
+    change, switched = sweeps.sweep(whole(problem, agent_max, nature_max), new, choice)
     assert switched == np.count_nonzero(choice != problem.rows.row_ptr[:-1])
     return new, choice, change
 
@@ -47,9 +50,7 @@ def sweep(problem: Problem, x: np.ndarray, agent_max: bool, nature_max: bool) ->
 def enclose(
     problem: Problem, x: np.ndarray, choice: np.ndarray, agent_max: bool, nature_max: bool, from_above: bool
 ) -> int:
-    return sweeps.enclose(
-        0, problem.n, problem.rows, row_space(problem.widest), x, choice, Players(agent_max, nature_max), from_above
-    )
+    return sweeps.enclose(whole(problem, agent_max, nature_max), x, choice, from_above)
 
 
 def one_row(row: Row) -> Problem:
@@ -75,10 +76,7 @@ def one_row(row: Row) -> Problem:
 
 def bad_states(problem: Problem, x: np.ndarray, agent_max: bool, nature_max: bool, from_above: bool) -> int:
     choice = np.array(problem.rows.row_ptr[:-1])
-    return two_part.certify(
-        0, problem.n, problem.rows, row_space(problem.widest), x, np.zeros_like(x), choice, Players(agent_max, nature_max),
-        from_above,
-    )  # fmt: skip
+    return two_part.certify(whole(problem, agent_max, nature_max), x, np.zeros_like(x), choice, from_above)
 
 
 # -- one row -------------------------------------------------------------------------------------------------
@@ -431,5 +429,5 @@ def test_a_row_that_gives_no_number_proves_nothing() -> None:
         np.array([0, 1]), np.array([0, 2]), np.array([0, 1, 2]), np.array([1, 2], dtype=np.int32), bounds, bounds, np.zeros(2),
         np.zeros(2), np.empty(0, np.int32),
     )  # fmt: skip
-    moved = sweeps.enclose(0, 1, rows, row_space(2), x, np.zeros(1, np.int64), Players(True, True), True)
+    moved = sweeps.enclose(Section(0, 1, rows, row_space(2), Players(True, True)), x, np.zeros(1, np.int64), True)
     assert moved == 1

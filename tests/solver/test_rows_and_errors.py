@@ -18,7 +18,7 @@ from solver.random_arrays import fractions
 from umdp import Graph, IntervalMDP, Rewards, solve
 from umdp.solver.graph.decided import Edges, Shape, decide
 from umdp.solver.kernels import sweeps
-from umdp.solver.kernels.structs import Players, SystemRows, chain_of, row_space
+from umdp.solver.kernels.structs import Players, Section, SystemRows, chain_of, row_space
 from umdp.solver.methods import by_component as unbounded
 from umdp.solver.methods import large_component as large
 from umdp.solver.methods import newton
@@ -94,15 +94,14 @@ def test_enclosed_values_are_inductive_where_nature_has_no_choice(
         rng = np.random.default_rng([seed, int(rewards)])
         problem = plain_problem(rng, rewards=rewards)
         assert problem.plain
-        fixed = (0, problem.n, problem.rows, row_space(problem.widest))
-        players = Players(agent_max, True)
+        whole = Section(0, problem.n, problem.rows, row_space(problem.widest), Players(agent_max, True))
         x, choice = np.zeros(problem.n + 2), np.array(problem.rows.row_ptr[:-1])
         x[problem.n :] = problem.exits
         for _ in range(400):  # to the last digit, where only the rounding is left
-            sweeps.sweep(*fixed, x, choice, players)
+            sweeps.sweep(whole, x, choice)
         x[: problem.n] *= 1 + (1e-13 if from_above else -1e-13)
         for _ in range(200):
-            if sweeps.enclose(*fixed, x, choice, players, from_above) == 0:
+            if sweeps.enclose(whole, x, choice, from_above) == 0:
                 break
         else:
             continue

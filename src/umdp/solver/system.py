@@ -20,7 +20,15 @@ from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.confirm.witness import trap_levels
 from umdp.solver.judge.question import JudgedObjective, ModelRows, TwoPart, answer_of, case_of, plausible, plausible_end
 from umdp.solver.kernels.rounding import ends
-from umdp.solver.kernels.structs import ChoiceRows, EliminationSpace, Players, Quotient, SystemRows, row_space
+from umdp.solver.kernels.structs import (
+    ChoiceRows,
+    EliminationSpace,
+    Players,
+    Quotient,
+    SystemRows,
+    eliminated,
+    row_space,
+)
 from umdp.solver.methods.method import METHODS
 from umdp.solver.reduction.layout import lay_out, plan_of
 from umdp.solver.request import Request, SolveOptions
@@ -207,7 +215,7 @@ class CachedSystem:
         )  # fmt: skip
         size, widest = self.largest, int(widths.max(initial=1))
         space = EliminationSpace(
-            np.empty((size, size)), np.empty((11, size)), row_space(widest), np.zeros(n + 2), np.ones(rows, np.bool_),
+            eliminated(size), row_space(widest), np.zeros(n + 2), np.ones(rows, np.bool_),
             np.zeros(rows), np.zeros(rows), np.zeros((3, n + 2)), np.zeros((3, n + 2)), np.zeros(n, np.int64),
             np.empty(entries),
         )  # fmt: skip

@@ -33,7 +33,6 @@ from umdp.solver.kernels.structs import (
     SystemRows,
     Unknowns,
     chain_of,
-    eliminated,
 )
 
 __all__ = [
@@ -167,7 +166,7 @@ def resolve(
     )  # literals would have it compiled once more
     options = EliminationOptions(start.size > 0, before.size > 0, subnormal, wanted)
     unknowns, never = Unknowns(x, rel, row, prob), np.zeros(2, np.int64)
-    largest = kept.space.matrix.shape[0]
+    largest = kept.space.made.value.size
     solved = solve_small(first, stop, largest, rows, unknowns, players, options, kept.space, counts, never)
     if solved < stop:
         return False
@@ -330,7 +329,7 @@ def evaluate_policy(index: int, kept: CachedArrays, choice: Array) -> float:
     """
     rows, exits, origin, choice_state = kept.rows, kept.exits, kept.origin, kept.choice_state
     comp_ptr, row_ptr, entry_ptr, target, prob = rows.comp_ptr, rows.row_ptr, rows.entry_ptr, rows.target, rows.lower
-    n, reward, made = row_ptr.size - 1, rows.reward, eliminated(kept.space.matrix, kept.space.vectors)
+    n, reward, made = row_ptr.size - 1, rows.reward, kept.space.made
     row, x, never = np.empty(n, np.int64), np.empty(n + 2), np.zeros(2, np.int64)
     x[n], x[n + 1] = exits[0], exits[1]
     for q in range(n):

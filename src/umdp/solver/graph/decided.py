@@ -163,9 +163,7 @@ class Edges:
 
     def staying(self, inside: Mask) -> Array:
         """Return the first choice of every state of `inside` all of whose successors lie there, -1 where there is none."""
-        from umdp.solver.kernels.graph_search import first_staying
-
-        return first_staying(self.graph.state_ptr, self.graph.choice_ptr, self.graph.successor, inside)
+        return self.first_choice(self.within(inside) & inside[self.graph.choice_state])
 
     def first_choice(self, among: Mask) -> Array:
         """Return the first choice of every state that is in `among` (C,), -1 where there is none."""

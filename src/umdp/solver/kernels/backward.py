@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,97 @@ from umdp.kernel import kernel
 from umdp.solver.kernels.best_response import fill, hand_out, sort_row
 from umdp.solver.kernels.clock import is_up
 from umdp.solver.kernels.rounding import EPS, LEAST, MOST, excess, row_error, underflow
-from umdp.solver.kernels.structs import Players, RowSpace, StepOptions, StepRows, Steps
+from umdp.solver.kernels.structs import Players, RowSpace
 
-__all__ = ["difference", "normal_rows", "step_back", "steps_back"]
+__all__ = [
+    "DifferenceOptions",
+    "StepOptions",
+    "StepRows",
+    "Steps",
+    "difference",
+    "normal_rows",
+    "step_back",
+    "steps_back",
+]
 
 Array = NDArray[Any]
+
+
+class StepRows(NamedTuple):
+    """The choices of a model as rows of a step backwards.
+
+    Attributes
+    ----------
+    state_ptr, choice_ptr, successor : (S+1,), (C+1,), (T,)
+    lower, upper : (T,) bounds
+    slack : (C,) what lower bounds leave to hand out, at most 0 where nature has no choice
+    reward, paid : (C,) and (T,), or empty; what choices and transitions earn
+    order : (T,) the entries of each row in the order in which nature served them last
+    """
+
+    state_ptr: Array
+    choice_ptr: Array
+    successor: Array
+    lower: Array
+    upper: Array
+    slack: Array
+    reward: Array
+    paid: Array
+    order: Array
+
+
+class StepOptions(NamedTuple):
+    """How a step backwards is made.
+
+    Attributes
+    ----------
+    frozen : (S,) the states that keep their value
+    weight : (C,) a policy to evaluate, or empty
+    players : which way they pull
+    tie : a relative difference between choices that does not count
+    """
+
+    frozen: Array
+    weight: Array
+    players: Players
+    tie: float
+
+
+class Steps(NamedTuple):
+    """What a step backwards changes.
+
+    Attributes
+    ----------
+    change : (S,) computed change of every value
+    error : (S,) by how much each may be off
+    choice : (S,) the choices taken
+    prob : (T,) nature's answer on the choices taken
+    """
+
+    change: Array
+    error: Array
+    choice: Array
+    prob: Array
+
+
+class DifferenceOptions(NamedTuple):
+    """How the difference that a step makes is worked out, with rewards of any sign.
+
+    Attributes
+    ----------
+    active, usable : (S,) and (C,) the states to look at, the choices there are
+    weight : (C,) a policy to evaluate, or empty
+    size : (C,) what the rounding of rewards is relative to, or empty
+    discount : what the value after a step counts
+    players : which way they pull
+    """
+
+    active: Array
+    usable: Array
+    weight: Array
+    size: Array
+    discount: float
+    players: Players
 
 
 @kernel(forceinline=True, allocates=False)
@@ -166,21 +252,15 @@ def normal_rows(ptr: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
 
 @kernel(forceinline=True, allocates=False)
 def row_gain(
-    c: int,
-    own: float,
-    rows: StepRows,
-    size_of_reward: Array,
-    discount: float,
-    space: RowSpace,
-    nature_max: bool,
-    x: Array,
+    c: int, own: float, rows: StepRows, options: DifferenceOptions, space: RowSpace, x: Array
 ) -> tuple[float, float]:
     """Return what a choice gains over the value `own` of its state, and by how much that may be off.
 
     Nature's answer is left in `space`.
     """
     successor, slack, reward, paid = rows.successor, rows.slack, rows.reward, rows.paid
-    key, probe, rest = space.key, space.share, (1.0 - discount) * own
+    discount, key, probe = options.discount, space.key, space.share
+    rest = (1.0 - discount) * own
     lo = rows.choice_ptr[c]
     size = rows.choice_ptr[c + 1] - lo
     largest, spread = 0.0, 0.0
@@ -192,7 +272,7 @@ def row_gain(
             key[i] += paid[lo + i]
             bulk += abs(paid[lo + i])
         largest = max(largest, bulk)
-    blur = hand_out(lo, size, rows.lower, rows.upper, slack[c], rows.order, space, nature_max)
+    blur = hand_out(lo, size, rows.lower, rows.upper, slack[c], rows.order, space, options.players.nature_max)
     value = reward[c] - rest if reward.size > 0 else -rest
     total = 0.0
     for i in range(size):
@@ -201,7 +281,7 @@ def row_gain(
         if paid.size > 0:
             bulk += abs(paid[lo + i])
         spread += probe[i] * bulk
-    scale = abs(rest) + spread + (size_of_reward[c] if reward.size > 0 else 0.0)
+    scale = abs(rest) + spread + (options.size[c] if reward.size > 0 else 0.0)
     off = row_error(size) * scale + size * blur * largest
     if paid.size > 0:
         off += 8.0 * EPS * slack[c] * largest
@@ -211,25 +291,14 @@ def row_gain(
 
 
 @kernel(allocates=False)
-def difference(
-    rows: StepRows,
-    size_of_reward: Array,
-    discount: float,
-    space: RowSpace,
-    active: Array,
-    usable: Array,
-    weight: Array,
-    players: Players,
-    x: Array,
-    into: Steps,
-) -> None:
+def difference(rows: StepRows, options: DifferenceOptions, space: RowSpace, x: Array, into: Steps) -> None:
     """Write what a step changes of `x`, of rewards of any sign, and by how much that may be off, for every active state.
 
-    The best choice is taken (the one of before where it is as good as any), with nature's answer on it. `weight` (C,) is a policy
-    to evaluate, or empty; then nature's answer is written on all choices it takes. `methods.signed` has the derivation.
+    The best choice is taken (the one of before where it is as good as any), with nature's answer on it. With a `weight`,
+    nature's answer is written on all choices it takes. `methods.signed` has the derivation.
     """
     state_ptr, choice_ptr, probe, choice, prob = rows.state_ptr, rows.choice_ptr, space.share, into.choice, into.prob
-    agent_max, nature_max = players.agent_max, players.nature_max
+    active, usable, weight, agent_max = options.active, options.usable, options.weight, options.players.agent_max
     for s in range(state_ptr.size - 1):
         if not active[s]:
             continue
@@ -240,7 +309,7 @@ def difference(
         for c in range(state_ptr[s], state_ptr[s + 1]):
             if not usable[c] or (weight.size > 0 and weight[c] == 0.0):
                 continue
-            value, off = row_gain(c, x[s], rows, size_of_reward, discount, space, nature_max, x)
+            value, off = row_gain(c, x[s], rows, options, space, x)
             worst, lo = max(worst, off), choice_ptr[c]
             if weight.size > 0:
                 mixed += weight[c] * value

@@ -174,7 +174,13 @@ def terms(block: Block, s: int, row: int, work: Elimination, c: Array, top: floa
     Where the state is close to the reference (e below a half) differences are those of ``c - e top``, elsewhere
     those of the values themselves.
     """
-    entry_ptr, target, x, e, h = work.rows.entry_ptr, work.rows.target, work.found.x, work.made.e, work.made.h
+    entry_ptr, target, x, e, h = (
+        work.rows.entry_ptr,
+        work.rows.target,
+        work.found.x,
+        work.space.made.e,
+        work.space.made.h,
+    )
     key, size_of = work.space.row.key, work.space.row.size
     begin, n, ref = block.begin, block.n, block.ref
     near = e[s] < 0.5
@@ -247,7 +253,7 @@ def row_gains(block: Block, work: Elimination, whole: bool, noise: float) -> boo
 
     `space.gains` receives what a step by the row gains over the state's own value, `space.sizes` what it is rounded relative to.
     """
-    rows, made, one, nature_max = work.rows, work.made, work.space.row, work.players.nature_max
+    rows, made, one, nature_max = work.rows, work.space.made, work.space.row, work.players.nature_max
     row_ptr, entry_ptr, slack, reward = rows.row_ptr, rows.entry_ptr, rows.slack, rows.reward
     choice, prob, gain, size = work.found.row, work.found.prob, work.space.gains, work.space.sizes
     key, size_of, probe = one.key, one.size, one.share

@@ -17,7 +17,6 @@ __all__ = [
     "attractor",
     "components",
     "descends",
-    "first_staying",
     "lean",
     "reverse",
     "stream",
@@ -162,25 +161,6 @@ def stream(
             return False  # it goes back and forth
         before = found
     return False
-
-
-@kernel
-def first_staying(state_ptr: Array, choice_ptr: Array, successor: Array, inside: Array) -> Array:
-    """Return the first choice (S,) of every state of `inside` that cannot leave it, -1 elsewhere."""
-    first = np.full(inside.size, -1, np.int64)
-    for s in range(inside.size):
-        if not inside[s]:
-            continue
-        for c in range(state_ptr[s], state_ptr[s + 1]):
-            stays = True
-            for t in range(choice_ptr[c], choice_ptr[c + 1]):
-                if not inside[successor[t]]:
-                    stays = False
-                    break
-            if stays:
-                first[s] = c
-                break
-    return first
 
 
 @kernel(allocates=False)

@@ -24,11 +24,11 @@ from umdp.solver.kernels.structs import (
     EliminationOptions,
     EliminationSpace,
     Players,
+    Section,
     SingleOptions,
     SystemRows,
     Unknowns,
     chain_of,
-    eliminated,
     inherit,
     position,
 )
@@ -68,8 +68,7 @@ def solve_small(
     comp_ptr, x, rel, low, high = rows.comp_ptr, found.x, found.rel, space.low, space.high
     wanted = options.wanted
     tie = TIE if wanted == np.inf else min(TIE, 4e-6 * wanted)  # what is taken must still prove the bounds
-    made = eliminated(space.matrix, space.vectors)
-    work = Elimination(rows, found, players, made, space, watch)
+    made, work = space.made, Elimination(rows, found, players, space, watch)
     single = SingleOptions(wanted, tie, np.inf, options.subnormal)
     k = first - 1
     while k + 1 < stop:
@@ -127,7 +126,7 @@ def _start(begin: int, n: int, work: Elimination, options: EliminationOptions) -
         for i in range(n):
             if x[begin + i] > x[begin + ref]:
                 ref = i
-        answer(begin, begin + n, rows, space.row, x, space.tail, found.row, prob, work.players.nature_max)
+        answer(Section(begin, begin + n, rows, space.row, work.players), x, space.tail, found.row, prob)
         return ref
     for row in range(rows.row_ptr[begin], rows.row_ptr[begin + n]):
         room = 0.0
@@ -145,7 +144,7 @@ def _settle(block: Block, work: Elimination, tie: float, counts: Array) -> tuple
 
     Then, whether `made` is the elimination of these strategies, and whether the gains are those of all rows at their values.
     """
-    rows, found, players, made, space = work.rows, work.found, work.players, work.made, work.space
+    rows, found, players, made, space = work.rows, work.found, work.players, work.space.made, work.space
     begin, n, ref = block.begin, block.n, block.ref
     choice, prob, agent_max = found.row, found.prob, players.agent_max
     chain = chain_of(rows, choice, prob)
@@ -253,7 +252,7 @@ def _take_first(block: Block, work: Elimination, tie: float, noise: float, stric
 
     With `strict` rows that differ by a share `tie` of the value are not as good.
     """
-    rows, choice, made, space = work.rows, work.found.row, work.made, work.space
+    rows, choice, made, space = work.rows, work.found.row, work.space.made, work.space
     row_ptr, allowed, gains, sizes, changed = rows.row_ptr, space.allowed, space.gains, space.sizes, False
     begin, n = block.begin, block.n
     for i in range(n):
@@ -315,6 +314,6 @@ def _write(block: Block, work: Elimination, known: bool, proved: bool, error: fl
                 high[part, s] *= 1.0 + more
             widest = max(widest, own)
         else:  # not proved, but a place to start from for others
-            value = work.made.value[position(i, block.ref)]
+            value = work.space.made.value[position(i, block.ref)]
             x[s], rel[s] = (value if known and value < np.inf else 1.0), np.inf
     return widest

@@ -23,10 +23,8 @@ __all__ = [
     "Players",
     "Quotient",
     "RowSpace",
+    "Section",
     "SingleOptions",
-    "StepOptions",
-    "StepRows",
-    "Steps",
     "SweepOptions",
     "SweepSpace",
     "Sweeping",
@@ -82,29 +80,6 @@ class ChoiceRows(NamedTuple):
     lower: Array
     upper: Array
     reward: Array
-
-
-class StepRows(NamedTuple):
-    """The choices of a model as rows of a step backwards.
-
-    Attributes
-    ----------
-    state_ptr, choice_ptr, successor : (S+1,), (C+1,), (T,)
-    lower, upper : (T,) bounds
-    slack : (C,) what lower bounds leave to hand out, at most 0 where nature has no choice
-    reward, paid : (C,) and (T,), or empty; what choices and transitions earn
-    order : (T,) the entries of each row in the order in which nature served them last
-    """
-
-    state_ptr: Array
-    choice_ptr: Array
-    successor: Array
-    lower: Array
-    upper: Array
-    slack: Array
-    reward: Array
-    paid: Array
-    order: Array
 
 
 class Quotient(NamedTuple):
@@ -179,43 +154,19 @@ class RowSpace(NamedTuple):
     share: Array
 
 
+class Section(NamedTuple):
+    """The unknowns of a system from `begin` to `end`, work space for one of their rows, and which way the players pull."""
+
+    begin: int
+    end: int
+    rows: SystemRows
+    space: RowSpace
+    players: Players
+
+
 def row_space(widest: int) -> RowSpace:
     """Return new work space for rows of so many entries."""
     return RowSpace(np.empty(widest), np.empty(widest), np.empty(widest))
-
-
-class StepOptions(NamedTuple):
-    """How a step backwards is made.
-
-    Attributes
-    ----------
-    frozen : (S,) the states that keep their value
-    weight : (C,) a policy to evaluate, or empty
-    players : which way they pull
-    tie : a relative difference between choices that does not count
-    """
-
-    frozen: Array
-    weight: Array
-    players: Players
-    tie: float
-
-
-class Steps(NamedTuple):
-    """What a step backwards changes.
-
-    Attributes
-    ----------
-    change : (S,) computed change of every value
-    error : (S,) by how much each may be off
-    choice : (S,) the choices taken
-    prob : (T,) nature's answer on the choices taken
-    """
-
-    change: Array
-    error: Array
-    choice: Array
-    prob: Array
 
 
 class SingleOptions(NamedTuple):
@@ -301,32 +252,6 @@ class EliminationOptions(NamedTuple):
     wanted: float
 
 
-class EliminationSpace(NamedTuple):
-    """Work space of elimination, m being the states of the largest component.
-
-    Attributes
-    ----------
-    matrix, vectors : (m, m), (11, m)
-    row : for one row
-    tail : (n+2,) zeros
-    allowed, gains, sizes : (rows,); rows one may take (all true), what each gains by a step, what that is rounded relative to
-    low, high : (3, n+2) bounds, and the same as sums of two numbers, not a number where there are none
-    other_row, other_prob : (n,), (entries,) another strategy
-    """
-
-    matrix: Array
-    vectors: Array
-    row: RowSpace
-    tail: Array
-    allowed: Array
-    gains: Array
-    sizes: Array
-    low: Array
-    high: Array
-    other_row: Array
-    other_prob: Array
-
-
 class Block(NamedTuple):
     """A component at work: its first unknown, how many there are, and the number among them of the reference state.
 
@@ -366,13 +291,37 @@ class Eliminated(NamedTuple):
     other: Array
 
 
+class EliminationSpace(NamedTuple):
+    """Work space of elimination.
+
+    Attributes
+    ----------
+    made : the chain of the component at hand, eliminated; it has room for the largest component
+    row : for one row
+    tail : (n+2,) zeros
+    allowed, gains, sizes : (rows,); rows one may take (all true), what each gains by a step, what that is rounded relative to
+    low, high : (3, n+2) bounds, and the same as sums of two numbers, not a number where there are none
+    other_row, other_prob : (n,), (entries,) another strategy
+    """
+
+    made: Eliminated
+    row: RowSpace
+    tail: Array
+    allowed: Array
+    gains: Array
+    sizes: Array
+    low: Array
+    high: Array
+    other_row: Array
+    other_prob: Array
+
+
 class Elimination(NamedTuple):
     """What elimination works on.
 
     Attributes
     ----------
     rows, found, players : the system, what is found of its unknowns, and which way the players pull
-    made : the chain of the component at hand, eliminated
     space : work space
     watch : the flag of a clock
     """
@@ -380,16 +329,13 @@ class Elimination(NamedTuple):
     rows: SystemRows
     found: Unknowns
     players: Players
-    made: Eliminated
     space: EliminationSpace
     watch: Array
 
 
-@kernel(inline="always")
-def eliminated(matrix: Array, vectors: Array) -> Eliminated:
-    """Return room for a chain (m, m) and its vectors (11, m)."""
-    v = vectors
-    return Eliminated(matrix, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[10], v[7], v[8], v[9])
+def eliminated(size: int) -> Eliminated:
+    """Return room for a chain of so many states."""
+    return Eliminated(np.empty((size, size)), *np.empty((11, size)))
 
 
 @kernel(forceinline=True, allocates=False)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.kernels.best_response import sort_row
 from umdp.solver.kernels.rounding import row_error, underflow
-from umdp.solver.kernels.structs import ChainRows, Players, RowSpace, SystemRows
+from umdp.solver.kernels.structs import ChainRows, Section, SystemRows
 
 __all__ = ["ENCLOSE", "FAINT", "GIVE_UP", "GO_ON", "TRIES", "assess", "enclose", "faint", "follow", "reach", "sweep"]
 
@@ -31,19 +31,12 @@ TRIES = 24  # sweeps in which a bound must become inductive
 
 
 @kernel(allocates=False)
-def sweep(
-    begin: int,
-    end: int,
-    rows: SystemRows,
-    space: RowSpace,
-    x: Array,
-    choice: Array,
-    players: Players,
-) -> tuple[float, int]:
-    """Update `x` in place over the states `begin` to `end` (Gauss-Seidel); `choice` receives the first best rows.
+def sweep(part: Section, x: Array, choice: Array) -> tuple[float, int]:
+    """Update `x` in place over some states (Gauss-Seidel); `choice` receives the first best rows.
 
     Returns the largest relative change of a value and the number of states that changed their row.
     """
+    begin, end, rows, space, players = part
     row_ptr, entry_ptr, target, lower, upper = rows.row_ptr, rows.entry_ptr, rows.target, rows.lower, rows.upper
     slack, reward, order, key = rows.slack, rows.reward, rows.order, space.key
     agent_max, nature_max = players.agent_max, players.nature_max
@@ -117,16 +110,7 @@ def faint(row: int, rows: SystemRows, x: Array, value: float, from_above: bool) 
 
 
 @kernel(allocates=False)
-def enclose(
-    begin: int,
-    end: int,
-    rows: SystemRows,
-    space: RowSpace,
-    x: Array,
-    choice: Array,
-    players: Players,
-    from_above: bool,
-) -> int:
+def enclose(part: Section, x: Array, choice: Array, from_above: bool) -> int:
     """Sweep once more, every value rounded outwards; return how many values moved outwards.
 
     When none did, `x` is inductive. Take it from above: each value was replaced by at least what a step from the values
@@ -135,6 +119,7 @@ def enclose(
     has left to hand out is off relative to all that it hands out. A step that overflows, or gives no number, proves nothing:
     it counts as outwards.
     """
+    begin, end, rows, space, players = part
     row_ptr, entry_ptr, target, lower, upper = rows.row_ptr, rows.entry_ptr, rows.target, rows.lower, rows.upper
     slack, reward, order, key = rows.slack, rows.reward, rows.order, space.key
     agent_max, nature_max = players.agent_max, players.nature_max

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from umdp.kernel import kernel
 from umdp.solver.kernels.best_response import hand_out, sort_row
 from umdp.solver.kernels.rounding import EPS, row_error, underflow
-from umdp.solver.kernels.structs import ChainRows, Players, RowSpace, SystemRows
+from umdp.solver.kernels.structs import ChainRows, Section
 
 __all__ = [
     "answer",
@@ -29,9 +29,7 @@ Array = NDArray[Any]
 
 
 @kernel(forceinline=True, allocates=False)
-def gain(
-    s: int, row: int, rows: SystemRows, space: RowSpace, x: Array, tail: Array, nature_max: bool, sign: float
-) -> tuple[float, float]:
+def gain(s: int, row: int, part: Section, x: Array, tail: Array, sign: float) -> tuple[float, float]:
     """Return (what a step by a row gains over the value of its state, a bound on the rounding error of that).
 
     Values are sums of two numbers, `x` and `tail`, and the gain is ``reward + sum p (x_j - x_s)``: its error is relative to the
@@ -42,7 +40,8 @@ def gain(
     nature's best distribution for what is computed collects at least (at most) what any collects for what is meant. (Sums do
     not underflow: numbers below the normal ones are added exactly.)
     """
-    target, key, probe, here, rest = rows.target, space.key, space.share, x[s], tail[s]
+    rows, space, here, rest = part.rows, part.space, x[s], tail[s]
+    target, key, probe = rows.target, space.key, space.share
     lo, size = rows.entry_ptr[row], rows.entry_ptr[row + 1] - rows.entry_ptr[row]
     total, scale, whole = rows.reward[row], abs(rows.reward[row]), 0.0
     for i in range(size):
@@ -52,7 +51,7 @@ def gain(
         off = 4.0 * EPS * (abs(step) + abs(lag))
         key[i] = step + sign * off if j != s else 0.0
         whole += abs(key[i])
-    blur = hand_out(lo, size, rows.lower, rows.upper, rows.slack[row], rows.order, space, nature_max)
+    blur = hand_out(lo, size, rows.lower, rows.upper, rows.slack[row], rows.order, space, part.players.nature_max)
     for i in range(size):
         total += probe[i] * key[i]
         scale += probe[i] * abs(key[i])
@@ -63,33 +62,22 @@ def gain(
 
 
 @kernel(allocates=False)
-def certify(
-    begin: int,
-    end: int,
-    rows: SystemRows,
-    space: RowSpace,
-    x: Array,
-    tail: Array,
-    choice: Array,
-    players: Players,
-    from_above: bool,
-) -> int:
+def certify(part: Section, x: Array, tail: Array, choice: Array, from_above: bool) -> int:
     """Count the states at which `x` is not inductive: one step must not raise (lower) it, rounding included.
 
     The gain of a step must be at most 0 from above and at least 0 from below, its rounding error on the unfavourable side.
     From below, all values must be at least 0. `choice` receives the row that passes where one is enough; it is not touched
     where all must.
     """
-    bad = 0
-    row_ptr = rows.row_ptr
-    one_is_enough = players.agent_max != from_above
+    bad, row_ptr = 0, part.rows.row_ptr
+    one_is_enough = part.players.agent_max != from_above
     sign = 1.0 if from_above else -1.0
-    for s in range(begin, end):
+    for s in range(part.begin, part.end):
         if not from_above and x[s] == 0.0 and tail[s] == 0.0:
             continue  # nothing is ever below 0
         best, worst, passing = np.inf, -np.inf, -1
         for row in range(row_ptr[s], row_ptr[s + 1]):
-            step, error = gain(s, row, rows, space, x, tail, players.nature_max, sign)
+            step, error = gain(s, row, part, x, tail, sign)
             excess = sign * step + error
             if excess < best:
                 best, passing = excess, row
@@ -103,21 +91,12 @@ def certify(
 
 
 @kernel(allocates=False)
-def answer(
-    begin: int,
-    end: int,
-    rows: SystemRows,
-    space: RowSpace,
-    x: Array,
-    tail: Array,
-    choice: Array,
-    prob: Array,
-    nature_max: bool,
-) -> None:
+def answer(part: Section, x: Array, tail: Array, choice: Array, prob: Array) -> None:
     """Write nature's best distribution against `x` into `prob`, for the row each state takes."""
+    rows, key = part.rows, part.space.key
     entry_ptr, target, lower, upper = rows.entry_ptr, rows.target, rows.lower, rows.upper
-    slack, order, key = rows.slack, rows.order, space.key
-    for s in range(begin, end):
+    slack, order, nature_max = rows.slack, rows.order, part.players.nature_max
+    for s in range(part.begin, part.end):
         row = choice[s]
         lo, hi = entry_ptr[row], entry_ptr[row + 1]
         size = hi - lo
@@ -138,51 +117,33 @@ def answer(
 
 
 @kernel(allocates=False)
-def loads(
-    begin: int,
-    end: int,
-    rows: SystemRows,
-    space: RowSpace,
-    x: Array,
-    tail: Array,
-    players: Players,
-    out: Array,
-) -> None:
+def loads(part: Section, x: Array, tail: Array, out: Array) -> None:
     """Write, per state, twice the residual of the Bellman equation at `x` plus a multiple of rounding errors."""
-    row_ptr, agent_max = rows.row_ptr, players.agent_max
-    for s in range(begin, end):
+    row_ptr, agent_max = part.rows.row_ptr, part.players.agent_max
+    for s in range(part.begin, part.end):
         best, error_of_best = -np.inf, 0.0
         for row in range(row_ptr[s], row_ptr[s + 1]):
-            step, error = gain(s, row, rows, space, x, tail, players.nature_max, 0.0)
+            step, error = gain(s, row, part, x, tail, 0.0)
             if (step if agent_max else -step) > best:
                 best, error_of_best = (step if agent_max else -step), error
         out[s] = 2.0 * abs(best) + 4.0 * error_of_best + 32.0 * EPS * (EPS * abs(x[s]) + abs(tail[s]))
 
 
 @kernel(allocates=False)
-def improve(
-    begin: int,
-    end: int,
-    rows: SystemRows,
-    space: RowSpace,
-    x: Array,
-    tail: Array,
-    row_of: Array,
-    players: Players,
-) -> int:
+def improve(part: Section, x: Array, tail: Array, row_of: Array) -> int:
     """Switch every state to its best row against `x`, where that is better beyond rounding; return how many switched.
 
     Gains are computed from differences of values, so that their error is relative to the differences.
     """
-    row_ptr, agent_max = rows.row_ptr, players.agent_max
+    row_ptr, agent_max = part.rows.row_ptr, part.players.agent_max
     switched = 0
-    for s in range(begin, end):
+    for s in range(part.begin, part.end):
         if row_ptr[s + 1] - row_ptr[s] == 1:
             continue
         current = row_of[s]
         best, best_row, reference, unsure = -np.inf, current, -np.inf, 0.0
         for row in range(row_ptr[s], row_ptr[s + 1]):
-            step, error = gain(s, row, rows, space, x, tail, players.nature_max, 0.0)
+            step, error = gain(s, row, part, x, tail, 0.0)
             if not agent_max:
                 step = -step
             if row == current:
@@ -210,33 +171,21 @@ def residual(begin: int, end: int, chain: ChainRows, x: Array, tail: Array, out:
 
 
 @kernel(allocates=False)
-def relax(
-    begin: int,
-    end: int,
-    rows: SystemRows,
-    space: RowSpace,
-    x: Array,
-    tail: Array,
-    players: Players,
-    from_above: bool,
-    load: Array,
-    boost: float,
-) -> int:
+def relax(part: Section, x: Array, tail: Array, from_above: bool, load: Array, boost: float) -> int:
     """Move ``x + tail`` outwards wherever `certify` would object, by the objection and `boost` times the load; return how often.
 
     Where strategies are equally good, what the load adds up to under one of them need not do for the other.
     """
-    entry_ptr, target, share = rows.entry_ptr, rows.target, space.share
-    moved = 0
-    row_ptr = rows.row_ptr
-    one_is_enough = players.agent_max != from_above
+    entry_ptr, target, share = part.rows.entry_ptr, part.rows.target, part.space.share
+    moved, row_ptr = 0, part.rows.row_ptr
+    one_is_enough = part.players.agent_max != from_above
     sign = 1.0 if from_above else -1.0
-    for s in range(begin, end):
+    for s in range(part.begin, part.end):
         if not from_above and x[s] == 0.0 and tail[s] == 0.0:
             continue
         chosen, leave = np.inf if one_is_enough else -np.inf, 1.0
         for row in range(row_ptr[s], row_ptr[s + 1]):
-            step, error = gain(s, row, rows, space, x, tail, players.nature_max, sign)
+            step, error = gain(s, row, part, x, tail, sign)
             excess = sign * step + error
             if (excess < chosen) if one_is_enough else (excess > chosen):
                 chosen, leave = excess, 0.0

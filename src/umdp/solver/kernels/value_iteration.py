@@ -12,6 +12,7 @@ from umdp.solver.kernels.clock import is_up
 from umdp.solver.kernels.rounding import around, compose
 from umdp.solver.kernels.singles import solve_singles
 from umdp.solver.kernels.structs import (
+    Section,
     SingleOptions,
     Sweeping,
     SystemRows,
@@ -82,23 +83,23 @@ def iterate_values(first: int, stop: int, most: int, work: Sweeping) -> int:
         if not _settle(begin, end, work, free, loops):
             return k
         keep(begin, end, below[begin:end], above[begin:end], ceiling, inherited, found.x, found.rel)
-        _answer(begin, end, work, free)
+        _answer(Section(begin, end, rows, space.row, work.players), work, free)
         k += 1
     return stop
 
 
 @kernel(allocates=False)
-def _answer(begin: int, end: int, work: Sweeping, free: bool) -> None:
+def _answer(part: Section, work: Sweeping, free: bool) -> None:
     """Write nature's best distributions against the values, where it is `free` to choose."""
-    found, space = work.found, work.space
     if free:
-        answer(begin, end, work.rows, space.row, found.x, space.tail, found.row, found.prob, work.players.nature_max)
+        answer(part, work.found.x, work.space.tail, work.found.row, work.found.prob)
 
 
 @kernel(allocates=False)
 def set_out(begin: int, end: int, work: Sweeping, free: bool) -> None:
     """Look for rows and values to start from."""
     rows, found, above = work.rows, work.found, work.space.above
+    part = Section(begin, end, rows, work.space.row, work.players)
     if work.options.heads_out:
         # From below, staying looks cheap for long. Start from rows that lead to small numbers, where the exits are.
         most_paid = 0.0
@@ -107,11 +108,11 @@ def set_out(begin: int, end: int, work: Sweeping, free: bool) -> None:
         read(begin, end, rows, found.x, above)
         for s in range(begin, end):
             above[s] = (1.0 + most_paid) * (s - begin + 1.0)
-        sweep(begin, end, rows, work.space.row, above, found.row, work.players)
+        sweep(part, above, found.row)
     if work.options.proper:
         chain = chain_of(rows, found.row, found.prob)
         for _ in range(START // 8):
-            _answer(begin, end, work, free)
+            _answer(part, work, free)
             if follow(begin, end, 8, chain, found.x, above, rows.order.size == 0, 0.0) < 1e-2:
                 break
 
@@ -123,13 +124,14 @@ def settle_once(begin: int, end: int, work: Sweeping, pace: Array, free: bool, l
     `pace` is as in `assess`.
     """
     rows, found = work.rows, work.found
-    change, switched = sweep(begin, end, rows, work.space.row, found.x, found.row, work.players)
+    part = Section(begin, end, rows, work.space.row, work.players)
+    change, switched = sweep(part, found.x, found.row)
     pace[4] += 1.0
     verdict = assess(pace, change, switched, end - begin) if loops else ENCLOSE
     if verdict == GO_ON:
         steps = FOLLOW if pace[1] < np.inf and pace[4] > 1.0 else 0
         if steps > 0:
-            _answer(begin, end, work, free)
+            _answer(part, work, free)
             chain, far = chain_of(rows, found.row, found.prob), reach(change, switched, end - begin)
             follow(begin, end, steps, chain, found.x, work.space.above, rows.order.size == 0, far)
         pace[3] = 1.0 + steps
@@ -160,6 +162,7 @@ def _settle(begin: int, end: int, work: Sweeping, free: bool, loops: bool) -> bo
 def _surround(begin: int, end: int, work: Sweeping, pace: Array) -> bool:
     """Sweep bounds a little above and below the values; return whether both prove themselves in time, and are narrow enough."""
     rows, found, players, space, wanted = work.rows, work.found, work.players, work.space, work.options.wanted
+    part = Section(begin, end, rows, space.row, players)
     x, above, below, proof = found.x, space.above, space.below, space.proof
     for from_above in (True, False):
         bound = above if from_above else below
@@ -171,7 +174,7 @@ def _surround(begin: int, end: int, work: Sweeping, pace: Array) -> bool:
         moved = 1
         for _ in range(TRIES):
             pace[4] += 1.0
-            moved = enclose(begin, end, rows, space.row, bound, proof, players, from_above)
+            moved = enclose(part, bound, proof, from_above)
             if moved == 0:
                 break
         if moved > 0:

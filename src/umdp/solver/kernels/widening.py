@@ -55,7 +55,7 @@ def widen(block: Block, work: Elimination, load: Array, how: Widening) -> tuple[
     again. What is returned has passed, rounding included, for every row that matters: the policy's own where one is enough, with
     the distribution it was evaluated with if both players pull the same way (that pair is known to be proper); otherwise all.
     """
-    rows, found, made, space = work.rows, work.found, work.made, work.space
+    rows, found, made, space = work.rows, work.found, work.space.made, work.space
     entry_ptr, row_ptr, target, x = rows.entry_ptr, rows.row_ptr, rows.target, found.x
     begin, n, kappa, factored = block.begin, block.n, how.kappa, how.factored
     sign = 1.0 if how.from_above else -1.0
@@ -109,7 +109,7 @@ def _check(
     rows, players, space, one = work.rows, work.players, work.space, work.space.row
     row_ptr, entry_ptr, slack, reward = rows.row_ptr, rows.entry_ptr, rows.slack, rows.reward
     choice, prob, other_row, other_prob = work.found.row, work.found.prob, space.other_row, space.other_prob
-    gains, shifted = space.gains, work.made.other
+    gains, shifted = space.gains, work.space.made.other
     key, size_of, probe = one.key, one.size, one.share
     one_is_enough = players.agent_max != from_above
     sign = 1.0 if from_above else -1.0
@@ -177,7 +177,7 @@ def _write(block: Block, made: Eliminated, top: float, sign: float, bound: Array
 @kernel(allocates=False)
 def save(begin: int, n: int, work: Elimination) -> None:
     """Keep strategies and their values, to go back to."""
-    rows, found, made, space = work.rows, work.found, work.made, work.space
+    rows, found, made, space = work.rows, work.found, work.space.made, work.space
     for i in range(n):
         space.other_row[begin + i] = found.row[begin + i]
         made.other[i] = made.value[i]

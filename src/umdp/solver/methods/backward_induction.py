@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.backward import steps_back
+from umdp.solver.kernels.backward import StepOptions, steps_back
 from umdp.solver.kernels.rounding import MOST, repeated, row_error
-from umdp.solver.kernels.structs import Players, StepOptions, row_space
+from umdp.solver.kernels.structs import Players, row_space
 from umdp.solver.methods.signed import step_rows
 
 __all__ = ["Horizon", "induct"]

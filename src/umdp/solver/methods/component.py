@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.solver.kernels import sweeps, two_part
-from umdp.solver.kernels.structs import read, row_space
+from umdp.solver.kernels.structs import Section, read, row_space
 from umdp.solver.kernels.value_iteration import MARGIN
 from umdp.solver.methods.workspace import Bounds, Workspace
 from umdp.solver.threads import at_once, ranges
@@ -31,25 +31,21 @@ class Component:
     def __init__(self, workspace: Workspace, number: int) -> None:
         self.workspace, self.problem, self.options = workspace, workspace.problem, workspace.options
         self.agent_max, self.nature_max = workspace.task.agent_max, workspace.task.nature_max
-        self.players = workspace.players
         self.inner = workspace.unknowns(number)
         self.begin, self.end = self.inner.start, self.inner.stop
         row_ptr = self.problem.rows.row_ptr
         self.rows = slice(int(row_ptr[self.begin]), int(row_ptr[self.end]))
-        self.space = row_space(self.problem.widest)
-
-    def _sweep(self, kernel: Callable[..., Any], *rest: Any) -> Any:
-        """Run a kernel over all states, one after another."""
-        return kernel(self.begin, self.end, self.problem.rows, self.space, *rest)
+        self.section = Section(
+            self.begin, self.end, self.problem.rows, row_space(self.problem.widest), workspace.players
+        )
 
     def _spread(self, kernel: Callable[..., Any], *rest: Any) -> list[Any]:
         """Run a kernel that reads no values it writes, over ranges of states at once."""
-        parts = ranges(self.begin, self.end, self.options.threads)
-        spaces = [self.space, *(row_space(self.problem.widest) for _ in parts[1:])]
-        jobs = [
-            partial(kernel, *part, self.problem.rows, space, *rest) for part, space in zip(parts, spaces, strict=True)
+        parts = [
+            self.section._replace(begin=begin, end=end, space=row_space(self.problem.widest))
+            for begin, end in ranges(self.begin, self.end, self.options.threads)
         ]
-        return at_once(jobs, self.options.threads)
+        return at_once([partial(kernel, part, *rest) for part in parts], self.options.threads)
 
     @property
     def has_freedom(self) -> bool:
@@ -63,7 +59,7 @@ class Component:
     def sweep(self, x: Array, row: Array) -> tuple[float, int]:
         """Update the values once; return the largest relative change and how many states changed their row."""
         self.options.statistics.iterations += 1
-        change, switched = self._sweep(sweeps.sweep, x, row, self.players)
+        change, switched = sweeps.sweep(self.section, x, row)
         return float(change), int(switched)
 
     def surround(self, wanted: float, bounds: Bounds, tries: int) -> bool:
@@ -102,10 +98,11 @@ class Component:
 
         Beyond `tries` it goes on as long as what still moves outwards halves every time.
         """
-        rows, space = self.problem.rows._replace(order=order), row_space(self.problem.widest)
+        rows = self.problem.rows._replace(order=order)
+        part = self.section._replace(rows=rows, space=row_space(self.problem.widest))
         left, attempt = int(self.end - self.begin), 0
         while left > 0 and attempt < PATIENCE * tries and not self.options.is_late():
-            moved = int(sweeps.enclose(self.begin, self.end, rows, space, bound, proof, self.players, from_above))
+            moved = int(sweeps.enclose(part, bound, proof, from_above))
             attempt += 1
             if attempt > tries and 2 * moved > left:
                 break
@@ -114,21 +111,21 @@ class Component:
 
     def passes(self, x: Array, tail: Array, row: Array, *, from_above: bool) -> bool:
         """Whether ``x + tail`` is inductive; where one row is enough, `row` receives the rows that prove it."""
-        return int(sum(self._spread(two_part.certify, x, tail, row, self.players, from_above))) == 0
+        return int(sum(self._spread(two_part.certify, x, tail, row, from_above))) == 0
 
     def answer(self, x: Array, tail: Array, row: Array, prob: Array) -> None:
         """Write nature's best response on the rows taken."""
-        self._spread(two_part.answer, x, tail, row, prob, self.nature_max)
+        self._spread(two_part.answer, x, tail, row, prob)
 
     def improve(self, x: Array, tail: Array, row: Array) -> int:
         """Switch rows where that is better beyond rounding; return how many."""
-        return int(sum(self._spread(two_part.improve, x, tail, row, self.players)))
+        return int(sum(self._spread(two_part.improve, x, tail, row)))
 
     def relax(self, x: Array, tail: Array, load: Array, boost: float, *, from_above: bool) -> int:
         """Move ``x + tail`` outwards where it is not inductive; return how often."""
-        return int(self._sweep(two_part.relax, x, tail, self.players, from_above, load, boost))
+        return int(two_part.relax(self.section, x, tail, from_above, load, boost))
 
     def loads(self, x: Array, tail: Array) -> Array:
         """Return, per state, a slack that covers the residual of ``x + tail`` and rounding."""
-        self._spread(two_part.loads, x, tail, self.players, self.workspace.load)
+        self._spread(two_part.loads, x, tail, self.workspace.load)
         return self.workspace.load

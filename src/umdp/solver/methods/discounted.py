@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Rewards
+from umdp.solver.kernels.backward import Steps
 from umdp.solver.kernels.rounding import EPS
-from umdp.solver.kernels.structs import Steps
 from umdp.solver.methods.pair import chain_of, solver_of
 from umdp.solver.methods.signed import Signed
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.structs import Steps
+from umdp.solver.kernels.backward import Steps
 from umdp.solver.methods.discounted import solve_discounted
 from umdp.solver.methods.pair import chain_of, solver_of
 from umdp.solver.methods.signed import Signed

@@ -13,7 +13,7 @@ from umdp.solver.reduction.problem import entries_of
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-    from umdp.solver.kernels.structs import Steps
+    from umdp.solver.kernels.backward import Steps
     from umdp.solver.methods.signed import Signed
 
 __all__ = ["chain_of", "solver_of", "stabilised"]

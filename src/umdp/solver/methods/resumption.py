@@ -70,6 +70,7 @@ class Past:
     Attributes
     ----------
     problem : the rows of now
+    x, rel : the values and errors of before
     row, prob : what was taken, and nature's answer to it
     slow : (components,) those that sweeps did not settle
     parts : bounds in two parts, where these were found
@@ -84,17 +85,13 @@ class Past:
             self.prob = np.array(problem.rows.lower)
             sizes, old = np.diff(problem.rows.entry_ptr), np.diff(before.problem.rows.entry_ptr)
             self.prob[np.repeat(sizes == old, sizes)] = before.prob[np.repeat(sizes == old, old)]
-        self._x, self._rel, self._changed = before.found, before.error, changed
+        self.x, self.rel, self._changed = before.found, before.error, changed
         self._batch, self._last = MORE, -1
-
-    def fill(self, x: Array, rel: Array) -> None:
-        """Write the values and errors of before."""
-        x[:], rel[:] = self._x, self._rel
 
     def stale(self, first: int, x: Array, rel: Array) -> tuple[int, int]:
         """Return a range of components to solve: it begins with the first from `first` on that is not as it was."""
         p = self.problem
-        begin = int(next_stale(first, p.rows, p.origin, self._changed, x, rel, self._x, self._rel))
+        begin = int(next_stale(first, p.rows, p.origin, self._changed, x, rel, self.x, self.rel))
         # Where one is followed by others that are not, it is cheaper to solve some for nothing than to ask for each.
         self._batch = 2 * self._batch if begin == self._last else MORE
         self._last = min(begin + self._batch, p.rows.comp_ptr.size - 1)

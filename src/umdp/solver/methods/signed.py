@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.kernels.backward import difference, normal_rows
+from umdp.solver.kernels.backward import DifferenceOptions, StepRows, Steps, difference, normal_rows
 from umdp.solver.kernels.rounding import EPS
-from umdp.solver.kernels.structs import Players, StepRows, Steps, row_space
+from umdp.solver.kernels.structs import Players, row_space
 
 if TYPE_CHECKING:
     from umdp.model import Rewards
@@ -123,11 +123,11 @@ class Signed:
         weight: Array | None = None,
     ) -> Steps:
         """Work out what a step backwards changes of `x` (S,) in the active states by the usable choices."""
-        difference(
-            self._rows, self.size, self.discount, self._space, self.every if active is None else active,
-            self.usable if usable is None else usable, self.weight if weight is None else weight,
-            Players(self.agent_max, self.nature_max), x, into,
+        how = DifferenceOptions(
+            self.every if active is None else active, self.usable if usable is None else usable,
+            self.weight if weight is None else weight, self.size, self.discount, Players(self.agent_max, self.nature_max),
         )  # fmt: skip
+        difference(self._rows, how, self._space, x, into)
         return into
 
 

@@ -20,6 +20,7 @@ from umdp.solver.kernels.structs import (
     SweepOptions,
     SweepSpace,
     Unknowns,
+    eliminated,
     inherit,
     row_space,
 )
@@ -94,7 +95,7 @@ class Workspace:
         self.prob = problem.rows.lower if problem.plain else np.array(problem.rows.lower)
         self.past = past
         if past is not None:
-            past.fill(self.x, self.rel)
+            self.x[:], self.rel[:] = past.x, past.rel
             self.row = np.array(past.row)
             if not problem.plain:
                 self.prob = np.array(past.prob)
@@ -157,7 +158,7 @@ class Workspace:
         rows, p = self.problem.rows.slack.size, self.problem
         allowed, other_prob = np.ones(rows, dtype=np.bool_), np.empty(p.rows.target.size)
         return EliminationSpace(
-            np.empty((0, 0)), np.empty((11, 0)), row_space(p.widest), self.tail, allowed, np.zeros(rows), np.zeros(rows),
+            eliminated(0), row_space(p.widest), self.tail, allowed, np.zeros(rows), np.zeros(rows),
             *self.parts, self.proof, other_prob,
         )  # fmt: skip
 
@@ -209,8 +210,8 @@ class Workspace:
         """Solve the components `first` to `stop` by elimination; return the first that is larger than `most` or stays loose."""
         p, options = self.problem, self.options
         size = int(min(self.sizes[first:stop].max(initial=1), most))
-        if self._space.matrix.shape[0] < size:  # as large as it has been needed so far
-            self._space = self._space._replace(matrix=np.empty((size, size)), vectors=np.empty((11, size)))
+        if self._space.made.value.size < size:  # as large as it has been needed so far
+            self._space = self._space._replace(made=eliminated(size))
         how = EliminationOptions(
             self.safe is not None or self.past is not None if warm is None else warm,
             self.past is not None and warm is None, p.faint, options.precision / 4 if options.prove else np.inf,
