@@ -103,3 +103,14 @@ def test_a_bound_from_above_that_nobody_confirmed_is_not_believed(monkeypatch: p
     solution = solve(model, "Rminmax=? [ C ]")
     assert solution.upper.tolist() == [np.inf, 0.0]
     assert not solution.status.is_precise
+
+
+def test_nature_cuts_transitions_of_a_model_that_lists_some_which_nobody_can_use() -> None:
+    model = IntervalMDP(
+        [0, 1, 2, 3, 4], [0, 3, 5, 6, 7], [0, 1, 2, 2, 3, 2, 3], [0, 0.5, 0.5, 0, 0, 1, 1], [0.3, 0.5, 0.5, 1, 1, 1, 1],
+        labels={"goal": [2]},
+    )  # fmt: skip
+    solution = solve(model, 'Pminmin=? [ F "goal" ]')
+    assert solution.value == pytest.approx(0.5)
+    assert solution.nature.successor.tolist() == [1, 2, 3, 2, 3]
+    assert solution.nature.labels["goal"].tolist() == [False, False, True, False]

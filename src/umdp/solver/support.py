@@ -78,16 +78,10 @@ def with_transitions(solution: Solution, model: IntervalMDP, used: Mask) -> Solu
         found = solution.policy
         return found if solution.product is not None else Policy(model, found.choice, found.weight)
 
-    def nature() -> MDP:
-        prob = np.zeros(model.transitions)
-        prob[used] = solution.nature.probability
-        return mdp_of(model, prob)
-
     if solution.product is not None:  # everything is about the product, whose model is its own
         return solution
-    return replace(
-        solution, model=model, _policy=policy, _nature=nature, unknowns=None, values=None, ends=None,
-    )  # fmt: skip
+    # What nature makes of a model has the transitions that it uses: the same for both.
+    return replace(solution, model=model, _policy=policy, unknowns=None, values=None, ends=None)
 
 
 def cut_rows(model: IntervalMDP) -> NDArray[np.bool_]:
