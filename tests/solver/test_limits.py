@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +24,8 @@ from umdp import MDP, IntervalMDP, Policy, Rewards, Solution, Spec, Status, eval
 from umdp.errors import SpecError
 from umdp.solver import answer
 from umdp.solver.finite_horizon import policy_of
-from umdp.solver.request import Watch
+from umdp.solver.objective import SolveOptions
+from umdp.solver.threads import Watch
 
 MANY = 4000  # looks after which a solve of a small model is done
 
@@ -37,11 +39,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Watch]]:
 
     made = Clocks()
 
-    def watch(deadline: float = np.inf) -> Watch:
-        made.append(Watch(deadline, made.looks))
-        return made[-1]
+    def options(*given: object) -> SolveOptions:
+        made.append(Watch(looks=made.looks))
+        return replace(own(*given), watch=made[-1])
 
-    monkeypatch.setattr(answer, "Watch", watch)
+    own = answer._options
+    monkeypatch.setattr(answer, "_options", options)
     yield made
     made.clear()
 

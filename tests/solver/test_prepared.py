@@ -16,8 +16,7 @@ from umdp import Graph, IntervalMDP, Policy, Solution, anytime, prepare, solve
 from umdp.benchmark import BENCHMARKS
 from umdp.errors import InfeasibleChoice, ModelError
 from umdp.learn import LEARNERS
-from umdp.solver.objective import players
-from umdp.solver.request import Request, SolveOptions
+from umdp.solver.objective import Request, SolveOptions, players
 from umdp.solver.system import cached_system
 from umdp.solver.task import analyse
 

@@ -25,9 +25,9 @@ from umdp.solver.methods import newton
 from umdp.solver.methods.component import Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.workspace import Bounds, Workspace
+from umdp.solver.objective import SolveOptions
 from umdp.solver.reduction.layout import lay_out, plan_of
 from umdp.solver.reduction.problem import Problem
-from umdp.solver.request import SolveOptions
 from umdp.solver.task import Analysis, Task
 
 PLAYERS = ("maxmax", "maxmin", "minmax", "minmin")

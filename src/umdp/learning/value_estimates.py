@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from umdp.explore.view import ValueEstimate, ValueEstimates
 from umdp.learning.state import LearningState, RunSettings
 from umdp.solver import Bracket, Solution, UncertifiedSolution, solve_uncertified
-from umdp.solver.objective import objective_of
-from umdp.solver.request import SolveOptions
+from umdp.solver.objective import SolveOptions, objective_of
 
 __all__ = ["distance", "value_estimates"]
 

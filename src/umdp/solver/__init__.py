@@ -2,7 +2,7 @@
 
 The rooms stand in the order in which a property passes through them:
 
-- `objective` lowers a formula to sets of states, a number of steps and rewards; nothing later asks for the formula.
+- `objective` is a request, its formula lowered to sets of states, a number of steps and rewards; nothing later asks for it.
 - `graph` finds what the graph alone decides: attractors, end components, values 0, 1 and infinity.
 - `reduction` turns the rest into equations: decided states become exits, end components one state, components in order.
 - `methods` solve them: value iteration, policy iteration by elimination, Newton's method, exact rationals; backward induction

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,24 +23,20 @@ from umdp.solver.finite_horizon import bounded
 from umdp.solver.infinite_horizon import average, discounted
 from umdp.solver.judge.question import status_of
 from umdp.solver.methods.method import METHODS
-from umdp.solver.objective import players
-from umdp.solver.request import Request, SolveOptions, SolveStatistics, Start, Watch
-from umdp.solver.result import Bracket, Solution, Status, UncertifiedSolution, as_good
+from umdp.solver.objective import Request, SolveOptions, SolveStatistics, Start, players
+from umdp.solver.result import Bracket, Solution, Status, UncertifiedSolution
 from umdp.solver.support import possible_transitions, with_transitions, without_transitions
 from umdp.solver.temporal import along, in_memory, lift, unanswered
+from umdp.solver.threads import UNLIMITED, Watch
 from umdp.solver.unbounded import unbounded
 from umdp.spec import TRUE, Spec
 from umdp.spec.evaluate import Known, Nested, mapped, nested_in
 from umdp.spec.expression import Expression
 from umdp.spec.spec import needs_automaton
 
-if TYPE_CHECKING:
-    from umdp.model import Graph
-
-__all__ = ["answer", "evaluate", "filtered", "outermost", "settled", "solve", "solve_uncertified"]
+__all__ = ["answer", "evaluate", "outermost", "solve", "solve_uncertified"]
 
 Array = NDArray[Any]
-M = TypeVar("M", bound="Graph")
 PRECISE = 1e-12  # the width to try where the one asked for does not decide a property inside another
 AIMS = {"reach": unbounded, "total": unbounded, "bounded": bounded, "discounted": discounted, "average": average}
 Progress = Callable[[str, float], None]
@@ -97,33 +93,56 @@ def solve(
 
 
 def answer(
-    model: MDP | IntervalMDP, spec: Spec, options: SolveOptions, start: Solution | Policy | Start | None = None
+    model: MDP | IntervalMDP,
+    spec: Spec,
+    options: SolveOptions,
+    start: Solution | Policy | Start | None = None,
+    policy: Policy | None = None,
 ) -> Solution:
-    """Return the solution of a property: what is inside it is answered first, and what no distribution can use is left out."""
-    spec = settled(model, spec, _inside(options), options.precision)
-    _check_filter(spec)
+    """Return the solution of a property, or what a given policy is worth.
+
+    What is inside the property is answered first, and what no distribution can use is left out.
+    """
+    spec = _settled(model, spec, options)
     if spec.filter is not None:
-        return filtered(answer(model, replace(spec, filter=None), options, start), spec, options.precision)
-    request = Request(model, spec, *players(model, spec), options, start)
+        return _filtered(answer(model, replace(spec, filter=None), options, start, policy), spec, options.precision)
+    remembers = policy if isinstance(policy, MemoryPolicy) and needs_automaton(spec) else None
+    if policy is None:
+        players(model, spec)
+    elif remembers is None and not np.array_equal(policy.graph.state_ptr, model.state_ptr):
+        raise ModelError("the policy is for a model with other states and choices")
     if isinstance(model, IntervalMDP) and (used := possible_transitions(model)) is not None:
-        return with_transitions(answer(without_transitions(model, used), spec, options), model, used)
+        trimmed = without_transitions(model, used)
+        own = policy if policy is None or remembers else Policy(trimmed, policy.choice, policy.weight)
+        return with_transitions(answer(trimmed, spec, options, policy=own), model, used)
+    given = policy is not None and (spec.nature is not None or isinstance(model, MDP))
+    agent_max, nature_max = players(model, spec, policy_given=given)
+    request = Request(model, spec, agent_max if policy is None else nature_max, nature_max, options, start, policy)
     if needs_automaton(spec):
-        return _in_product(request)
+        return _in_product(request) if remembers is None else _along(request, remembers)
+    if policy is not None and policy.steps is not None and spec.aim != "bounded":
+        raise ModelError("a step-dependent policy can be evaluated for step-bounded properties only")
     if isinstance(start, Solution | Policy) and spec.aim != "bounded":
         graph = start.model if isinstance(start, Solution) else start.graph
         if not np.array_equal(graph.state_ptr, model.state_ptr):
             raise ModelError("the solution to start from is for a model with other states and choices")
-    return AIMS[spec.aim](request)
+    solution = AIMS[spec.aim](request)
+    if policy is not None and solution.policy is not policy:
+        raise RuntimeError(
+            "the answer is about another policy than the one given: please report the model and the property"
+        )
+    return solution
 
 
 def solve_uncertified(
     model: MDP | IntervalMDP, spec: Spec, options: SolveOptions, start: Start | None = None
 ) -> UncertifiedSolution:
     """Return an optimal policy and its value without asking for a proof: exploration needs a direction, not a bracket."""
-    options = replace(options, prove=False)
-    solution = AIMS[spec.aim](Request(model, spec, *players(model, spec), options, start))
-    tied = lambda: as_good(model, spec, solution.upper)  # noqa: E731
-    return UncertifiedSolution(solution.policy, solution.value, tied, values=lambda: solution.upper)
+    request = Request(model, spec, *players(model, spec), replace(options, prove=False), start)
+    solution = AIMS[spec.aim](request)
+    return UncertifiedSolution(
+        solution.policy, solution.value, lambda: request.ties(solution.upper), values=lambda: solution.upper
+    )
 
 
 def evaluate(
@@ -150,59 +169,27 @@ def evaluate(
     [0.25, 0.25]
     """
     spec = Spec.parse(spec) if isinstance(spec, str) else spec
-    return _evaluated(model, spec, policy, _options(precision, method, threads, time_limit, progress))
-
-
-def _evaluated(model: MDP | IntervalMDP, spec: Spec, policy: Policy, options: SolveOptions) -> Solution:
-    """Return the solution of a property for a given policy, as `answer` does for the best one."""
-    spec = settled(model, spec, _inside(options), options.precision)
-    _check_filter(spec)
-    if spec.filter is not None:
-        plain = _evaluated(model, replace(spec, filter=None), policy, options)
-        return filtered(plain, spec, options.precision)
-    remembers = policy if isinstance(policy, MemoryPolicy) and needs_automaton(spec) else None
-    if remembers is None and not np.array_equal(policy.graph.state_ptr, model.state_ptr):
-        raise ModelError("the policy is for a model with other states and choices")
-    used = possible_transitions(model) if isinstance(model, IntervalMDP) else None
-    if used is not None:
-        assert isinstance(model, IntervalMDP)
-        trimmed = without_transitions(model, used)
-        if remembers is not None:
-            return _evaluated(trimmed, spec, policy, options)
-        own = Policy(trimmed, policy.choice, policy.weight)
-        return with_transitions(_evaluated(trimmed, spec, own, options), model, used)
-    _, nature_max = players(model, spec, policy_given=spec.nature is not None or isinstance(model, MDP))
-    request = Request(model, spec, nature_max, nature_max, options, policy=policy)
-    if remembers is not None:
-        return _along(request, remembers)
-    if needs_automaton(spec):
-        if policy.weight is not None and isinstance(model, IntervalMDP):
-            raise ModelError(
-                "a randomised policy of an interval MDP cannot be evaluated for a temporal formula; give a deterministic one"
-            )
-        return _in_product(request.of(policy.induced(model)))  # type: ignore[type-var]
-    if policy.steps is not None and spec.aim != "bounded":
-        raise ModelError("a step-dependent policy can be evaluated for step-bounded properties only")
-    solution = AIMS[spec.aim](request)
-    if solution.policy is not policy:
-        raise RuntimeError(
-            "the answer is about another policy than the one given: please report the model and the property"
-        )
-    return solution
+    return answer(model, spec, _options(precision, method, threads, time_limit, progress), policy=policy)
 
 
 def _along(request: Request, policy: MemoryPolicy) -> Solution:
     """Return what a policy with memory is worth: the run of the automaton that it chooses."""
     product = along(policy, request.model, request.spec, request.nature_max)
     own = Policy(product.model, policy.choice, policy.weight)
-    played = _evaluated(product.model, product.spec, own, request.options)
+    played = answer(product.model, product.spec, request.options, policy=own)
     judged = confirm_lift(played, product, replace(request, agent_max=False), own)
     return replace(in_memory(judged, product), _policy=lambda: policy)
 
 
 def _in_product(request: Request) -> Solution:
     """Return the solution of a property that needs an automaton: that of the product, where it is reachability."""
-    options, start = request.options, request.start
+    policy, options, start = request.policy, request.options, request.start
+    if policy is not None:
+        if policy.weight is not None and isinstance(request.model, IntervalMDP):
+            raise ModelError(
+                "a randomised policy of an interval MDP cannot be evaluated for a temporal formula; give a deterministic one"
+            )
+        request = request.of_policy(policy)
     try:
         product = lift(request.model, request.spec, *request.players, late=options.is_late)
     except OutOfTime:
@@ -224,48 +211,28 @@ def _options(
     if method not in METHODS:
         raise ModelError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
     begun = time.monotonic()
-    return SolveOptions(precision, method, threads, progress, Watch(begun + time_limit), cutoff=cutoff, begun=begun)
+    watch = UNLIMITED if time_limit == np.inf else Watch(begun + time_limit)
+    return SolveOptions(precision, method, threads, progress, watch, cutoff=cutoff, begun=begun)
 
 
-def _inside(options: SolveOptions) -> Callable[[MDP | IntervalMDP, Spec, float], Solution]:
-    """Return what answers properties inside others, in the time there is left."""
+def _settled(model: MDP | IntervalMDP, spec: Spec, options: SolveOptions) -> Spec:
+    """Return a property in which those inside are replaced by the states in which they hold, and the threshold is a number."""
+    spec = spec.counted(model)
 
-    def answered(model: MDP | IntervalMDP, spec: Spec, precision: float) -> Solution:
-        own = replace(options, precision=precision, progress=None, cutoff=np.inf, statistics=SolveStatistics())
-        return answer(model, spec, own)
+    def known(part: Expression) -> Expression:
+        return Known.of(part, _members(model, part, options)) if isinstance(part, Nested) else part
 
-    return answered
-
-
-def _check_filter(spec: Spec) -> None:
+    if next(nested_in((spec.formula, spec.filter)), None) is not None:
+        spec = replace(spec, formula=mapped(spec.formula, known), filter=mapped(spec.filter, known))
     if spec.filter is not None and needs_automaton(spec):
         raise spec.error(
             "filters of formulas with several temporal operators are not supported",
             "the value is that of the initial state; write the property alone",
         )
+    return spec
 
 
-def settled(model: M, spec: Spec, solve: Callable[[M, Spec, float], Solution], precision: float) -> Spec:
-    """Return a property in which those inside are replaced by the states in which they hold, and the threshold is a number.
-
-    Parameters
-    ----------
-    solve : callable
-        Returns the solution of a property on the model, to a precision.
-    """
-    spec = spec.counted(model)
-    if next(nested_in((spec.formula, spec.filter)), None) is None:
-        return spec
-
-    def known(part: Expression) -> Expression:
-        return Known.of(part, _members(model, part, solve, precision)) if isinstance(part, Nested) else part
-
-    return replace(spec, formula=mapped(spec.formula, known), filter=mapped(spec.filter, known))
-
-
-def _members(
-    model: M, nested: Nested, solve: Callable[[M, Spec, float], Solution], precision: float
-) -> NDArray[np.bool_]:
+def _members(model: MDP | IntervalMDP, nested: Nested, options: SolveOptions) -> NDArray[np.bool_]:
     """Return the states (S,) in which a property holds, or raise `SpecError` where a bracket has its threshold inside."""
     threshold = nested.spec.counted(model).threshold
     assert threshold is not None
@@ -274,8 +241,9 @@ def _members(
             "a formula with several temporal operators is not answered inside another property",
             "ask it alone, or label the states in which it holds",
         )
-    for width in dict.fromkeys((precision, min(precision, PRECISE))):
-        solution = solve(model, nested.spec, width)
+    for width in dict.fromkeys((options.precision, min(options.precision, PRECISE))):
+        own = replace(options, precision=width, progress=None, cutoff=np.inf, statistics=SolveStatistics())
+        solution = answer(model, nested.spec, own)
         found = [threshold.holds(*bounds) for bounds in zip(solution.lower, solution.upper, strict=True)]
         if None not in found:
             return np.array(found, dtype=np.bool_)
@@ -302,7 +270,7 @@ def outermost(spec: Spec, check: Callable[[Spec], Any]) -> Spec:
     return replace(spec, formula=mapped(spec.formula, anything), filter=mapped(spec.filter, anything))
 
 
-def filtered(solution: Solution, spec: Spec, precision: float) -> Solution:
+def _filtered(solution: Solution, spec: Spec, precision: float) -> Solution:
     """Return the answer to a property with a filter, given that to the property without."""
     wanted = spec.filter
     assert wanted is not None
@@ -313,28 +281,24 @@ def filtered(solution: Solution, spec: Spec, precision: float) -> Solution:
     if wanted.operator == "state" and states.size != 1:
         raise spec.error(f"{states.size} states satisfy {wanted.states}", "the filter state needs one; write first")
     low, high = solution.lower[states], solution.upper[states]
-    shown = states[:0]
+    status, shown = solution.status, states[:0]
     match wanted.operator:
-        case "min":
+        case "min" | "argmin":
             bracket = Bracket(float(low.min()), float(high.min()))
-        case "max":
+            shown = states[low <= high.min()]
+        case "max" | "argmax":
             bracket = Bracket(float(low.max()), float(high.max()))
-        case "argmin":
-            bracket, shown = Bracket(float(low.min()), float(high.min())), states[low <= high.min()]
-        case "argmax":
-            bracket, shown = Bracket(float(low.max()), float(high.max())), states[high >= low.max()]
-        case "range":
-            bracket = Bracket(float(low.min()), float(high.max()))
+            shown = states[high >= low.max()]
         case "avg" | "sum":
             share = states.size if wanted.operator == "avg" else 1
             bracket = Bracket(_mean(low, share, -math.inf), _mean(high, share, math.inf))
         case "count" | "forall" | "exists":
             bracket, shown = _counted(spec, low, high, states)
         case operator:
-            first = states[:1] if operator in ("first", "state") else states
-            bracket = solution.at(int(first[0])) if first.size == 1 else Bracket(float(low.min()), float(high.max()))
-            shown = first
-    status = solution.status
+            shown = states[:1] if operator in ("first", "state") else states
+            bracket = Bracket(float(low[: shown.size].min()), float(high[: shown.size].max()))
+    if wanted.operator in ("min", "max", "range", "avg", "sum"):
+        shown = states[:0]
     if wanted.operator in ("min", "max", "avg", "sum", "argmin", "argmax"):
         status = status_of(bracket.lower, bracket.upper, precision, otherwise)
     return replace(solution, spec=spec, bracket=bracket, policy_bracket=bracket, status=status, shown=shown)
@@ -352,11 +316,10 @@ def _counted(spec: Spec, low: Array, high: Array, states: Array) -> tuple[Bracke
     assert spec.threshold is not None
     assert spec.filter is not None
     holds = [spec.threshold.holds(float(a), float(b)) for a, b in zip(low, high, strict=True)]
-    sure, maybe = sum(each is True for each in holds), sum(each is not False for each in holds)
+    sure = np.array([each is True for each in holds])
+    least, most = int(sure.sum()), sum(each is not False for each in holds)
     if spec.filter.operator == "forall":
-        least, most = int(sure == len(holds)), int(maybe == len(holds))
+        least, most = int(least == len(holds)), int(most == len(holds))
     elif spec.filter.operator == "exists":
-        least, most = int(sure > 0), int(maybe > 0)
-    else:
-        least, most = sure, maybe
-    return Bracket(float(least), float(most)), states[[each is True for each in holds]]
+        least, most = int(least > 0), int(most > 0)
+    return Bracket(float(least), float(most)), states[sure]

@@ -12,6 +12,7 @@ go. T is monotone, and where no state keeps its value, adding a constant to all 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,9 +23,9 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.graph.decided import Shape
-from umdp.solver.objective import Objective
-from umdp.solver.request import Request, SolveOptions
-from umdp.solver.result import Bracket, Solution, Status, mdp_of
+from umdp.solver.objective import Objective, Request, SolveOptions
+from umdp.solver.result import Solution, Status
+from umdp.verify.rationals import double
 
 __all__ = ["bounded", "unfinished"]
 
@@ -50,7 +51,6 @@ def bounded(request: Request) -> Solution:
     """Return the solution of a step-bounded property; of a given policy where there is one."""
     from umdp.solver.judge.horizons import bounds_of_steps, span
     from umdp.solver.judge.question import rows_of
-    from umdp.solver.kernels.best_response import respond
 
     model, policy, options, objective = request.model, request.policy, request.options, request.objective
     steps = objective.steps
@@ -78,18 +78,11 @@ def bounded(request: Request) -> Solution:
         low, high = bounds_of_steps(
             rows_of(model, objective), objective, request.players, own, policy is not None, options.is_late
         )
-    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
+    solution = request.solution(
+        low, high, lambda: taken, lambda: request.answer_to(found.before, objective.paid)[0], unit=found.unit
+    )
     # What some of the steps prove of all of them is not judged.
-    status = options.status(bracket, unit=found.unit) if done == steps else Status.STOPPED
-
-    def nature() -> MDP:
-        prob, (lower, upper) = np.empty(model.transitions), request.bounds
-        respond(model.choice_ptr, model.successor, lower, upper, found.before, objective.paid, request.nature_max, prob)
-        return mdp_of(model, prob)
-
-    return Solution(
-        model, request.spec, bracket, bracket, status, options.spent(), lambda: (low, high), lambda: taken, nature,
-    )  # fmt: skip
+    return solution if done == steps else replace(solution, status=Status.STOPPED)
 
 
 def _of_one_sign(request: Request, weights: Array | None) -> Reached:
@@ -180,7 +173,7 @@ def unfinished(
         known = bool(np.isfinite(single).all())
         if known:
             alone = Fraction(single[0]) * asked.steps, Fraction(single[1]) * asked.steps
-            bottom, top = np.full(size, _down(alone[0])), np.full(size, _up(alone[1]))
+            bottom, top = np.full(size, double(alone[0], up=False)), np.full(size, double(alone[1], up=True))
         elif single[0] >= 0.0:
             bottom = np.zeros(size)
         if known and done and not varies and np.isfinite(low).all() and np.isfinite(high).all():
@@ -188,8 +181,8 @@ def unfinished(
             least_more = again * Fraction(float(low.min())) + rest * Fraction(single[0])
             most_more = again * Fraction(float(high.max())) + rest * Fraction(single[1])
             with np.errstate(over="ignore"):
-                bottom = np.maximum(bottom, np.nextafter(low + _down(least_more), -np.inf))
-                top = np.minimum(top, np.nextafter(high + _up(most_more), np.inf))
+                bottom = np.maximum(bottom, np.nextafter(low + double(least_more, up=False), -np.inf))
+                top = np.minimum(top, np.nextafter(high + double(most_more, up=True), np.inf))
     elif probability and asked.wait == 0 and not varies:
         bottom, top = (bottom, high) if asked.safety else (low, top)
     return np.where(decided, worth, bottom), np.where(decided, worth, top)
@@ -206,15 +199,3 @@ def policy_of(model: MDP | IntervalMDP, choices: Array, done: int) -> Policy:
     if done == steps:
         return Policy(model, choices)
     return Policy(model, choices[steps - done + np.arange(steps) % done])
-
-
-def _down(value: Fraction) -> float:
-    from umdp.solver.kernels.rounding import ceiling, floor
-
-    return floor(value) if value >= 0 else -ceiling(-value)
-
-
-def _up(value: Fraction) -> float:
-    from umdp.solver.kernels.rounding import ceiling, floor
-
-    return ceiling(value) if value >= 0 else -floor(-value)

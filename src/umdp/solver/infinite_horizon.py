@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
 from umdp.solver.confirm.returns import confirm_average, confirm_discounted
 from umdp.solver.graph.decided import Shape
 from umdp.solver.judge.question import as_probabilities
-from umdp.solver.objective import Objective, bounds_of, players
+from umdp.solver.objective import Objective, Request, bounds_of, players
 from umdp.solver.proof.certificate import Ends
-from umdp.solver.request import Request
-from umdp.solver.result import Bracket, Diagnostic, Solution, mdp_of
+from umdp.solver.result import Diagnostic, Solution
 from umdp.solver.support import cut_rows, enclosed
 from umdp.solver.unbounded import unbounded
 from umdp.spec import Spec
@@ -36,13 +34,11 @@ def discounted(request: Request) -> Solution:
     from umdp.solver.methods.signed import Signed
 
     model, asked, policy, options = request.model, request.objective, request.policy, request.options
-    lower, upper = request.bounds
-    shape, nature_max = Shape.of(model), request.nature_max
     signed = Signed(
-        shape, lower, upper, asked.rewards, agent_max=request.agent_max, nature_max=nature_max, discount=asked.discount,
-        weight=None if policy is None else weights_of(policy),
+        Shape.of(model), *request.bounds, asked.rewards, agent_max=request.agent_max, nature_max=request.nature_max,
+        discount=asked.discount, weight=None if policy is None else policy.weights(),
     )  # fmt: skip
-    options.statistics.count(shape.states, 1, shape.states)
+    options.statistics.count(model.states, 1, model.states)
     found = solve_discounted(signed, options, model.initial, request.first_choices, fixed=policy is not None)
     low, high = found.lower, found.upper
     if asked.off > 0.0:  # a reward that is off in every step
@@ -50,27 +46,10 @@ def discounted(request: Request) -> Solution:
         low, high = np.nextafter(low - room, -np.inf), np.nextafter(high + room, np.inf)
     taken = policy or Policy(model, found.steps.choice)
     low, high, sure = confirm_discounted(request, taken, (low, high))
-    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
-
-    def nature() -> MDP:
-        from umdp.solver.kernels.best_response import respond
-
-        prob = np.empty(shape.transitions)
-        respond(shape.choice_ptr, shape.successor, lower, upper, asked.discount * found.x, asked.paid, nature_max, prob)
-        return mdp_of(model, prob)
-
-    return Solution(
-        model, request.spec, bracket, bracket, options.status(bracket, unit=signed.largest_reward), options.spent(),
-        lambda: (low, high), lambda: taken, nature, diagnostics=() if sure else (Diagnostic.UNCONFIRMED,),
+    return request.solution(
+        low, high, lambda: taken, lambda: request.answer_to(asked.discount * found.x, asked.paid)[0],
+        unit=signed.largest_reward, diagnostics=() if sure else (Diagnostic.UNCONFIRMED,),
     )  # fmt: skip
-
-
-def weights_of(policy: Policy) -> Array:
-    """Return the weights (C,) of a policy that does not depend on the step."""
-    weight = policy.weights()
-    if weight.ndim > 1:
-        raise ModelError("a step-dependent policy can be evaluated for step-bounded properties only")
-    return weight
 
 
 def average(request: Request) -> Solution:
@@ -78,19 +57,9 @@ def average(request: Request) -> Solution:
     model, policy = request.model, request.policy
     if policy is None:
         return _average(request, request.objective)
-    chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
-    size, own = model.states, replace(request.of(chain), agent_max=request.nature_max)
-    inner = _average(own, of_policy(chain, own.objective, size))
-
-    def nature() -> MDP:
-        if policy.choice is None:
-            raise ModelError("nature's answer to a randomised policy is part of the induced chain; solve that instead")
-        return mdp_of(model, spread_answer(model, policy.choice, inner.nature.probability))
-
-    return Solution(
-        model, request.spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
-        lambda: (inner.lower[:size], inner.upper[:size]), lambda: policy, nature,
-    )  # fmt: skip
+    own = request.of_policy(policy)
+    inner = _average(own, of_policy(own.model, own.objective, model.states))
+    return request.solution_of(inner, policy, lambda: spread_answer(model, policy, inner.nature.probability))
 
 
 def _average(request: Request, asked: Objective) -> Solution:
@@ -137,16 +106,14 @@ def _average(request: Request, asked: Objective) -> Solution:
     low, high = np.maximum(low, least - asked.off), np.minimum(high, most + asked.off)
     if asked.kind == "P":
         low, high = as_probabilities(low, high)
-    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
 
     def stop(prices: Array) -> tuple[Solution, Array]:
         made = with_stops(shape, lower, upper, model.initial, prices)
         return _reach(request, made.model), made.origin
 
-    ends = Ends(gains.x, parts.component, parts.stays, settled, stop)
-    return Solution(
-        model, request.spec, bracket, bracket, options.status(bracket, unit=signed.largest_reward), options.spent(),
-        lambda: (low, high), lambda: Policy(model, choice), lambda: mdp_of(model, prob()), ends=ends,
+    return request.solution(
+        low, high, lambda: Policy(model, choice), prob, unit=signed.largest_reward,
+        ends=Ends(gains.x, parts.component, parts.stays, settled, stop),
         diagnostics=() if sure else (Diagnostic.UNCONFIRMED,),
     )  # fmt: skip
 
@@ -201,10 +168,9 @@ class EndingBounds(NamedTuple):
 
 def _leave_or_stay(request: Request, asked: Objective, gains: Gains, parts: EndComponents) -> EndingBounds:
     """Return what the process is worth where every end component may be stopped in, at the price of its gain."""
-    from umdp.solver.kernels.best_response import respond
     from umdp.solver.kernels.rounding import EPS
 
-    model, agent_max, nature_max = request.model, request.agent_max, request.nature_max
+    model, agent_max = request.model, request.agent_max
     (lower, upper), shape, component, inside = request.bounds, Shape.of(model), parts.component, parts.inside
     middle = 0.5 * gains.lower + 0.5 * gains.upper
     apart = 0.5 * (gains.upper - gains.lower) + 4.0 * EPS * (np.abs(gains.lower) + np.abs(gains.upper))
@@ -229,11 +195,9 @@ def _leave_or_stay(request: Request, asked: Objective, gains: Gains, parts: EndC
     spread = float(room.max())
 
     def prob() -> Array:
-        answered, outside = np.empty(shape.transitions), np.empty(shape.transitions)
-        respond(shape.choice_ptr, shape.successor, lower, upper, gains.x, asked.paid, nature_max, answered)
         worth = -solution.upper[:-1] if agent_max else solution.upper[:-1]
-        respond(shape.choice_ptr, shape.successor, lower, upper, worth, np.empty(0), nature_max, outside)
-        return np.where(np.repeat(parts.stays, np.diff(shape.choice_ptr)), answered, outside)
+        inner, outer = request.answer_to(gains.x, asked.paid)[0], request.answer_to(worth, np.empty(0))[0]
+        return np.where(np.repeat(parts.stays, np.diff(shape.choice_ptr)), inner, outer)
 
     sides = (best - spread, below), (best + spread, above)
     return EndingBounds(low, high, np.where(settled, gains.choice, choice), settled, sides, prob)
@@ -248,13 +212,13 @@ def of_policy(chain: MDP | IntervalMDP, asked: Objective, states: int) -> Object
     return replace(asked, rewards=twice if asked.kind == "R" else given)
 
 
-def spread_answer(model: MDP | IntervalMDP, choice: Array, prob: Array) -> Array:
-    """Return nature's probabilities (T,) where those on the choices taken (S,) are known, anything possible elsewhere."""
+def spread_answer(model: MDP | IntervalMDP, policy: Policy, prob: Array) -> Array:
+    """Return nature's probabilities (T,) where those on the choices of a policy are known, anything possible elsewhere."""
     lower, _ = bounds_of(model)
     sizes = np.diff(model.choice_ptr)
     whole = np.array(lower / np.repeat(np.maximum(np.add.reduceat(lower, model.choice_ptr[:-1]), 1e-300), sizes))
     taken = np.zeros(model.choices, dtype=np.bool_)
-    taken[choice] = True
+    taken[policy.choice] = True
     whole[np.repeat(taken, sizes)] = prob
     return whole
 

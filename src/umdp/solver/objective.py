@@ -1,28 +1,38 @@
-"""Objectives: a property, lowered to what the solver knows: who decides what, over which states, at what price.
+"""Requests: what is asked of which model, who pulls which way, how hard to try and where to start.
 
-A formula says of itself how it is a matter of reachability; whatever comes later reads the arrays of an `Objective`.
+A property is lowered to an `Objective`: who decides what, over which states, at what price. A formula says of itself how it is a
+matter of reachability; whatever comes later reads the arrays of an `Objective`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.model import MDP, IntervalMDP, Rewards
+from umdp.errors import ModelError
+from umdp.model import MDP, IntervalMDP, Policy, Rewards
 from umdp.model.reward_units import own_rewards
+from umdp.solver.judge.question import Status, bounds_of, status_of
+from umdp.solver.result import Bracket, Solution, Statistics, mdp_of
+from umdp.solver.threads import UNLIMITED, Watch
 from umdp.spec import Direction, Discounted, Instantaneous, Spec
 
 if TYPE_CHECKING:
     from umdp.model import Graph
 
-__all__ = ["Objective", "bounds_of", "objective_of", "players"]
+__all__ = [
+    "Objective", "Request", "SolveOptions", "SolveStatistics", "Start", "bounds_of", "objective_of", "players",
+]  # fmt: skip
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
+TIE = 1e-9  # relative to the largest value: exploration need not tell more apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +129,6 @@ def objective_of(model: Graph, spec: Spec) -> Objective:
     return Objective("P", steps, goal, through, asked.safety, final, absorbing, aim=aim, wait=wait)
 
 
-def bounds_of(model: MDP | IntervalMDP) -> tuple[Array, Array]:
-    """Return the lower and upper bounds of a model; those of an MDP coincide."""
-    return (model.lower, model.upper) if isinstance(model, IntervalMDP) else (model.probability, model.probability)
-
-
 def players(model: MDP | IntervalMDP, spec: Spec, *, policy_given: bool = False) -> tuple[bool, bool]:
     """Return (agent maximises, nature maximises), or raise `SpecError` where the property leaves it open."""
     lower, upper = bounds_of(model)
@@ -168,3 +173,178 @@ def _rewards(model: Graph, spec: Spec, *, any_sign: bool) -> Rewards:
                 "discounted sum (Cdiscount=0.95) or the long-run average (S)",
             )
     return rewards
+
+
+@dataclass
+class SolveStatistics:
+    """What a solve has taken so far, in all its parts; `stopped` once a limit has ended it."""
+
+    undecided: int = 0
+    components: int = 0
+    largest: int = 0
+    iterations: int = 0
+    stopped: bool = False
+
+    def count(self, undecided: int, components: int, largest: int) -> None:
+        """Note the size of a system; the largest one counts."""
+        self.undecided = max(self.undecided, undecided)
+        self.components, self.largest = max(self.components, components), max(self.largest, largest)
+
+
+@dataclass(frozen=True, eq=False)
+class SolveOptions:
+    """How hard to try, and what was spent: shared by all parts of one solve.
+
+    Attributes
+    ----------
+    precision, method, threads, progress : as in `umdp.solve`
+    watch : says when time is up
+    prove : whether a bracket is wanted; exploration needs a direction only
+    cutoff : expected rewards of more than so many times the largest single one are not worth a proof
+    begun : when it began, by `time.monotonic`
+    statistics : what was spent; options that are derived from these count with them
+    """
+
+    precision: float
+    method: str = "auto"
+    threads: int = 1
+    progress: Callable[[str, float], None] | None = None
+    watch: Watch = UNLIMITED
+    prove: bool = True
+    cutoff: float = np.inf
+    begun: float = field(default_factory=time.monotonic)
+    statistics: SolveStatistics = field(default_factory=SolveStatistics)
+
+    def is_late(self) -> bool:
+        """Return whether time is up, and note it."""
+        self.statistics.stopped = self.statistics.stopped or self.watch.is_up()
+        return self.statistics.stopped
+
+    def tell(self, what: str, width: float) -> None:
+        """Report progress to the caller, if anyone listens; note when time is up."""
+        if self.progress is not None:
+            self.progress(what, width)
+        self.is_late()
+
+    def status(self, bracket: Bracket, otherwise: Status = Status.IMPRECISE, unit: float = 0.0) -> Status:
+        """Return what the judge says stands behind a bracket; see `judge.question.status_of`."""
+        stopped = self.statistics.stopped
+        return status_of(bracket.lower, bracket.upper, self.precision, Status.STOPPED if stopped else otherwise, unit)
+
+    def spent(self) -> Statistics:
+        """Return what the solve took."""
+        known = self.statistics
+        took = time.monotonic() - self.begun
+        return Statistics(known.undecided, known.components, known.largest, known.iterations, took)
+
+
+class Start(NamedTuple):
+    """Where a solve begins: choices (S,), and the values of a cached system's unknowns; either may be missing."""
+
+    choice: Array | None = None
+    unknowns: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """One question: the value of a property on a model, of the best policy or of a given one.
+
+    Attributes
+    ----------
+    model, spec : what is asked
+    agent_max, nature_max : which way the players pull
+    options : how hard to try
+    start : an earlier solution, a policy or their arrays to start from; the answer does not depend on it
+    policy : the policy whose value is asked; None for the best
+    """
+
+    model: MDP | IntervalMDP
+    spec: Spec
+    agent_max: bool
+    nature_max: bool
+    options: SolveOptions
+    start: Solution | Policy | Start | None = None
+    policy: Policy | None = None
+
+    @property
+    def players(self) -> tuple[bool, bool]:
+        """Whether the agent maximises, and whether nature does."""
+        return self.agent_max, self.nature_max
+
+    @cached_property
+    def objective(self) -> Objective:
+        """What the property comes to on the model."""
+        return objective_of(self.model, self.spec)
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """The bounds (T,) on the model's probabilities."""
+        return bounds_of(self.model)
+
+    @property
+    def first_choices(self) -> Array | None:
+        """The choices (S,) to start from; None where there are none."""
+        start = self.start.policy if isinstance(self.start, Solution) else self.start
+        return None if start is None or start.choice is None or start.choice.ndim > 1 else start.choice
+
+    @property
+    def first_unknowns(self) -> Array | None:
+        """The values to start from, of the unknowns of a cached system; None where there are none."""
+        return None if self.start is None or isinstance(self.start, Policy) else self.start.unknowns
+
+    def of(self, model: MDP | IntervalMDP, spec: Spec | None = None) -> Request:
+        """Return the same request of another model, with nothing to start from."""
+        return replace(self, model=model, spec=self.spec if spec is None else spec, start=None, policy=None)
+
+    def of_policy(self, policy: Policy) -> Request:
+        """Return the same request of the chain that a policy makes of the model: nature alone decides there."""
+        chain: MDP | IntervalMDP = policy.induced(self.model)  # type: ignore[type-var]
+        return replace(self.of(chain), agent_max=self.nature_max)
+
+    def answer_to(self, worth: Array, paid: Array) -> tuple[Array, Array]:
+        """Return nature's answer (T,) to what states are worth (S,) and transitions pay, and what choices (C,) then are."""
+        from umdp.solver.kernels.best_response import respond
+
+        model, prob = self.model, np.empty(self.model.transitions)
+        q = respond(model.choice_ptr, model.successor, *self.bounds, worth, paid, self.nature_max, prob)
+        return prob, q
+
+    def ties(self, x: Array) -> NDArray[np.bool_]:
+        """Return the choices (C,) by which one step is worth no less than by the best of their state, given values `x` (S,)."""
+        model, asked = self.model, self.objective
+        _, q = self.answer_to(asked.discount * x, asked.paid)
+        if asked.rewards is not None and asked.rewards.choice is not None:
+            q = q + asked.rewards.choice
+        q = q if self.agent_max else -q
+        best = np.repeat(np.maximum.reduceat(q, model.state_ptr[:-1]), np.diff(model.state_ptr))
+        finite = np.abs(x[np.isfinite(x)])
+        tied: NDArray[np.bool_] = (q == best) | (q >= best - TIE * finite.max(initial=0.0))
+        return tied
+
+    def solution(
+        self, low: Array, high: Array, policy: Callable[[], Policy], prob: Callable[[], Array], *,
+        otherwise: Status = Status.IMPRECISE, unit: float = 0.0, **more: Any,
+    ) -> Solution:  # fmt: skip
+        """Return the solution with bounds (S,); `policy` and `prob` return the policy and nature's answer (T,)."""
+        model, options, start = self.model, self.options, self.model.initial
+        bracket = Bracket(float(low[start]), float(high[start]))
+        return Solution(
+            model, self.spec, bracket, bracket, options.status(bracket, otherwise, unit), options.spent(), lambda: (low, high),
+            policy, lambda: mdp_of(model, prob()), **more,
+        )  # fmt: skip
+
+    def solution_of(self, chain: Solution, policy: Policy, prob: Callable[[], Array]) -> Solution:
+        """Return the solution that one of the chain of a policy is of the model; `prob` returns nature's answer (T,)."""
+        model, size = self.model, self.model.states
+
+        def nature() -> MDP:
+            if policy.choice is None:
+                raise ModelError(
+                    "nature's answer to a randomised policy is part of the induced chain; solve that instead"
+                )
+            return mdp_of(model, prob())
+
+        return Solution(
+            model, self.spec, chain.bracket, chain.bracket, chain.status, chain.statistics,
+            lambda: (chain.lower[:size], chain.upper[:size]), lambda: policy, nature,
+        )  # fmt: skip

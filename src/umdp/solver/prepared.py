@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from umdp.model import MDP, Graph, IntervalMDP, Policy
 from umdp.solver.answer import answer, solve, solve_uncertified
-from umdp.solver.objective import players
-from umdp.solver.request import Request, SolveOptions, Start
+from umdp.solver.objective import Request, SolveOptions, Start, players
 from umdp.solver.result import Solution, UncertifiedSolution
 from umdp.solver.task import analyse, task_of
 from umdp.spec import Spec

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -16,7 +16,6 @@ from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.model.structure import held
 from umdp.solver.judge.question import Status
-from umdp.solver.objective import bounds_of, objective_of, players
 from umdp.spec import Spec
 from umdp.statements import DiagnosticCode, say
 from umdp.statements.text import facts_html
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from umdp.solver.task import DraftBounds, Values
     from umdp.spec import Spec
 
-__all__ = ["Bracket", "Diagnostic", "Solution", "Statistics", "Status", "UncertifiedSolution", "as_good", "mdp_of"]
+__all__ = ["Bracket", "Diagnostic", "Solution", "Statistics", "Status", "UncertifiedSolution", "mdp_of"]
 
 T = TypeVar("T")
 
@@ -220,19 +219,9 @@ class Solution:
             nature: MDP | ModelError = self.nature
         except ModelError as refusal:
             nature = refusal
-        public = (
-            "model",
-            "spec",
-            "bracket",
-            "policy_bracket",
-            "status",
-            "statistics",
-            "shown",
-            "product",
-            "diagnostics",
-        )
-        known = {"_bounds": tuple(self._state_bounds), "_policy": self.policy, "_nature": nature}
-        return {name: getattr(self, name) for name in public} | known | {"ends": None, "_candidate": None}
+        state = {each.name: getattr(self, each.name) for each in fields(self)}
+        state |= {"_bounds": tuple(self._state_bounds), "_policy": self.policy, "_nature": nature}
+        return state | dict.fromkeys(("unknowns", "values", "ends", "_candidate"))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         known = {name: _known(state[name]) for name in ("_bounds", "_policy", "_nature")}
@@ -274,9 +263,6 @@ def _known(found: T | ModelError) -> Callable[[], T]:
     return give
 
 
-TIE = 1e-9  # relative to the largest value: exploration need not tell more apart
-
-
 class UncertifiedSolution(NamedTuple):
     """An optimal policy, its value, and a function that returns the choices (C,) that are as good as those taken, if known.
 
@@ -288,30 +274,3 @@ class UncertifiedSolution(NamedTuple):
     tied: Callable[[], NDArray[np.bool_] | None] = lambda: None
     unknowns: NDArray[np.float64] | None = None
     values: Callable[[], NDArray[np.float64] | None] = lambda: None
-
-
-def as_good(model: MDP | IntervalMDP, spec: Spec, x: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return the choices by which one step is worth no less than by the best of their state, given values `x` (S,).
-
-    Examples
-    --------
-    >>> coin = MDP([0, 2, 3, 4], [0, 1, 2, 3, 4], [1, 1, 1, 2], [1.0, 1.0, 1.0, 1.0], labels={"goal": [1]})
-    >>> as_good(coin, Spec.parse('Pmax=? [ F "goal" ]'), np.array([1.0, 1.0, 0.0])).tolist()
-    [True, True, True, True]
-    """
-    from umdp.solver.kernels.best_response import respond
-
-    agent_max, nature_max = players(model, spec)
-    lower, upper = bounds_of(model)
-    asked = objective_of(model, spec)
-    ahead = asked.discount * x
-    q = respond(
-        model.choice_ptr, model.successor, lower, upper, ahead, asked.paid, nature_max, np.empty(model.transitions)
-    )
-    if asked.rewards is not None and asked.rewards.choice is not None:
-        q = q + asked.rewards.choice
-    q = q if agent_max else -q
-    best = np.repeat(np.maximum.reduceat(q, model.state_ptr[:-1]), np.diff(model.state_ptr))
-    finite = np.abs(x[np.isfinite(x)])
-    tied: NDArray[np.bool_] = (q == best) | (q >= best - TIE * finite.max(initial=0.0))
-    return tied

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.model import MDP, IntervalMDP, Policy, Rewards
-from umdp.solver.result import Bracket, Solution, Status, mdp_of
+from umdp.model import IntervalMDP, Policy, Rewards
+from umdp.solver.result import Solution, Status
 
 if TYPE_CHECKING:
-    from umdp.solver.request import Request
+    from umdp.solver.objective import Request
 
 __all__ = [
     "cut_rows", "enclosed", "harsher", "milder", "possible_transitions", "with_transitions", "without_transitions",
@@ -152,27 +152,19 @@ def enclosed(
     """
     from umdp.solver.judge.question import consistent
 
-    model, spec, options = request.model, request.spec, request.options
+    model, spec = request.model, request.spec
     assert isinstance(model, IntervalMDP)
     name = "paid" if spec.kind != "R" else spec.resolve_reward(list(model.rewards))
     worst, mild = (
         worst or answer(*harsher(model, rewards, forever, name)),
         answer(milder(model, rewards, name), rewards),
     )
-    size, initial = model.states, model.initial
     below, above = (mild, worst) if request.nature_max else (worst, mild)
     own = below if request.agent_max else above
 
-    def bounds() -> tuple[Array, Array]:
-        return consistent(below.lower[:size], above.upper[:size])
-
     def policy() -> Policy:
         assert own.policy.choice is not None
-        return Policy(model, own.policy.choice[:size])
+        return Policy(model, own.policy.choice[: model.states])
 
-    low, high = bounds()
-    bracket = Bracket(float(low[initial]), float(high[initial]))
-    return Solution(
-        model, spec, bracket, bracket, options.status(bracket, Status.OPEN_ENDS), options.spent(), bounds, policy,
-        lambda: mdp_of(model, mild.nature.probability),
-    )  # fmt: skip
+    low, high = consistent(below.lower[: model.states], above.upper[: model.states])
+    return request.solution(low, high, policy, lambda: mild.nature.probability, otherwise=Status.OPEN_ENDS)

@@ -30,9 +30,9 @@ from umdp.solver.kernels.structs import (
     row_space,
 )
 from umdp.solver.methods.method import METHODS
+from umdp.solver.objective import Request, SolveOptions
 from umdp.solver.reduction.layout import lay_out, plan_of
-from umdp.solver.request import Request, SolveOptions
-from umdp.solver.result import Bracket, Solution, UncertifiedSolution, as_good, mdp_of
+from umdp.solver.result import Bracket, Solution, UncertifiedSolution, mdp_of
 from umdp.solver.system_kernels import (
     JUDGED_LEAKING,
     OPEN,
@@ -184,9 +184,7 @@ class CachedSystem:
 
         value = Bracket(*plausible_end(kind, *bounds)).value
         policy = Policy.trusted(model, found.choice)
-        return UncertifiedSolution(
-            policy, value, lambda: as_good(model, request.spec, upper()), found.x[: self.n], upper
-        )
+        return UncertifiedSolution(policy, value, lambda: request.ties(upper()), found.x[: self.n], upper)
 
     def renew(self, lower: Array, upper: Array) -> bool:
         """Write the rows of new bounds; return whether they can be solved by elimination, nature cutting no edge."""

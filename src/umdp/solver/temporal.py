@@ -20,13 +20,13 @@ from umdp.automata.product import ACCEPTING, Product, Skeleton, carried, multipl
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.graph.decided import Edges, Shape
-from umdp.solver.result import Bracket, Solution, mdp_of
+from umdp.solver.result import Solution
 from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Reach, Spec, TemporalFormula, Until
 from umdp.spec.expression import Label, Unary
 from umdp.spec.temporal_formula import lasting
 
 if TYPE_CHECKING:
-    from umdp.solver.request import Request
+    from umdp.solver.objective import Request
 
 __all__ = [
     "accepting", "along", "check_temporal", "in_memory", "lift", "on_model", "probability_in", "recalled",
@@ -211,22 +211,12 @@ def in_memory(solution: Solution, product: Product) -> Solution:
 
 def unanswered(request: Request) -> Solution:
     """Return what is known where time was up before the product was there: nothing, of any policy and any nature."""
-    from umdp.solver.kernels.best_response import respond
-
-    model, (lower, upper) = request.model, request.bounds
+    model = request.model
     low, high = np.zeros(model.states), np.full(model.states, 1.0 if request.spec.kind == "P" else np.inf)
-    bracket = Bracket(float(low[model.initial]), float(high[model.initial]))
-    first = np.array(model.state_ptr[:-1])
-
-    def nature() -> MDP:
-        prob, none = np.empty(model.transitions), np.empty(0)
-        respond(model.choice_ptr, model.successor, lower, upper, low, none, True, prob)
-        return mdp_of(model, prob)
-
-    return Solution(
-        model, request.spec, bracket, bracket, request.options.status(bracket), request.options.spent(), lambda: (low, high),
-        lambda: Policy(model, first), nature,
-    )  # fmt: skip
+    nature = replace(request, nature_max=True)
+    return request.solution(
+        low, high, lambda: Policy(model, model.state_ptr[:-1]), lambda: nature.answer_to(low, np.empty(0))[0]
+    )
 
 
 def along(policy: MemoryPolicy, model: MDP | IntervalMDP, spec: Spec, nature_max: bool) -> Product:

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.confirm.drafts import confirm, confirm_above
 from umdp.solver.judge.question import plausible, plausible_end
-from umdp.solver.request import Request
+from umdp.solver.objective import Request
 from umdp.solver.result import Bracket, Solution, Status, mdp_of
 from umdp.solver.support import cut_rows, enclosed
 from umdp.solver.task import Analysis, DraftBounds, Task, Values, analyse, has_free_zero, task_of
@@ -167,32 +166,14 @@ def _own_bracket(request: Request, bracket: Bracket, choice: Array) -> Bracket:
     model = request.model
     if model.is_chain or not request.options.prove:
         return bracket
-    chain: MDP | IntervalMDP = Policy(model, choice[: model.states]).induced(model)  # type: ignore[type-var]
-    return unbounded(replace(request.of(chain), agent_max=request.nature_max)).bracket
+    return unbounded(request.of_policy(Policy(model, choice[: model.states]))).bracket
 
 
 def _of_policy(request: Request, policy: Policy) -> Solution:
     """Return the solution of a given policy: that of the chain which it makes of the model."""
-    model, size = request.model, request.model.states
-    chain: MDP | IntervalMDP = policy.induced(model)  # type: ignore[type-var]
-    inner = unbounded(replace(request.of(chain), agent_max=request.nature_max))
-
-    def nature() -> MDP:
-        if policy.weight is not None:
-            raise ModelError("nature's answer to a randomised policy is part of the induced chain; solve that instead")
-        lower, upper = request.bounds
-        prob = np.array(lower / np.repeat(np.add.reduceat(lower, model.choice_ptr[:-1]), np.diff(model.choice_ptr)))
-        if isinstance(model, IntervalMDP):
-            from umdp.solver.kernels.best_response import respond
-
-            worth, paid = inner.upper[:size], request.objective.paid
-            respond(model.choice_ptr, model.successor, lower, upper, worth, paid, request.nature_max, prob)
-        return mdp_of(model, prob)
-
-    return Solution(
-        model, request.spec, inner.bracket, inner.bracket, inner.status, inner.statistics,
-        lambda: (inner.lower[:size], inner.upper[:size]), lambda: policy, nature,
-    )  # fmt: skip
+    inner, size = unbounded(request.of_policy(policy)), request.model.states
+    paid = request.objective.paid
+    return request.solution_of(inner, policy, lambda: request.answer_to(inner.upper[:size], paid)[0])
 
 
 def _enclosed_total(request: Request, model: IntervalMDP) -> Solution:

@@ -16,7 +16,7 @@ from umdp.solver.result import Bracket, Diagnostic, Solution, Status, mdp_of
 
 if TYPE_CHECKING:
     from umdp.solver.judge.question import JudgedObjective, TwoPart
-    from umdp.solver.request import Request, SolveOptions
+    from umdp.solver.objective import Request, SolveOptions
     from umdp.solver.task import DraftBounds
 
 __all__ = ["confirm", "confirm_above", "confirmed"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from umdp.automata.product import Product
     from umdp.model import Policy
     from umdp.solver.judge.lift import RabinTable
-    from umdp.solver.request import Request
+    from umdp.solver.objective import Request
     from umdp.spec import Spec
 
 __all__ = ["ConfirmedSides", "check_lift", "confirm_lift", "examine_product"]

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from umdp.model import Policy
-    from umdp.solver.objective import Objective
-    from umdp.solver.request import Request
+    from umdp.solver.objective import Objective, Request
 
 __all__ = ["confirm_average", "confirm_discounted"]
 

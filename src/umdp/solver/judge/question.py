@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.objective import bounds_of
+from umdp.model import MDP, IntervalMDP
 
 if TYPE_CHECKING:
-    from umdp.model import MDP, IntervalMDP
     from umdp.solver.objective import Objective
 
 __all__ = [
@@ -25,6 +24,7 @@ __all__ = [
     "answer_of",
     "as_probabilities",
     "as_rewards",
+    "bounds_of",
     "case_of",
     "consistent",
     "is_narrow",
@@ -137,6 +137,11 @@ class JudgedObjective(NamedTuple):
     asked: JudgedQuestion
     safety: bool
     complement: bool
+
+
+def bounds_of(model: MDP | IntervalMDP) -> tuple[Array, Array]:
+    """Return the lower and upper bounds of a model; those of an MDP coincide."""
+    return (model.lower, model.upper) if isinstance(model, IntervalMDP) else (model.probability, model.probability)
 
 
 def rows_of(model: MDP | IntervalMDP, objective: Objective) -> ModelRows:

@@ -13,8 +13,8 @@ from umdp.solver.kernels.rounding import EPS, LEAST, MOST, compose, ends, floor,
 from umdp.solver.methods.method import EXACT, METHODS, TINY
 from umdp.solver.methods.resumption import Past, renewed
 from umdp.solver.methods.workspace import Workspace
+from umdp.solver.objective import SolveOptions
 from umdp.solver.reduction.layout import choices_of_rows, lay_out, plan_of, rows_of_choices
-from umdp.solver.request import SolveOptions
 from umdp.solver.task import Analysis, Task, Values, has_free_zero
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from umdp.solver.methods.pair import chain_of, solver_of
 from umdp.solver.methods.signed import Signed
 
 if TYPE_CHECKING:
-    from umdp.solver.request import SolveOptions
+    from umdp.solver.objective import SolveOptions
 
 __all__ = ["Discounting", "bracket", "solve_discounted"]
 

@@ -23,7 +23,7 @@ from umdp.solver.kernels.backward import Steps
 from umdp.solver.methods.discounted import solve_discounted
 from umdp.solver.methods.pair import chain_of, solver_of
 from umdp.solver.methods.signed import Signed
-from umdp.solver.request import SolveOptions, SolveStatistics
+from umdp.solver.objective import SolveOptions, SolveStatistics
 
 __all__ = ["Gains", "solve_gains"]
 

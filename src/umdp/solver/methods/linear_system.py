@@ -12,7 +12,7 @@ from umdp.solver.kernels import two_part
 from umdp.solver.kernels.chain import apply, bicgstab
 from umdp.solver.methods.sparse_elimination import SparseElimination
 from umdp.solver.reduction.problem import entries_of
-from umdp.solver.request import Watch
+from umdp.solver.threads import Watch
 
 if TYPE_CHECKING:
     from umdp.solver.kernels.structs import ChainRows

@@ -28,8 +28,8 @@ from umdp.solver.kernels.value_iteration import iterate_values, keep, longest
 
 if TYPE_CHECKING:
     from umdp.solver.methods.resumption import Past
+    from umdp.solver.objective import SolveOptions
     from umdp.solver.reduction.problem import Problem
-    from umdp.solver.request import SolveOptions
     from umdp.solver.task import Task
 
 __all__ = ["Bounds", "Workspace"]

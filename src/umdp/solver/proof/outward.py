@@ -117,9 +117,9 @@ def _groups(arena: Arena, solution: Solution, known: list[Number | None], lower:
     collects = asked.kind == "P" or asked.aim == "total"  # one who does loses nothing by leaving what pays nothing
     if lower in (asked.agent_max, collects):
         return None
+    from umdp.solver.judge.question import bounds_of
     from umdp.solver.kernels.end_components import end_components
     from umdp.solver.kernels.structs import ChoiceRows
-    from umdp.solver.objective import bounds_of
 
     usable = np.array(arena.decided.usable)
     if asked.kind == "R":
