@@ -388,19 +388,16 @@ def test_a_plan_that_is_remembered_is_the_plan_of_the_task(formula: str) -> None
         edges = Edges(Shape.of(drawn))
         reward = drawn.rewards["r"].choice if kind == "R" else np.empty(0)
         kept: dict[Any, Any] = {}
-        analysis = Analysis(edges.graph, edges, drawn.lower, drawn.upper, reward, goal, left, kept)
+        analysis = Analysis(edges, drawn.lower, drawn.upper, reward, goal, left, kept, formula == "G")
         for agent_max in (True, False):
             reach_max = agent_max != (formula == "G")
-            decided = analysis.decided(kind, reach_max)
+            decided = analysis.decide(kind, reach_max)
             fresh = decide(edges, kind, reach_max, goal, left)
             for name in ("one", "zero", "infinite", "usable"):
                 np.testing.assert_array_equal(getattr(decided, name), getattr(fresh, name))
             if not fresh.maybe.any():
                 continue
-            task = Task(
-                edges, drawn.lower, drawn.upper, kind, agent_max, True, fresh, reward, goal, left, formula == "G", False,
-                kept,
-            )  # fmt: skip
+            task = Task(**vars(analysis), kind=kind, agent_max=agent_max, nature_max=True, decided=fresh)
             turned = replace(task, complement=not task.complement, agent_max=not agent_max)
             for each in (task, turned) if kind == "P" else (task,):
                 seen += 1

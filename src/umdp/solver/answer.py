@@ -25,7 +25,8 @@ from umdp.solver.judge.question import status_of
 from umdp.solver.methods.method import METHODS
 from umdp.solver.objective import Request, SolveOptions, SolveStatistics, Start, players
 from umdp.solver.result import Bracket, Solution, Status, UncertifiedSolution
-from umdp.solver.support import possible_transitions, with_transitions, without_transitions
+from umdp.solver.support import with_transitions, without_transitions
+from umdp.solver.task import possible_transitions
 from umdp.solver.temporal import along, in_memory, lift, unanswered
 from umdp.solver.threads import UNLIMITED, Watch
 from umdp.solver.unbounded import unbounded

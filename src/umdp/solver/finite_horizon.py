@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.graph.decided import Shape
-from umdp.solver.objective import Objective, Request, SolveOptions
+from umdp.solver.objective import Objective, Request, SolveOptions, rewards_of_choices
 from umdp.solver.result import Solution, Status
 from umdp.verify.rationals import double
 
@@ -93,14 +93,7 @@ def _of_one_sign(request: Request, weights: Array | None) -> Reached:
     objective, shape = request.objective, Shape.of(request.model)
     steps, x = objective.steps, objective.final
     assert steps is not None and x is not None  # noqa: PT018 - what a step bound comes with
-    reward = NOTHING
-    if objective.rewards is not None:
-        reward = np.zeros(shape.choices)
-        if objective.rewards.state is not None:
-            reward += objective.rewards.state[shape.choice_state]
-        if objective.rewards.choice is not None:
-            with np.errstate(over="ignore"):
-                reward += objective.rewards.choice
+    reward = NOTHING if objective.rewards is None else rewards_of_choices(request.model, objective.rewards)
     result = induct(
         shape, *request.bounds, steps, x, objective.kept, reward=reward, paid=objective.paid, weights=weights,
         agent_max=request.agent_max, nature_max=request.nature_max, keep=request.policy is None,

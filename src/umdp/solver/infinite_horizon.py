@@ -16,7 +16,8 @@ from umdp.solver.judge.question import as_probabilities
 from umdp.solver.objective import Objective, Request, bounds_of, players
 from umdp.solver.proof.certificate import Ends
 from umdp.solver.result import Diagnostic, Solution
-from umdp.solver.support import cut_rows, enclosed
+from umdp.solver.support import enclosed
+from umdp.solver.task import cut_rows
 from umdp.solver.unbounded import unbounded
 from umdp.spec import Spec
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Objective", "Request", "SolveOptions", "SolveStatistics", "Start", "bounds_of", "objective_of", "players",
+    "rewards_of_choices",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -127,6 +128,17 @@ def objective_of(model: Graph, spec: Spec) -> Objective:
     final = (~goal if asked.safety else goal).astype(np.float64)
     wait = 0 if asked.wait is None else asked.wait.steps(model)[0]
     return Objective("P", steps, goal, through, asked.safety, final, absorbing, aim=aim, wait=wait)
+
+
+def rewards_of_choices(model: Graph, rewards: Rewards) -> Array:
+    """Return what a step by each choice (C,) earns, but for what transitions pay."""
+    earned = np.zeros(model.choices)
+    if rewards.state is not None:
+        earned += rewards.state[model.choice_state]
+    if rewards.choice is not None:
+        with np.errstate(over="ignore"):
+            earned += rewards.choice
+    return earned
 
 
 def players(model: MDP | IntervalMDP, spec: Spec, *, policy_given: bool = False) -> tuple[bool, bool]:

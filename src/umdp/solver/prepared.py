@@ -50,7 +50,7 @@ class Prepared:
         self.spec = Spec.parse(spec) if isinstance(spec, str) else spec
         self._system: CachedSystem | None = None
         self._players: tuple[bool, bool] | None = None
-        self._looked = self.spec.aim != "reach" or self.spec.nature is None or needs_automaton(self.spec)
+        self._caches = self.spec.aim == "reach" and self.spec.nature is not None and not needs_automaton(self.spec)
 
     def solve(
         self,
@@ -86,7 +86,7 @@ class Prepared:
     ) -> Solution:
         """Return the solution for a model with this graph; `start` are choices (S,), `before` the `unknowns` of a solution."""
         options, begin = SolveOptions(precision, method, cutoff=cutoff), Start(start, before)
-        request, system = self._set_up(model, options, begin)
+        system, request = self._cached(model, options, begin)
         found = None if system is None else system.solve(request, lambda: answer(model, self.spec, options))
         return answer(model, self.spec, options, begin) if found is None else found
 
@@ -101,21 +101,20 @@ class Prepared:
     ) -> UncertifiedSolution:
         """Return an optimal policy for a model with this graph, and its value, without a proof; `start` are choices (S,)."""
         options, begin = SolveOptions(precision, method, prove=False), Start(start, before)
-        request, system = self._set_up(model, options, begin)
+        system, request = self._cached(model, options, begin)
         found = None if system is None else system.solve_uncertified(request)
         return solve_uncertified(model, self.spec, options, begin) if found is None else found
 
-    def _set_up(self, model: IntervalMDP, options: SolveOptions, start: Start) -> tuple[Request, CachedSystem | None]:
-        """Return the request, and the system kept with the graph; None where it is not enough, or not needed."""
+    def _cached(self, model: IntervalMDP, options: SolveOptions, start: Start) -> tuple[CachedSystem | None, Request]:
+        """Return the system kept with the graph, None where it is not enough or not needed, and the request."""
         if self._players is None:
             self._players = players(model, self.spec)
-        request = Request(model, self.spec, *self._players, options, start)
-        if not self._looked:
-            from umdp.solver.system import cached_system
+            if self._caches:
+                from umdp.solver.system import cached_system
 
-            self._looked = True
-            self._system = cached_system(analyse(model, self.spec), request)
-        return request, self._system
+                request = Request(model, self.spec, *self._players, options)
+                self._system = cached_system(analyse(model, self.spec), request)
+        return self._system, Request(model, self.spec, *self._players, options, start)
 
 
 def keep_start(starts: dict[str, Array], name: str, found: Solution | UncertifiedSolution) -> None:

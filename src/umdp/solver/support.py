@@ -1,9 +1,5 @@
 """The support of a model: transitions that no distribution can use, and those that nature may cut.
 
-Where the lower bounds of the other successors sum to 1, nothing is left for a transition, whatever its upper bound says: it is
-not there. The intervals rule over the graph here. Where they leave a transition any room, the graph rules over the intervals:
-it has positive probability.
-
 Where it matters which sets of states can be kept for ever, two models enclose the value of one whose transitions may be cut.
 *Harsher*: a choice of which nature may cut a transition leads to a state of its own, which earns the worst there is for ever (the
 best, where nature is on that side). *Milder*: nature must leave every listed transition some probability, a little more than its
@@ -22,38 +18,16 @@ from numpy.typing import NDArray
 
 from umdp.model import IntervalMDP, Policy, Rewards
 from umdp.solver.result import Solution, Status
+from umdp.solver.task import cut_rows
 
 if TYPE_CHECKING:
     from umdp.solver.objective import Request
 
-__all__ = [
-    "cut_rows", "enclosed", "harsher", "milder", "possible_transitions", "with_transitions", "without_transitions",
-]  # fmt: skip
+__all__ = ["enclosed", "harsher", "milder", "with_transitions", "without_transitions"]
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
-CLOSE = 1e-6  # a sum this close to 1 is looked at without rounding
 PART = 1e-4  # of what nature may give away, that it must
-
-
-def possible_transitions(model: IntervalMDP) -> Mask | None:
-    """Return which transitions (T,) some distribution can use; None where all are."""
-    empty = model.lower <= 0.0
-    if not empty.any():
-        return None
-    first = model.choice_ptr[:-1]
-    sums = np.add.reduceat(model.lower, first)
-    rows = np.flatnonzero(np.logical_or.reduceat(empty, first) & (sums >= 1.0 - CLOSE))
-    if rows.size == 0:
-        return None
-    from umdp.solver.judge.ambiguity import excess
-
-    used = np.ones(model.transitions, dtype=np.bool_)
-    for c in rows.tolist():
-        begin, end = int(model.choice_ptr[c]), int(model.choice_ptr[c + 1])
-        if excess(begin, end, model.lower) >= 0.0:
-            used[begin:end] = model.lower[begin:end] > 0.0
-    return None if used.all() else used
 
 
 def without_transitions(model: IntervalMDP, used: Mask) -> IntervalMDP:
@@ -82,14 +56,6 @@ def with_transitions(solution: Solution, model: IntervalMDP, used: Mask) -> Solu
         return solution
     # What nature makes of a model has the transitions that it uses: the same for both.
     return replace(solution, model=model, _policy=policy, unknowns=None, values=None, ends=None)
-
-
-def cut_rows(model: IntervalMDP) -> NDArray[np.bool_]:
-    """Return the choices (C,) of which nature may set the probability of a transition to 0."""
-    row = np.repeat(np.arange(model.choices), np.diff(model.choice_ptr))
-    high = np.add.reduceat(model.upper, model.choice_ptr[:-1])
-    cut = (model.lower <= 0) & (high[row] - model.upper >= 1 - 1e-9)
-    return np.asarray(np.bincount(row[cut], minlength=model.choices) > 0)
 
 
 def harsher(model: IntervalMDP, rewards: Rewards, forever: float, name: str) -> tuple[IntervalMDP, Rewards]:

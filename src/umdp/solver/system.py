@@ -17,9 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.solver.confirm.witness import trap_levels
-from umdp.solver.judge.question import JudgedObjective, ModelRows, TwoPart, answer_of, case_of, plausible, plausible_end
-from umdp.solver.kernels.rounding import ends
+from umdp.solver.judge.question import JudgedObjective, TwoPart, answer_of, bounds_of, case_of, plausible, plausible_end
 from umdp.solver.kernels.structs import (
     ChoiceRows,
     EliminationSpace,
@@ -41,6 +39,7 @@ from umdp.solver.system_kernels import (
     Guess,
     SolvedArrays,
     SolveRequest,
+    bounds_at,
     renew,
     resolve,
     solve_judged,
@@ -59,22 +58,27 @@ def cached_system(about: Analysis, request: Request) -> CachedSystem | None:
     """Return the system kept with the graph; None where the graph decides everything, or elimination alone is no way."""
     if not about.kept or not isinstance(request.model, IntervalMDP):
         return None
-    key = ("system", *request.players)
-    if key not in about.memo:
+    memo, key = about.memo, ("system", *request.players)
+    assert memo is not None
+    if key not in memo:
         task = task_of(about, request.spec.kind, *request.players)
         shared = ("rows", task.agent_max, task.reach_max)  # whichever way nature pulls
-        if shared not in about.memo:
+        if shared not in memo:
             system = CachedSystem(task) if task.decided.maybe.any() else None
-            about.memo[shared] = system if system is not None and system.suits else None
-        about.memo[key] = about.memo[shared]
-    found: CachedSystem | None = about.memo[key]
+            memo[shared] = system if system is not None and system.suits else None
+        memo[key] = memo[shared]
+    found: CachedSystem | None = memo[key]
     return found
 
 
 class Found(NamedTuple):
     """What elimination found: values and relative errors (n+2,), rows (n,), nature's answer, and a choice per state (S,).
 
-    `parts` are the bounds in two parts, as in `Workspace`; None without a proof.
+    Attributes
+    ----------
+    leaking : whether rows leak, so that nature's answer is not among what was found
+    case, low, high : the question, and what the judge has confirmed (S,) from below and above, each the sum of two numbers
+    ends : confirmed bounds of the initial state, rounded outwards
     """
 
     x: Array
@@ -83,21 +87,11 @@ class Found(NamedTuple):
     prob: Array
     choice: Array
     iterations: int
-    parts: tuple[Array, Array] | None
-
-
-class JudgedVectors(NamedTuple):
-    """What the judge has confirmed, of which question: bounds (S,) from below and above, each the sum of two numbers.
-
-    `leaking` says that they were found with rows that leak, so that nature's answer is not among what was found. `ends` are the
-    bounds of the initial state, rounded outwards.
-    """
-
-    case: JudgedObjective
-    low: TwoPart
-    high: TwoPart
-    leaking: bool
-    ends: tuple[float, float]
+    leaking: bool = False
+    case: JudgedObjective | None = None
+    low: TwoPart = TwoPart(NOTHING, NOTHING)
+    high: TwoPart = TwoPart(NOTHING, NOTHING)
+    ends: tuple[float, float] = (-np.inf, np.inf)
 
 
 class PosedQuestion(NamedTuple):
@@ -131,7 +125,7 @@ class CachedSystem:
         self.suits = bool((plan.block < 0).all()) and self.n > 0
         self.lock = Lock()
         self._plan = plan
-        self._posed: dict[tuple[bool, bool], PosedQuestion] = {}
+        self._posed: dict[tuple[bool, ...], PosedQuestion] = {}
         self._written: tuple[Array, Array, bool] | None = None  # the bounds that rows have, and whether they are open
 
     def fits(self, options: SolveOptions) -> bool:
@@ -145,46 +139,40 @@ class CachedSystem:
 
         `otherwise` solves without this system, for what it does not know.
         """
-        options = request.options
-        if not self.fits(options) or not self.lock.acquire(blocking=False):
-            return None  # somebody else is at it, in another thread
-        try:
-            solved = self._judged(request)
-        finally:
-            self.lock.release()
-        if solved is None:
-            return None
-        found, judged = solved
-        bounds, least = self._bracket(found, request.model.initial), judged.ends
-        if bounds is None or (0.0 < bounds[1] < FAINT if judged.leaking else bounds[0] < FAINT):
+        options, found = request.options, self._alone(self._judged, request)
+        bounds = None if found is None else self._bounds(found, request.model.initial)
+        if found is None or bounds is None or (0.0 < bounds[1] < FAINT if found.leaking else bounds[0] < FAINT):
             return None
         # What lies further out than what was confirmed is confirmed, too; it has the digits that others have seen.
-        bracket = Bracket(*plausible_end(request.spec.kind, min(bounds[0], least[0]), max(bounds[1], least[1])))
+        low, high = min(bounds[0], found.ends[0]), max(bounds[1], found.ends[1])
+        bracket = Bracket(*plausible_end(request.spec.kind, low, high))
         if not options.status(bracket).is_precise:
             return None
         options.statistics.iterations += found.iterations
         options.statistics.count(self.n, self.sizes.size, self.largest)
-        return self._solution(request, found, judged, bracket, otherwise)
+        return self._solution(request, found, bracket, otherwise)
 
     def solve_uncertified(self, request: Request) -> UncertifiedSolution | None:
         """Return an optimal policy and its value, without a proof; None where elimination is not enough."""
-        model, kind = request.model, request.spec.kind
-        if not self.fits(request.options) or not self.lock.acquire(blocking=False):
-            return None
-        try:
-            found = self._proposed(request)
-        finally:
-            self.lock.release()
-        bounds = None if found is None else self._bracket(found, model.initial)
+        model, kind, found = request.model, request.spec.kind, self._alone(self._proposed, request)
+        bounds = None if found is None else self._bounds(found, model.initial)
         if found is None or bounds is None:
             return None
 
         def upper() -> Array:
             return plausible(kind, *self._values(found, request).between(slice(None)))[1]
 
-        value = Bracket(*plausible_end(kind, *bounds)).value
-        policy = Policy.trusted(model, found.choice)
+        value, policy = Bracket(*plausible_end(kind, *bounds)).value, Policy.trusted(model, found.choice)
         return UncertifiedSolution(policy, value, lambda: request.ties(upper()), found.x[: self.n], upper)
+
+    def _alone(self, solve: Callable[[Request], Found | None], request: Request) -> Found | None:
+        """Return what is found, None where elimination alone is no way, or another thread is at it."""
+        if not self.fits(request.options) or not self.lock.acquire(blocking=False):
+            return None
+        try:
+            return solve(request)
+        finally:
+            self.lock.release()
 
     def renew(self, lower: Array, upper: Array) -> bool:
         """Write the rows of new bounds; return whether they can be solved by elimination, nature cutting no edge."""
@@ -237,123 +225,110 @@ class CachedSystem:
 
     def _pose(self, request: Request) -> PosedQuestion:
         """Return what the judge is asked, worked out once: all models have the graph of the first."""
-        if request.players in self._posed:
-            return self._posed[request.players]
         task, model = self.task, request.model
+        leaks = task.kind == "P" and not task.complement and task.agent_max and not request.nature_max
+        cuts = leaks and bool((bounds_of(model)[0] <= 0.0).any())
+        if (*request.players, cuts) in self._posed:
+            return self._posed[*request.players, cuts]
         case = case_of(model, request.objective, *request.players, complement=task.complement)
-        rows, asked = case.rows, case.asked
-        trap = np.full(model.states, -1, np.int64)
-        if asked.reward and bool(task.decided.infinite.any()):
+        rows, asked, trap = case.rows, case.asked, np.full(model.states, -1, np.int64)
+        if cuts or (asked.reward and bool(task.decided.infinite.any())):
+            from umdp.solver.confirm.witness import trap_levels
+
             via = task.decided.via
             taken = np.where(via >= 0, via, model.state_ptr[:-1]).astype(np.int64)  # what the policy takes there
-            trap = trap_levels(rows, asked, taken, asked.all_below, asked.nature_max)
-        leaks = task.kind == "P" and not task.complement and task.agent_max and not request.nature_max
-        if leaks:
-            trap = trap_levels(rows, asked, np.array(model.state_ptr[:-1]), asked.all_above, False)
+            every = asked.all_below if asked.reward else asked.all_above
+            trap = trap_levels(rows, asked, taken, every, asked.reward and asked.nature_max)
         states = np.array(self.index), np.array(task.decided.infinite), trap, task.complement
-        self._posed[request.players] = PosedQuestion(case, states, leaks)
-        return self._posed[request.players]
+        return self._posed.setdefault((*request.players, cuts), PosedQuestion(case, states, leaks))
 
-    def _judged(self, request: Request) -> tuple[Found, JudgedVectors] | None:
+    def _judged(self, request: Request) -> Found | None:
         """Solve and ask the judge; return what was found and what was confirmed of it, None unless all of it was."""
-        model, n = request.model, self.n
-        assert isinstance(model, IntervalMDP)
-        posed = self._pose(request)
-        arrays, case = self.arrays, posed.case
+        model, (lower, upper) = request.model, request.bounds
+        posed, arrays = self._pose(request), self.arrays
         leaking_arrays = self._leaking_arrays if posed.leaks else arrays
         vectors, passed = np.empty((4, model.states)), np.empty((2, model.states), np.bool_)
         low, high = TwoPart(vectors[0], vectors[1]), TwoPart(vectors[2], vectors[3])
-        values, taken = np.empty(2 * n + 4 + leaking_arrays.rows.target.size), np.empty(n + model.states, np.int64)
+        values, taken = self._room(leaking_arrays)
         out = SolvedArrays(values, taken, low, high, passed[0], passed[1], np.zeros(2, np.int64), np.empty(2))
-        rows = ModelRows(*case.rows[:3], model.lower, model.upper, *case.rows[5:])
+        rows = posed.case.rows._replace(lower=lower, upper=upper)
         want = SolveRequest(
             self.task.agent_max, request.nature_max, request.options.precision, model.initial, posed.leaks
         )
         self._written = None
-        how = solve_judged(arrays, leaking_arrays, rows, case.asked, posed.states, self._guess(request), want, out)
+        how = solve_judged(
+            arrays, leaking_arrays, rows, posed.case.asked, posed.states, self._guess(request), want, out
+        )
         if how == OPEN:
             return None
         leaking = how == JUDGED_LEAKING
-        self._remember(model.lower, model.upper, is_open=leaking)
+        self._remember(lower, upper, is_open=leaking)
         if how == SOLVED:
             return None
-        found = self._found(values, taken, int(out.counts[0]), proved=not leaking)
-        return found, JudgedVectors(case, low, high, leaking, (float(out.ends[0]), float(out.ends[1])))
+        found, ends = self._found(values, taken, int(out.counts[0])), (float(out.ends[0]), float(out.ends[1]))
+        return found._replace(leaking=leaking, case=posed.case, low=low, high=high, ends=ends)
 
     def _proposed(self, request: Request) -> Found | None:
         """Solve without a proof; None where elimination leaves something open, or nature may cut edges."""
-        model, n = request.model, self.n
-        assert isinstance(model, IntervalMDP)
-        known = self._written
-        if known is not None and known[0] is model.lower and known[1] is model.upper:
+        (lower, upper), known = request.bounds, self._written
+        if known is not None and known[0] is lower and known[1] is upper:
             is_open = known[2]
         else:
-            is_open = not self.renew(model.lower, model.upper)
+            is_open = not self.renew(lower, upper)
         if is_open:
             return None
-        values, taken = np.empty(2 * n + 4 + self.arrays.rows.target.size), np.empty(n + model.states, np.int64)
+        values, taken = self._room(self.arrays)
         counts, players = np.zeros(2, np.int64), Players(self.task.agent_max, request.nature_max)
         if not resolve(self.arrays, self._guess(request), players, np.inf, np.inf, values, taken, counts):
             return None
-        return self._found(values, taken, int(counts[0]), proved=False)
+        return self._found(values, taken, int(counts[0]))
 
     def _guess(self, request: Request) -> Guess:
         """Return what to start from."""
         start, before = request.first_choices, request.first_unknowns
         if start is None and self.task.kind == "R" and not self.task.agent_max:
-            start = (
-                self.arrays.by_graph
-            )  # policies that never arrive look cheap at first; one that arrives is known already
+            start = self.arrays.by_graph  # policies that never arrive look cheap at first; one that arrives is known
         choice = NOWHERE if start is None else np.array(start)
         return Guess(choice, NOTHING if before is None or before.size != self.n else before)
 
-    def _found(self, values: Array, taken: Array, iterations: int, *, proved: bool) -> Found:
-        """Return what `resolve` has just written, with a copy of the bounds that stand in the work space."""
-        n, parts = self.n, None
-        if proved:
-            parts = self.arrays.space.low.copy(), self.arrays.space.high.copy()
-            parts[0][1:, n:] = parts[1][1:, n:] = np.nan
-        return Found(
-            values[: n + 2], values[n + 2 : 2 * n + 4], taken[:n], values[2 * n + 4 :], taken[n:], iterations, parts
-        )
+    def _room(self, arrays: CachedArrays) -> tuple[Array, Array]:
+        """Return new arrays for what `resolve` finds and takes."""
+        return np.empty(2 * self.n + 4 + arrays.rows.target.size), np.empty(self.n + self.index.size, np.int64)
+
+    def _found(self, values: Array, taken: Array, iterations: int) -> Found:
+        """Return what `resolve` has written."""
+        n, (x, rel, prob) = self.n, np.split(values, (self.n + 2, 2 * self.n + 4))
+        return Found(x, rel, taken[:n], prob, taken[n:], iterations)
 
     def _remember(self, lower: Array, upper: Array, *, is_open: bool) -> None:
         """Take note that the rows are those of these bounds, if nobody can change them: the other player may ask for them."""
         frozen = not (lower.flags.writeable or upper.flags.writeable)
         self._written = (lower, upper, is_open) if frozen else None
 
-    def _bracket(self, found: Found, state: int) -> tuple[float, float] | None:
+    def _bounds(self, found: Found, state: int) -> tuple[float, float] | None:
         """Return the bounds of a state as `Values.between` would, None where that takes a look at the graph."""
-        task, unknown = self.task, self.index[state]
+        task = self.task
         if task.decided.infinite[state]:
             return np.inf, np.inf
-        x, rel, error = float(found.x[unknown]), float(found.rel[unknown]), task.reward_error
-        if unknown >= self.n:
-            return x, x
-        if error > 0.0:
-            rel = (rel + error + rel * error) * (1.0 + 2.0**-50)
-        low, high = ends(x, rel)
-        return None if task.kind == "R" and 0 < high < 1e-300 else (low, high)
+        low, high = bounds_at(int(self.index[state]), self.n, found.x, found.rel, task.reward_error)
+        return None if task.kind == "R" and 0 < high < 1e-300 and self.index[state] < self.n else (low, high)
 
     def _values(self, found: Found, request: Request) -> Values:
         """Return what was found as the values of the task with the bounds of a request."""
         lower, upper = request.bounds
-        task = replace(self.task, lower=lower, upper=upper, nature_max=request.nature_max, support_may_shrink=False)
-        problem = lay_out(task, self._plan)
-        prob = found.prob[: problem.rows.target.size]
-        return Values(
-            task, found.x, found.rel, self.index, lambda: found.choice, problem, found.row, prob, parts=found.parts
-        )
+        task = replace(self.task, lower=lower, upper=upper, nature_max=request.nature_max)
+        return Values(task, found.x, found.rel, self.index, lambda: found.choice)
 
     def _solution(
-        self, request: Request, found: Found, judged: JudgedVectors, bracket: Bracket, otherwise: Callable[[], Solution]
+        self, request: Request, found: Found, bracket: Bracket, otherwise: Callable[[], Solution]
     ) -> Solution:
         """Return the solution whose bounds are those that were confirmed."""
         model, spec, options = request.model, request.spec, request.options
 
         def bounds() -> tuple[Array, Array]:
-            low, high = answer_of(judged.case, judged.low, judged.high)
-            if judged.leaking:
+            assert found.case is not None
+            low, high = answer_of(found.case, found.low, found.high)
+            if found.leaking:
                 start = model.initial
                 low[start], high[start] = min(low[start], bracket.lower), max(high[start], bracket.upper)
                 return low, high
@@ -363,10 +338,12 @@ class CachedSystem:
         def nature() -> MDP:
             from umdp.solver.methods.natures_answer import answer
 
-            if judged.leaking:
+            if found.leaking:
                 return otherwise().nature
             values = self._values(found, request)
-            return mdp_of(model, answer(values.task, values))
+            problem = lay_out(values.task, self._plan)
+            prob = found.prob[: problem.rows.target.size]
+            return mdp_of(model, answer(values.task, replace(values, problem=problem, row=found.row, prob=prob)))
 
         return Solution(
             model, spec, bracket, bracket, options.status(bracket), options.spent(), bounds,

@@ -22,7 +22,7 @@ from umdp.solver.kernels.elimination import evaluate
 from umdp.solver.kernels.end_components import confined
 from umdp.solver.kernels.equations import Span, compress, find_rows
 from umdp.solver.kernels.policy_iteration import solve_small
-from umdp.solver.kernels.rounding import FAINT
+from umdp.solver.kernels.rounding import FAINT, ends
 from umdp.solver.kernels.structs import (
     Block,
     ChoiceRows,
@@ -44,6 +44,7 @@ __all__ = [
     "Guess",
     "SolveRequest",
     "SolvedArrays",
+    "bounds_at",
     "evaluate_policy",
     "held_back",
     "renew",
@@ -175,6 +176,17 @@ def resolve(
             return False
         choice[choice_state[origin[row[q]]]] = origin[row[q]]
     return True
+
+
+@kernel(allocates=False)
+def bounds_at(unknown: int, n: int, x: Array, rel: Array, reward_error: float) -> tuple[float, float]:
+    """Return the bounds of an unknown, or of an exit, given values and relative errors (n+2,) and that of rewards."""
+    if unknown >= n:
+        return x[unknown], x[unknown]
+    error = rel[unknown]
+    if reward_error > 0.0:
+        error = (error + reward_error + error * reward_error) * (1.0 + 2.0**-50)
+    return ends(x[unknown], error)
 
 
 @kernel

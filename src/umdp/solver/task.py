@@ -1,4 +1,9 @@
-"""Tasks: a property of a model, lowered to one objective over given bounds; and the values that come of it."""
+"""Tasks: a property of a model, lowered to one objective over given bounds; and the values that come of it.
+
+Where the lower bounds of the other successors sum to 1, nothing is left for a transition, whatever its upper bound says: it is
+not there. The intervals rule over the graph here. Where they leave a transition any room, the graph rules over the intervals:
+it has positive probability.
+"""
 
 from __future__ import annotations
 
@@ -13,36 +18,26 @@ from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Rewards
 from umdp.solver.graph.decided import Decided, Edges, Shape, decide, decide_total, sealed
-from umdp.solver.objective import bounds_of, objective_of
+from umdp.solver.objective import bounds_of, objective_of, rewards_of_choices
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
     from umdp.solver.kernels.structs import ChoiceRows
     from umdp.solver.reduction.problem import Problem
 
-__all__ = ["Analysis", "DraftBounds", "Gated", "Task", "Values", "analyse", "gate", "has_free_zero", "task_of"]
+__all__ = [
+    "Analysis", "DraftBounds", "Task", "Values", "analyse", "cut_rows", "gate", "has_free_zero", "possible_transitions",
+    "task_of",
+]  # fmt: skip
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 NOTHING: Array = np.empty(0)
+CLOSE = 1e-6  # a sum this close to 1 is looked at without rounding
 
 
-@dataclass(frozen=True, eq=False)
-class Gated:
-    """A model whose rewards are all on choices: those on transitions moved to extra states in between.
-
-    Rewards are the model's up to a factor in ``[1 - error, 1 + error]``.
-    """
-
-    shape: Shape
-    lower: Array
-    upper: Array
-    reward: Array
-    error: float = 0.0
-
-
-def gate(model: MDP | IntervalMDP, rewards: Rewards) -> Gated:
-    """Move all rewards to choices.
+def gate(model: MDP | IntervalMDP, rewards: Rewards) -> tuple[Shape, Array, Array, Array, float]:
+    """Return the graph, bounds and rewards of choices (C,) of a model whose rewards are all on choices, and their relative error.
 
     On a row without freedom, or with the same reward on all transitions, the expectation is known. Elsewhere a
     transition with a reward leads through a state of its own, so that the reward takes part in nature's choice. So does one
@@ -51,17 +46,11 @@ def gate(model: MDP | IntervalMDP, rewards: Rewards) -> Gated:
     from umdp.solver.kernels.rounding import EPS, compose, row_error
 
     lower, upper = bounds_of(model)
-    shape = Shape.of(model)
-    reward, error = np.zeros(shape.choices), 0.0
-    if rewards.state is not None:
-        reward += rewards.state[shape.choice_state]
-    if rewards.choice is not None:
-        error = EPS if reward.any() and rewards.choice.any() else 0.0
-        with np.errstate(over="ignore"):
-            reward += rewards.choice
-    paid = rewards.transition
+    shape, reward = Shape.of(model), rewards_of_choices(model, rewards)
+    state, choice, paid = rewards.state, rewards.choice, rewards.transition
+    error = EPS if state is not None and choice is not None and state.any() and choice.any() else 0.0
     if paid is None or not paid.any():
-        return Gated(shape, lower, upper, reward, error)
+        return shape, lower, upper, reward, error
     starts, sizes = shape.choice_ptr[:-1], np.diff(shape.choice_ptr)
     row = np.repeat(np.arange(shape.choices), sizes)
     with np.errstate(under="ignore"):
@@ -76,53 +65,72 @@ def gate(model: MDP | IntervalMDP, rewards: Rewards) -> Gated:
     error = float(compose(error, row_error(int(sizes[fixed & ~same].max(initial=1)))))
     gated = np.flatnonzero(~(fixed | same)[row] & (paid > 0))
     if gated.size == 0:
-        return Gated(shape, lower, upper, reward, error)
+        return shape, lower, upper, reward, error
     pairs, which = np.unique(
         np.stack([shape.successor[gated].astype(np.float64), paid[gated]], axis=1), axis=0, return_inverse=True
     )
     successor = shape.successor.copy()
     successor[gated] = shape.states + which.ravel()
-    gates = np.arange(1, len(pairs) + 1)
-    return Gated(
-        Shape(
-            np.concatenate([shape.state_ptr, shape.choices + gates]),
-            np.concatenate([shape.choice_ptr, shape.transitions + gates]),
-            np.concatenate([successor, pairs[:, 0].astype(np.int32)]),
-        ),
-        np.concatenate([lower, np.ones(len(pairs))]),
-        np.concatenate([upper, np.ones(len(pairs))]),
-        np.concatenate([reward, pairs[:, 1]]),
-        error,
+    gates, sure = np.arange(1, len(pairs) + 1), np.ones(len(pairs))
+    shape = Shape(
+        np.concatenate([shape.state_ptr, shape.choices + gates]),
+        np.concatenate([shape.choice_ptr, shape.transitions + gates]),
+        np.concatenate([successor, pairs[:, 0].astype(np.int32)]),
     )
+    return shape, np.append(lower, sure), np.append(upper, sure), np.append(reward, pairs[:, 1]), error
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """An objective on a graph with bounds: goal, reward, edges. `memo` has what the graph alone decides, `kept` for the next."""
+    """An objective on a graph with bounds: what is to be reached, and what is paid.
 
-    shape: Shape
+    Rewards are those of the model up to a factor in ``[1 - reward_error, 1 + reward_error]``. Bounds and rewards are read-only,
+    as those of a `Shape` are.
+
+    Attributes
+    ----------
+    edges, lower, upper, reward : the graph, its bounds (T,), and rewards (C,) or an empty array
+    goal, left : (S,) the states to reach, and those that may be passed on the way
+    memo : what the graph alone decides, for whoever asks next
+    complement : whether one minus the probability is asked for
+    kept : whether this is kept with the model's graph, for the next bounds
+    total : whether all that is ever earned is asked for, so that an end component without reward is no end
+    """
+
     edges: Edges
     lower: Array
     upper: Array
     reward: Array
-    goal: Array
-    left: Array
-    memo: dict[Any, Any]
-    safety: bool = False
+    goal: Mask
+    left: Mask
+    memo: dict[Any, Any] | None
+    complement: bool = False
     reward_error: float = 0.0
     kept: bool = False
     total: bool = False
 
-    def decided(self, kind: str, reach_max: bool) -> Decided:
-        """Return what the graph decides when the goal is to be reached more (or less) often."""
-        key = ("decided", kind, reach_max)
-        if key not in self.memo:
-            self.memo[key] = (
+    def __post_init__(self) -> None:
+        plain = self.lower is self.upper
+        for name in ("lower", "upper", "reward"):
+            object.__setattr__(self, name, sealed(getattr(self, name)))
+        if plain:
+            object.__setattr__(self, "upper", self.lower)
+
+    @property
+    def graph(self) -> Shape:
+        """The graph behind the bounds."""
+        return self.edges.graph
+
+    def decide(self, kind: str, reach_max: bool) -> Decided:
+        """Return what the graph decides when the goal is to be reached more (or less) often; worked out once a graph."""
+        memo = {} if self.memo is None else self.memo
+        if reach_max not in memo:
+            memo[reach_max] = (
                 decide_total(self.edges, self.reward, reach_max)
                 if self.total
                 else decide(self.edges, kind, reach_max, self.goal, self.left)
             )
-        decided: Decided = self.memo[key]
+        decided: Decided = memo[reach_max]
         return decided
 
 
@@ -137,73 +145,36 @@ def analyse(model: MDP | IntervalMDP, spec: Spec, *, fresh: bool = False) -> Ana
         return replace(known, lower=lower, upper=upper)
     objective = objective_of(model, spec)
     goal, left = objective.goal, objective.through
-    shape, reward, error = Shape.of(model), NOTHING, 0.0
-    keep = True
+    shape, reward, error, keep = Shape.of(model), NOTHING, 0.0, objective.aim != "total"
     if objective.rewards is not None:
-        gated = gate(model, objective.rewards)
+        shape, lower, upper, reward, error = gate(model, objective.rewards)
         paid = objective.rewards.transition
-        keep = paid is None or not paid.any()  # which transitions need a state of their own depends on the bounds
-        shape, lower, upper, reward, error = gated.shape, gated.lower, gated.upper, gated.reward, gated.error
+        keep = keep and (paid is None or not paid.any())  # which need a state of their own depends on the bounds
         extra = shape.states - model.states
-        goal = np.concatenate([goal, np.zeros(extra, dtype=np.bool_)])
-        left = np.concatenate([left, np.ones(extra, dtype=np.bool_)])
+        goal = np.append(goal, np.zeros(extra, dtype=np.bool_))
+        left = np.append(left, np.ones(extra, dtype=np.bool_))
     found = Analysis(
-        shape,
-        Edges(shape),
-        lower,
-        upper,
-        reward,
-        goal,
-        left,
-        {},
-        objective.safety,
-        error,
-        total=objective.aim == "total",
+        Edges(shape), lower, upper, reward, goal, left, {}, objective.safety, error, keep, objective.aim == "total"
     )
-    if keep and not found.total:
-        found = shared[key] = replace(found, kept=True)
+    if keep:
+        shared[key] = found
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class Task:
-    """One objective over given bounds: who pulls which way, what is decided, what is paid.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Task(Analysis):
+    """One objective over given bounds: who pulls which way, and what is decided.
 
-    `complement` asks for one minus the probability, with the directions of that (complemented) value; `support_may_shrink` says
-    whether nature may set some probability to 0; `memo` keeps what depends on the graph alone, for the next task.
-    `total` asks for all that is ever earned, so that an end component without reward is no end.
-    Rewards are those of the model up to a factor in ``[1 - reward_error, 1 + reward_error]``, bounds up to one in
-    ``[1 - blur, 1 + blur]``, a few roundings at most. Bounds and rewards are read-only, as those of a `Shape` are.
+    With `complement`, directions are those of one minus the probability; `support_may_shrink` says whether nature may set some
+    probability to 0. Bounds are right up to a factor in ``[1 - blur, 1 + blur]``, a few roundings at most.
     """
 
-    edges: Edges
-    lower: Array
-    upper: Array
     kind: str
     agent_max: bool
     nature_max: bool
     decided: Decided
-    reward: Array
-    goal: Mask
-    left: Mask
-    complement: bool = False
-    support_may_shrink: bool = True
-    memo: dict[Any, Any] | None = None
-    reward_error: float = 0.0
+    support_may_shrink: bool = False
     blur: float = 0.0
-    total: bool = False
-
-    def __post_init__(self) -> None:
-        plain = self.lower is self.upper
-        for name in ("lower", "upper", "reward"):
-            object.__setattr__(self, name, sealed(getattr(self, name)))
-        if plain:
-            object.__setattr__(self, "upper", self.lower)
-
-    @property
-    def graph(self) -> Shape:
-        """The graph behind the bounds."""
-        return self.edges.graph
 
     @property
     def rows(self) -> ChoiceRows:
@@ -233,15 +204,11 @@ class Task:
 
 def task_of(about: Analysis, kind: str, agent_max: bool, nature_max: bool) -> Task:
     """Return what is asked of a model that was analysed, with nature taken not to cut edges."""
-    safety = about.safety
-    task = Task(
-        about.edges, about.lower, about.upper, kind, agent_max, nature_max,
-        about.decided(kind, agent_max != safety), about.reward, about.goal, about.left, safety, memo=about.memo,
-        reward_error=about.reward_error, support_may_shrink=False, total=about.total,
-    )  # fmt: skip
-    if not task.joint and bool((np.diff(about.shape.state_ptr) == 1).all()):  # nature decides alone
-        task = replace(task, agent_max=nature_max, decided=about.decided(kind, nature_max != safety))
-    return replace(task, goal=task.decided.one) if about.total else task
+    if about.graph.is_chain:  # nature decides alone
+        agent_max = nature_max
+    decided = about.decide(kind, agent_max != about.complement)
+    task = Task(**vars(about), kind=kind, agent_max=agent_max, nature_max=nature_max, decided=decided)
+    return replace(task, goal=decided.one) if about.total else task
 
 
 class DraftBounds(NamedTuple):
@@ -290,18 +257,19 @@ class Values:
 
         none = np.zeros(size)
         low, high = (self.lower[:size], none), (self.upper[:size], none)
-        if self.parts is None or np.isnan(self.parts[0][1]).all():
-            return DraftBounds(low, high, self.task.complement)
-        index, maybe, error = self.index[:size], self.task.decided.maybe[:size], 2.0 * self.task.reward_error
-        low, high = (np.array(low[0]), np.zeros(size)), (np.array(high[0]), np.zeros(size))
-        spread_parts(index, maybe, self.parts[0], 1.0 - error, *low)
-        spread_parts(index, maybe, self.parts[1], 1.0 + error, *high)
+        if self.parts is not None and not np.isnan(self.parts[0][1]).all():
+            index, maybe, error = self.index[:size], self.task.decided.maybe[:size], 2.0 * self.task.reward_error
+            low, high = (np.array(low[0]), np.zeros(size)), (np.array(high[0]), np.zeros(size))
+            spread_parts(index, maybe, self.parts[0], 1.0 - error, *low)
+            spread_parts(index, maybe, self.parts[1], 1.0 + error, *high)
         return DraftBounds(low, high, self.task.complement)
 
     @cached_property
     def x(self) -> Array:
         """A value inside the bounds, shape (S,)."""
-        return self._spread(np.arange(self.index.size))[0]
+        x: Array = self.found[self.index]
+        np.copyto(x, np.inf, where=self.task.decided.infinite)
+        return x
 
     @cached_property
     def choice(self) -> Array:
@@ -321,12 +289,6 @@ class Values:
     def upper(self) -> Array:
         """Bounds from above, shape (S,)."""
         return self._ends[1]
-
-    def _spread(self, states: Array | slice) -> tuple[Array, Array]:
-        """Return values and relative errors of some states."""
-        x = self.found[self.index[states]]
-        np.copyto(x, np.inf, where=self.task.decided.infinite[states])
-        return x, self.error[self.index[states]]
 
     @cached_property
     def _unpaid(self) -> Mask:
@@ -367,16 +329,40 @@ class Values:
         return low, high
 
 
+def cut_rows(rows: ChoiceRows | IntervalMDP) -> Mask:
+    """Return the choices (C,) of which nature may set the probability of a transition to 0.
+
+    A bound of 0 does not count where the other successors cannot take the whole probability.
+    """
+    ptr = rows.choice_ptr
+    row = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+    high = np.add.reduceat(rows.upper, ptr[:-1])
+    cut = (rows.lower <= 0.0) & (high[row] - rows.upper >= 1 - 1e-9)
+    return np.asarray(np.bincount(row[cut], minlength=ptr.size - 1) > 0)
+
+
 def has_free_zero(task: Task) -> bool:
     """Whether nature can set the probability of some listed transition of an undecided state to 0."""
     if task.lower is task.upper or task.lower.min() > 0.0:
         return False
-    graph = task.graph
-    open_rows = task.decided.maybe[graph.choice_state] & task.decided.usable
-    candidates = np.flatnonzero(np.repeat(open_rows, np.diff(graph.choice_ptr)) & (task.lower <= 0.0))
-    if candidates.size == 0:
-        return False
-    high = np.add.reduceat(task.upper, graph.choice_ptr[:-1])
-    rows = np.searchsorted(graph.choice_ptr, candidates, side="right") - 1
-    # A bound of 0 does not count where the other successors cannot take the whole probability.
-    return bool((high[rows] - task.upper[candidates] >= 1 - 1e-9).any())
+    return bool((cut_rows(task.rows) & task.decided.maybe[task.graph.choice_state] & task.decided.usable).any())
+
+
+def possible_transitions(model: IntervalMDP) -> Mask | None:
+    """Return which transitions (T,) some distribution can use; None where all are."""
+    empty = model.lower <= 0.0
+    if not empty.any():
+        return None
+    first = model.choice_ptr[:-1]
+    sums = np.add.reduceat(model.lower, first)
+    rows = np.flatnonzero(np.logical_or.reduceat(empty, first) & (sums >= 1.0 - CLOSE))
+    if rows.size == 0:
+        return None
+    from umdp.solver.judge.ambiguity import excess
+
+    used = np.ones(model.transitions, dtype=np.bool_)
+    for c in rows.tolist():
+        begin, end = int(model.choice_ptr[c]), int(model.choice_ptr[c + 1])
+        if excess(begin, end, model.lower) >= 0.0:
+            used[begin:end] = model.lower[begin:end] > 0.0
+    return None if used.all() else used

@@ -18,8 +18,8 @@ from umdp.solver.confirm.drafts import confirm, confirm_above
 from umdp.solver.judge.question import plausible, plausible_end
 from umdp.solver.objective import Request
 from umdp.solver.result import Bracket, Solution, Status, mdp_of
-from umdp.solver.support import cut_rows, enclosed
-from umdp.solver.task import Analysis, DraftBounds, Task, Values, analyse, has_free_zero, task_of
+from umdp.solver.support import enclosed
+from umdp.solver.task import Analysis, DraftBounds, Task, Values, analyse, cut_rows, has_free_zero, task_of
 from umdp.spec import Spec
 
 __all__ = ["unbounded"]
@@ -93,12 +93,12 @@ def _draft(request: Request, about: Analysis, values: Values | None = None) -> S
     task = replace(task, support_may_shrink=shrinks)
     first = None
     if resumed is None and (choice := request.first_choices) is not None:
-        first = np.concatenate([choice, about.shape.state_ptr[choice.size : -1]])
+        first = np.concatenate([choice, about.graph.state_ptr[choice.size : -1]])
     if shrinks and not task.joint:
         found = _by_strategies(request, task, first)
     else:
         found = _by_values(request, task, first, resumed)
-    size, shape = model.states, about.shape
+    size, shape = model.states, about.graph
 
     def per_state() -> tuple[Array, Array]:
         return plausible(spec.kind, *(np.ascontiguousarray(bound[:size]) for bound in found.bounds()))

@@ -14,13 +14,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Graph
+from umdp.model.structure import CompressedRows
 from umdp.solver.objective import Objective, objective_of
 from umdp.spec import Direction, Spec
 
 if TYPE_CHECKING:
     from umdp.solver.kernels.graph_search import Backwards
 
-__all__ = ["Decided", "Edges", "Relevant", "Shape", "decide", "decide_total", "relevant", "resting", "sealed"]
+__all__ = [
+    "Decided",
+    "Edges",
+    "Relevant",
+    "Shape",
+    "decide",
+    "decide_total",
+    "reachable",
+    "relevant",
+    "resting",
+    "sealed",
+]
 
 FAINT = 1e-3  # what a step may count so that no trajectory needs it
 LONGEST = 10_000  # steps of a trajectory, whatever the discount
@@ -36,7 +48,7 @@ def sealed(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class Shape(CompressedRows):
     """State, choice and successor arrays without names, labels or checks; equal successors may stay apart.
 
     They are read-only, like those of a `Graph`: kernels are compiled apart for arrays that may be written to.
@@ -54,21 +66,6 @@ class Shape:
     def of(cls, graph: Graph) -> Shape:
         """Return the arrays of a graph."""
         return cls(graph.state_ptr, graph.choice_ptr, graph.successor)
-
-    @property
-    def states(self) -> int:
-        """The number of states."""
-        return self.state_ptr.size - 1
-
-    @property
-    def choices(self) -> int:
-        """The number of choices."""
-        return self.choice_ptr.size - 1
-
-    @property
-    def transitions(self) -> int:
-        """The number of transitions."""
-        return self.successor.size
 
     @cached_property
     def choice_state(self) -> NDArray[Any]:
@@ -181,7 +178,7 @@ def decide(edges: Edges, kind: str, agent_max: bool, goal: Mask, left: Mask) -> 
     usable = np.ones(graph.choices, dtype=np.bool_)
     if kind == "P" and agent_max:
         can = edges.drawn(goal, through, every=False)
-        if graph.choices == graph.states:  # a chain
+        if graph.is_chain:
             risky = edges.drawn(~can, through, every=False)
             return Decided(~risky, ~can, none, np.full(graph.states, -1), usable)
         one, via = edges.sure(goal, through & can)
@@ -283,7 +280,7 @@ def relevant(graph: Graph, spec: Spec) -> Relevant:
         decided = ~by_graph.maybe
         if reach_max:
             favoured = (by_graph.one | by_graph.infinite) & ~objective.goal
-    reached = _reachable(graph, decided)
+    reached = reachable(graph, graph.initial, decided)
     open_choice = (reached & ~decided)[graph.choice_state]
     worth = open_choice & (np.diff(graph.choice_ptr) > 1)
     spent = ~decided & ~_earns(edges, objective)
@@ -316,13 +313,13 @@ def resting(graph: Graph, spent: NDArray[np.bool_], lower: NDArray[np.float64]) 
     return spent & ~Edges(Shape.of(graph)).drawn(spent & ~possible, spent, every=False)
 
 
-def _reachable(graph: Graph, decided: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the states that can be reached without passing through a decided one."""
+def reachable(graph: CompressedRows, initial: int, over: Mask) -> Mask:
+    """Return the states that can be reached from one, not going on from where it is `over`."""
     reached = np.zeros(graph.states, dtype=np.bool_)
-    reached[graph.initial] = True
-    frontier = np.array([graph.initial])
+    reached[initial] = True
+    frontier = np.array([initial])
     while frontier.size:
-        frontier = frontier[~decided[frontier]]
+        frontier = frontier[~over[frontier]]
         first, last = graph.choice_ptr[graph.state_ptr[frontier]], graph.choice_ptr[graph.state_ptr[frontier + 1]]
         sizes = last - first
         ends = np.cumsum(sizes)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Graph, Policy
-from umdp.solver.graph.decided import Edges, Shape
+from umdp.solver.graph.decided import Edges, Shape, reachable
 from umdp.solver.objective import objective_of
 from umdp.spec import Direction, Spec
 
@@ -56,7 +56,7 @@ def unseen_support(graph: Graph, spec: Spec, policy: Policy, counts: Array) -> i
     open_states = decided & ~proved
     if not open_states.any():
         return 0
-    open_states &= chain.reached(graph.initial, goal | ~left)
+    open_states &= reachable(chain.listed.graph, graph.initial, goal | ~left)
     return int(np.count_nonzero(chain.unseen & open_states[chain.owner]))
 
 
@@ -79,7 +79,7 @@ def unseen_staying(graph: Graph, stay: Array, policy: Policy, counts: Array) -> 
     if policy.choice is None or policy.choice.ndim != 1 or not (stay >= 0).any():
         return 0
     chain = _Chain(graph, np.where(stay >= 0, stay, policy.choice), counts)
-    reached = chain.reached(graph.initial, np.zeros(graph.states, dtype=np.bool_))
+    reached = reachable(chain.listed.graph, graph.initial, np.zeros(graph.states, dtype=np.bool_))
     return int(np.count_nonzero(chain.unseen & (reached & (stay >= 0))[chain.owner]))
 
 
@@ -113,17 +113,3 @@ class _Chain:
             self.successor[kept],
         )
         return Edges(shape).attract(target, through, every=True)[0]
-
-    def reached(self, initial: int, over: Mask) -> Mask:
-        """Return the states that can be reached, not going on from where it is over."""
-        reached = np.zeros(self.sizes.size, np.bool_)
-        reached[initial] = True
-        frontier = np.array([initial])
-        while frontier.size:
-            frontier = frontier[~over[frontier]]
-            sizes, ends = self.sizes[frontier], np.cumsum(self.sizes[frontier])
-            entries = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - sizes - self.ptr[frontier], sizes)
-            ahead = np.unique(self.successor[entries])
-            frontier = ahead[~reached[ahead]]
-            reached[frontier] = True
-        return reached

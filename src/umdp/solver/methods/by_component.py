@@ -195,9 +195,9 @@ def resume(before: Values, about: Analysis, options: SolveOptions) -> Values | N
         and bool((before.error <= options.precision / 2).all())
         and (about.lower is about.upper) == (old.lower is old.upper)
         and about.reward_error == old.reward_error
-        and _equal(about.shape.state_ptr, old.graph.state_ptr)
-        and _equal(about.shape.choice_ptr, old.graph.choice_ptr)
-        and _equal(about.shape.successor, old.graph.successor)
+        and _equal(about.graph.state_ptr, old.graph.state_ptr)
+        and _equal(about.graph.choice_ptr, old.graph.choice_ptr)
+        and _equal(about.graph.successor, old.graph.successor)
         and _equal(about.goal, old.goal)
         and _equal(about.left, old.left)
         and np.array_equal(about.reward > 0.0, old.reward > 0.0)
