@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.graph.decided import Shape
+from umdp.solver.judge.question import rows_of
 from umdp.solver.objective import Objective, Request, SolveOptions, rewards_of_choices
 from umdp.solver.result import Solution, Status
 from umdp.verify.rationals import double
@@ -50,7 +51,6 @@ class Reached(NamedTuple):
 def bounded(request: Request) -> Solution:
     """Return the solution of a step-bounded property; of a given policy where there is one."""
     from umdp.solver.judge.horizons import bounds_of_steps, span
-    from umdp.solver.judge.question import rows_of
 
     model, policy, options, objective = request.model, request.policy, request.options, request.objective
     steps = objective.steps

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
 from umdp.solver.confirm.returns import confirm_average, confirm_discounted
 from umdp.solver.graph.decided import Shape
-from umdp.solver.judge.question import as_probabilities
+from umdp.solver.judge.question import as_probabilities, rows_of
 from umdp.solver.objective import Objective, Request, bounds_of, players
 from umdp.solver.proof.certificate import Ends
 from umdp.solver.result import Diagnostic, Solution
@@ -71,7 +71,6 @@ def _average(request: Request, asked: Objective) -> Solution:
     least 0; they are paid once, so that errors of gains are passed on as they are.
     """
     from umdp.solver.judge.horizons import span
-    from umdp.solver.judge.question import rows_of
     from umdp.solver.methods.gains import solve_gains
     from umdp.solver.methods.signed import Signed
 
@@ -109,8 +108,8 @@ def _average(request: Request, asked: Objective) -> Solution:
         low, high = as_probabilities(low, high)
 
     def stop(prices: Array) -> tuple[Solution, Array]:
-        made = with_stops(shape, lower, upper, model.initial, prices)
-        return _reach(request, made.model), made.origin
+        stopping, origin = with_stops(shape, lower, upper, model.initial, prices)
+        return _reach(request, stopping), origin
 
     return request.solution(
         low, high, lambda: Policy(model, choice), prob, unit=signed.largest_reward,
@@ -178,8 +177,8 @@ def _leave_or_stay(request: Request, asked: Objective, gains: Gains, parts: EndC
     best = float(middle.max() if agent_max else middle.min())
     price = np.full(shape.states, np.nan)
     price[inside] = np.abs(best - middle)[component[inside]]
-    stopping = with_stops(shape, lower, upper, model.initial, price)
-    solution = _reach(request, stopping.model)
+    stopping, origin = with_stops(shape, lower, upper, model.initial, price)
+    solution = _reach(request, stopping)
     # Whatever is done, one of these prices is paid in the end, however little is known of which.
     away_low, away_high = solution.lower[:-1], np.minimum(solution.upper[:-1], float(np.nanmax(price)))
     # One rounding for the price, one for the difference, of numbers up to the best gain and the price.
@@ -191,7 +190,7 @@ def _leave_or_stay(request: Request, asked: Objective, gains: Gains, parts: EndC
         low = np.where(sure, np.maximum(low, gains.lower[component]), low)
         high = np.where(sure, np.minimum(high, gains.upper[component]), high)
     assert solution.policy.choice is not None
-    choice = stopping.origin[solution.policy.choice[:-1]]
+    choice = origin[solution.policy.choice[:-1]]
     settled = np.isin(component, component[choice < 0]) & inside
     spread = float(room.max())
 
@@ -231,22 +230,12 @@ def _reach(request: Request, model: IntervalMDP) -> Solution:
     return unbounded(replace(request.of(model, spec), agent_max=agent_max, nature_max=nature_max))
 
 
-@dataclass(frozen=True, eq=False)
-class Stopping:
-    """A model with one more choice wherever one may stop, and a last state that is reached by it.
+def with_stops(shape: Shape, lower: Array, upper: Array, initial: int, price: Array) -> tuple[IntervalMDP, Array]:
+    """Return a model in which stopping in a state costs `price` (S,), not a number where one cannot.
 
-    Attributes
-    ----------
-    model : the model; the last state carries the label "stopped", and stopping has the price "price"
-    origin : (C',) the choice of the given model that each choice is, -1 for those that stop
+    Its last state, which stopping leads to, carries the label "stopped". The second array has the choice of the given model
+    that each choice is, -1 for those that stop.
     """
-
-    model: IntervalMDP
-    origin: Array
-
-
-def with_stops(shape: Shape, lower: Array, upper: Array, initial: int, price: Array) -> Stopping:
-    """Return a model in which stopping in a state costs `price` (S,), not a number where one cannot."""
     here = ~np.isnan(price)
     sizes = np.diff(shape.state_ptr)
     origin = np.full(int(sizes.sum() + here.sum()) + 1, -1, dtype=np.int64)
@@ -271,4 +260,4 @@ def with_stops(shape: Shape, lower: Array, upper: Array, initial: int, price: Ar
         state_ptr, choice_ptr, successor, low, high, initial=initial, labels={"stopped": label},
         rewards={"price": Rewards(choice=cost)},
     )  # fmt: skip
-    return Stopping(model, origin)
+    return model, origin

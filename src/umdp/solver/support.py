@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import IntervalMDP, Policy, Rewards
+from umdp.solver.judge.question import consistent
 from umdp.solver.result import Solution, Status
 from umdp.solver.task import cut_rows
 
@@ -116,8 +117,6 @@ def enclosed(
     answer : solves a model without cuts, with rewards of its own
     worst : in place of the harsher model's, a solution whose bound on nature's side holds
     """
-    from umdp.solver.judge.question import consistent
-
     model, spec = request.model, request.spec
     assert isinstance(model, IntervalMDP)
     name = "paid" if spec.kind != "R" else spec.resolve_reward(list(model.rewards))

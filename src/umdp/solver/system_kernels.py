@@ -160,11 +160,8 @@ def resolve(
         x[n + k], rel[n + k] = kept.exits[k], 0.0
     for t in range(rows.entry_ptr[rows.row_ptr[n]]):
         prob[t] = rows.lower[t]
-    first, stop, subnormal = (
-        rows.comp_ptr[0],
-        rows.comp_ptr.size - 1,
-        n < 0,
-    )  # literals would have it compiled once more
+    # Literals would have it compiled once more.
+    first, stop, subnormal = rows.comp_ptr[0], rows.comp_ptr.size - 1, n < 0
     options = EliminationOptions(start.size > 0, before.size > 0, subnormal, wanted)
     unknowns, never = Unknowns(x, rel, row, prob), np.zeros(2, np.int64)
     largest = kept.space.made.value.size
@@ -228,37 +225,28 @@ def renew_leaking(kept: CachedArrays, model: ModelRows, leaky: SystemRows) -> bo
     write_rows(
         kept, ChoiceRows(model.state_ptr, model.choice_ptr, model.successor, model.lower, model.upper, kept.reward)
     )
-    members, member_ptr, slack = kept.quotient.members, kept.quotient.member_ptr, kept.rows.slack
-    row_ptr, entry_ptr, target, low, high = (
-        kept.rows.row_ptr, kept.rows.entry_ptr, kept.rows.target, kept.rows.lower, kept.rows.upper
-    )  # fmt: skip
-    own_ptr, own_target, own_low, own_high, own_order = (
-        leaky.entry_ptr,
-        leaky.target,
-        leaky.lower,
-        leaky.upper,
-        leaky.order,
-    )
-    n = member_ptr.size - 1
+    own, members, member_ptr = kept.rows, kept.quotient.members, kept.quotient.member_ptr
+    n, at = member_ptr.size - 1, 0
     held = held_back(model, kept.quotient.unknown, n, kept.quotient.usable)
-    at = 0
     for q in range(n):
-        for r in range(row_ptr[q], row_ptr[q + 1]):
-            own_ptr[r] = at
-            if held[members[member_ptr[q]]]:
-                own_target[at], own_low[at], own_high[at], own_order[at] = n + 1, 1.0, 1.0, 0
-                slack[r] = 0.0
-                at += 1
-                continue
-            begin, cut = at, False
-            for t in range(entry_ptr[r], entry_ptr[r + 1]):
-                own_target[at], own_low[at], own_high[at], own_order[at] = target[t], low[t], high[t], at - begin
-                cut = cut or low[t] <= 0.0
-                at += 1
+        for r in range(own.row_ptr[q], own.row_ptr[q + 1]):
+            leaky.entry_ptr[r] = begin = at
+            is_held, leak = held[members[member_ptr[q]]], 1.0
+            cut = is_held
+            if is_held:
+                own.slack[r] = 0.0
+            else:
+                leak = LEAK
+                for t in range(own.entry_ptr[r], own.entry_ptr[r + 1]):
+                    leaky.target[at], leaky.order[at] = own.target[t], at - begin
+                    leaky.lower[at], leaky.upper[at] = own.lower[t], own.upper[t]
+                    cut = cut or own.lower[t] <= 0.0
+                    at += 1
             if cut:
-                own_target[at], own_low[at], own_high[at], own_order[at] = n + 1, LEAK, LEAK, at - begin
+                leaky.target[at], leaky.order[at] = n + 1, at - begin
+                leaky.lower[at] = leaky.upper[at] = leak
                 at += 1
-    own_ptr[row_ptr[n]] = at
+    leaky.entry_ptr[own.row_ptr[n]] = at
     return True
 
 

@@ -18,7 +18,7 @@ from umdp.automata.labelled_automaton import read_formula
 from umdp.automata.memory_policy import MemoryPolicy
 from umdp.automata.product import ACCEPTING, Product, Skeleton, carried, multiply
 from umdp.errors import ModelError
-from umdp.model import MDP, IntervalMDP, Policy
+from umdp.model import MDP, Graph, IntervalMDP, Policy
 from umdp.solver.graph.decided import Edges, Shape
 from umdp.solver.result import Solution
 from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Reach, Spec, TemporalFormula, Until
@@ -61,49 +61,31 @@ def lift(
     assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
     cuts = isinstance(model, IntervalMDP) and bool((model.lower <= 0.0).any())
     agent_max = pursues(agent_max, nature_max, model.is_chain and not chained, cuts)
-    if spec.kind == "R":
-        return _with_rewards(model, spec, agent_max, nature_max, rest, late)
-    reading = read_formula(spec.formula, model, negated=not agent_max, late=late)
+    name, earns = spec.reward, spec.kind == "R"
+    if earns:
+        assert isinstance(spec.formula, TemporalFormula)
+        part = lasting(spec.formula.formula)
+        if part is not None:
+            raise part.error(f"the reward of {part} is not supported", "R takes formulas that are settled at some time")
+        name = spec.resolve_reward(list(model.rewards))
+    reading = read_formula(spec.formula, model, negated=not (agent_max or earns), every=earns, late=late)
     skeleton = multiply(model, reading if rest is None else reading.losing(rest))
-    found = accepting(skeleton, None if policy is None else _taken(policy, skeleton))
-    goal = Label(ACCEPTING)
+    accepts = Label(ACCEPTING)
     lowered = replace(
         spec,
         agent=Direction.MAX if agent_max else Direction.MIN,
         nature=Direction.MAX if nature_max else Direction.MIN,
-        formula=Until(TRUE, goal) if agent_max else Globally(Unary("!", goal)),
-        location=None,
-    )
-    return Product.of(skeleton, spec, lowered, found.goal, found.stay, witness=(found.pair, found.rank, found.level))
-
-
-def _with_rewards(
-    model: MDP | IntervalMDP,
-    spec: Spec,
-    agent_max: bool,
-    nature_max: bool,
-    rest: int | None,
-    late: Callable[[], bool],
-) -> Product:
-    """Return the product in which the reward of a co-safe formula is that until a state is reached: one where it is settled."""
-    assert isinstance(spec.formula, TemporalFormula)
-    part = lasting(spec.formula.formula)
-    if part is not None:
-        raise part.error(f"the reward of {part} is not supported", "R takes formulas that are settled at some time")
-    name = spec.resolve_reward(list(model.rewards))
-    reading = read_formula(spec.formula, model, every=True, late=late)
-    skeleton = multiply(model, reading if rest is None else reading.losing(rest))
-    found = np.append(reading.automaton.settled, False)[skeleton.memory]  # the last is for where all is lost
-    lowered = replace(
-        spec,
-        agent=Direction.MAX if agent_max else Direction.MIN,
-        nature=Direction.MAX if nature_max else Direction.MIN,
-        formula=Reach(Label(ACCEPTING)),
+        formula=Reach(accepts) if earns else Until(TRUE, accepts) if agent_max else Globally(Unary("!", accepts)),
         reward=name,
         location=None,
     )
-    stay = np.full(found.size, -1, dtype=np.int64)
-    return Product.of(skeleton, spec, lowered, found, stay, {name: carried(skeleton, model.rewards[name])})
+    if earns:  # the reward of a co-safe formula is that until a state is reached: one where it is settled
+        goal = np.append(reading.automaton.settled, False)[skeleton.memory]  # the last is for where all is lost
+        stay = np.full(goal.size, -1, dtype=np.int64)
+        assert name is not None
+        return Product.of(skeleton, spec, lowered, goal, stay, {name: carried(skeleton, model.rewards[name])})
+    found = accepting(skeleton, None if policy is None else _taken(policy, skeleton))
+    return Product.of(skeleton, spec, lowered, found.goal, found.stay, witness=(found.pair, found.rank, found.level))
 
 
 class Acceptance(NamedTuple):
@@ -226,11 +208,7 @@ def along(policy: MemoryPolicy, model: MDP | IntervalMDP, spec: Spec, nature_max
         raise ModelError(f"the policy remembers what matters for {known.asked.formula}; ask for that")
     agent_max = not isinstance(known.spec.formula, Globally)
     product = lift(model, spec, agent_max, nature_max, chained=True, policy=policy)
-    same = all(
-        np.array_equal(getattr(product.model, name), getattr(policy.graph, name))
-        for name in ("state_ptr", "choice_ptr", "successor")
-    )
-    if not same:
+    if not _is_same(product.model, policy.graph):
         raise ModelError("the policy is for a model with other states, choices or labels")
     return product
 
@@ -308,13 +286,16 @@ def probability_in(product: Product, mdp: MDP) -> Array:
 
 
 def _again(product: Product, mdp: MDP) -> Skeleton:
-    base = product.base
-    same = all(
-        np.array_equal(getattr(base, name), getattr(mdp, name)) for name in ("state_ptr", "choice_ptr", "successor")
-    )
-    if not same or mdp.initial != base.initial:
+    if not _is_same(product.base, mdp) or mdp.initial != product.base.initial:
         raise ModelError("the policy with memory is for a model with other states, choices or transitions")
     return multiply(mdp, product.reading)
+
+
+def _is_same(one: Graph, other: Graph) -> bool:
+    """Whether two graphs have the same states, choices and transitions."""
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("state_ptr", "choice_ptr", "successor")
+    )
 
 
 def check_temporal(model: MDP | IntervalMDP, spec: Spec) -> None:

@@ -7,7 +7,7 @@ system does that in one call (`system`). What is left is solved component after 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.solver.confirm.drafts import confirm, confirm_above
-from umdp.solver.judge.question import plausible, plausible_end
+from umdp.solver.judge.question import one_minus, plausible, plausible_end
 from umdp.solver.objective import Request
 from umdp.solver.result import Bracket, Solution, Status, mdp_of
 from umdp.solver.support import enclosed
-from umdp.solver.task import Analysis, DraftBounds, Task, Values, analyse, cut_rows, has_free_zero, task_of
+from umdp.solver.task import Analysis, Task, Values, analyse, cut_rows, has_free_zero, task_of
 from umdp.spec import Spec
 
 __all__ = ["unbounded"]
@@ -59,80 +59,70 @@ def unbounded(request: Request, *, cutting: bool = False) -> Solution:
     return confirm(draft, request, anew if kept else None)
 
 
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """What a method found: brackets of the initial state, and how to work out the rest when it is asked for.
-
-    Attributes
-    ----------
-    bracket, own : bounds on the value, and on that of the policy
-    bounds, choice, prob : return bounds, choices and nature's answer
-    values, candidate : as in `Solution`
-    open_game : whether the policy's worst case and the best answer to one nature enclose the value
-    """
-
-    bracket: Bracket
-    own: Bracket
-    bounds: Callable[[], tuple[Array, Array]]
-    choice: Callable[[], Array]
-    prob: Callable[[], Array]
-    values: Values | None = None
-    candidate: Callable[[], DraftBounds] | None = None
-    open_game: bool = False
-
-
 def _draft(request: Request, about: Analysis, values: Values | None = None) -> Solution:
     """Return what the solver finds, from values of before where these are given."""
     from umdp.solver.methods.by_component import resume
+
+    resumed = None if values is None or about.total else resume(values, about, request.options)
+    if resumed is not None:
+        return _by_values(request, resumed.task, None, resumed)
+    task = task_of(about, request.spec.kind, *request.players)
+    task = replace(task, support_may_shrink=has_free_zero(task))
+    first = request.first_choices
+    if first is not None:
+        first = np.concatenate([first, about.graph.state_ptr[first.size : -1]])
+    if task.support_may_shrink and not task.joint:
+        return _by_strategies(request, task, first)
+    return _by_values(request, task, first)
+
+
+def _drafted(
+    request: Request, task: Task, bracket: Bracket, choice: Callable[[], Array], prob: Callable[[], Array],
+    bounds: Callable[[], tuple[Array, Array]], **more: Any,
+) -> Solution:  # fmt: skip
+    """Return the draft with a bracket of the initial state; the rest is worked out when it is asked for."""
     from umdp.solver.methods.natures_answer import spread
 
-    model, spec, options = request.model, request.spec, request.options
-    resumed = None if values is None or about.total else resume(values, about, options)
-    task = task_of(about, spec.kind, *request.players) if resumed is None else resumed.task
-    shrinks = resumed is None and has_free_zero(task)
-    task = replace(task, support_may_shrink=shrinks)
-    first = None
-    if resumed is None and (choice := request.first_choices) is not None:
-        first = np.concatenate([choice, about.graph.state_ptr[choice.size : -1]])
-    if shrinks and not task.joint:
-        found = _by_strategies(request, task, first)
-    else:
-        found = _by_values(request, task, first, resumed)
-    size, shape = model.states, about.graph
+    model, spec, options, graph, shrinks = (
+        request.model,
+        request.spec,
+        request.options,
+        task.graph,
+        task.support_may_shrink,
+    )
+    size = model.states
 
     def per_state() -> tuple[Array, Array]:
-        return plausible(spec.kind, *(np.ascontiguousarray(bound[:size]) for bound in found.bounds()))
+        return plausible(spec.kind, *(np.ascontiguousarray(bound[:size]) for bound in bounds()))
 
     def nature() -> MDP:
-        chosen = found.prob()
+        chosen = prob()
         if shrinks:  # where the graph decides, it does so because no listed transition is cut
-            decided_rows = ~task.decided.maybe[shape.choice_state]
-            chosen = np.where(np.repeat(decided_rows, np.diff(shape.choice_ptr)), spread(task), chosen)
+            decided_rows = ~task.decided.maybe[graph.choice_state]
+            chosen = np.where(np.repeat(decided_rows, np.diff(graph.choice_ptr)), spread(task), chosen)
         return mdp_of(model, chosen[: model.transitions])
 
-    closed = found.own.relative_width <= options.precision  # otherwise it is not for the game that the bracket is wide
-    status = options.status(found.bracket, Status.OPEN_GAME if found.open_game and closed else Status.IMPRECISE)
+    # The graph of one policy may decide more than the graph of all.
+    own = _own_bracket(request, bracket, choice()) if shrinks else bracket
+    # Where the policy's own bracket is wide, too, it is not for the game.
+    game = shrinks and not task.joint and own.relative_width <= options.precision
     return Solution(
-        model, spec, found.bracket, found.own, status, options.spent(), per_state,
-        lambda: Policy.trusted(model, found.choice()[:size]), nature, values=found.values, _candidate=found.candidate,
+        model, spec, bracket, own, options.status(bracket, Status.OPEN_GAME if game else Status.IMPRECISE), options.spent(),
+        per_state, lambda: Policy.trusted(model, choice()[:size]), nature, **more,
     )  # fmt: skip
 
 
-def _by_strategies(request: Request, task: Task, first: Array | None) -> _Found:
+def _by_strategies(request: Request, task: Task, first: Array | None) -> Solution:
     """Return what strategy iteration finds where nature may cut edges and pulls against the agent."""
     from umdp.solver.methods.strategy_iteration import solve_game
 
     game, initial = solve_game(task, request.options, first), request.model.initial
     bracket = _bracket(request.spec, float(game.lower[initial]), float(game.upper[initial]))
-    own = _own_bracket(request, bracket, game.choice)
-    return _Found(
-        bracket, own, lambda: (game.lower, game.upper), lambda: game.choice, lambda: game.prob, open_game=True
-    )
+    return _drafted(request, task, bracket, lambda: game.choice, lambda: game.prob, lambda: (game.lower, game.upper))
 
 
-def _by_values(request: Request, task: Task, first: Array | None, resumed: Values | None) -> _Found:
+def _by_values(request: Request, task: Task, first: Array | None, resumed: Values | None = None) -> Solution:
     """Return what is found component after component, where one player decides or nature cuts no edge."""
-    from umdp.solver.judge.question import one_minus
     from umdp.solver.methods.by_component import solve_task
     from umdp.solver.methods.natures_answer import answer
     from umdp.solver.methods.strategy_iteration import solve_alone
@@ -152,12 +142,10 @@ def _by_values(request: Request, task: Task, first: Array | None, resumed: Value
         turn = narrow.upper - narrow.lower < bracket.upper - bracket.lower
         if turn:
             bracket, values, solved = narrow, other, turned
-    # The graph of one policy may decide more than the graph of all.
-    own = _own_bracket(request, bracket, values.choice) if shrinks else bracket
-    return _Found(
-        bracket, own, lambda: one_minus(values.lower, values.upper) if turn else (values.lower, values.upper),
-        lambda: values.choice, lambda: answer(solved, values), None if shrinks or turn else values,
-        lambda: values.candidate(size),
+    return _drafted(
+        request, task, bracket, lambda: values.choice, lambda: answer(solved, values),
+        lambda: one_minus(values.lower, values.upper) if turn else (values.lower, values.upper),
+        values=None if shrinks or turn else values, _candidate=lambda: values.candidate(size),
     )  # fmt: skip
 
 

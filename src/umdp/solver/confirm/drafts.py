@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import UmdpError
-from umdp.solver.objective import objective_of
-from umdp.solver.result import Bracket, Diagnostic, Solution, Status, mdp_of
-
-if TYPE_CHECKING:
-    from umdp.solver.judge.question import JudgedObjective, TwoPart
-    from umdp.solver.objective import Request, SolveOptions
-    from umdp.solver.task import DraftBounds
+from umdp.model import Policy
+from umdp.solver.judge import refuse
+from umdp.solver.judge.question import Status, TwoPart, answer_of, case_of, plausible_end
+from umdp.solver.objective import Request, SolveOptions
+from umdp.solver.result import Bracket, Diagnostic, Solution, mdp_of
+from umdp.solver.task import DraftBounds
 
 __all__ = ["confirm", "confirm_above", "confirmed"]
 
@@ -33,23 +32,22 @@ ALL = slice(None)
 
 
 class _Defence:
-    """Vectors for a case, and what the judge says of them: moved outwards as far as it takes."""
+    """Vectors of a draft, and what the judge says of them: moved outwards as far as it takes."""
 
-    def __init__(
-        self,
-        case: JudgedObjective,
-        given: DraftBounds,
-        choice: Array,
-        nature: Callable[[], Array],
-        options: SolveOptions,
-    ) -> None:
+    def __init__(self, draft: Solution, request: Request) -> None:
         from umdp.solver.confirm.witness import levels_that_pay, trap_levels
         from umdp.solver.judge.ambiguity import may_cut
 
-        rows, asked = case.rows, case.asked
-        self.case, self.given, self.nature = case, given, nature
-        self.precision, self.late = options.precision, options.is_late
-        self.choice = np.ascontiguousarray(choice, dtype=np.int64)
+        if draft._candidate is not None:
+            given = draft._candidate()
+        else:
+            none = np.zeros(draft.model.states)
+            given = DraftBounds((draft.lower, none), (draft.upper, none), request.objective.safety)
+        self.draft, self.request, self.given = draft, request, given
+        self.case = case_of(draft.model, request.objective, *request.players, complement=given.complement)
+        rows, asked = self.case.rows, self.case.asked
+        self.precision, self.late = request.options.precision, request.options.is_late
+        self.choice = np.ascontiguousarray(draft.policy.choice, dtype=np.int64)
         low, size = given.low[0], given.low[0].size
         self.open = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
         self.holds = [False, False]
@@ -69,8 +67,6 @@ class _Defence:
 
     def _vector(self, margin: float, side: int) -> TwoPart:
         """Return the vector of a side, moved outwards by a relative margin; what is exactly 0, 1 or infinite stays."""
-        from umdp.solver.judge.question import TwoPart
-
         reward, turned = self.case.asked.reward, self.given.complement
         below = (side == 0) != turned
         base, offset = (np.require(part, requirements="W") for part in (self.given.low if below else self.given.high))
@@ -94,32 +90,34 @@ class _Defence:
         self.holds = [count == 0 for count in left]
         return all(self.holds)
 
-    def move(self, rounds: int) -> None:
-        """Move single states outwards, on the sides that do not hold, until none fails or the rounds are over."""
+    @property
+    def failing(self) -> list[tuple[int, float]]:
+        """The sides that do not hold, and the sign of what lies outwards there."""
+        return [(side, sign) for side, sign in ((0, -1.0), (1, 1.0)) if not self.holds[side]]
+
+    def move(self) -> bool:
+        """Move single states outwards, until none fails or the rounds are over; whether both sides hold then."""
         from umdp.solver.confirm.witness import move_outwards
-        from umdp.solver.judge.question import TwoPart
 
         rows, asked = self.case.rows, self.case.asked
-        for side, sign in ((0, -1.0), (1, 1.0)):
-            if self.holds[side]:
-                continue
+        for side, sign in self.failing:
             self.sides[side] = TwoPart(*(np.array(part) for part in self.sides[side]))  # they may be the draft's own
-            for turn in range(rounds):
+            for turn in range(ROUNDS):
                 if turn > 0 and self.late():
                     break
                 if not move_outwards(rows, asked, self.sides[side], self.choice, sign, turn % 2 == 0, self.bottom):
                     break
+        return self.ask()
 
     def _try(self, margins: tuple[float, ...]) -> bool:
         """Move vectors outwards by relative margins, then single states; whether both sides hold then."""
         for margin in margins:
             if margin > self.precision / 8 or self.late():
                 break
-            for side in (0, 1):
-                if not self.holds[side] and margin:
+            if margin:
+                for side, _ in self.failing:
                     self.sides[side] = self._vector(margin, side)
-            self.move(ROUNDS)
-            if self.ask():
+            if self.move():
                 return True
         return False
 
@@ -136,48 +134,36 @@ class _Defence:
     def _carry(self) -> bool:
         """Move the sides that do not hold by what roundings add up to over all steps; whether both hold then."""
         from umdp.solver.confirm.witness import carry_load
-        from umdp.solver.judge.question import TwoPart
 
-        rows, asked = self.case.rows, self.case.asked
-        prob = self.nature()
+        rows, asked, prob = self.case.rows, self.case.asked, _answer(self.draft, self.request)
         for kappa in KAPPAS:
-            for side, sign in ((0, -1.0), (1, 1.0)):
-                if not self.holds[side]:
-                    start = TwoPart(*(np.array(part) for part in self._vector(0.0, side)))
-                    found = carry_load(rows, asked, start, self.choice, prob, sign, self.bottom, kappa)
-                    self.sides[side] = start if found is None else found
+            for side, sign in self.failing:
+                start = TwoPart(*(np.array(part) for part in self._vector(0.0, side)))
+                found = carry_load(rows, asked, start, self.choice, prob, sign, self.bottom, kappa)
+                self.sides[side] = start if found is None else found
             if self.ask():
                 return True
-        self.move(ROUNDS)
-        return self.ask()
+        return self.move()
 
-    def concede(self) -> bool:
-        """Give up states that do not pass, and what rests on them; whether both sides hold then."""
-        ends = self.bottom, math.inf if self.case.asked.reward else self.case.asked.top
+    def concede(self) -> None:
+        """Give up states that do not pass, and what rests on them, until both sides hold."""
         for turn in range(4):
             if turn > 0 and self.late():
                 break
-            for side in (0, 1):
-                if not self.holds[side]:
-                    self._give_up(side, self.open[side], ends[side])
-            self.move(ROUNDS)
-            if self.ask():
-                return True
-        for side in (0, 1):
-            if not self.holds[side]:
-                self._give_up(side, np.ones_like(self.open[side]), ends[side])
-        return False
+            for side, _ in self.failing:
+                self._give_up(side, self.open[side])
+            if self.move():
+                return
+        for side, _ in self.failing:
+            self._give_up(side, np.ones_like(self.open[side]))
 
-    def _give_up(self, side: int, states: Array, end: float) -> None:
-        from umdp.solver.judge.question import TwoPart
-
+    def _give_up(self, side: int, states: Array) -> None:
+        end = self.bottom if side == 0 else math.inf if self.case.asked.reward else self.case.asked.top
         base, offset = self.sides[side]
         self.sides[side] = TwoPart(np.where(states, end, base), np.where(states, 0.0, offset))
 
     def bounds(self, states: Array | slice = ALL) -> tuple[Array, Array]:
         """Return the vectors of some states as bounds on what was asked, rounded outwards."""
-        from umdp.solver.judge.question import answer_of
-
         return answer_of(self.case, self.sides[0], self.sides[1], states)
 
 
@@ -190,8 +176,6 @@ def confirm(draft: Solution, request: Request, anew: Callable[[], Solution] | No
     request : what was asked
     anew : solves from nothing, without anything that was kept or given to start from; None where there was no such thing
     """
-    from umdp.solver.judge import refuse
-
     options = request.options
     found = confirmed(draft, request)
     if found is not None:
@@ -201,20 +185,18 @@ def confirm(draft: Solution, request: Request, anew: Callable[[], Solution] | No
                 return closer
         if draft.model.transitions > SMALL or _is_as_close(found, draft, CLOSE * options.precision):
             return found
-        return _proved(draft, options) or found  # it was known much better
+        return _proved(draft, request) or found  # it was known much better
     refuse(str(draft.spec))
     if anew is not None:
         draft = anew()
         found = confirmed(draft, request)
         if found is not None:
             return found
-    return _proved(draft, options) or _conceded(draft, request)
+    return _proved(draft, request) or _conceded(draft, request)
 
 
 def confirm_above(draft: Solution, request: Request, anew: Callable[[], Solution]) -> Solution:
     """Return the solution of which the judge confirms the bounds from above; those from below are 0, the least there is."""
-    from umdp.solver.judge import refuse
-
     found = confirmed(_from_above(draft), request)
     if found is None:
         refuse(str(draft.spec))
@@ -225,14 +207,11 @@ def confirm_above(draft: Solution, request: Request, anew: Callable[[], Solution
 
 def _from_above(draft: Solution) -> Solution:
     """Return a draft that says nothing from below."""
-    nothing, bracket = np.zeros(draft.model.states), Bracket(0.0, draft.bracket.upper)
-    candidate = None
-    if draft._candidate is not None:
-        given = draft._candidate()
-        candidate = given._replace(low=(nothing, nothing))
+    nothing, bracket, given = np.zeros(draft.model.states), Bracket(0.0, draft.bracket.upper), draft._candidate
     return replace(
         draft, bracket=bracket, policy_bracket=bracket, status=Status.IMPRECISE, values=None,
-        _bounds=lambda: (nothing, draft.upper), _candidate=None if candidate is None else lambda: candidate,
+        _bounds=lambda: (nothing, draft.upper),
+        _candidate=None if given is None else lambda: given()._replace(low=(nothing, nothing)),
     )  # fmt: skip
 
 
@@ -244,37 +223,15 @@ def _is_as_close(found: Solution, draft: Solution, share: float) -> bool:
     return not bool(wider.any())
 
 
-def _defence(draft: Solution, request: Request) -> _Defence:
-    from umdp.solver.judge.question import case_of
-    from umdp.solver.task import DraftBounds
-
-    choice, objective = draft.policy.choice, objective_of(draft.model, draft.spec)
-    assert choice is not None
-    if draft._candidate is not None:
-        given = draft._candidate()
-    else:
-        none = np.zeros(draft.model.states)
-        given = DraftBounds((draft.lower, none), (draft.upper, none), objective.safety)
-    case = case_of(draft.model, objective, *request.players, complement=given.complement)
-    return _Defence(case, given, choice, lambda: _answer(case, draft), request.options)
-
-
-def _answer(case: JudgedObjective, draft: Solution) -> Array:
+def _answer(draft: Solution, request: Request) -> Array:
     """Return nature's answer (T,) to the values of a draft."""
-    from umdp.solver.kernels.best_response import respond
-
-    rows, nature_max = case.rows, case.asked.nature_max != case.safety
-    prob, ends = np.empty(draft.model.transitions), (draft.lower, draft.upper)
-    guess = np.where(np.isfinite(ends[1]), ends[1], np.where(np.isfinite(ends[0]), ends[0], 0.0))
-    respond(rows.choice_ptr, rows.successor, rows.lower, rows.upper, guess, rows.paid, nature_max, prob)
-    return prob
+    guess = np.where(np.isfinite(draft.upper), draft.upper, np.where(np.isfinite(draft.lower), draft.lower, 0.0))
+    return request.answer_to(guess, request.objective.paid)[0]
 
 
 def confirmed(draft: Solution, request: Request) -> Solution | None:
     """Return the solution with bounds that hold, close to those of the draft; None where the judge does not confirm them."""
-    from umdp.solver.judge import refuse
-
-    defence = _defence(draft, request)
+    defence = _Defence(draft, request)
     if not (defence.ask() or defence.hold()):
         found = _in_integers(draft, request) if draft.status.is_precise else None
         if found is not None:
@@ -290,7 +247,6 @@ def _with_bounds(
     draft: Solution, bounds: Callable[[Array | slice], tuple[Array, Array]], options: SolveOptions, *notes: Diagnostic
 ) -> Solution:
     """Return the solution with what holds in the place of what the draft says: `bounds` of some states."""
-    from umdp.solver.judge.question import plausible_end
 
     def outer(states: Array | slice) -> tuple[Array, Array]:
         low, high = bounds(states)
@@ -299,11 +255,8 @@ def _with_bounds(
     # What lies further out than what was confirmed is confirmed, too; it has the digits that others have seen.
     low, high = (float(end[0]) for end in bounds(np.array([draft.model.initial])))
     bracket = Bracket(*plausible_end(draft.spec.kind, min(draft.bracket.lower, low), max(draft.bracket.upper, high)))
-    own = draft.policy_bracket
-    if own == draft.bracket:
-        own = bracket
-    open_game = draft.status is Status.OPEN_GAME
-    status = options.status(bracket, Status.OPEN_GAME if open_game else Status.IMPRECISE)
+    own = bracket if draft.policy_bracket == draft.bracket else draft.policy_bracket
+    status = options.status(bracket, draft.status if draft.status is Status.OPEN_GAME else Status.IMPRECISE)
     return replace(
         draft, bracket=bracket, policy_bracket=own, status=status, _bounds=lambda: outer(ALL),
         diagnostics=(*draft.diagnostics, *notes),
@@ -312,71 +265,62 @@ def _with_bounds(
 
 def _in_integers(draft: Solution, request: Request) -> Solution | None:
     """Return the solution with bounds of as many digits as it takes; None where they are not found, or not close enough."""
-    from umdp.model import Policy
     from umdp.solver.confirm.integers import NARROWEST, rounded, solve_in_integers
-    from umdp.solver.judge.question import case_of, plausible_end
 
     model, choice, options = draft.model, draft.policy.choice, request.options
-    case = case_of(model, objective_of(model, draft.spec), *request.players, complement=False)
+    case = case_of(model, request.objective, *request.players, complement=False)
     unknown = ~case.asked.goal & case.asked.through
     if not case.asked.reward:
         unknown &= draft.lower < 1.0 if case.safety else draft.upper > 0.0
     if choice is None or options.is_late() or options.precision < NARROWEST or bool(np.isinf(draft.lower).any()):
         return None
     with np.errstate(all="ignore"):  # it proposes; what overflows or is no number does not pass
-        found = solve_in_integers(case.rows, case.asked, unknown, (choice, _answer(case, draft)), options.is_late)
+        found = solve_in_integers(case.rows, case.asked, unknown, (choice, _answer(draft, request)), options.is_late)
     if found is None:
         return None
-    low, high = rounded(found.low, False, False), rounded(found.high, True, False)
-    if case.safety:
-        low, high = rounded(found.high, False, True), rounded(found.low, True, True)
+    ends = (found.high, found.low) if case.safety else (found.low, found.high)
+    low, high = (rounded(end, up, case.safety) for end, up in zip(ends, (False, True), strict=True))
     taken, prob = found.choice, found.prob
     bracket = Bracket(*plausible_end(draft.spec.kind, float(low[model.initial]), float(high[model.initial])))
     draft = replace(
         draft, _bounds=lambda: (low, high), _policy=lambda: Policy(model, taken), _nature=lambda: mdp_of(model, prob),
         bracket=bracket, policy_bracket=bracket,
     )  # fmt: skip
-    solution = _with_bounds(
-        draft, lambda states: (low[states], high[states]), options
-    )  # the policy's own rows prove its side
+    # The policy's own rows prove its side.
+    solution = _with_bounds(draft, lambda states: (low[states], high[states]), options)
     return solution if solution.status.is_precise else None
 
 
-def _proved(draft: Solution, options: SolveOptions) -> Solution | None:
+def _proved(draft: Solution, request: Request) -> Solution | None:
     """Return the solution with bounds proved in rationals, where the model is small and rounding leaves no room."""
     from umdp.solver.proof.prove import prove
     from umdp.verify.rationals import double, number
 
-    if draft.model.transitions > SMALL or options.is_late():
+    if draft.model.transitions > SMALL or request.options.is_late():
         return None
     try:
         content = prove(draft).content
     except (UmdpError, ArithmeticError, MemoryError):
         return None
-    size, claim = draft.model.states, content["claim"]
-    turned = objective_of(draft.model, draft.spec).safety
-    most = math.inf if draft.spec.kind == "R" else 1.0
-    low, high = np.zeros(size), np.full(size, most)
+    size, claim, start = draft.model.states, content["claim"], draft.model.initial
+    turned, most = request.objective.safety, math.inf if draft.spec.kind == "R" else 1.0
+    bounds = [np.zeros(size), np.full(size, most)]
     for side in ("lower", "upper"):
-        if side not in content:
-            continue
-        exact = [number(value, side) for value in content[side]["value"]]
-        up = (side == "upper") != turned
-        found = [double(1 - value if turned else value, up=up) for value in exact]
-        if up:
-            high = np.array(found)
-        else:
-            low = np.array(found)
-    low[draft.model.initial] = max(low[draft.model.initial], double(number(claim["lower"], "claim"), up=False))
-    high[draft.model.initial] = min(high[draft.model.initial], double(number(claim["upper"], "claim"), up=True))
-    proved = _with_bounds(draft, lambda states: (low[states], high[states]), options)
+        if side in content:
+            up = (side == "upper") != turned
+            exact = [number(value, side) for value in content[side]["value"]]
+            bounds[up] = np.array([double(1 - value if turned else value, up=up) for value in exact])
+    low, high = bounds
+    low[start] = max(low[start], double(number(claim["lower"], "claim"), up=False))
+    high[start] = min(high[start], double(number(claim["upper"], "claim"), up=True))
+    proved = _with_bounds(draft, lambda states: (low[states], high[states]), request.options)
     # Where another policy proves the bound, nothing is known of this one.
     return proved if claim["policy"] else replace(proved, policy_bracket=Bracket(0.0, most))
 
 
 def _conceded(draft: Solution, request: Request) -> Solution:
     """Return the solution with the bounds that do hold, and a note that more was found than could be confirmed."""
-    defence = _defence(draft, request)
+    defence = _Defence(draft, request)
     if not defence.ask():
         defence.concede()
     return _with_bounds(draft, defence.bounds, request.options, Diagnostic.UNCONFIRMED)

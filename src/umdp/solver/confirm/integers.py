@@ -13,12 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.verify.rationals import double
 
 if TYPE_CHECKING:
     from umdp.solver.judge.digits import ScaledIntegers
@@ -118,17 +121,14 @@ class _Eliminated:
                 return None
             leads = [(reached[i], top), (lost[i], bottom)]
             leads += [(weights[c], x[later[c]]) for c in range(begins[i], begins[i + 1])]
-            _, here = max(leads, key=_weight)  # it has the rest of the weight, which is then right relative to itself
+            # The largest has the rest of the weight, which is then right relative to itself.
+            _, here = max(leads, key=itemgetter(0))
             total = sum(w * (there - here) for w, there in leads)
             x[i] = here + (total >> BITS) + collected[i]
         found = [0] * order.size
         for i, s in enumerate(order.tolist()):
             found[s] = x[i]
         return found
-
-
-def _weight(lead: tuple[int, int]) -> int:
-    return lead[0]
 
 
 def _units(numbers: Array) -> list[int]:
@@ -248,16 +248,4 @@ def solve_in_integers(
 def rounded(x: ScaledIntegers, up: bool, less: bool) -> Array:
     """Return the values (S,), or with `less` 1 minus them, as numbers that are rounded up or down."""
     one = 1 << x.bits
-    found = np.empty(x.units.size)
-    for s, units in enumerate(x.units.tolist()):
-        wanted = one - units if less else units
-        try:
-            found[s] = wanted / one
-        except OverflowError:
-            found[s] = np.inf if up else np.finfo(np.float64).max
-            continue
-        above, below = found[s].item().as_integer_ratio()
-        off = above * one - wanted * below
-        if (off < 0) if up else (off > 0):
-            found[s] = np.nextafter(found[s], np.inf if up else -np.inf)
-    return found
+    return np.array([double(Fraction(one - units if less else units, one), up=up) for units in x.units.tolist()])

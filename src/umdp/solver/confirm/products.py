@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP
+from umdp.solver.judge.question import rows_of
 from umdp.solver.objective import Objective, objective_of
 from umdp.solver.result import Bracket, Diagnostic, Solution, Status
 from umdp.solver.temporal import taken_choices
@@ -101,7 +102,6 @@ def examine_product(
     `rest` all is lost.
     """
     from umdp.solver.judge.lift import LiftedRows, is_accepted, is_lift, is_missed, is_settled, pursues
-    from umdp.solver.judge.question import rows_of
 
     reading, made = product.reading, product.model
     pursued = not reading.negated  # the automaton of a policy may be either

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from umdp.model import Policy
-    from umdp.solver.objective import Objective, Request
+from umdp.model import Policy
+from umdp.solver.judge.question import TwoPart, rows_of
+from umdp.solver.objective import Objective, Request
 
 __all__ = ["confirm_average", "confirm_discounted"]
 
@@ -17,17 +17,7 @@ Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
 NOTHING.flags.writeable = False
 NOWHERE: Array = np.empty(0, np.int64)
-WIDER = (
-    0.0,
-    2.0**-50,
-    2.0**-46,
-    2.0**-42,
-    2.0**-38,
-    2.0**-34,
-    2.0**-30,
-    2.0**-26,
-    2.0**-22,
-)  # of the largest value or reward
+WIDER = (0.0, *(2.0**-power for power in range(50, 21, -4)))  # of the largest value or reward
 
 
 def confirm_discounted(request: Request, policy: Policy, bounds: tuple[Array, Array]) -> tuple[Array, Array, bool]:
@@ -36,17 +26,15 @@ def confirm_discounted(request: Request, policy: Policy, bounds: tuple[Array, Ar
     `policy` is the one found; where the request has one, both bounds are of its own value.
     """
     from umdp.solver.judge.horizons import Play, examine_discounted, span
-    from umdp.solver.judge.question import TwoPart, rows_of
 
     (agent_max, nature_max), model, asked = request.players, request.model, request.objective
     (low, high), given = bounds, request.policy is not None
     rows, sides, sure = rows_of(model, asked), [], True
-    choice, weight = policy.choice, NOTHING
-    if choice is None:
-        weight = policy.weights()
+    choice = NOWHERE if policy.choice is None else np.array(policy.choice)
+    weight = policy.weights() if policy.choice is None else NOTHING
     fails = np.zeros(model.states, np.bool_)
     for bound, sign, every in ((low, -1.0, not agent_max and not given), (high, 1.0, agent_max and not given)):
-        play = Play(nature_max, every, NOWHERE if choice is None else np.array(choice), weight)
+        play = Play(nature_max, every, choice, weight)
         size = float(np.abs(bound).max(initial=0.0))
         found = None
         if np.isfinite(bound).all():
@@ -79,7 +67,6 @@ def confirm_average(
     `components` (S,) are those in which the policy stays, and all; `sides` are gains as sums, ``base + offset``.
     """
     from umdp.solver.judge.horizons import GainVectors, Play, examine_average
-    from umdp.solver.judge.question import TwoPart, rows_of
 
     agent_max, nature_max = request.players
     rows, found, sure = rows_of(request.model, asked), [], True
