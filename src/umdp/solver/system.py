@@ -34,7 +34,6 @@ from umdp.solver.result import Bracket, Solution, UncertifiedSolution, mdp_of
 from umdp.solver.system_kernels import (
     JUDGED_LEAKING,
     OPEN,
-    SOLVED,
     CachedArrays,
     Guess,
     SolvedArrays,
@@ -126,7 +125,6 @@ class CachedSystem:
         self.lock = Lock()
         self._plan = plan
         self._posed: dict[tuple[bool, ...], PosedQuestion] = {}
-        self._written: tuple[Array, Array, bool] | None = None  # the bounds that rows have, and whether they are open
 
     def fits(self, options: SolveOptions) -> bool:
         """Whether elimination alone is what the method would try first on every component."""
@@ -176,12 +174,9 @@ class CachedSystem:
 
     def renew(self, lower: Array, upper: Array) -> bool:
         """Write the rows of new bounds; return whether they can be solved by elimination, nature cutting no edge."""
-        self._written = None
         graph = self.task.graph
         rows = ChoiceRows(graph.state_ptr, graph.choice_ptr, graph.successor, lower, upper, self.task.reward)
-        is_open = renew(self.arrays, rows)
-        self._remember(lower, upper, is_open=is_open)
-        return not is_open
+        return not renew(self.arrays, rows)
 
     @cached_property
     def arrays(self) -> CachedArrays:
@@ -255,27 +250,17 @@ class CachedSystem:
         want = SolveRequest(
             self.task.agent_max, request.nature_max, request.options.precision, model.initial, posed.leaks
         )
-        self._written = None
         how = solve_judged(
             arrays, leaking_arrays, rows, posed.case.asked, posed.states, self._guess(request), want, out
         )
         if how == OPEN:
             return None
-        leaking = how == JUDGED_LEAKING
-        self._remember(lower, upper, is_open=leaking)
-        if how == SOLVED:
-            return None
         found, ends = self._found(values, taken, int(out.counts[0])), (float(out.ends[0]), float(out.ends[1]))
-        return found._replace(leaking=leaking, case=posed.case, low=low, high=high, ends=ends)
+        return found._replace(leaking=how == JUDGED_LEAKING, case=posed.case, low=low, high=high, ends=ends)
 
     def _proposed(self, request: Request) -> Found | None:
         """Solve without a proof; None where elimination leaves something open, or nature may cut edges."""
-        (lower, upper), known = request.bounds, self._written
-        if known is not None and known[0] is lower and known[1] is upper:
-            is_open = known[2]
-        else:
-            is_open = not self.renew(lower, upper)
-        if is_open:
+        if not self.renew(*request.bounds):
             return None
         values, taken = self._room(self.arrays)
         counts, players = np.zeros(2, np.int64), Players(self.task.agent_max, request.nature_max)
@@ -297,13 +282,8 @@ class CachedSystem:
 
     def _found(self, values: Array, taken: Array, iterations: int) -> Found:
         """Return what `resolve` has written."""
-        n, (x, rel, prob) = self.n, np.split(values, (self.n + 2, 2 * self.n + 4))
-        return Found(x, rel, taken[:n], prob, taken[n:], iterations)
-
-    def _remember(self, lower: Array, upper: Array, *, is_open: bool) -> None:
-        """Take note that the rows are those of these bounds, if nobody can change them: the other player may ask for them."""
-        frozen = not (lower.flags.writeable or upper.flags.writeable)
-        self._written = (lower, upper, is_open) if frozen else None
+        n = self.n
+        return Found(values[: n + 2], values[n + 2 : 2 * n + 4], taken[:n], values[2 * n + 4 :], taken[n:], iterations)
 
     def _bounds(self, found: Found, state: int) -> tuple[float, float] | None:
         """Return the bounds of a state as `Values.between` would, None where that takes a look at the graph."""

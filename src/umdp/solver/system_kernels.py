@@ -39,7 +39,6 @@ __all__ = [
     "JUDGED",
     "JUDGED_LEAKING",
     "OPEN",
-    "SOLVED",
     "CachedArrays",
     "Guess",
     "SolveRequest",
@@ -56,7 +55,7 @@ __all__ = [
 Array = NDArray[Any]
 Arrays = tuple[Any, ...]
 LEAK = 1e-30  # far less than rounding, and far more than the smallest number
-OPEN, SOLVED, JUDGED, JUDGED_LEAKING = 0, 1, 2, 3
+OPEN, JUDGED, JUDGED_LEAKING = 0, 1, 2
 
 
 class CachedArrays(NamedTuple):
@@ -294,7 +293,7 @@ def solve_judged(
     want: SolveRequest,
     out: SolvedArrays,
 ) -> int:
-    """Renew the rows for the bounds of a model, solve by elimination, and ask the judge: JUDGED, SOLVED or OPEN.
+    """Renew the rows for the bounds of a model, solve by elimination, and ask the judge: JUDGED or OPEN.
 
     Where nature may cut transitions, rows leak if they may (see above), which are those of `leaky`: JUDGED_LEAKING or OPEN.
     `states` has the unknown of every state, the infinite ones, the levels of traps, and whether values are those of not reaching.
@@ -316,7 +315,7 @@ def solve_judged(
     assemble(index, infinite, complement, x, rel, (space.low, space.high), out.low, out.high)
     below, above = examine(rows, asked, out.low, out.high, out.taken[n:], trap, out.open_below, out.open_above)
     if below > 0 or above > 0:
-        return OPEN if leaking else SOLVED
+        return OPEN
     out.ends[0], out.ends[1] = ends_of(out.low, out.high, want.initial, complement)
     return JUDGED_LEAKING if leaking else JUDGED
 

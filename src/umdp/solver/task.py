@@ -312,10 +312,9 @@ class Values:
         from umdp.solver.kernels.rounding import ceiling, floor, spread_ends
 
         task, index, maybe = self.task, self.index[states], self.task.decided.maybe[states]
-        low, high = np.empty(index.size), np.empty(index.size)
-        infinite, more = task.decided.infinite[states], task.reward_error
-        most = 1.0 if task.kind == "P" else np.inf
-        faint = spread_ends(index, self.found, self.error, maybe, infinite, more, most, low, high)
+        low, high, most = np.empty(index.size), np.empty(index.size), 1.0 if task.kind == "P" else np.inf
+        infinite = task.decided.infinite[states]
+        faint = spread_ends(index, self.found, self.error, maybe, infinite, task.reward_error, most, low, high)
         if faint and task.kind == "R":
             np.copyto(high, 0.0, where=self._unpaid[states] & (high < 1e-300))
         if self.least:

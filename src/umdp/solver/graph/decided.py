@@ -115,35 +115,33 @@ class Edges:
 
         return reverse(self.graph.state_ptr, self.graph.choice_ptr, self.graph.successor)
 
-    def attract(self, target: Mask, through: Mask, usable: Mask | None = None, *, every: bool) -> tuple[Mask, Array]:
-        """Return the states drawn to `target` by some choice (or every choice), and the choice that drew them."""
+    def _draw(self, reached: Mask, through: Mask, usable: Mask | None, *, every: bool) -> tuple[Array, Array]:
+        """Add to `reached` what is drawn there; return the choices that drew the states, and those states, nearest first."""
         from umdp.solver.kernels.graph_search import attractor
 
-        reached = target.copy()
         via = np.full(self.graph.states, -1, dtype=np.int64)
-        allowed = np.ones(self.graph.choices, dtype=np.bool_) if usable is None else usable
-        attractor(self.graph.state_ptr, self.reverse, through, allowed, reached, via, every)
-        return reached, via
+        usable = np.ones(self.graph.choices, dtype=np.bool_) if usable is None else usable
+        return via, attractor(self.graph.state_ptr, self.reverse, through, usable, reached, via, every)
+
+    def attract(self, target: Mask, through: Mask, usable: Mask | None = None, *, every: bool) -> tuple[Mask, Array]:
+        """Return the states drawn to `target` by some choice (or every choice), and the choice that drew them."""
+        reached = target.copy()
+        return reached, self._draw(reached, through, usable, every=every)[0]
 
     def drawn(self, target: Mask, through: Mask, *, every: bool) -> Mask:
         """Return the states drawn to `target` by some choice (or every choice), without a choice that draws them."""
-        from umdp.solver.kernels.graph_search import attractor, stream
+        from umdp.solver.kernels.graph_search import stream
 
         graph, reached = self.graph, target.copy()
         usable = np.ones(graph.choices, dtype=np.bool_)
         if not stream(graph.state_ptr, graph.choice_ptr, graph.successor, through, usable, reached, every):
-            via = np.empty(graph.states, dtype=np.int64)
-            attractor(graph.state_ptr, self.reverse, through, usable, reached, via, every)
+            self._draw(reached, through, usable, every=every)
         return reached
 
     def outwards(self, source: Mask, through: Mask) -> Array:
         """Return the states of `through`, those nearest to `source` first and those that cannot reach it last."""
-        from umdp.solver.kernels.graph_search import attractor
-
         reached = source.copy()
-        via = np.empty(self.graph.states, dtype=np.int64)
-        allowed = np.ones(self.graph.choices, dtype=np.bool_)
-        found = attractor(self.graph.state_ptr, self.reverse, through, allowed, reached, via, False)
+        _, found = self._draw(reached, through, None, every=False)
         return np.concatenate([found, np.flatnonzero(through & ~reached).astype(np.int32)])
 
     def sure(self, goal: Mask, through: Mask) -> tuple[Mask, Array]:
