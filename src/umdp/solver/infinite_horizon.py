@@ -57,14 +57,14 @@ def average(request: Request) -> Solution:
     """Return the solution of a long-run average; of a given policy where there is one."""
     model, policy = request.model, request.policy
     if policy is None:
-        return _average(request, request.objective)
+        return _average(request)
     own = request.of_policy(policy)
-    inner = _average(own, of_policy(own.model, own.objective, model.states))
+    inner = _average(replace(own, lowered=of_policy(own.model, own.objective, model.states)))
     return request.solution_of(inner, policy, lambda: spread_answer(model, policy, inner.nature.probability))
 
 
-def _average(request: Request, asked: Objective) -> Solution:
-    """Return the solution of a long-run average, given the objective.
+def _average(request: Request) -> Solution:
+    """Return the solution of a long-run average.
 
     Whatever is done, the process ends up in an end component, and the agent may stay there or leave. So the value is that of
     stopping in one of them, at the price of its gain. Prices are what the gain misses of the best one, so that they are at
@@ -74,36 +74,27 @@ def _average(request: Request, asked: Objective) -> Solution:
     from umdp.solver.methods.gains import solve_gains
     from umdp.solver.methods.signed import Signed
 
-    model, options, agent_max, nature_max = request.model, request.options, request.agent_max, request.nature_max
-    lower, upper = request.bounds
-    shape = Shape.of(model)
+    model, asked, options, nature_max = request.model, request.objective, request.options, request.nature_max
+    (lower, upper), shape = request.bounds, Shape.of(model)
+    assert asked.rewards is not None
+    least, most = span(rows_of(model, asked))
     if isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
-        assert asked.rewards is not None
-        least, most = span(rows_of(model, asked))
 
         def uncut(other: IntervalMDP, rewards: Rewards) -> Solution:
-            return _average(request.of(other), replace(asked, rewards=rewards))
+            return _average(replace(request.of(other), lowered=replace(asked, rewards=rewards)))
 
-        forever = most if nature_max else least
-        return enclosed(request, asked.rewards, forever, uncut)
+        return enclosed(request, asked.rewards, most if nature_max else least, uncut)
     parts = _end_components(shape, lower, upper)
-    signed = Signed(shape, lower, upper, asked.rewards, agent_max=agent_max, nature_max=nature_max)
+    signed = Signed(shape, lower, upper, asked.rewards, agent_max=request.agent_max, nature_max=nature_max)
     gains = solve_gains(signed, parts.component, parts.number, parts.stays, options, request.first_choices)
     options.statistics.count(shape.states, parts.number, int(np.bincount(parts.component[parts.inside]).max()))
-    sure = True
     if np.isfinite(gains.lower).all() and np.isfinite(gains.upper).all():
-        ended = _leave_or_stay(request, asked, gains, parts)
-        choice, settled, prob = ended.choice, ended.settled, ended.prob
-        owned = np.where(settled, parts.component, -1), parts.component
-        judged_low, judged_high, sure = confirm_average(request, asked, choice, gains.x, owned, ended.sides)
-        low, high = np.minimum(ended.low, judged_low), np.maximum(ended.high, judged_high)
+        ended = _leave_or_stay(request, gains, parts)
     else:  # a component of which nothing is known leaves nothing known
-        low, high = np.full(shape.states, -np.inf), np.full(shape.states, np.inf)
-        choice, settled = gains.choice, parts.inside
-        prob = lambda: signed.low  # noqa: E731
-    assert asked.rewards is not None
-    least, most = span(rows_of(model, asked))  # no average is beyond what single steps earn
-    low, high = np.maximum(low, least - asked.off), np.minimum(high, most + asked.off)
+        nothing = np.full(shape.states, np.inf)
+        ended = EndingBounds(-nothing, nothing, gains.choice, parts.inside, lambda: signed.low)
+    # No average is beyond what single steps earn.
+    low, high = np.maximum(ended.low, least - asked.off), np.minimum(ended.high, most + asked.off)
     if asked.kind == "P":
         low, high = as_probabilities(low, high)
 
@@ -112,9 +103,9 @@ def _average(request: Request, asked: Objective) -> Solution:
         return _reach(request, stopping), origin
 
     return request.solution(
-        low, high, lambda: Policy(model, choice), prob, unit=signed.largest_reward,
-        ends=Ends(gains.x, parts.component, parts.stays, settled, stop),
-        diagnostics=() if sure else (Diagnostic.UNCONFIRMED,),
+        low, high, lambda: Policy(model, ended.choice), ended.prob, unit=signed.largest_reward,
+        ends=Ends(gains.x, parts.component, parts.stays, ended.settled, stop),
+        diagnostics=() if ended.sure else (Diagnostic.UNCONFIRMED,),
     )  # fmt: skip
 
 
@@ -154,23 +145,23 @@ class EndingBounds(NamedTuple):
     ----------
     low, high : (S,) bounds on the average
     choice, settled : (S,) the choices taken, and the states in which the end component is not left any more
-    sides : for the judge, a gain and what (S,) is added to it, from below and from above
     prob : returns nature's answer (T,)
+    sure : whether the judge confirms bounds that are about those found
     """
 
     low: Array
     high: Array
     choice: Array
     settled: Array
-    sides: tuple[tuple[float, Array], tuple[float, Array]]
     prob: Callable[[], Array]
+    sure: bool = True
 
 
-def _leave_or_stay(request: Request, asked: Objective, gains: Gains, parts: EndComponents) -> EndingBounds:
+def _leave_or_stay(request: Request, gains: Gains, parts: EndComponents) -> EndingBounds:
     """Return what the process is worth where every end component may be stopped in, at the price of its gain."""
     from umdp.solver.kernels.rounding import EPS
 
-    model, agent_max = request.model, request.agent_max
+    model, asked, agent_max = request.model, request.objective, request.agent_max
     (lower, upper), shape, component, inside = request.bounds, Shape.of(model), parts.component, parts.inside
     middle = 0.5 * gains.lower + 0.5 * gains.upper
     apart = 0.5 * (gains.upper - gains.lower) + 4.0 * EPS * (np.abs(gains.lower) + np.abs(gains.upper))
@@ -186,21 +177,22 @@ def _leave_or_stay(request: Request, asked: Objective, gains: Gains, parts: EndC
     below, above = (-away_high, -away_low) if agent_max else (away_low, away_high)
     low, high = best + below - room, best + above + room
     if asked.off == 0.0:
-        sure = inside & (solution.upper[:-1] == price)  # staying is what there is to do
-        low = np.where(sure, np.maximum(low, gains.lower[component]), low)
-        high = np.where(sure, np.minimum(high, gains.upper[component]), high)
+        stays = inside & (solution.upper[:-1] == price)  # that is what there is to do
+        low = np.where(stays, np.maximum(low, gains.lower[component]), low)
+        high = np.where(stays, np.minimum(high, gains.upper[component]), high)
     assert solution.policy.choice is not None
     choice = origin[solution.policy.choice[:-1]]
     settled = np.isin(component, component[choice < 0]) & inside
-    spread = float(room.max())
+    choice, spread = np.where(settled, gains.choice, choice), float(room.max())
 
     def prob() -> Array:
         worth = -solution.upper[:-1] if agent_max else solution.upper[:-1]
         inner, outer = request.answer_to(gains.x, asked.paid)[0], request.answer_to(worth, np.empty(0))[0]
         return np.where(np.repeat(parts.stays, np.diff(shape.choice_ptr)), inner, outer)
 
-    sides = (best - spread, below), (best + spread, above)
-    return EndingBounds(low, high, np.where(settled, gains.choice, choice), settled, sides, prob)
+    owned, sides = (np.where(settled, component, -1), component), ((best - spread, below), (best + spread, above))
+    judged_low, judged_high, sure = confirm_average(request, choice, gains.x, owned, sides)
+    return EndingBounds(np.minimum(low, judged_low), np.maximum(high, judged_high), choice, settled, prob, sure)
 
 
 def of_policy(chain: MDP | IntervalMDP, asked: Objective, states: int) -> Objective:

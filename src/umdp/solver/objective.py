@@ -268,6 +268,7 @@ class Request:
     options : how hard to try
     start : an earlier solution, a policy or their arrays to start from; the answer does not depend on it
     policy : the policy whose value is asked; None for the best
+    lowered : what the property comes to, where that is not known from it
     """
 
     model: MDP | IntervalMDP
@@ -277,6 +278,7 @@ class Request:
     options: SolveOptions
     start: Solution | Policy | Start | None = None
     policy: Policy | None = None
+    lowered: Objective | None = None
 
     @property
     def players(self) -> tuple[bool, bool]:
@@ -286,7 +288,7 @@ class Request:
     @cached_property
     def objective(self) -> Objective:
         """What the property comes to on the model."""
-        return objective_of(self.model, self.spec)
+        return objective_of(self.model, self.spec) if self.lowered is None else self.lowered
 
     @property
     def bounds(self) -> tuple[Array, Array]:
@@ -306,7 +308,9 @@ class Request:
 
     def of(self, model: MDP | IntervalMDP, spec: Spec | None = None) -> Request:
         """Return the same request of another model, with nothing to start from."""
-        return replace(self, model=model, spec=self.spec if spec is None else spec, start=None, policy=None)
+        return replace(
+            self, model=model, spec=self.spec if spec is None else spec, start=None, policy=None, lowered=None
+        )
 
     def of_policy(self, policy: Policy) -> Request:
         """Return the same request of the chain that a policy makes of the model: nature alone decides there."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.model import Policy
 from umdp.solver.judge.question import TwoPart, rows_of
-from umdp.solver.objective import Objective, Request
+from umdp.solver.objective import Request
 
 __all__ = ["confirm_average", "confirm_discounted"]
 
@@ -56,7 +56,6 @@ def confirm_discounted(request: Request, policy: Policy, bounds: tuple[Array, Ar
 
 def confirm_average(
     request: Request,
-    asked: Objective,
     choice: Array,
     values: Array,
     components: tuple[Array, Array],
@@ -68,7 +67,7 @@ def confirm_average(
     """
     from umdp.solver.judge.horizons import GainVectors, Play, examine_average
 
-    agent_max, nature_max = request.players
+    (agent_max, nature_max), asked = request.players, request.objective
     rows, found, sure = rows_of(request.model, asked), [], True
     fails = np.zeros(request.model.states, np.bool_)
     for (base, offset), sign, every in zip(sides, (-1.0, 1.0), (not agent_max, agent_max), strict=True):
