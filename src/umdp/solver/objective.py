@@ -112,22 +112,20 @@ def objective_of(model: Graph, spec: Spec) -> Objective:
     if spec.kind == "S":  # the share of time is what a step earns where earning means being there
         return Objective("P", None, none, every, rewards=Rewards(state=goal.astype(np.float64)), aim=aim)
     absorbing = none if asked.exact else goal | ~through
-    if spec.kind == "R":
-        rewards = _rewards(model, spec, any_sign=aim in ("bounded", "discounted", "average"))
-        if isinstance(spec.formula, Instantaneous):
-            final = np.zeros(model.states) if rewards.state is None else rewards.state
-            return Objective("R", steps, goal, through, final=final, absorbing=absorbing, aim=aim)
-        off = 0.0
-        if aim in ("discounted", "average"):
-            rewards, off = own_rewards(model, rewards)
-        discount = spec.formula.factor(model) if isinstance(spec.formula, Discounted) else 1.0
-        return Objective(
-            "R", steps, goal, through, final=np.zeros(model.states), absorbing=absorbing, rewards=rewards, aim=aim,
-            discount=discount, off=off,
-        )  # fmt: skip
-    final = (~goal if asked.safety else goal).astype(np.float64)
-    wait = 0 if asked.wait is None else asked.wait.steps(model)[0]
-    return Objective("P", steps, goal, through, asked.safety, final, absorbing, aim=aim, wait=wait)
+    if spec.kind == "P":
+        final = (~goal if asked.safety else goal).astype(np.float64)
+        wait = 0 if asked.wait is None else asked.wait.steps(model)[0]
+        return Objective("P", steps, goal, through, asked.safety, final, absorbing, aim=aim, wait=wait)
+    rewards = _rewards(model, spec, any_sign=aim in ("bounded", "discounted", "average"))
+    if isinstance(spec.formula, Instantaneous):
+        final = np.zeros(model.states) if rewards.state is None else rewards.state
+        return Objective("R", steps, goal, through, final=final, absorbing=absorbing, aim=aim)
+    rewards, off = own_rewards(model, rewards) if aim in ("discounted", "average") else (rewards, 0.0)
+    discount = spec.formula.factor(model) if isinstance(spec.formula, Discounted) else 1.0
+    return Objective(
+        "R", steps, goal, through, final=np.zeros(model.states), absorbing=absorbing, rewards=rewards, aim=aim,
+        discount=discount, off=off,
+    )  # fmt: skip
 
 
 def rewards_of_choices(model: Graph, rewards: Rewards) -> Array:

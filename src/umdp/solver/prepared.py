@@ -171,13 +171,9 @@ class PolicyValues:
         known, choice = self._known, policy.choice
         if known is None or choice is None or choice.ndim != 1:
             return None
-        if self._last is not None and not (self._last[0] != choice).any():
-            return self._last[1]
-        found = evaluate_policy(int(known.index[process.initial]), known.arrays, choice)
-        if math.isnan(found):
-            return None
-        self._last = choice, found
-        return found
+        if self._last is None or (self._last[0] != choice).any():
+            self._last = choice, evaluate_policy(int(known.index[process.initial]), known.arrays, choice)
+        return None if math.isnan(self._last[1]) else self._last[1]
 
     def _set_up(self, process: MDP) -> CachedSystem | None:
         """Return the equations of a process; None where the graph decides the value, or elimination is not enough."""

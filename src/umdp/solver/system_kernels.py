@@ -36,21 +36,9 @@ from umdp.solver.kernels.structs import (
 )
 
 __all__ = [
-    "JUDGED",
-    "JUDGED_LEAKING",
-    "OPEN",
-    "CachedArrays",
-    "Guess",
-    "SolveRequest",
-    "SolvedArrays",
-    "bounds_at",
-    "evaluate_policy",
-    "held_back",
-    "renew",
-    "renew_leaking",
-    "resolve",
-    "solve_judged",
-]
+    "JUDGED_LEAKING", "OPEN", "CachedArrays", "Guess", "SolveRequest", "SolvedArrays", "bounds_at", "evaluate_policy", "renew",
+    "resolve", "solve_judged",
+]  # fmt: skip
 
 Array = NDArray[Any]
 Arrays = tuple[Any, ...]

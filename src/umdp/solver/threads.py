@@ -9,14 +9,13 @@ machine.
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,6 @@ __all__ = ["UNLIMITED", "Watch", "at_once", "ranges"]
 
 T = TypeVar("T")
 LONGEST = 3600.0  # seconds that the thread sleeps at most
-CROWDED = 256  # deadlines from which those nobody waits for are removed
 SHARE = 20_000  # states a thread should have to be worth its while
 
 
@@ -87,26 +85,20 @@ class Watch:
         """The seconds left."""
         return max(self.deadline - time.monotonic(), 0.0)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"deadline": np.inf, "flag": np.array(self.flag)}  # elsewhere, clocks show another time
-
 
 class _Alarm:
     """One thread that raises flags when their time has come; flags that nobody holds any more are forgotten."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
-        self._due: list[tuple[float, int, weakref.ref[NDArray[np.int64]]]] = []
-        self._count = itertools.count()
+        self._due: list[tuple[float, weakref.ref[NDArray[np.int64]]]] = []
         self._thread: threading.Thread | None = None
 
     def add(self, deadline: float, flag: NDArray[np.int64]) -> None:
         """Have a flag raised at a time."""
         with self._condition:
-            if len(self._due) > CROWDED:
-                self._due = [each for each in self._due if each[2]() is not None]
-                heapq.heapify(self._due)
-            heapq.heappush(self._due, (deadline, next(self._count), weakref.ref(flag)))
+            self._due = [each for each in self._due if each[1]() is not None]
+            self._due.append((deadline, weakref.ref(flag)))
             if self._thread is None or not self._thread.is_alive():  # a forked process has none
                 self._thread = threading.Thread(target=self._wait, name="umdp time limits", daemon=True)
                 self._thread.start()
@@ -116,14 +108,14 @@ class _Alarm:
         with self._condition:
             while True:
                 now = time.monotonic()
-                while self._due and self._due[0][0] <= now:
-                    flag = heapq.heappop(self._due)[2]()
-                    if flag is not None:
+                for deadline, held in self._due:
+                    if deadline <= now and (flag := held()) is not None:
                         flag[0] = 1
                     flag = None
-                self._condition.wait(min(self._due[0][0] - now, LONGEST) if self._due else LONGEST)
+                self._due = [each for each in self._due if each[0] > now]
+                nearest = min((deadline for deadline, _ in self._due), default=np.inf)
+                self._condition.wait(min(nearest - now, LONGEST))
 
 
 _ALARM = _Alarm()
-
 UNLIMITED = Watch()

@@ -39,7 +39,7 @@ def unbounded(request: Request, *, cutting: bool = False) -> Solution:
     if about.total and not cutting and isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
         return _enclosed_total(request, model)
     values = request.start.values if isinstance(request.start, Solution) and request.start.spec == spec else None
-    if options.prove and values is None and about.kept:
+    if options.prove and values is None:
         from umdp.solver.system import cached_system
 
         system = cached_system(about, request)
@@ -83,13 +83,7 @@ def _drafted(
     """Return the draft with a bracket of the initial state; the rest is worked out when it is asked for."""
     from umdp.solver.methods.natures_answer import spread
 
-    model, spec, options, graph, shrinks = (
-        request.model,
-        request.spec,
-        request.options,
-        task.graph,
-        task.support_may_shrink,
-    )
+    model, spec, options, shrinks = request.model, request.spec, request.options, task.support_may_shrink
     size = model.states
 
     def per_state() -> tuple[Array, Array]:
@@ -98,8 +92,8 @@ def _drafted(
     def nature() -> MDP:
         chosen = prob()
         if shrinks:  # where the graph decides, it does so because no listed transition is cut
-            decided_rows = ~task.decided.maybe[graph.choice_state]
-            chosen = np.where(np.repeat(decided_rows, np.diff(graph.choice_ptr)), spread(task), chosen)
+            decided_rows = ~task.decided.maybe[task.graph.choice_state]
+            chosen = np.where(np.repeat(decided_rows, task.graph.sizes), spread(task), chosen)
         return mdp_of(model, chosen[: model.transitions])
 
     # The graph of one policy may decide more than the graph of all.

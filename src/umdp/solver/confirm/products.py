@@ -60,10 +60,7 @@ def confirm_lift(solution: Solution, product: Product, request: Request, policy:
 
     def bounds() -> tuple[Array, Array]:
         size = product.model.states
-        return (
-            solution.lower if holds.below else np.zeros(size),
-            solution.upper if holds.above else np.full(size, most),
-        )
+        return solution.lower if holds.below else np.zeros(size), solution.upper if holds.above else np.full(size, most)
 
     bracket = kept(solution.bracket)
     status = options.status(bracket, Status.OPEN_GAME if solution.status is Status.OPEN_GAME else Status.IMPRECISE)
