@@ -3,9 +3,10 @@
 Nothing here is believed: `umdp.solver.judge` sees the model as given and the vectors, and it alone lets an answer be called
 certified.
 
-- `reaching`: reachability, expected rewards, totals; what is done where the judge does not confirm a draft.
-- `digits`: chains whose values agree in more digits than two numbers have, solved in integers.
-- `sums`: discounted sums, long-run averages, step-bounded properties.
-- `lift`: products with automata.
+- `drafts`: reachability, expected rewards, totals; what is done where the judge does not confirm a draft.
+- `integers`: chains whose values agree in more digits than two numbers have.
+- `products`: products with automata.
 - `witness`: vectors with room for rounding, levels of traps.
+
+What `infinite_horizon` says of discounted sums and long-run averages, it shows to the judge itself.
 """
