@@ -290,7 +290,8 @@ class CachedSystem:
         task = self.task
         if task.decided.infinite[state]:
             return np.inf, np.inf
-        low, high = bounds_at(int(self.index[state]), self.n, found.x, found.rel, task.reward_error)
+        ends = bounds_at(int(self.index[state]), self.n, found.x, found.rel, task.reward_error)
+        low, high = float(ends[0]), float(ends[1])
         return None if task.kind == "R" and 0 < high < 1e-300 and self.index[state] < self.n else (low, high)
 
     def _values(self, found: Found, request: Request) -> Values:
