@@ -13,7 +13,7 @@ from umdp.errors import ModelError
 from umdp.model.interface import Interface, brief
 from umdp.model.process import MDP, Graph, IntervalMDP
 from umdp.model.rewards import Rewards
-from umdp.model.structure import frozen, held, owned, owner, row_sums
+from umdp.model.structure import entries_of, frozen, held, owned, owner, row_sums
 from umdp.statements.text import nouns
 
 __all__ = ["Policy"]
@@ -263,14 +263,6 @@ def find_choice(graph: Graph, state: int, action: str) -> int:
     raise ModelError(f"state {graph.state_name(state)} has no action {action!r}; it offers {offered}")
 
 
-def _spans(ptr: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the indices of the entries of the given rows, in order."""
-    sizes = ptr[rows + 1] - ptr[rows]
-    ends = np.cumsum(sizes)
-    entries: NDArray[np.int64] = np.arange(ends[-1]) - np.repeat(ends - sizes, sizes) + np.repeat(ptr[rows], sizes)
-    return entries
-
-
 def _annotations(model: Graph) -> dict[str, Any]:
     """Return what is known besides the rows and their numbers, by name."""
     return {each.name: getattr(model, each.name) for each in fields(Graph) if each.kw_only}
@@ -281,7 +273,7 @@ def _part(values: NDArray[np.float64] | None, places: NDArray[np.int64]) -> NDAr
 
 
 def _select(model: M, choice: NDArray[np.int64]) -> M:
-    entries = _spans(model.choice_ptr, choice)
+    entries = entries_of(model.choice_ptr, choice)
     more = _annotations(model)
     more["actions"] = None if model.actions is None else (model.actions[0][choice], model.actions[1])
     more["rewards"] = {
@@ -305,7 +297,7 @@ def _mix(model: MDP, weight: NDArray[np.float64]) -> MDP:
 def _split(model: IntervalMDP, weight: NDArray[np.float64]) -> IntervalMDP:
     taken = np.flatnonzero(weight > 0)
     states, parents = model.states, model.choice_state[taken]
-    entries = _spans(model.choice_ptr, taken)
+    entries = entries_of(model.choice_ptr, taken)
     sizes = np.concatenate([np.bincount(parents, minlength=states), model.sizes[taken]])
     ptr = np.concatenate([[0], np.cumsum(sizes)])
     successor = np.concatenate([states + np.arange(taken.size), model.successor[entries]])

@@ -16,7 +16,7 @@ from umdp.errors import InfeasibleChoice, ModelError
 
 __all__ = [
     "ROUNDING", "Compaction", "CompressedRows", "at_most_one", "check_bounds", "check_probability", "check_rows", "coded",
-    "compact", "frozen", "held", "members_of", "owned", "owner", "pointer", "row_sums",
+    "compact", "entries_of", "frozen", "held", "members_of", "owned", "owner", "pointer", "row_sums",
 ]  # fmt: skip
 
 Ints = NDArray[np.int64]
@@ -129,6 +129,15 @@ def pointer(given: ArrayLike, name: str, end: int | None) -> Ints:
 def owner(ptr: Ints) -> Ints:
     """Return, for every entry a pointer array covers, the index of the range it lies in."""
     return np.repeat(np.arange(ptr.size - 1, dtype=np.int64), np.diff(ptr))
+
+
+def entries_of(ptr: Ints, rows: NDArray[Any]) -> Ints:
+    """Return the entries of some ranges that a pointer array covers, one range after the other."""
+    first = ptr[rows]
+    sizes = ptr[rows + 1] - first
+    ends = np.cumsum(sizes)
+    entries: Ints = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - sizes - first, sizes)
+    return entries
 
 
 def row_sums(ptr: Ints, values: NDArray[np.float64]) -> NDArray[np.float64]:

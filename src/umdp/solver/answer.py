@@ -108,14 +108,14 @@ def answer(
     if spec.filter is not None:
         return _filtered(answer(model, replace(spec, filter=None), options, start, policy), spec, options.precision)
     remembers = policy if isinstance(policy, MemoryPolicy) and needs_automaton(spec) else None
-    if policy is None:
-        players(model, spec)
-    elif remembers is None and not np.array_equal(policy.graph.state_ptr, model.state_ptr):
+    if policy is not None and remembers is None and not np.array_equal(policy.graph.state_ptr, model.state_ptr):
         raise ModelError("the policy is for a model with other states and choices")
     if isinstance(model, IntervalMDP) and (used := possible_transitions(model)) is not None:
+        if policy is None:
+            players(model, spec)  # whether the property says enough is a matter of all that is listed
         trimmed = without_transitions(model, used)
         own = policy if policy is None or remembers else Policy(trimmed, policy.choice, policy.weight)
-        return with_transitions(answer(trimmed, spec, options, policy=own), model, used)
+        return with_transitions(answer(trimmed, spec, options, policy=own), model)
     given = policy is not None and (spec.nature is not None or isinstance(model, MDP))
     agent_max, nature_max = players(model, spec, policy_given=given)
     request = Request(model, spec, agent_max if policy is None else nature_max, nature_max, options, start, policy)

@@ -46,15 +46,14 @@ def without_transitions(model: IntervalMDP, used: Mask) -> IntervalMDP:
     )  # fmt: skip
 
 
-def with_transitions(solution: Solution, model: IntervalMDP, used: Mask) -> Solution:
+def with_transitions(solution: Solution, model: IntervalMDP) -> Solution:
     """Return a solution of `without_transitions` as one of the model itself."""
-
-    def policy() -> Policy:
-        found = solution.policy
-        return found if solution.product is not None else Policy(model, found.choice, found.weight)
-
     if solution.product is not None:  # everything is about the product, whose model is its own
         return solution
+
+    def policy() -> Policy:
+        return Policy(model, solution.policy.choice, solution.policy.weight)
+
     # What nature makes of a model has the transitions that it uses: the same for both.
     return replace(solution, model=model, _policy=policy, unknowns=None, values=None, ends=None)
 
@@ -120,10 +119,8 @@ def enclosed(
     model, spec = request.model, request.spec
     assert isinstance(model, IntervalMDP)
     name = "paid" if spec.kind != "R" else spec.resolve_reward(list(model.rewards))
-    worst, mild = (
-        worst or answer(*harsher(model, rewards, forever, name)),
-        answer(milder(model, rewards, name), rewards),
-    )
+    worst = worst or answer(*harsher(model, rewards, forever, name))
+    mild = answer(milder(model, rewards, name), rewards)
     below, above = (mild, worst) if request.nature_max else (worst, mild)
     own = below if request.agent_max else above
 

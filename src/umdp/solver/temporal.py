@@ -118,7 +118,7 @@ def accepting(skeleton: Skeleton, taken: NDArray[np.bool_] | None = None) -> Acc
     from umdp.solver.kernels.structs import ChoiceRows
 
     shape = Shape(skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor)
-    shape = shape if taken is None else _together(shape, taken)
+    shape = shape if taken is None else shape.under(taken)
     edges, pairs = Edges(shape), skeleton.reading.automaton.pairs
     size, even, every = shape.states, np.ones(shape.transitions), np.ones(shape.choices, dtype=np.bool_)
     rows = ChoiceRows(shape.state_ptr, shape.choice_ptr, shape.successor, even, even, even[:0])  # nothing can be cut
@@ -154,13 +154,6 @@ def accepting(skeleton: Skeleton, taken: NDArray[np.bool_] | None = None) -> Acc
         first = Edges(Shape(skeleton.state_ptr, skeleton.choice_ptr, skeleton.successor)).first_choice(taken)
         stay = np.where(found, first, -1)
     return Acceptance(found, stay, number, rank, level)
-
-
-def _together(shape: Shape, taken: NDArray[np.bool_]) -> Shape:
-    """Return the graph in which the choices that are taken (C,) in a state are one."""
-    kept = np.repeat(taken, np.diff(shape.choice_ptr))
-    ends = np.concatenate([[0], np.cumsum(kept)])[shape.choice_ptr[shape.state_ptr]]
-    return Shape(np.arange(shape.states + 1), ends, shape.successor[kept])
 
 
 def _taken(policy: MemoryPolicy, skeleton: Skeleton) -> NDArray[np.bool_]:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.model.structure import entries_of
 from umdp.verify.rationals import double
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class _Eliminated:
         place[inner] = np.arange(n)
         sizes = np.diff(rows.choice_ptr)[choice[inner]]
         ends = np.concatenate([[0], np.cumsum(sizes)])
-        entries = np.arange(ends[-1]) + np.repeat(rows.choice_ptr[choice[inner]] - ends[:-1], sizes)
+        entries = entries_of(rows.choice_ptr, choice[inner])
         target, share, source = place[rows.successor[entries]], prob[entries], np.repeat(np.arange(n), sizes)
         chain = ChainRows(ends, target, np.zeros(n), np.arange(n), share)
         made = SparseElimination.of(chain, 0, n, WIDEST * n, WIDEST**2 * n)

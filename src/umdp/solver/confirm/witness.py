@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.kernel import kernel
+from umdp.model.structure import entries_of
 from umdp.solver.judge.ambiguity import EPS, FREE, LEAST, LOWER, kind_of, may_lead, possible
 from umdp.solver.judge.bellman import RowReading, collect, listed_order
 from umdp.solver.judge.question import JudgedQuestion, ModelRows, TwoPart
@@ -185,10 +186,9 @@ def carry_load(
         return None
     place = np.full(states, -1, dtype=np.int64)
     place[inner] = np.arange(inner.size)
-    sizes = np.diff(rows.choice_ptr)[taken[inner]]
-    ends = np.cumsum(sizes)
-    entries = np.arange(int(ends[-1])) - np.repeat(ends - sizes - rows.choice_ptr[taken[inner]], sizes)
-    source, target = np.repeat(np.arange(inner.size), sizes), place[rows.successor[entries]]
+    entries = entries_of(rows.choice_ptr, taken[inner])
+    source = np.repeat(np.arange(inner.size), np.diff(rows.choice_ptr)[taken[inner]])
+    target = place[rows.successor[entries]]
     kept = target >= 0
     chain = csr_matrix((prob[entries][kept], (source[kept], target[kept])), shape=(inner.size, inner.size))
     # What stays is taken as what does not leave, which has all its digits.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Graph
-from umdp.model.structure import CompressedRows
+from umdp.model.structure import CompressedRows, entries_of
 from umdp.solver.objective import Objective, objective_of
 from umdp.spec import Direction, Spec
 
@@ -66,6 +66,12 @@ class Shape(CompressedRows):
     def of(cls, graph: Graph) -> Shape:
         """Return the arrays of a graph."""
         return cls(graph.state_ptr, graph.choice_ptr, graph.successor)
+
+    def under(self, taken: NDArray[np.bool_]) -> Shape:
+        """Return the graph in which the choices that are taken (C,) in a state are one."""
+        kept = np.repeat(taken, np.diff(self.choice_ptr))
+        ends = np.concatenate([[0], np.cumsum(kept)])[self.choice_ptr[self.state_ptr]]
+        return Shape(np.arange(self.states + 1), ends, self.successor[kept])
 
     @cached_property
     def choice_state(self) -> NDArray[Any]:
@@ -318,11 +324,8 @@ def reachable(graph: CompressedRows, initial: int, over: Mask) -> Mask:
     frontier = np.array([initial])
     while frontier.size:
         frontier = frontier[~over[frontier]]
-        first, last = graph.choice_ptr[graph.state_ptr[frontier]], graph.choice_ptr[graph.state_ptr[frontier + 1]]
-        sizes = last - first
-        ends = np.cumsum(sizes)
-        entries = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - sizes - first, sizes)
-        ahead = np.unique(graph.successor[entries])
+        choices = entries_of(graph.state_ptr, frontier)
+        ahead = np.unique(graph.successor[entries_of(graph.choice_ptr, choices)])
         frontier = ahead[~reached[ahead]]
         reached[frontier] = True
     return reached

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Graph, Policy
+from umdp.model.structure import entries_of
 from umdp.solver.graph.decided import Edges, Shape, reachable
 from umdp.solver.objective import objective_of
 from umdp.spec import Direction, Spec
@@ -87,14 +88,13 @@ class _Chain:
     """The graph under a policy: what is listed, and what was seen of it."""
 
     def __init__(self, graph: Graph, choice: Array, counts: Array) -> None:
-        first, last = graph.choice_ptr[choice], graph.choice_ptr[choice + 1]
-        self.sizes = last - first
-        self.ptr = np.concatenate([[0], np.cumsum(self.sizes)])
+        shape, entries = Shape.of(graph), entries_of(graph.choice_ptr, choice)
+        taken = np.zeros(graph.choices, dtype=np.bool_)
+        taken[choice] = True
+        self.listed = Edges(shape.under(taken))
+        self.successor, self.sizes = graph.successor[entries], graph.sizes[choice]
         self.owner = np.repeat(np.arange(graph.states), self.sizes)
-        entry = np.arange(self.ptr[-1]) + np.repeat(first - self.ptr[:-1], self.sizes)
-        self.successor = graph.successor[entry]
-        self.unseen: Mask = (counts[entry] == 0) & (self.sizes > 1)[self.owner]
-        self.listed = Edges(Shape(np.arange(graph.states + 1), self.ptr, self.successor))
+        self.unseen: Mask = (counts[entries] == 0) & (self.sizes > 1)[self.owner]
 
     def proved(self, target: Mask, through: Mask) -> Mask:
         """Return the states that are drawn to a target by what was seen, whichever unseen transitions can happen.
