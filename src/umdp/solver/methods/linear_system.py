@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.model.structure import entries_of
 from umdp.solver.kernels import two_part
 from umdp.solver.kernels.chain import apply, bicgstab
 from umdp.solver.methods.sparse_elimination import SparseElimination
-from umdp.solver.reduction.problem import entries_of
 from umdp.solver.threads import Watch
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.solver.reduction.problem import entries_of
+from umdp.model.structure import entries_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

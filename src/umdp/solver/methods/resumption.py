@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.model.structure import entries_of
 from umdp.solver.kernels.equations import next_stale
 from umdp.solver.reduction.layout import plan_of
-from umdp.solver.reduction.problem import build, entries_of, quotient_of
+from umdp.solver.reduction.problem import build, quotient_of
 
 if TYPE_CHECKING:
     from umdp.solver.reduction.problem import Problem

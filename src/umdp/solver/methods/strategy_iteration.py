@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.model.structure import entries_of
 from umdp.solver.graph.decided import Decided, Edges, Shape, decide
 from umdp.solver.kernels.best_response import respond
 from umdp.solver.kernels.end_components import sure_against_nature, trap
 from umdp.solver.methods.by_component import solve_task
 from umdp.solver.methods.natures_answer import BLUR, NOTHING, answer, feasible, spread
 from umdp.solver.objective import SolveOptions
-from umdp.solver.reduction.problem import entries_of
 from umdp.solver.task import Task, Values
 
 __all__ = ["GameValues", "against_policy", "solve_alone", "solve_game"]

@@ -20,7 +20,7 @@ from umdp.solver.kernels.rounding import FAINT
 from umdp.solver.kernels.structs import ChoiceRows, Quotient, SystemRows
 from umdp.solver.threads import at_once, ranges
 
-__all__ = ["Problem", "build", "entries_of", "has_faint", "quotient_of"]
+__all__ = ["Problem", "build", "has_faint", "quotient_of"]
 
 Array = NDArray[Any]
 
@@ -72,13 +72,6 @@ class Problem:
 def has_faint(probability: Array) -> bool:
     """Return whether some probability is so small that a division may cost it digits."""
     return bool(((probability > 0.0) & (probability < FAINT)).any())
-
-
-def entries_of(ptr: Array, rows: Array) -> Array:
-    """Return the indices of the entries of some rows, row after row."""
-    sizes = ptr[rows + 1] - ptr[rows]
-    entries: Array = np.arange(int(sizes.sum())) + np.repeat(ptr[rows] - np.cumsum(sizes) + sizes, sizes)
-    return entries
 
 
 def quotient_of(index: Array, order: Array, usable: Array, stays: Array, unknowns: int | None = None) -> Quotient:
