@@ -25,14 +25,14 @@ from umdp.solver.proof.game import Picks
 from umdp.verify.induction import Arena
 from umdp.verify.rationals import Number, Vector
 
-__all__ = ["Elimination", "Iteration", "NotProved", "Side", "magnitude", "solve_scaled"]
+__all__ = ["ChainElimination", "Iteration", "NotProved", "Side", "magnitude", "solve_scaled"]
 
 Array = NDArray[Any]
 
 RANGE = 10**15
 
 
-class Elimination:
+class ChainElimination:
     """The system ``(exit[i] + sum of row i) x[i] = sum of row[i][j] x[j] + right[i]``, ready to be solved.
 
     Parameters
@@ -239,7 +239,7 @@ class Iteration:
         """Return a function that solves the chain of the current picks, approximately, for integer right-hand sides."""
         rows, exits, sums = self.chain()
         if self.digits:
-            system = Elimination(rows, exits, self.digits)
+            system = ChainElimination(rows, exits, self.digits)
             return lambda right: system.solve([r * whole for r, whole in zip(right, sums, strict=True)])
         import scipy.sparse as sp
         from scipy.sparse.linalg import LinearOperator, bicgstab, spilu, splu
