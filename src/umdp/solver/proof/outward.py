@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -64,16 +65,12 @@ def _move(arena: Arena, solution: Solution, lower: bool, group: NDArray[Any] | N
     width = max(width, abs(end) / 2**60, Fraction(1, 2**1100)) / 2**12
     bits = 300 + max(0, -magnitude(width))
     attempts = [(bits, 0)] + ([(bits, 80), (2 * bits, 160), (6 * bits, 400)] if side.size <= ELIMINATED else [])
-    for attempt, (bits, digits) in enumerate(attempts):
+    for bits, digits in attempts:
         work = Iteration(side, middle.tolist(), bits, digits)
-        try:
+        with suppress(NotProved, ArithmeticError):
             extra = _pay(work, model.initial, end, width, lower)
-        except (NotProved, ArithmeticError):
-            if attempt == len(attempts) - 1:
-                raise
-            continue
-        return Bound.unranked(_rounded(work, side, extra, lower), trap=trap)
-    raise AssertionError
+            return Bound.unranked(_rounded(work, side, extra, lower), trap=trap)
+    raise NotProved("more digits are needed")
 
 
 def _pay(work: Iteration, initial: int, end: Fraction, width: Fraction, lower: bool) -> int:
@@ -101,12 +98,9 @@ def _known(
     arena: Arena, state: int, sure: bool, low: float, high: float, lower: bool, trap: list[int]
 ) -> Number | None:
     """Return the value of a state that needs no search: decided, or exactly known to the solver."""
-    rewards = arena.asked.kind == "R"
     if not arena.open[state]:
         return arena.decided.value(state, arena.asked.kind)
-    if rewards and lower and trap[state] >= 0:
-        return math.inf
-    if rewards and not lower and math.isinf(high):
+    if arena.asked.kind == "R" and (trap[state] >= 0 if lower else math.isinf(high)):
         return math.inf
     return Fraction(low) if sure else None
 
