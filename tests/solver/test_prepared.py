@@ -39,6 +39,22 @@ def narrowed(drawn: Instance, share: float) -> Instance:
     return Instance(Model(table, drawn.model.state_rewards), drawn.goal, drawn.left, drawn.safe)
 
 
+@pytest.mark.parametrize("number", range(80))
+def test_best_cases_without_a_proof_are_right_where_nature_may_cut_edges(number: int) -> None:
+    drawn = random_model(np.random.default_rng([29, number]), zero_lower=True, states=(3, 8))
+    for objective in (each for each in OBJECTIVES if each.kind == "P" and each.agent == each.nature):
+        for share in (0.0, 0.4, 0.8):
+            case = narrowed(drawn, share)
+            model = to_model(case)
+            solver = prepare(model, to_spec(objective))
+            found = solver.solve_uncertified(model, precision=1e-6, method="auto")
+            exact = exact_value(case, objective)[model.initial]
+            assert found.value == pytest.approx(float(exact), rel=1e-9, abs=1e-12), objective
+            assert float(exact_policy(case, objective, found.policy)[model.initial]) == pytest.approx(
+                float(exact), rel=1e-9, abs=1e-12
+            )
+
+
 @pytest.mark.parametrize("number", range(60))
 def test_bounds_that_come_one_after_another_are_solved_right(number: int) -> None:
     rng = np.random.default_rng([9, number])

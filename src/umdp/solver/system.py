@@ -40,6 +40,7 @@ from umdp.solver.system_kernels import (
     SolveRequest,
     bounds_at,
     renew,
+    renew_leaking,
     resolve,
     solve_judged,
 )
@@ -259,12 +260,18 @@ class CachedSystem:
         return found._replace(leaking=how == JUDGED_LEAKING, case=posed.case, low=low, high=high, ends=ends)
 
     def _proposed(self, request: Request) -> Found | None:
-        """Solve without a proof; None where elimination leaves something open, or nature may cut edges."""
+        """Solve without a proof; None where elimination leaves something open, or nature may cut edges and that matters."""
+        arrays, players = self.arrays, Players(self.task.agent_max, request.nature_max)
         if not self.renew(*request.bounds):
-            return None
-        values, taken = self._room(self.arrays)
-        counts, players = np.zeros(2, np.int64), Players(self.task.agent_max, request.nature_max)
-        if not resolve(self.arrays, self._guess(request), players, np.inf, np.inf, values, taken, counts):
+            if self.task.kind != "P" or self.task.complement or players.agent_max != players.nature_max:
+                return None
+            arrays, (lower, upper) = self._leaking_arrays, request.bounds
+            rows = self._pose(request).case.rows._replace(lower=lower, upper=upper)
+            if not renew_leaking(self.arrays, rows, arrays.rows, True):
+                return None
+        values, taken = self._room(arrays)
+        counts = np.zeros(2, np.int64)
+        if not resolve(arrays, self._guess(request), players, np.inf, np.inf, values, taken, counts):
             return None
         return self._found(values, taken, int(counts[0]))
 

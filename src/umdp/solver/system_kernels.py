@@ -1,10 +1,10 @@
 """Compiled use of a cached system: bounds are renewed, solved by elimination and judged; and a policy is evaluated.
 
 *Leaking rows* are for a nature that may cut transitions. Where lower bounds are 0, it may close the ways out of a part of the
-graph. For a largest probability in the worst case such a part is worth nothing. States from which nature can hold everybody back
-are led to the exit of value 0. Elsewhere a row in which something can be cut loses a tiny part to that exit, so that the
-equations of every policy have a solution, and where a policy is held back it is 0. The solution is off by less than
-rounding; whether it holds for the model as given, the judge says.
+graph. Such a part is worth nothing. For a largest probability in the worst case, states from which nature can hold everybody
+back are led to the exit of value 0; where both pull the same way nobody is held back. Elsewhere a row in which something can
+be cut loses a tiny part to that exit, so that the equations of every policy have a solution, and where a policy is held back
+it is 0. The solution is off by less than rounding; whether it holds for the model as given, the judge says.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from umdp.solver.kernels.structs import (
 
 __all__ = [
     "JUDGED_LEAKING", "OPEN", "CachedArrays", "Guess", "SolveRequest", "SolvedArrays", "bounds_at", "evaluate_policy", "renew",
-    "resolve", "solve_judged",
+    "renew_leaking", "resolve", "solve_judged",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -201,10 +201,11 @@ def held_back(rows: ModelRows, index: Array, n: int, usable: Array) -> Array:
 
 
 @kernel
-def renew_leaking(kept: CachedArrays, model: ModelRows, leaky: SystemRows) -> bool:
+def renew_leaking(kept: CachedArrays, model: ModelRows, leaky: SystemRows, joint: bool) -> bool:
     """Write the rows of new bounds, and from them those that leak; False where a bound is so small that a division costs digits.
 
-    `leaky` are the rows written to, which share the pointers of rows and the slack of the system.
+    `leaky` are the rows written to, which share the pointers of rows and the slack of the system. `joint` says that nature
+    pulls the way the agent does.
     """
     for t in range(model.lower.size):
         if 0.0 < model.lower[t] < 2.0 * FAINT or 0.0 < model.upper[t] < 2.0 * FAINT:
@@ -214,7 +215,8 @@ def renew_leaking(kept: CachedArrays, model: ModelRows, leaky: SystemRows) -> bo
     )
     own, members, member_ptr = kept.rows, kept.quotient.members, kept.quotient.member_ptr
     n, at = member_ptr.size - 1, 0
-    held = held_back(model, kept.quotient.unknown, n, kept.quotient.usable)
+    index, usable = kept.quotient.unknown, kept.quotient.usable
+    held = np.zeros(index.size, np.bool_) if joint else held_back(model, index, n, usable)
     for q in range(n):
         for r in range(own.row_ptr[q], own.row_ptr[q + 1]):
             leaky.entry_ptr[r] = begin = at
@@ -290,7 +292,7 @@ def solve_judged(
     model = ChoiceRows(rows.state_ptr, rows.choice_ptr, rows.successor, rows.lower, rows.upper, kept.reward)
     if renew(kept, model):
         leaking = want.leaks
-        if not leaking or not renew_leaking(kept, rows, leaky.rows):
+        if not leaking or not renew_leaking(kept, rows, leaky.rows, want.agent_max == want.nature_max):
             return OPEN
         system = leaky
     out.counts[0] = 0
