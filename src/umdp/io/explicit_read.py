@@ -26,7 +26,7 @@ _LABEL = re.compile(r'(\d+)="([^"]*)"')
 
 
 @dataclass
-class _Rows(CompressedRows):
+class _ExplicitRows(CompressedRows):
     nondeterministic: bool
     state_ptr: NDArray[np.int64]
     choice_ptr: NDArray[np.int64]
@@ -83,7 +83,9 @@ def companions(path: Path) -> dict[str, list[Path]]:
 
 def _transitions(
     table: Table,
-) -> tuple[_Rows, NDArray[np.float64], NDArray[np.float64] | None, tuple[NDArray[np.int32], tuple[str, ...]] | None]:
+) -> tuple[
+    _ExplicitRows, NDArray[np.float64], NDArray[np.float64] | None, tuple[NDArray[np.int32], tuple[str, ...]] | None
+]:
     hint = b" ".join(table.first).lower()
     counts: list[int] = []
     if hint in (b"mdp", b"dtmc"):  # Storm's flavour, without numbers
@@ -130,7 +132,9 @@ def _transitions(
         )
     if counts and nondeterministic:
         check_count("choices", counts[1], starts.size, path)
-    shape = _Rows(nondeterministic, state_ptr, np.append(starts, source.size), successor.astype(np.int32, copy=False))
+    shape = _ExplicitRows(
+        nondeterministic, state_ptr, np.append(starts, source.size), successor.astype(np.int32, copy=False)
+    )
     return shape, lower, upper, None if names is None else _actions(names, order, starts, table)
 
 
@@ -242,7 +246,7 @@ def _typed(column: list[str]) -> NDArray[Any]:
     return np.array(column, dtype=np.str_)
 
 
-def _rewards(path: Path, files: dict[str, list[Path]], shape: _Rows) -> dict[str, Rewards]:
+def _rewards(path: Path, files: dict[str, list[Path]], shape: _ExplicitRows) -> dict[str, Rewards]:
     parts: dict[str, dict[str, NDArray[np.float64]]] = {}
     for each in sorted(files.get("srew", []) + files.get("trew", []), key=_number):
         table = Table.load(each)
@@ -268,7 +272,7 @@ def _reward_name(table: Table, path: Path) -> str:
     return stem.removeprefix(f"{path.stem}.") if stem.startswith(f"{path.stem}.") else stem.removeprefix(path.stem)
 
 
-def _state_rewards(table: Table, shape: _Rows) -> tuple[str, NDArray[np.float64]]:
+def _state_rewards(table: Table, shape: _ExplicitRows) -> tuple[str, NDArray[np.float64]]:
     states, count = table.header((2,))
     if states != shape.states:
         raise FormatError(f"the rewards are for {states} states, but the model has {shape.states}", path=table.path)
@@ -279,7 +283,7 @@ def _state_rewards(table: Table, shape: _Rows) -> tuple[str, NDArray[np.float64]
     return "state", values
 
 
-def _transition_rewards(table: Table, shape: _Rows) -> tuple[str, NDArray[np.float64]]:
+def _transition_rewards(table: Table, shape: _ExplicitRows) -> tuple[str, NDArray[np.float64]]:
     wide = 4 if shape.nondeterministic else 3
     counts = table.header((wide - 1,))
     if counts[0] != shape.states or (shape.nondeterministic and counts[1] != shape.choices):
