@@ -26,6 +26,7 @@ from umdp.solver.kernels.rounding import FAINT, ends
 from umdp.solver.kernels.structs import (
     Block,
     ChoiceRows,
+    Elimination,
     EliminationOptions,
     EliminationSpace,
     Players,
@@ -152,7 +153,8 @@ def resolve(
     options = EliminationOptions(start.size > 0, before.size > 0, subnormal, wanted)
     unknowns, never = Unknowns(x, rel, row, prob), np.zeros(2, np.int64)
     largest = kept.space.made.value.size
-    solved = solve_small(first, stop, largest, rows, unknowns, players, options, kept.space, counts, never)
+    work = Elimination(rows, unknowns, players, options, kept.space, counts, never)
+    solved = solve_small(first, stop, largest, work)
     if solved < stop:
         return False
     for q in range(n):

@@ -15,20 +15,17 @@ from umdp.solver.kernels.rounding import EPS, excess, share_error, two_sum
 from umdp.solver.kernels.structs import ChoiceRows, RowSpace, SystemRows
 
 __all__ = [
-    "WIDE",
     "fill",
     "hand_out",
     "respond",
     "slack_of_choices",
     "sort_row",
-    "sort_wide_row",
     "transfer",
     "unsettled",
 ]
 
 Array = NDArray[Any]
-WIDE = 32  # entries beyond which a row is worth a call
-MOVES = 16  # by which each entry of a wide row may be moved, on average, before rows are merged
+MOVES = 16  # by which each entry of a row may be moved, on average, before it is merged
 
 
 @kernel
@@ -59,10 +56,14 @@ def merge_row(begin: int, size: int, sign: float, key: Array, order: Array) -> N
         run *= 2
 
 
-@kernel(allocates=False)
-def sort_wide_row(begin: int, size: int, sign: float, key: Array, order: Array) -> None:
-    """Do what `sort_row` does: by insertion as long as `MOVES` moves an entry will do, as in an order that is almost right."""
-    moves = MOVES * size
+@kernel(forceinline=True, allocates=False)
+def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) -> None:
+    """Sort ``order[begin:begin+size]`` by `key` (one key per entry of the row, in the row's own order).
+
+    Equal keys stay as they are. Entries are inserted one after the other as long as `MOVES` moves an entry will do, as in a row
+    that is not wide, or an order that is almost right.
+    """
+    sign, moves = 1.0 if descending else -1.0, MOVES * size
     for i in range(1, size):
         moved = order[begin + i]
         value = sign * key[moved]
@@ -75,26 +76,6 @@ def sort_wide_row(begin: int, size: int, sign: float, key: Array, order: Array) 
         if moves < 0:
             merge_row(begin, size, sign, key, order)
             return
-
-
-@kernel(forceinline=True, allocates=False)
-def sort_row(begin: int, size: int, key: Array, order: Array, descending: bool) -> None:
-    """Sort ``order[begin:begin+size]`` by `key` (one key per entry of the row, in the row's own order).
-
-    Equal keys stay as they are. Entries of a row that is not wide are inserted one after the other.
-    """
-    sign = 1.0 if descending else -1.0
-    if size > WIDE:
-        sort_wide_row(begin, size, sign, key, order)
-    else:
-        for i in range(1, size):
-            moved = order[begin + i]
-            value = sign * key[moved]
-            j = i - 1
-            while j >= 0 and sign * key[order[begin + j]] < value:
-                order[begin + j + 1] = order[begin + j]
-                j -= 1
-            order[begin + j + 1] = moved
 
 
 @kernel(inline="always")

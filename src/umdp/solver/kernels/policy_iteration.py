@@ -21,13 +21,8 @@ from umdp.solver.kernels.structs import (
     Block,
     Eliminated,
     Elimination,
-    EliminationOptions,
-    EliminationSpace,
-    Players,
     Section,
     SingleOptions,
-    SystemRows,
-    Unknowns,
     chain_of,
     inherit,
     position,
@@ -47,29 +42,16 @@ LOOSE = 1e-6  # relative width up to which a bracket is worth having, although a
 
 
 @kernel(allocates=False, delegates=True)
-def solve_small(
-    first: int,
-    stop: int,
-    limit: int,
-    rows: SystemRows,
-    found: Unknowns,
-    players: Players,
-    options: EliminationOptions,
-    space: EliminationSpace,
-    counts: Array,
-    watch: Array,
-) -> int:
+def solve_small(first: int, stop: int, limit: int, work: Elimination) -> int:
     """Solve the components `first` to `stop`, in order; return the index of the first that needs something else.
 
     That is one with more than `limit` states, or one whose bracket is wider than wanted, or any once time is up by `watch`.
     Neither a policy to start from nor values that are known change the answer, but for the last digits.
-    `counts` adds up (policy evaluations, components left loose).
     """
-    comp_ptr, x, rel, low, high = rows.comp_ptr, found.x, found.rel, space.low, space.high
-    wanted = options.wanted
+    rows, found, space, counts, wanted = work.rows, work.found, work.space, work.counts, work.options.wanted
+    comp_ptr, x, rel, low, high, made = rows.comp_ptr, found.x, found.rel, space.low, space.high, space.made
     tie = TIE if wanted == np.inf else min(TIE, 4e-6 * wanted)  # what is taken must still prove the bounds
-    made, work = space.made, Elimination(rows, found, players, space, watch)
-    single = SingleOptions(wanted, tie, np.inf, options.subnormal)
+    single = SingleOptions(wanted, tie, np.inf, work.options.subnormal)
     k = first - 1
     while k + 1 < stop:
         k += 1
@@ -79,21 +61,21 @@ def solve_small(
         for s in range(begin, begin + n):
             low[1, s] = high[1, s] = np.nan
         if n == 1:
-            solved = solve_singles(k, stop, rows, space.row, found, players, single)
+            solved = solve_singles(k, stop, rows, space.row, found, work.players, single)
             if solved > k:
                 for s in range(begin, comp_ptr[solved]):
                     low[1, s] = high[1, s] = np.nan
                 k = solved - 1
                 continue
         error, _ = inherit(begin, begin + n, rows, rel)
-        ref = _start(begin, n, work, options)
+        ref = _start(begin, n, work)
         if ref < 0:
             counts[1] += 1
             for s in range(begin, begin + n):
                 x[s], rel[s] = 1.0, np.inf
             return k
         block = Block(begin, n, ref)
-        known, ref, factored, looked = _settle(block, work, tie, counts)
+        known, ref, factored, looked = _settle(block, work, tie)
         block = Block(begin, n, ref)
         known = known and made.value[0] < np.inf
         if wanted == np.inf and known:  # no proof is asked for
@@ -112,17 +94,17 @@ def solve_small(
 
 
 @kernel(delegates=True)
-def _start(begin: int, n: int, work: Elimination, options: EliminationOptions) -> int:
+def _start(begin: int, n: int, work: Elimination) -> int:
     """Write a proper policy to start from, and a distribution of nature's inside its bounds; return the reference state.
 
     That is -1 where there is no such policy.
     """
     rows, found, space = work.rows, work.found, work.space
     entry_ptr, lower, upper, x, prob = rows.entry_ptr, rows.lower, rows.upper, found.x, found.prob
-    if not reaching(begin, n, rows, space.allowed, found.row, np.empty(n, np.bool_), options.warm):
+    if not reaching(begin, n, rows, space.allowed, found.row, np.empty(n, np.bool_), work.options.warm):
         return -1
     ref = 0
-    if options.informed:
+    if work.options.informed:
         for i in range(n):
             if x[begin + i] > x[begin + ref]:
                 ref = i
@@ -139,7 +121,7 @@ def _start(begin: int, n: int, work: Elimination, options: EliminationOptions) -
 
 
 @kernel(allocates=False, delegates=True)
-def _settle(block: Block, work: Elimination, tie: float, counts: Array) -> tuple[bool, int, bool, bool]:
+def _settle(block: Block, work: Elimination, tie: float) -> tuple[bool, int, bool, bool]:
     """Improve strategies in turn until nobody can; return whether they have a value, and the reference state by then.
 
     Then, whether `made` is the elimination of these strategies, and whether the gains are those of all rows at their values.
@@ -154,7 +136,7 @@ def _settle(block: Block, work: Elimination, tie: float, counts: Array) -> tuple
     saved = no  # whether there are strategies to go back to
     noise = NOISE
     for turn in range(ROUNDS):
-        counts[0] += 1
+        work.counts[0] += 1
         if turn % 16 == 15:
             noise = min(10.0 * noise, TIE)
         known = evaluate(Block(begin, n, ref), chain, found.x, made, work.watch)

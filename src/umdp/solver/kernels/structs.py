@@ -322,14 +322,17 @@ class Elimination(NamedTuple):
     Attributes
     ----------
     rows, found, players : the system, what is found of its unknowns, and which way the players pull
-    space : work space
+    options, space : how, and work space
+    counts : (policy evaluations, components left loose)
     watch : the flag of a clock
     """
 
     rows: SystemRows
     found: Unknowns
     players: Players
+    options: EliminationOptions
     space: EliminationSpace
+    counts: Array
     watch: Array
 
 

@@ -99,15 +99,13 @@ class _Rows:
             p, given = self.problem, self.problem.given
             c = int(p.origin[r])
             if given is None or p.stays is None or p.stays[c]:
-                self._entries[r] = [
-                    (int(p.rows.target[t]), Fraction(float(p.rows.lower[t])), Fraction(float(p.rows.upper[t])))
-                    for t in range(int(p.rows.entry_ptr[r]), int(p.rows.entry_ptr[r + 1]))
-                ]
+                own = slice(*p.rows.entry_ptr[[r, r + 1]])
+                listed = p.rows.target[own], p.rows.lower[own], p.rows.upper[own]
             else:
-                self._entries[r] = [
-                    (int(p.index[given.successor[t]]), Fraction(float(given.lower[t])), Fraction(float(given.upper[t])))
-                    for t in range(int(given.choice_ptr[c]), int(given.choice_ptr[c + 1]))
-                ]
+                own = slice(*given.choice_ptr[[c, c + 1]])
+                listed = p.index[given.successor[own]], given.lower[own], given.upper[own]
+            rows = zip(*(each.tolist() for each in listed), strict=True)
+            self._entries[r] = [(t, Fraction(low), Fraction(high)) for t, low, high in rows]
         return self._entries[r]
 
     def leaving(self) -> list[int]:

@@ -154,12 +154,8 @@ def _close_gaps(spans: list[Span], ends: Iterable[Any], rows: SystemRows, origin
             rows.entry_ptr[made : made + last_row - row] = rows.entry_ptr[row:last_row] - (entry - used)
             for each in (rows.slack, rows.reward, origin):
                 each[made : made + last_row - row] = each[row:last_row]
-            listed = (
-                (rows.target, rows.lower)
-                if rows.lower is rows.upper
-                else (rows.target, rows.lower, rows.upper, rows.order)
-            )
-            for each in listed:
+            bounds = (rows.lower,) if rows.lower is rows.upper else (rows.lower, rows.upper, rows.order)
+            for each in (rows.target, *bounds):
                 each[used : used + last_entry - entry] = each[entry:last_entry]
         made, used = made + last_row - row, used + last_entry - entry
     return made, used
