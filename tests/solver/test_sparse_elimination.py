@@ -321,3 +321,14 @@ def test_systems_of_policies_are_solved_by_elimination_where_iteration_takes_lon
     np.testing.assert_allclose(v, found[0], rtol=1e-9)
     another = one.again(problem.rows.row_ptr, problem.rows.lower)
     assert another.slow
+
+
+def test_only_a_chain_that_can_leave_is_factorised() -> None:
+    leaving: list[dict[int, float]] = [{1: 0.5, 3: 0.5}, {2: 1.0}, {0: 0.75, 1: 0.25}]
+    stuck: list[dict[int, float]] = [{1: 0.5, 3: 0.5}, {2: 1.0}, {1: 1.0}]
+    cut: list[dict[int, float]] = [{1: 1.0, 3: 0.0}, *leaving[1:]]
+    for rows, leaves in ((leaving, True), (stuck, False), (cut, False)):
+        problem = chain(rows, np.ones(3), (0.0, 0.0))
+        one = linear_system.Chain(chain_of(problem.rows, problem.rows.row_ptr, problem.rows.lower), 0, 3)
+        one._factorise()
+        assert (one._factor is not None) == leaves

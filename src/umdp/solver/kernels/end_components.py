@@ -80,7 +80,7 @@ def end_components(model: ChoiceRows, inside: Array, usable: Array) -> tuple[Arr
 
 
 @kernel(allocates=False)
-def _put_down(node: int, number: int, first: Array, after: Array, level: Array, queue: Array, end: int) -> int:
+def _give_level(node: int, number: int, first: Array, after: Array, level: Array, queue: Array, end: int) -> int:
     """Give the states of a component one level, and list them; return the end of the list."""
     s = first[node]
     while s >= 0:
@@ -121,7 +121,7 @@ def leaving_levels(
     for node in range(count):
         if left[node] == 0:
             number += 1
-            end = _put_down(node, number, first, after, level, queue, end)
+            end = _give_level(node, number, first, after, level, queue, end)
     while begin < end:
         j = queue[begin]
         begin += 1
@@ -134,7 +134,7 @@ def leaving_levels(
                 left[node] -= 1
                 if left[node] == 0:
                     number += 1
-                    end = _put_down(node, number, first, after, level, queue, end)
+                    end = _give_level(node, number, first, after, level, queue, end)
     return level
 
 
