@@ -26,7 +26,7 @@ from umdp.solver.kernels.rounding import FAINT, ends
 from umdp.solver.kernels.structs import (
     Block,
     ChoiceRows,
-    Elimination,
+    Eliminating,
     EliminationOptions,
     EliminationSpace,
     Players,
@@ -153,7 +153,7 @@ def resolve(
     options = EliminationOptions(start.size > 0, before.size > 0, subnormal, wanted)
     unknowns, never = Unknowns(x, rel, row, prob), np.zeros(2, np.int64)
     largest = kept.space.made.value.size
-    work = Elimination(rows, unknowns, players, options, kept.space, counts, never)
+    work = Eliminating(rows, unknowns, players, options, kept.space, counts, never)
     solved = solve_small(first, stop, largest, work)
     if solved < stop:
         return False

@@ -17,7 +17,7 @@ __all__ = [
     "ChainRows",
     "ChoiceRows",
     "Eliminated",
-    "Elimination",
+    "Eliminating",
     "EliminationOptions",
     "EliminationSpace",
     "Players",
@@ -316,7 +316,7 @@ class EliminationSpace(NamedTuple):
     other_prob: Array
 
 
-class Elimination(NamedTuple):
+class Eliminating(NamedTuple):
     """What elimination works on.
 
     Attributes
