@@ -334,10 +334,8 @@ def cut_rows(rows: ChoiceRows | IntervalMDP) -> Mask:
     A bound of 0 does not count where the other successors cannot take the whole probability.
     """
     ptr = rows.choice_ptr
-    row = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-    high = np.add.reduceat(rows.upper, ptr[:-1])
-    cut = (rows.lower <= 0.0) & (high[row] - rows.upper >= 1 - 1e-9)
-    return np.asarray(np.bincount(row[cut], minlength=ptr.size - 1) > 0)
+    high = np.repeat(np.add.reduceat(rows.upper, ptr[:-1]), np.diff(ptr))
+    return np.asarray(np.logical_or.reduceat((rows.lower <= 0.0) & (high - rows.upper >= 1 - 1e-9), ptr[:-1]))
 
 
 def has_free_zero(task: Task) -> bool:
