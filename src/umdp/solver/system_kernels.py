@@ -26,9 +26,9 @@ from umdp.solver.kernels.rounding import FAINT, ends
 from umdp.solver.kernels.structs import (
     Block,
     ChoiceRows,
-    Eliminating,
     EliminationOptions,
     EliminationSpace,
+    EliminationTask,
     Players,
     Quotient,
     SystemRows,
@@ -153,7 +153,7 @@ def resolve(
     options = EliminationOptions(start.size > 0, before.size > 0, subnormal, wanted)
     unknowns, never = Unknowns(x, rel, row, prob), np.zeros(2, np.int64)
     largest = kept.space.made.value.size
-    work = Eliminating(rows, unknowns, players, options, kept.space, counts, never)
+    work = EliminationTask(rows, unknowns, players, options, kept.space, counts, never)
     solved = solve_small(first, stop, largest, work)
     if solved < stop:
         return False

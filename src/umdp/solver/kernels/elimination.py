@@ -19,7 +19,7 @@ from umdp.solver.kernels.structs import (
     Block,
     ChainRows,
     Eliminated,
-    Eliminating,
+    EliminationTask,
     RowSpace,
     SystemRows,
     position,
@@ -167,7 +167,7 @@ def reaching(begin: int, n: int, rows: SystemRows, allowed: Array, choice: Array
 
 
 @kernel(forceinline=True, allocates=False)
-def terms(block: Block, s: int, row: int, work: Eliminating, c: Array, top: float) -> None:
+def terms(block: Block, s: int, row: int, work: EliminationTask, c: Array, top: float) -> None:
     """Write by what the targets of a row differ from the state at position `s`, and what the rounding of that is relative to.
 
     `c` and `top` take the place of what the eliminated chain collects, and of the value of its reference state.
@@ -246,7 +246,7 @@ def best_response_apart(row: int, rows: SystemRows, space: RowSpace, nature_max:
 
 
 @kernel(allocates=False)
-def row_gains(block: Block, work: Eliminating, whole: bool, noise: float) -> bool:
+def row_gains(block: Block, work: EliminationTask, whole: bool, noise: float) -> bool:
     """Let nature answer on the rows taken (with `whole`, on all); return whether it changed its mind on a row taken.
 
     It does so for gains of more than `noise`, relative to the terms compared.

@@ -20,7 +20,7 @@ from umdp.solver.kernels.singles import solve_singles
 from umdp.solver.kernels.structs import (
     Block,
     Eliminated,
-    Eliminating,
+    EliminationTask,
     Section,
     SingleOptions,
     chain_of,
@@ -42,7 +42,7 @@ LOOSE = 1e-6  # relative width up to which a bracket is worth having, although a
 
 
 @kernel(allocates=False, delegates=True)
-def solve_small(first: int, stop: int, limit: int, work: Eliminating) -> int:
+def solve_small(first: int, stop: int, limit: int, work: EliminationTask) -> int:
     """Solve the components `first` to `stop`, in order; return the index of the first that needs something else.
 
     That is one with more than `limit` states, or one whose bracket is wider than wanted, or any once time is up by `watch`.
@@ -94,7 +94,7 @@ def solve_small(first: int, stop: int, limit: int, work: Eliminating) -> int:
 
 
 @kernel(delegates=True)
-def _start(begin: int, n: int, work: Eliminating) -> int:
+def _start(begin: int, n: int, work: EliminationTask) -> int:
     """Write a proper policy to start from, and a distribution of nature's inside its bounds; return the reference state.
 
     That is -1 where there is no such policy.
@@ -121,7 +121,7 @@ def _start(begin: int, n: int, work: Eliminating) -> int:
 
 
 @kernel(allocates=False, delegates=True)
-def _settle(block: Block, work: Eliminating, tie: float) -> tuple[bool, int, bool, bool]:
+def _settle(block: Block, work: EliminationTask, tie: float) -> tuple[bool, int, bool, bool]:
     """Improve strategies in turn until nobody can; return whether they have a value, and the reference state by then.
 
     Then, whether `made` is the elimination of these strategies, and whether the gains are those of all rows at their values.
@@ -210,7 +210,7 @@ def _is_worse(n: int, made: Eliminated, agent_max: bool) -> bool:
 
 
 @kernel(allocates=False)
-def _switch(begin: int, n: int, work: Eliminating, answered: bool, noise: float) -> bool:
+def _switch(begin: int, n: int, work: EliminationTask, answered: bool, noise: float) -> bool:
     """Switch to rows that are better, strictly; return whether there are some. Nature may have `answered` at the same time."""
     row_ptr, choice, agent_max = work.rows.row_ptr, work.found.row, work.players.agent_max
     gains, sizes, changed = work.space.gains, work.space.sizes, False
@@ -229,7 +229,7 @@ def _switch(begin: int, n: int, work: Eliminating, answered: bool, noise: float)
 
 
 @kernel
-def _take_first(block: Block, work: Eliminating, tie: float, noise: float, strict: bool) -> bool:
+def _take_first(block: Block, work: EliminationTask, tie: float, noise: float, strict: bool) -> bool:
     """Take the first of equally good rows, as long as an exit stays in reach; return whether those are other rows.
 
     With `strict` rows that differ by a share `tie` of the value are not as good.
@@ -254,7 +254,7 @@ def _take_first(block: Block, work: Eliminating, tie: float, noise: float, stric
 
 
 @kernel(delegates=True)
-def _prove(block: Block, work: Eliminating, most: float, factored: bool, looked: bool) -> bool:
+def _prove(block: Block, work: EliminationTask, most: float, factored: bool, looked: bool) -> bool:
     """Widen the values by a little, and by more where that does not pass; return whether both sides did in the end.
 
     `most`, `factored` and `looked` are those of `Widening`.
@@ -282,7 +282,7 @@ def _prove(block: Block, work: Eliminating, most: float, factored: bool, looked:
 
 
 @kernel(allocates=False)
-def _write(block: Block, work: Eliminating, known: bool, proved: bool, error: float) -> float:
+def _write(block: Block, work: EliminationTask, known: bool, proved: bool, error: float) -> float:
     """Write the middle of proved bounds and its relative error, that of the exits included; return the largest, exits aside."""
     x, rel, low, high, widest = work.found.x, work.found.rel, work.space.low, work.space.high, 0.0
     more = error + 16.0 * EPS if error > 0.0 else 0.0

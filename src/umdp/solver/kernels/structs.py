@@ -17,9 +17,9 @@ __all__ = [
     "ChainRows",
     "ChoiceRows",
     "Eliminated",
-    "Eliminating",
     "EliminationOptions",
     "EliminationSpace",
+    "EliminationTask",
     "Players",
     "Quotient",
     "RowSpace",
@@ -316,7 +316,7 @@ class EliminationSpace(NamedTuple):
     other_prob: Array
 
 
-class Eliminating(NamedTuple):
+class EliminationTask(NamedTuple):
     """What elimination works on.
 
     Attributes

@@ -13,7 +13,7 @@ from umdp.solver.kernels.rounding import EPS, LEAST, row_error, share_error, und
 from umdp.solver.kernels.structs import (
     Block,
     Eliminated,
-    Eliminating,
+    EliminationTask,
     chain_of,
     position,
 )
@@ -43,7 +43,7 @@ class Widening(NamedTuple):
 
 
 @kernel(allocates=False, delegates=True)
-def widen(block: Block, work: Eliminating, load: Array, how: Widening) -> tuple[bool, bool]:
+def widen(block: Block, work: EliminationTask, load: Array, how: Widening) -> tuple[bool, bool]:
     """Widen the values by `kappa` times the accumulated `load` and check that they are inductive; `low` or `high` receives them.
 
     Its second and third row are the same in two parts, the value of the reference state and the difference to it.
@@ -98,7 +98,7 @@ def widen(block: Block, work: Eliminating, load: Array, how: Widening) -> tuple[
 
 @kernel(allocates=False)
 def _check(
-    block: Block, work: Eliminating, from_above: bool, top: float, margin: float, bulk: float
+    block: Block, work: EliminationTask, from_above: bool, top: float, margin: float, bulk: float
 ) -> tuple[bool, bool]:
     """Return whether widened values are inductive, and whether rows that fail are others than those they were widened for.
 
@@ -175,7 +175,7 @@ def _write(block: Block, made: Eliminated, top: float, sign: float, bound: Array
 
 
 @kernel(allocates=False)
-def save(begin: int, n: int, work: Eliminating) -> None:
+def save(begin: int, n: int, work: EliminationTask) -> None:
     """Keep strategies and their values, to go back to."""
     rows, found, made, space = work.rows, work.found, work.space.made, work.space
     for i in range(n):

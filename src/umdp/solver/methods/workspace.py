@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from umdp.solver.kernels.policy_iteration import solve_small
 from umdp.solver.kernels.rounding import EPS
 from umdp.solver.kernels.structs import (
-    Eliminating,
     EliminationOptions,
     EliminationSpace,
+    EliminationTask,
     Players,
     Sweeping,
     SweepOptions,
@@ -217,7 +217,7 @@ class Workspace:
             self.safe is not None or self.past is not None if warm is None else warm,
             self.past is not None and warm is None, p.faint, options.precision / 4 if options.prove else np.inf,
         )  # fmt: skip
-        work = Eliminating(p.rows, self.found, self.players, how, self._space, self.counts, options.watch.flag)
+        work = EliminationTask(p.rows, self.found, self.players, how, self._space, self.counts, options.watch.flag)
         return int(solve_small(first, stop, most, work))
 
     def iterate_values(self, first: int, stop: int, most: int) -> int:
