@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,11 +200,13 @@ class _Lowering:
                 return formulas.release(last, formulas.disjunction([first, last]))
             case "R":
                 return formulas.until(first, last) if negated else formulas.release(first, last)
-        if negated:
-            rest = formulas.next(formulas.release(first, last, span), lower)
-            return formulas.disjunction([formulas.eventually(first, lower - 1), rest]) if lower else rest
-        rest = formulas.next(formulas.until(first, last, span), lower)
-        return formulas.conjunction([formulas.always(first, lower - 1), rest]) if lower else rest
+            case "U":
+                if negated:
+                    rest = formulas.next(formulas.release(first, last, span), lower)
+                    return formulas.disjunction([formulas.eventually(first, lower - 1), rest]) if lower else rest
+                rest = formulas.next(formulas.until(first, last, span), lower)
+                return formulas.conjunction([formulas.always(first, lower - 1), rest]) if lower else rest
+        assert_never(node.operator)
 
 
 def _spelled(name: str, atoms: tuple[Expression, ...]) -> str:

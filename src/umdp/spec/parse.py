@@ -29,12 +29,23 @@ from umdp.spec.names import listed
 from umdp.spec.rewarded import Average, Cumulative, Discounted, Instantaneous, Reach, Rewarding, Total
 from umdp.spec.spec import FILTERS, TRUTHS, Direction, Filter, Spec, Threshold
 from umdp.spec.step_bounds import StepBound, Window, check_order, normal_bound, number_of
-from umdp.spec.temporal_formula import AutomatonFile, Temporal, TemporalFormula, is_state_formula, lasting
+from umdp.spec.temporal_formula import (
+    OPERATORS,
+    AutomatonFile,
+    Operator,
+    Temporal,
+    TemporalFormula,
+    is_state_formula,
+    lasting,
+)
 
 if TYPE_CHECKING:
     from lark import Lark, Token
 
     from umdp.errors import SpecError
+
+
+INFIX = [name for name, known in OPERATORS.items() if known.infix]
 
 
 def parse_property(text: str) -> Spec:
@@ -61,6 +72,13 @@ def _parser() -> Lark:
 
     grammar = files("umdp.spec").joinpath("grammar.lark").read_text(encoding="utf-8")
     return Lark(grammar, parser="lalr", lexer="basic", start=["property", "expression", "reserved"])
+
+
+def _operator(token: Token) -> Operator:
+    """Return the temporal operator that a word of the grammar stands for."""
+    found = next((each for each in OPERATORS if each == token), None)
+    assert found is not None, f"OPERATORS says nothing of {token}"
+    return found
 
 
 def _shifted(value: Expression, by: int) -> int | Expression:
@@ -192,17 +210,18 @@ class _Builder:
             after = self.location.text
             place = len(after) - len(after[token.end_pos or 0 :].lstrip())
             raise self.location.moved(place).error("X takes no step bound", "it looks exactly one step ahead")
-        return Temporal(str(token), (parts[-1],), window, location=self.at(token))
+        return Temporal(_operator(token), (parts[-1],), window, location=self.at(token))
 
     def infix(self, left: Expression, token: Token, *parts: Any) -> Expression:
-        if token not in ("U", "W", "R"):
-            raise self.at(token).error(f"unexpected '{token}'", "the operators between two formulas are U, W and R")
+        if token not in INFIX:
+            known = f"{', '.join(INFIX[:-1])} and {INFIX[-1]}"
+            raise self.at(token).error(f"unexpected '{token}'", f"the operators between two formulas are {known}")
         window = parts[0] if len(parts) == 2 else Window()
-        if token != "U" and len(parts) == 2:
+        if len(parts) == 2 and not OPERATORS[_operator(token)].bounded:
             raise self.at(token).error(
                 f"{token} takes no step bound", "F, G and U do; a W<=k b is (a U<=k b) | (G<=k a)"
             )
-        return Temporal(str(token), (left, parts[-1]), window, location=self.at(token))
+        return Temporal(_operator(token), (left, parts[-1]), window, location=self.at(token))
 
     def proposition(self, name: Token, *parts: Any) -> tuple[str, Expression]:
         self.stateful(parts[-1], "a proposition of an automaton")
@@ -229,11 +248,12 @@ class _Builder:
         left = formula.operands[0] if operator == "U" else TRUE
         if operator == "X":
             return Next(last)
-        if operator in "FG" and window.is_exact:
+        if operator in ("F", "G") and window.is_exact:
             return Next(last, window.lower)
-        if operator in "FUG" and window.lower == 0:
+        if operator in ("F", "U", "G") and window.lower == 0:
             return Globally(last, window.upper) if operator == "G" else Until(left, last, window.upper)
-        return None if window.upper is None else Windowed(left, last, window, operator == "G")
+        windowed = operator in ("F", "U", "G") and window.upper is not None
+        return Windowed(left, last, window, operator == "G") if windowed else None
 
     def no_path(self) -> SpecError:
         end = self.location.moved(max(self.location.text.rfind("]"), 0))

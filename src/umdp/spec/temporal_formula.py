@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal as OneOf
 from typing import NoReturn
 
 from umdp.spec.expression import Binary, Expression, Junction, Label, Literal, SourceLocation, Unary
 from umdp.spec.formula import PathFormula, Reachability
 from umdp.spec.step_bounds import Window
 
-__all__ = ["AutomatonFile", "Temporal", "TemporalFormula", "is_state_formula", "lasting"]
+__all__ = ["OPERATORS", "AutomatonFile", "Operator", "Temporal", "TemporalFormula", "is_state_formula", "lasting"]
 
 _UNARY, _INFIX = -1, -2  # weaker than any operator of a state formula, as in PRISM
-_WORDS = {"F": "eventually", "G": "always", "X": "next"}
-_BETWEEN = {"U": "until", "W": "unless"}
+Operator = OneOf["F", "G", "X", "U", "W", "R"]
+
+
+@dataclass(frozen=True)
+class OperatorTraits:
+    """What is known of a temporal operator, wherever it stands.
+
+    Attributes
+    ----------
+    text : how it is read: its operands, and what is said of its step bound
+    infix : whether it stands between two formulas
+    bounded : whether it may have a step bound
+    ends : whether a trajectory settles at some time that it holds; False if that it does not, None if both
+    """
+
+    text: str
+    infix: bool
+    bounded: bool
+    ends: bool | None
+
+
+OPERATORS: Mapping[Operator, OperatorTraits] = MappingProxyType(
+    {
+        "F": OperatorTraits("eventually{within} {0}", infix=False, bounded=True, ends=True),
+        "G": OperatorTraits("always{within} {0}", infix=False, bounded=True, ends=False),
+        "X": OperatorTraits("next {0}", infix=False, bounded=False, ends=None),
+        "U": OperatorTraits("{0} until{within} {1}", infix=True, bounded=True, ends=True),
+        "W": OperatorTraits("{0} unless {1}", infix=True, bounded=False, ends=False),
+        "R": OperatorTraits("{1} until {0} releases it", infix=True, bounded=False, ends=False),
+    }
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,7 +60,7 @@ class Temporal(Expression):
     (F<=5 "a") & !"b"
     """
 
-    operator: str
+    operator: Operator
     operands: tuple[Expression, ...]
     window: Window = field(default=Window())
 
@@ -61,8 +93,7 @@ def lasting(formula: Expression, *, negated: bool = False) -> Expression | None:
         return None
     if isinstance(formula, Unary):
         return lasting(formula.operand, negated=not negated)
-    endless = isinstance(formula, Temporal) and formula.operator != "X" and formula.window.upper is None
-    if endless and isinstance(formula, Temporal) and (formula.operator in "FU") == negated:
+    if isinstance(formula, Temporal) and formula.window.upper is None and OPERATORS[formula.operator].ends is negated:
         return formula
     turned = [negated] * len(formula.children)
     if isinstance(formula, Binary) and formula.operator == "=>":
@@ -154,11 +185,7 @@ def _described(formula: Expression) -> str:
         several = len(formula.operands) == 2
         inner = [f"({_described(e)})" if several and not is_state_formula(e) else _operand(e) for e in formula.operands]
         within = "" if formula.window.is_open else f" ({_window(formula.window)})"
-        if formula.operator == "R":
-            return f"{inner[1]} until {inner[0]} releases it"
-        if several:
-            return f"{inner[0]} {_BETWEEN[formula.operator]}{within} {inner[1]}"
-        return f"{_WORDS[formula.operator]}{within} {inner[0]}"
+        return OPERATORS[formula.operator].text.format(*inner, within=within)
     if is_state_formula(formula):
         return formula.at_level(5)
     if isinstance(formula, Unary):
