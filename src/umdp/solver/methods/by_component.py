@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,6 +69,7 @@ def solve_problem(
     sizes = workspace.sizes
     options.statistics.count(0, sizes.size, int(sizes.max(initial=0)))
     method = METHODS[options.method]
+    own = None if method.own is None else resolve_name(method.own)
     # Bounds are swept in value form, which needs probabilities that a division leaves all their digits.
     sweeps = problem.n > method.sweeps_above and not problem.faint
     elimination = method.elimination if sweeps else method.unswept
@@ -80,6 +82,9 @@ def solve_problem(
         if past is not None and first >= last:
             (first, last), tried = past.stale(first, workspace.x, workspace.rel), -1
             workspace.forget_parts(first, last)
+            continue
+        if own is not None and first != tried and own(workspace, first):
+            first += 1
             continue
         size = int(sizes[first])
         slow = bool(workspace.slow[first])

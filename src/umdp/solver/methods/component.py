@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.solver.kernels import sweeps, two_part
 from umdp.solver.kernels.structs import Section, read, row_space
-from umdp.solver.kernels.value_iteration import MARGIN
+from umdp.solver.kernels.value_iteration import MARGIN, keep
 from umdp.solver.methods.workspace import Bounds, Workspace
 from umdp.solver.threads import at_once, ranges
 
@@ -29,7 +29,12 @@ class Component:
     """
 
     def __init__(self, workspace: Workspace, number: int) -> None:
-        self.workspace, self.problem, self.options = workspace, workspace.problem, workspace.options
+        self.workspace, self.problem, self.options, self.number = (
+            workspace,
+            workspace.problem,
+            workspace.options,
+            number,
+        )
         self.agent_max, self.nature_max = workspace.task.agent_max, workspace.task.nature_max
         self.inner = workspace.unknowns(number)
         self.begin, self.end = self.inner.start, self.inner.stop
@@ -92,6 +97,20 @@ class Component:
         bounds.low_rest = bounds.high_rest = np.zeros(low.size)
         bounds.below = bounds.above = 0.5 * wanted
         return True
+
+    def write(self, bounds: Bounds) -> None:
+        """Leave bounds in the workspace: values, their errors and those of what the component leads to, rows, nature's answer."""
+        workspace, inner = self.workspace, self.inner
+        inherited = workspace.inherited(self.number)
+        if bounds.rows is not None:
+            workspace.row[inner] = bounds.rows
+        low, high = bounds.low, bounds.high
+        if bounds.low_rest is not None and bounds.high_rest is not None:
+            low, high = workspace.show(self.number, bounds, inherited)
+        keep(self.begin, self.end, low, high, workspace.ceiling, inherited, workspace.x, workspace.rel)
+        self.answer(workspace.x, workspace.tail, workspace.row, workspace.prob)
+        workspace.tail[inner] = 0.0
+        workspace.rest[inner] = 0.0
 
     def _settle(self, bound: Array, proof: Array, order: Array, tries: int, *, from_above: bool) -> tuple[bool, int]:
         """Update a bound, rounding outwards, until no value moves outwards: it proves itself; whether it does, and the sweeps.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.solver.kernels.structs import chain_of
 from umdp.solver.kernels.sweeps import ENCLOSE, GIVE_UP, TRIES
-from umdp.solver.kernels.value_iteration import GOAL, keep, set_out, settle_once
+from umdp.solver.kernels.value_iteration import GOAL, set_out, settle_once
 from umdp.solver.methods.component import Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.newton import newton, prove
@@ -29,8 +29,7 @@ def solve_large(workspace: Workspace, number: int, *, swept: bool) -> bool:
     Return whether sweeps were enough.
     """
     component = Component(workspace, number)
-    inner, x, row, n = component.inner, workspace.x, workspace.row, component.end - component.begin
-    inherited, wanted = workspace.inherited(number), workspace.wanted
+    inner, n, wanted = component.inner, component.end - component.begin, workspace.wanted
     bounds = Bounds(np.zeros(n), np.full(n, workspace.ceiling))
     enough = workspace.past is not None and not swept and _iterate_values(component, wanted, bounds, cold=False)
     if not (enough or swept):
@@ -47,15 +46,7 @@ def solve_large(workspace: Workspace, number: int, *, swept: bool) -> bool:
             safe = None if workspace.safe is None else workspace.safe[inner]
             with np.errstate(all="ignore"):  # it proposes; what overflows or is no number does not pass
                 newton(component, wanted, safe, bounds)
-    if bounds.rows is not None:
-        row[inner] = bounds.rows
-    low, high = bounds.low, bounds.high
-    if bounds.low_rest is not None and bounds.high_rest is not None:
-        low, high = workspace.show(number, bounds, inherited)
-    keep(component.begin, component.end, low, high, workspace.ceiling, inherited, x, workspace.rel)
-    component.answer(x, workspace.tail, row, workspace.prob)
-    workspace.tail[inner] = 0.0
-    workspace.rest[inner] = 0.0
+    component.write(bounds)
     return enough
 
 

@@ -22,6 +22,8 @@ class Method:
     sweeps_above : unknowns above which value iteration is tried first; its kernels would have to be compiled
     unswept : states up to which elimination comes first where value iteration does not
     elimination_at_last : states up to which elimination is tried where sweeps and Newton's method leave the bracket too wide
+    own : "module:function" of what is tried before all that, on every component; it takes a `Workspace` and the number of the
+        component, and returns whether it has left proved bounds there that are narrow enough. None if there is no such function
     """
 
     name: str
@@ -30,6 +32,7 @@ class Method:
     sweeps_above: float
     unswept: int
     elimination_at_last: int
+    own: str | None = None
 
 
 METHODS = {
