@@ -173,7 +173,11 @@ class Learner(ABC):
     @property
     @abstractmethod
     def claim(self) -> Guarantee:
-        """What the bounds would promise if nothing were wrong with the data; `statements.guarantee.promise` says what they do."""
+        """What the bounds would promise if nothing were wrong with the data.
+
+        What they do promise is said by `statements.guarantee.guarantee_of`. "any-time" stands for every number of samples at
+        once: how many there are of a choice when somebody looks depends on the data, so that a union over looks is not enough.
+        """
 
     @abstractmethod
     def begin(self) -> None:
@@ -289,7 +293,10 @@ class Learner(ABC):
         return Tied(self, product_ties(product), assumed=False)
 
     def ledger(self) -> dict[str, Any] | None:
-        """Return what a stranger needs to compute the bounds again; None where nothing is claimed."""
+        """Return what a stranger needs to compute the bounds again; None where nothing is claimed, or it cannot be checked.
+
+        What the checker can compute again is listed in `umdp.verify.learning`; without a ledger, a claim has no certificate.
+        """
         return None
 
     def state(self) -> dict[str, Array]:

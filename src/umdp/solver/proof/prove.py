@@ -156,7 +156,10 @@ def prove_learned(
 ) -> Certificate:
     """Return a solution's certificate with a learner's ledger, which proves the level too."""
     if ledger is None:
-        raise ModelError("nothing is promised of what was learned, so there is no level to prove")
+        raise ModelError(
+            "there is no level to prove: nothing is promised of what was learned, or this learner keeps no ledger from which its "
+            "bounds can be computed again; confidence-sequence and clopper-pearson do"
+        )
     kind = ledger.get("graph", "listed")
     if kind not in BY_GRAPH:
         raise ModelError("certificates are for graphs that were given; this one was found in the data")
