@@ -57,7 +57,7 @@ def test_a_graph_with_anything_else_is_learned_by_what_is_found() -> None:
 
 def test_where_the_graph_was_settled_before_anything_else_is_an_outcome_like_others() -> None:
     graph = observed([2, 3])
-    learner = give(ConfidenceSequence(RATE).bind(graph, settled=True), 30, 60, 10)
+    learner = give(ConfidenceSequence(RATE).bind(graph, graph_known=True), 30, 60, 10)
     assert not isinstance(learner, ObservedSequence)
     assert learner.level == pytest.approx(
         RATE / (3 + 4)

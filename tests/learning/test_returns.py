@@ -223,7 +223,7 @@ def test_units_travel_with_a_run(tmp_path: Any, monkeypatch: pytest.MonkeyPatch)
 
 def test_returns_are_rounded_outwards_also_where_shifts_cancel() -> None:
     """0.1 is left of a million: what adding and subtracting it loses is a million times the last digit of the answer."""
-    units = Units(every=0.3, off=0.0)
+    units = Units(every=0.3, reward_error=0.0)
     value, steps = 3_000_000.1, 10_000_000
     low, high = in_units(units, value, value, steps)
     exact = Fraction(value) - Fraction(0.3) * steps

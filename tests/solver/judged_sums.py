@@ -28,7 +28,7 @@ class SumCase:
     choice: Any
     weight: Any
     sign: float
-    off: float
+    reward_error: float
     x: Vector
     discount: float = 1.0
     gain: Vector = (np.empty(0), np.empty(0))
@@ -63,8 +63,8 @@ class SumCase:
         return best, size_of(bare, x, s)
 
     def _passes(self, missing: Fraction, size: Fraction, room: bool, share: Fraction = Fraction(1)) -> bool:
-        off = Fraction(self.off) * share
-        return missing + 2 * off <= -ROOM * size if room else missing + off <= 0
+        reward_error = Fraction(self.reward_error) * share
+        return missing + 2 * reward_error <= -ROOM * size if room else missing + reward_error <= 0
 
     def discounted(self, room: bool) -> set[int]:
         """Return the states in which ``x >= T x`` (from below: ``x <= T x``) does not hold."""
@@ -194,9 +194,9 @@ def _lie(rng: Generator, base: Any) -> Any:
 def draw_discounted(rng: Generator, name: str) -> SumCase:
     """Draw a discounted sum, roughly its value less (plus) something a step, with a lie in a state or without."""
     arrays = draw_arrays(rng, signed=True)
-    sign, off = float(rng.choice([-1, 1])), float(rng.choice([0.0, 0.0, 2.0**-10]))
+    sign, reward_error = float(rng.choice([-1, 1])), float(rng.choice([0.0, 0.0, 2.0**-10]))
     case = SumCase(
-        arrays, **_drawn_play(rng, arrays, True), sign=sign, off=off, x=_zero(arrays.states),
+        arrays, **_drawn_play(rng, arrays, True), sign=sign, reward_error=reward_error, x=_zero(arrays.states),
         discount=float(rng.choice([0.5, 0.75, 0.0])), name=name,
     )  # fmt: skip
     x = np.zeros(arrays.states)
@@ -219,13 +219,13 @@ def draw_average(rng: Generator, name: str) -> SumCase:
     """Draw gains: what the rows of components earn at most (least), and averages of that elsewhere, with a lie or without."""
     arrays = draw_arrays(rng, signed=True, sink=bool(rng.random() < 0.4))
     states, sign = arrays.states, float(rng.choice([-1, 1]))
-    off = float(rng.choice([0.0, 0.0, 2.0**-10]))
+    reward_error = float(rng.choice([0.0, 0.0, 2.0**-10]))
     x = rng.integers(-4, 5, states) / 4 * (rng.random() < 0.7)
     component = rng.integers(-1, 2, states) if rng.random() < 0.7 else np.zeros(states, np.int64)
     if rng.random() < 0.05:
         component[int(rng.integers(states))] = states + int(rng.integers(2))
     case = SumCase(
-        arrays, **_drawn_play(rng, arrays, False), sign=sign, off=off, x=(x, np.zeros(states)),
+        arrays, **_drawn_play(rng, arrays, False), sign=sign, reward_error=reward_error, x=(x, np.zeros(states)),
         gain=_zero(states), component=component, name=name,
     )  # fmt: skip
     gain = np.full(states, -sign * 8.0)
@@ -257,7 +257,7 @@ def draw_step(rng: Generator, name: str) -> SumCase:
     states = arrays.states
     x = rng.integers(-8, 9, states) / 8 * (rng.random() < 0.9)
     return SumCase(
-        arrays, **_drawn_play(rng, arrays, True), sign=float(rng.choice([-1, 1])), off=0.0, x=(x, np.zeros(states)),
+        arrays, **_drawn_play(rng, arrays, True), sign=float(rng.choice([-1, 1])), reward_error=0.0, x=(x, np.zeros(states)),
         agent_max=bool(rng.integers(2)), decided=rng.random(states) < 0.2, worth=rng.integers(-4, 5, states) / 2, name=name,
     )  # fmt: skip
 

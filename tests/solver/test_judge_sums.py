@@ -22,10 +22,12 @@ def _sandwiched(cases: list[SumCase]) -> tuple[int, int]:
     for number, case in enumerate(cases):  # what was marked before does not matter
         rows, fails = ModelRows(*case.arrays.fields()), np.full(case.arrays.states, number % 2 == 0)
         if case.component is None:
-            count = examine_discounted(rows, _play(case), case.discount, case.off, TwoPart(*case.x), case.sign, fails)
+            count = examine_discounted(
+                rows, _play(case), case.discount, case.reward_error, TwoPart(*case.x), case.sign, fails
+            )
         else:
             found = GainVectors(TwoPart(*case.gain), case.x[0], case.component)
-            count = examine_average(rows, _play(case), case.off, found, case.sign, fails)
+            count = examine_average(rows, _play(case), case.reward_error, found, case.sign, fails)
         marked = set(np.flatnonzero(fails).tolist())
         assert count == len(marked), case.name
         assert case.must_refuse <= marked, f"{case.name}: {case.must_refuse - marked} do not satisfy the theorem"

@@ -14,7 +14,7 @@ import pytest
 import umdp
 from umdp import MDP, IntervalMDP
 from umdp.solver.methods.resumption import renewed
-from umdp.solver.reduction.layout import lay_out, plan_of
+from umdp.solver.reduction.layout import build_problem, state_quotient_of
 
 P, R = 'Pmax=? [ F "goal" ]', 'Rmin=? [ F "goal" ]'
 
@@ -341,9 +341,9 @@ def test_rows_written_anew_are_those_of_a_new_problem(interval: bool) -> None:
     other = changed(truth, rng, 0.03)
     new = task(dressed(other))
     rows = np.logical_or.reduceat(truth.probability != other.probability, truth.choice_ptr[:-1])
-    before = lay_out(old, plan_of(old))  # type: ignore[arg-type]
+    before = build_problem(old, state_quotient_of(old))  # type: ignore[arg-type]
     patched = renewed(before, replace(old, lower=new.lower, upper=new.upper), rows)  # type: ignore
-    whole = lay_out(new, plan_of(new))  # type: ignore[arg-type]
+    whole = build_problem(new, state_quotient_of(new))  # type: ignore[arg-type]
     assert patched is not None
     for name in ("row_ptr", "entry_ptr", "target", "lower", "upper", "slack", "reward"):
         assert np.array_equal(getattr(patched.rows, name), getattr(whole.rows, name)), name

@@ -26,7 +26,7 @@ from umdp.solver.methods.component import Component
 from umdp.solver.methods.linear_system import Chain
 from umdp.solver.methods.workspace import Bounds, Workspace
 from umdp.solver.objective import SolveOptions
-from umdp.solver.reduction.layout import lay_out, plan_of
+from umdp.solver.reduction.layout import build_problem, state_quotient_of
 from umdp.solver.reduction.problem import Problem
 from umdp.solver.task import Analysis, Task
 
@@ -118,7 +118,7 @@ def test_enclosed_values_are_inductive_where_nature_has_no_choice(
 
 def desk_of(problem: Problem, *, kind: str = "P", agent_max: bool = True, nature_max: bool = True) -> Workspace:
     """Return where a problem is solved, as the solver sets it up."""
-    task: Any = SimpleNamespace(kind=kind, agent_max=agent_max, nature_max=nature_max, blur=0.0)
+    task: Any = SimpleNamespace(kind=kind, agent_max=agent_max, nature_max=nature_max, perturbation=0.0)
     return Workspace(problem, task, SolveOptions(precision=1e-6), None)
 
 
@@ -172,9 +172,9 @@ def test_the_error_of_what_a_component_reads_is_passed_on(way: str, plain: bool,
         return
     problem = two_stages(states, plain=plain)
     workspace = desk_of(problem)
-    workspace.x[0], workspace.rel[0] = 0.5 * (1 + off), 1.01e-3
+    workspace.x[0], workspace.relative_error[0] = 0.5 * (1 + off), 1.01e-3
     SOLVERS[way](workspace)
-    value, error = (fractions(array[1 : problem.n]) for array in (workspace.x, workspace.rel))
+    value, error = (fractions(array[1 : problem.n]) for array in (workspace.x, workspace.relative_error))
     assert (value * (1 - error) <= Fraction(3, 8)).all()
     assert (value * (1 + error) >= Fraction(3, 8)).all()
     assert (error < Fraction(2, 1000)).all()
@@ -317,7 +317,7 @@ def test_sweeps_hand_out_the_rows_that_prove_the_bound(way: str, plain: bool, ag
     for s, row in enumerate(workspace.row):
         worth = exact_row(problem, int(row), bound, True)
         assert worth >= bound[s] if agent_max else worth <= bound[s]
-    assert workspace.rel[:2].max() < 1e-6
+    assert workspace.relative_error[:2].max() < 1e-6
 
 
 # -- what is kept with a graph ------------------------------------------------------------------------------
@@ -401,10 +401,10 @@ def test_a_plan_that_is_remembered_is_the_plan_of_the_task(formula: str) -> None
             turned = replace(task, complement=not task.complement, agent_max=not agent_max)
             for each in (task, turned) if kind == "P" else (task,):
                 seen += 1
-                plan, again = plan_of(each), plan_of(replace(each, memo=None))
+                plan, again = state_quotient_of(each), state_quotient_of(replace(each, memo=None))
                 for name in ("block", "stays", "index", "order", "comp_size"):
                     np.testing.assert_array_equal(getattr(plan, name), getattr(again, name))
-                one, other = lay_out(each, plan), lay_out(replace(each, memo=None), again)
+                one, other = build_problem(each, plan), build_problem(replace(each, memo=None), again)
                 for name in ("row_ptr", "entry_ptr", "target", "lower", "comp_ptr"):
                     np.testing.assert_array_equal(getattr(one.rows, name), getattr(other.rows, name))
                 np.testing.assert_array_equal(one.origin, other.origin)

@@ -83,8 +83,10 @@ def exact(problem: Problem) -> list[Fraction]:
 def contain(found: tuple[np.ndarray, np.ndarray] | None, true: list[Fraction]) -> bool:
     assert found is not None
     return all(
-        Fraction(float(x)) * (1 - Fraction(float(rel))) <= v <= Fraction(float(x)) * (1 + Fraction(float(rel)))
-        for x, rel, v in zip(*found, true, strict=True)
+        Fraction(float(x)) * (1 - Fraction(float(relative_error)))
+        <= v
+        <= Fraction(float(x)) * (1 + Fraction(float(relative_error)))
+        for x, relative_error, v in zip(*found, true, strict=True)
     )
 
 

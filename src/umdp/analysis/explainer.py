@@ -25,11 +25,11 @@ from umdp.statements.text import safe_bound
 __all__ = ["explain", "ledger"]
 
 DIGITS = 4  # shown of a bound
-Given = IntervalMDP | Snapshot | OpenedRun | str | Path
+Explainable = IntervalMDP | Snapshot | OpenedRun | str | Path
 
 
 def explain(
-    what: Given, spec: Spec | str | None = None, *, target: Threshold | str | None = None, top: int = 10
+    what: Explainable, spec: Spec | str | None = None, *, target: Threshold | str | None = None, top: int = 10
 ) -> Explanation:
     """Return what holds a promise back: transitions, choices and classes, ranked, and how much more a target would take.
 
@@ -77,7 +77,7 @@ def ledger(what: Snapshot | OpenedRun | Learner | str | Path) -> Ledger:
     return ledger_of(learner.ledger(), learner.graph, None if tying is None else tying.names, played)
 
 
-def _subject(what: Given, spec: Spec | str | None) -> Explained:
+def _subject(what: Explainable, spec: Spec | str | None) -> Explained:
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
     if isinstance(what, str | Path):
         path = Path(what)
@@ -149,11 +149,11 @@ def _learner(run: OpenedRun, reading: Spec) -> Learner | None:
     kept = dict(state["learner"])
     matters = relevant(run.graph, reading).choices
     made, evidence = None, config.build_evidence()
-    for settled in (False, True) if config.tie is None else ():
+    for graph_known in (False, True) if config.tie is None else ():
         try:
             learner = config.build_learner()
             fresh = learner if evidence is None else divide(learner, evidence)[0]
-            made = fresh.bind(run.graph, matters, settled=settled).restore(kept)
+            made = fresh.bind(run.graph, matters, graph_known=graph_known).restore(kept)
             break
         except UmdpError:
             continue

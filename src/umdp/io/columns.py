@@ -64,7 +64,7 @@ def scan(data: bytes, begin: int, line: int, wide: int, what: str, path: object)
         place = int(found[PLACE])
         return place, line + data.count(b"\n", begin, place)
     rows = int(found[ROWS])
-    lower, upper = values.settled(data, rows, lambda tokens, row: floats(tokens, (row + line).tolist(), what, path))
+    lower, upper = values.resolved(data, rows, lambda tokens, row: floats(tokens, (row + line).tolist(), what, path))
     names = words.texts(data, int(found[WORDS]))
     return Columns(numbers[:, :rows], lower, upper, codes[:rows] if found[NAMED] else None, names)
 

@@ -65,7 +65,7 @@ def scan(
     model.state_ptr[found], model.choice_ptr[choices] = choices, branches
     if found != states or model.state_ptr[-2] == choices or model.choice_ptr[choices - 1] == branches:
         return None
-    lower, upper = values.settled(data, branches, lambda tokens, _: second(tokens))
+    lower, upper = values.resolved(data, branches, lambda tokens, _: second(tokens))
     return Body(
         model.state_ptr,
         model.choice_ptr[: choices + 1].copy(),

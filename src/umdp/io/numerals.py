@@ -90,7 +90,7 @@ class NumberFields(NamedTuple):
         lower, upper = np.empty(most, np.uint64), np.empty(most, np.uint64)
         return NumberFields(powers(), lower, upper, np.empty((2 * most, 3), np.int64), np.zeros(2, np.int64))
 
-    def settled(self, data: bytes, rows: int, look: Look) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    def resolved(self, data: bytes, rows: int, look: Look) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Return the values, or the lower and upper ends where some are intervals; `look` is given tokens and their rows."""
         lower = self.lower.view(np.float64)[:rows]
         upper = self.upper.view(np.float64)[:rows] if self.found[1] else None

@@ -86,16 +86,16 @@ class ConfidenceSequence(Binomial):
             return Guarantee("none", reasons=(say(Code.BROKEN, choices=int(np.count_nonzero(self.broken))),))
         return Guarantee("any-time", 1 - self.error_rate)
 
-    def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:
+    def bind(self, graph: Graph, matters: ArrayLike | None = None, *, graph_known: bool = False) -> Self:
         """Return a learner with these settings for a graph; with the outcome "anything else", it finds outcomes itself.
 
-        Where the graph is `settled`, there is nothing to find: "anything else" is an outcome like any other.
+        Where the graph is known (`graph_known`), there is nothing to find: "anything else" is an outcome like any other.
         """
         from umdp.learn.observed_sequence import ObservedSequence
 
-        if self.discovers and graph.rest is not None and not settled and not isinstance(self, ObservedSequence):
+        if self.discovers and graph.rest is not None and not graph_known and not isinstance(self, ObservedSequence):
             return ObservedSequence(self.error_rate, self.prior).bind(graph, matters)  # type: ignore[return-value]
-        return super().bind(graph, matters, settled=settled)
+        return super().bind(graph, matters, graph_known=graph_known)
 
     def begin(self) -> None:
         """Claim nothing."""

@@ -152,7 +152,7 @@ class Learner(ABC):
     kept : the names of the arrays that are learned besides the bounds; those of base classes need not be repeated
     discovers : whether the claim also holds on a graph that was found in the data, with the outcome "anything else"
     watches : whether it notices changes of the process, and its claim says since when there must not have been any
-    settled : whether a graph with the outcome "anything else" was fixed before the data
+    graph_known : whether a graph with the outcome "anything else" was fixed before the data
     growth : an iteration ends when some choice was taken this many times as often as ever before
     graph : the graph it is bound to
     matters : (C,) whether the probabilities of a choice can matter for the specification
@@ -165,7 +165,7 @@ class Learner(ABC):
     watches: bool = False
     growth: ClassVar[float] = 1.0
     graph: Graph
-    settled: bool = False
+    graph_known: bool = False
     matters: NDArray[np.bool_]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
@@ -189,15 +189,15 @@ class Learner(ABC):
 
     # -- binding ---------------------------------------------------------------------------------------------
 
-    def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:
+    def bind(self, graph: Graph, matters: ArrayLike | None = None, *, graph_known: bool = False) -> Self:
         """Return a learner with these settings, at its beginning, for a graph.
 
-        `settled` says that a graph with the outcome "anything else" was fixed before the data to come, not found in them.
+        `graph_known` says that a graph with the outcome "anything else" was fixed before the data to come, not found in them.
         """
         fresh = copy.copy(self)
         for name in (*fresh.own_arrays(), "sizes", "uncertain"):
             fresh.__dict__.pop(name, None)
-        fresh.graph, fresh.settled = graph.graph, settled
+        fresh.graph, fresh.graph_known = graph.graph, graph_known
         given = np.ones(graph.choices, np.bool_) if matters is None else np.asarray(matters, dtype=np.bool_)
         if given.shape != (graph.choices,):
             raise ModelError(f"matters has shape {given.shape}, but there are {graph.choices} choices")

@@ -119,7 +119,7 @@ class Tied(Learner):
             return Guarantee("none", reasons=(say(Code.CONTRADICTED, kind=kind),))
         return replace(claim, reasons=(*claim.reasons, TIED)) if claim.holds and self.assumed else claim
 
-    def bind(self, graph: Graph, matters: ArrayLike | None = None, *, settled: bool = False) -> Self:
+    def bind(self, graph: Graph, matters: ArrayLike | None = None, *, graph_known: bool = False) -> Self:
         """Return a learner with these settings, at its beginning, for the graph of the classes."""
         own = self.tying.graph
         if not all(
@@ -127,7 +127,7 @@ class Tied(Learner):
             for name in ("state_ptr", "choice_ptr", "successor")
         ):
             raise ModelError("the classes are those of another graph; make them for the one that is learned")
-        return super().bind(graph, matters, settled=settled)
+        return super().bind(graph, matters, graph_known=graph_known)
 
     @property
     def by_event(self) -> bool:
@@ -159,7 +159,7 @@ class Tied(Learner):
         self._spread()
 
     def _bind_to_classes(self) -> None:
-        self.inner = self.inner.bind(self.tying.class_graph, self.classes_that_matter(), settled=self.settled)
+        self.inner = self.inner.bind(self.tying.class_graph, self.classes_that_matter(), graph_known=self.graph_known)
         if isinstance(self.inner, RestartingSequence):
             self.inner.noun = "class"
 

@@ -39,7 +39,7 @@ def reward_structures(
     --------
     >>> taxi, note = reward_structures(np.array([-1.0, -10.0, 20.0, 0.0]), np.array([False, False, True, False]))
     >>> taxi["cost"].transition, taxi["cost"].units
-    (array([ 1., 10.,  0.,  0.]), Units(sign=-1, once=20.0, every=0.0, off=0.0))
+    (array([ 1., 10.,  0.,  0.]), Units(sign=-1, once=20.0, every=0.0, reward_error=0.0))
     >>> print(note)
     rewards range from -10 to 20: "cost" counts down from 20 at the end, so that the return is 20 - cost; ask for ...
     """
@@ -51,18 +51,18 @@ def reward_structures(
     least, most = float(paid.min()), float(paid.max())
     on_the_way = paid[~ending]
     if not (on_the_way < 0).any():
-        shifted, off = _sum(paid, np.where(ending, -least, 0.0))
-        above = Rewards(transition=shifted, units=Units(once=least, off=off))
+        shifted, reward_error = _sum(paid, np.where(ending, -least, 0.0))
+        above = Rewards(transition=shifted, units=Units(once=least, reward_error=reward_error))
         note = say(DiagnosticCode.SUM_FROM_LEAST, least=least, most=most, label=TERMINATED)
         return {"reward": above}, note
     if not (on_the_way > 0).any():
-        shifted, off = _sum(-paid, np.where(ending, most, 0.0))
-        below = Rewards(transition=shifted, units=Units(sign=-1, once=most, off=off))
+        shifted, reward_error = _sum(-paid, np.where(ending, most, 0.0))
+        below = Rewards(transition=shifted, units=Units(sign=-1, once=most, reward_error=reward_error))
         return {"cost": below}, say(DiagnosticCode.COST_TO_MOST, least=least, most=most, label=TERMINATED)
     shift = -least
-    shifted, off = _sum(paid, np.full(paid.size, shift))
+    shifted, reward_error = _sum(paid, np.full(paid.size, shift))
     every = np.where(np.zeros_like(ending) if beyond is None else beyond, 0.0, shifted)
-    structure = Rewards(transition=every, units=Units(every=shift, off=off))
+    structure = Rewards(transition=every, units=Units(every=shift, reward_error=reward_error))
     return {"reward": structure}, say(DiagnosticCode.EVERY_STEP, least=least, most=most)
 
 
@@ -90,15 +90,17 @@ def own_rewards(graph: Graph, rewards: Rewards) -> tuple[Rewards, float]:
     if units.once:
         shift = shift + np.where(ending, units.sign * units.once, 0.0)
     paid = rewards.transition + shift
-    exact = units.off == 0 and bool(((paid - shift == rewards.transition) & (paid - rewards.transition == shift)).all())
+    exact = units.reward_error == 0 and bool(
+        ((paid - shift == rewards.transition) & (paid - rewards.transition == shift)).all()
+    )
     size = np.abs(rewards.transition) + np.abs(shift) + np.abs(paid)
-    off = 0.0 if exact else units.off + 2.0**-51 * float(size.max(initial=0.0))
+    reward_error = 0.0 if exact else units.reward_error + 2.0**-51 * float(size.max(initial=0.0))
     if graph.rest is not None:
         unlisted = graph.successor == graph.rest
         forever = float(paid[~unlisted & ~ending].min(initial=0.0))
         paid = np.where(unlisted, float(paid[~unlisted].min(initial=forever)), paid)
         paid = np.where(source == graph.rest, forever, paid)
-    return Rewards(rewards.state, rewards.choice, paid, units=Units(sign=units.sign)), off
+    return Rewards(rewards.state, rewards.choice, paid, units=Units(sign=units.sign)), reward_error
 
 
 def in_units(units: Units, lower: float, upper: float, steps: int | None) -> tuple[float, float]:
@@ -120,7 +122,7 @@ def _end(units: Units, value: float, steps: int | None, way: int) -> float:
     if math.isinf(value):
         return units.sign * value
     count = steps or 0
-    shift = Fraction(units.once) - Fraction(units.every) * count + way * Fraction(units.off) * max(count, 1)
+    shift = Fraction(units.once) - Fraction(units.every) * count + way * Fraction(units.reward_error) * max(count, 1)
     exact = units.sign * Fraction(value) + shift
     near = float(exact)
     return near if way * (Fraction(near) - exact) >= 0 else math.nextafter(near, way * math.inf)

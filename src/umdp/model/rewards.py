@@ -28,18 +28,18 @@ class Units:
     sign : -1 where costs are rewards turned around
     once : what is paid once, at the end of an episode, besides
     every : what was added to every step
-    off : by how much rounding may have changed what a step (with `once`: the last one) is shifted by
+    reward_error : by how much rounding may have changed what a step (with `once`: the last one) is shifted by
 
     Examples
     --------
     >>> Units(sign=-1, once=20.0)
-    Units(sign=-1, once=20.0, every=0.0, off=0.0)
+    Units(sign=-1, once=20.0, every=0.0, reward_error=0.0)
     """
 
     sign: int = 1
     once: float = 0.0
     every: float = 0.0
-    off: float = 0.0
+    reward_error: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +115,6 @@ class Rewards:
         Examples
         --------
         >>> Rewards(choice=[1, 0]).with_units(Units(sign=-1)).units
-        Units(sign=-1, once=0.0, every=0.0, off=0.0)
+        Units(sign=-1, once=0.0, every=0.0, reward_error=0.0)
         """
         return replace(self, units=units)

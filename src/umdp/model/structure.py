@@ -222,10 +222,10 @@ def check_probability(choice_ptr: Ints, p: NDArray[np.float64], names: Names) ->
         state, action, _ = names(bad)
         raise ModelError(f"state {state}, action {action}: {p[bad]} is not a probability")
     sums = row_sums(choice_ptr, p)
-    off = np.flatnonzero(np.abs(sums - 1) > ROUNDING)
-    if off.size:
-        state, action, _ = names(int(choice_ptr[off[0]]))
-        raise ModelError(f"state {state}, action {action}: probabilities sum to {sums[off[0]]:.12g}, not to 1")
+    wrong = np.flatnonzero(np.abs(sums - 1) > ROUNDING)
+    if wrong.size:
+        state, action, _ = names(int(choice_ptr[wrong[0]]))
+        raise ModelError(f"state {state}, action {action}: probabilities sum to {sums[wrong[0]]:.12g}, not to 1")
 
 
 def check_bounds(choice_ptr: Ints, lower: NDArray[np.float64], upper: NDArray[np.float64], names: Names) -> None:
@@ -245,10 +245,10 @@ def check_bounds(choice_ptr: Ints, lower: NDArray[np.float64], upper: NDArray[np
         )
     del right
     low, high = row_sums(choice_ptr, lower), row_sums(choice_ptr, upper)
-    off = np.flatnonzero((low > 1 + ROUNDING) | (high < 1 - ROUNDING))
-    if off.size:
-        state, action, _ = names(int(choice_ptr[off[0]]))
-        sums = {"lower_sum": float(low[off[0]]), "upper_sum": float(high[off[0]])}
+    wrong = np.flatnonzero((low > 1 + ROUNDING) | (high < 1 - ROUNDING))
+    if wrong.size:
+        state, action, _ = names(int(choice_ptr[wrong[0]]))
+        sums = {"lower_sum": float(low[wrong[0]]), "upper_sum": float(high[wrong[0]])}
         raise InfeasibleChoice(state=state, action=action, **sums)
 
 

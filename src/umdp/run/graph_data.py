@@ -45,7 +45,7 @@ def graph_to_data(graph: Graph) -> dict[str, Any]:
         "constants": dict(graph.constants),
         "formulas": dict(graph.formulas),
         "units": {
-            name: [each.units.sign, each.units.once, each.units.every, each.units.off]
+            name: [each.units.sign, each.units.once, each.units.every, each.units.reward_error]
             for name, each in graph.rewards.items()
             if each.units is not None
         },

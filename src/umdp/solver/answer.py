@@ -104,7 +104,7 @@ def answer(
 
     What is inside the property is answered first, and what no distribution can use is left out.
     """
-    spec = _settled(model, spec, options)
+    spec = resolve_nested(model, spec, options)
     if spec.filter is not None:
         return _filtered(answer(model, replace(spec, filter=None), options, start, policy), spec, options.precision)
     remembers = policy if isinstance(policy, MemoryPolicy) and needs_automaton(spec) else None
@@ -216,7 +216,7 @@ def _options(
     return SolveOptions(precision, method, threads, progress, watch, cutoff=cutoff, begun=begun)
 
 
-def _settled(model: MDP | IntervalMDP, spec: Spec, options: SolveOptions) -> Spec:
+def resolve_nested(model: MDP | IntervalMDP, spec: Spec, options: SolveOptions) -> Spec:
     """Return a property in which those inside are replaced by the states in which they hold, and the threshold is a number."""
     spec = spec.counted(model)
 

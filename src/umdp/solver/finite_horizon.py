@@ -101,9 +101,9 @@ def _of_one_sign(request: Request, weights: Array | None) -> Reached:
     )  # fmt: skip
     if steps == 0:
         return Reached(x, x, result.choice, result.trace, 0)
-    low, high = all_ends(result.x, np.full(shape.states, result.rel))
-    low = np.maximum(np.nextafter(low - result.off, -np.inf), 0.0)
-    high = np.where(result.x > 0, np.nextafter(high + result.off, np.inf), 0.0)
+    low, high = all_ends(result.x, np.full(shape.states, result.relative_error))
+    low = np.maximum(np.nextafter(low - result.absolute_error, -np.inf), 0.0)
+    high = np.where(result.x > 0, np.nextafter(high + result.absolute_error, np.inf), 0.0)
     if result.capped:
         high = np.where(result.x > 0, np.inf, 0.0)
     if objective.kind == "P":
@@ -125,13 +125,13 @@ def _of_any_sign(request: Request, weights: Array | None) -> Reached:
         Shape.of(request.model), *request.bounds, asked.rewards, agent_max=request.agent_max,
         nature_max=request.nature_max,
     )  # fmt: skip
-    x, off, choices, before, done = backward(
+    x, absolute_error, choices, before, done = backward(
         signed, final, frozen, steps, weights=weights, keep=request.policy is None, late=options.is_late,
         tell=partial(_tick, options),
     )  # fmt: skip
     fixed = frozen | (steps == 0)
-    low = np.where(fixed, x, np.nextafter(x - off, -np.inf))
-    high = np.where(fixed, x, np.nextafter(x + off, np.inf))
+    low = np.where(fixed, x, np.nextafter(x - absolute_error, -np.inf))
+    high = np.where(fixed, x, np.nextafter(x + absolute_error, np.inf))
     if not np.isfinite(x).all():  # numbers grew too large
         low, high = np.full(x.size, -np.inf), np.full(x.size, np.inf)
     unit = max(signed.largest_reward, float(np.abs(final).max(initial=0.0)))

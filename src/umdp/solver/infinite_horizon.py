@@ -48,8 +48,8 @@ def discounted(request: Request) -> Solution:
     options.statistics.count(model.states, 1, model.states)
     found = solve_discounted(signed, options, model.initial, request.first_choices, fixed=policy is not None)
     low, high = found.lower, found.upper
-    if asked.off > 0.0:  # a reward that is off in every step
-        room = asked.off / (1.0 - asked.discount) * (1.0 + 2.0**-40)
+    if asked.reward_error > 0.0:  # a reward that is off in every step
+        room = asked.reward_error / (1.0 - asked.discount) * (1.0 + 2.0**-40)
         low, high = np.nextafter(low - room, -np.inf), np.nextafter(high + room, np.inf)
     taken = policy or Policy(model, found.steps.choice)
     low, high, sure = confirm_discounted(request, taken, (low, high))
@@ -100,7 +100,7 @@ def _average(request: Request) -> Solution:
         nothing = np.full(shape.states, np.inf)
         ended = EndingBounds(-nothing, nothing, gains.choice, parts.inside, lambda: signed.low)
     # No average is beyond what single steps earn.
-    low, high = np.maximum(ended.low, least - asked.off), np.minimum(ended.high, most + asked.off)
+    low, high = np.maximum(ended.low, least - asked.reward_error), np.minimum(ended.high, most + asked.reward_error)
     if asked.kind == "P":
         low, high = as_probabilities(low, high)
 
@@ -110,7 +110,7 @@ def _average(request: Request) -> Solution:
 
     return request.solution(
         low, high, lambda: Policy(model, ended.choice), ended.prob, unit=signed.largest_reward,
-        ends=Ends(gains.x, parts.component, parts.stays, ended.settled, stop),
+        ends=Ends(gains.x, parts.component, parts.stays, ended.staying, stop),
         diagnostics=() if ended.sure else (Diagnostic.UNCONFIRMED,),
     )  # fmt: skip
 
@@ -150,7 +150,7 @@ class EndingBounds(NamedTuple):
     Attributes
     ----------
     low, high : (S,) bounds on the average
-    choice, settled : (S,) the choices taken, and the states in which the end component is not left any more
+    choice, staying : (S,) the choices taken, and the states in which the end component is not left any more
     prob : returns nature's answer (T,)
     sure : whether the judge confirms bounds that are about those found
     """
@@ -158,7 +158,7 @@ class EndingBounds(NamedTuple):
     low: Array
     high: Array
     choice: Array
-    settled: Array
+    staying: Array
     prob: Callable[[], Array]
     sure: bool = True
 
@@ -179,26 +179,26 @@ def _leave_or_stay(request: Request, gains: Gains, parts: EndComponents) -> Endi
     # Whatever is done, one of these prices is paid in the end, however little is known of which.
     away_low, away_high = solution.lower[:-1], np.minimum(solution.upper[:-1], float(np.nanmax(price)))
     # One rounding for the price, one for the difference, of numbers up to the best gain and the price.
-    room = float(apart.max()) + asked.off + 8.0 * EPS * (abs(best) + away_high)
+    room = float(apart.max()) + asked.reward_error + 8.0 * EPS * (abs(best) + away_high)
     below, above = (-away_high, -away_low) if agent_max else (away_low, away_high)
     low, high = best + below - room, best + above + room
-    if asked.off == 0.0:
+    if asked.reward_error == 0.0:
         stays = inside & (solution.upper[:-1] == price)  # that is what there is to do
         low = np.where(stays, np.maximum(low, gains.lower[component]), low)
         high = np.where(stays, np.minimum(high, gains.upper[component]), high)
     assert solution.policy.choice is not None
     choice = origin[solution.policy.choice[:-1]]
-    settled = np.isin(component, component[choice < 0]) & inside
-    choice, spread = np.where(settled, gains.choice, choice), float(room.max())
+    staying = np.isin(component, component[choice < 0]) & inside
+    choice, spread = np.where(staying, gains.choice, choice), float(room.max())
 
     def prob() -> Array:
         worth = -solution.upper[:-1] if agent_max else solution.upper[:-1]
         inner, outer = request.answer_to(gains.x, asked.paid)[0], request.answer_to(worth, np.empty(0))[0]
         return np.where(np.repeat(parts.stays, np.diff(shape.choice_ptr)), inner, outer)
 
-    owned, sides = (np.where(settled, component, -1), component), ((best - spread, below), (best + spread, above))
+    owned, sides = (np.where(staying, component, -1), component), ((best - spread, below), (best + spread, above))
     judged_low, judged_high, sure = confirm_average(request, choice, gains.x, owned, sides)
-    return EndingBounds(np.minimum(low, judged_low), np.maximum(high, judged_high), choice, settled, prob, sure)
+    return EndingBounds(np.minimum(low, judged_low), np.maximum(high, judged_high), choice, staying, prob, sure)
 
 
 def of_policy(chain: MDP | IntervalMDP, asked: Objective, states: int) -> Objective:
@@ -277,13 +277,13 @@ def confirm_discounted(request: Request, policy: Policy, bounds: tuple[Array, Ar
     for bound, sign, every in ((low, -1.0, not agent_max and not given), (high, 1.0, agent_max and not given)):
         play = Play(nature_max, every, choice, weight)
         size = float(np.abs(bound).max(initial=0.0))
-        finite, ask = bool(np.isfinite(bound).all()), (rows, play, asked.discount, asked.off)
+        finite, ask = bool(np.isfinite(bound).all()), (rows, play, asked.discount, asked.reward_error)
         near = (TwoPart(bound + sign * share * size, np.zeros(bound.size)) for share in WIDER if finite)
         found = next((each.base for each in near if examine_discounted(*ask, each, sign, fails) == 0), None)
         sure = sure and (found is not None or not finite)
         if found is None:  # what every step earns at least (at most), for ever
             extreme = span(rows)[int(sign > 0)]
-            ever = (extreme + sign * asked.off) / (1.0 - asked.discount)
+            ever = (extreme + sign * asked.reward_error) / (1.0 - asked.discount)
             flat = TwoPart(np.full(bound.size, ever + sign * 2.0**-40 * abs(ever)), np.zeros(bound.size))
             held = examine_discounted(*ask, flat, sign, fails) == 0
             found = flat.base if held else np.full(bound.size, sign * np.inf)
@@ -320,7 +320,9 @@ def confirm_average(
         finite = np.isfinite(base) and np.isfinite(offset).all()
         near = (TwoPart(np.full(offset.size, base + sign * share * size), offset) for share in WIDER if finite)
         gains = (GainVectors(gain, values, component) for gain in near)
-        passed = (each.gain for each in gains if examine_average(rows, play, asked.off, each, sign, fails) == 0)
+        passed = (
+            each.gain for each in gains if examine_average(rows, play, asked.reward_error, each, sign, fails) == 0
+        )
         held = next((np.nextafter(gain.base + gain.offset, sign * np.inf) for gain in passed), None)
         sure = sure and held is not None
         found.append(np.full(offset.size, sign * np.inf) if held is None else held)

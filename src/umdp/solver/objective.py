@@ -73,7 +73,7 @@ class Objective:
     rewards: Rewards | None = None
     aim: str = "reach"
     discount: float = 1.0
-    off: float = 0.0
+    reward_error: float = 0.0
     wait: int = 0
 
     def kept(self, step: int) -> tuple[Mask, Array]:
@@ -120,11 +120,11 @@ def objective_of(model: Graph, spec: Spec) -> Objective:
     if isinstance(spec.formula, Instantaneous):
         final = np.zeros(model.states) if rewards.state is None else rewards.state
         return Objective("R", steps, goal, through, final=final, absorbing=absorbing, aim=aim)
-    rewards, off = own_rewards(model, rewards) if aim in ("discounted", "average") else (rewards, 0.0)
+    rewards, reward_error = own_rewards(model, rewards) if aim in ("discounted", "average") else (rewards, 0.0)
     discount = spec.formula.factor(model) if isinstance(spec.formula, Discounted) else 1.0
     return Objective(
         "R", steps, goal, through, final=np.zeros(model.states), absorbing=absorbing, rewards=rewards, aim=aim,
-        discount=discount, off=off,
+        discount=discount, reward_error=reward_error,
     )  # fmt: skip
 
 

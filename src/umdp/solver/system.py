@@ -29,7 +29,7 @@ from umdp.solver.kernels.structs import (
 )
 from umdp.solver.methods.method import METHODS
 from umdp.solver.objective import Request, SolveOptions
-from umdp.solver.reduction.layout import lay_out, plan_of
+from umdp.solver.reduction.layout import build_problem, state_quotient_of
 from umdp.solver.result import Bracket, Solution, UncertifiedSolution, mdp_of
 from umdp.solver.system_kernels import (
     JUDGED_LEAKING,
@@ -82,7 +82,7 @@ class Found(NamedTuple):
     """
 
     x: Array
-    rel: Array
+    relative_error: Array
     row: Array
     prob: Array
     choice: Array
@@ -117,14 +117,14 @@ class CachedSystem:
     """
 
     def __init__(self, task: Task) -> None:
-        plan = plan_of(task)
+        plan = state_quotient_of(task)
         self.task, self.index = task, plan.index
         self.n = plan.order.size
         self.sizes = plan.comp_size
         self.largest = int(plan.comp_size.max(initial=1))
         self.suits = bool((plan.block < 0).all()) and self.n > 0
         self.lock = Lock()
-        self._plan = plan
+        self._state_quotient = plan
         self._posed: dict[tuple[bool, ...], PosedQuestion] = {}
 
     def fits(self, options: SolveOptions) -> bool:
@@ -182,7 +182,7 @@ class CachedSystem:
     @cached_property
     def arrays(self) -> CachedArrays:
         """Rows and work space, set up once: they are large where components are, and nobody needs them there."""
-        task, plan, n = self.task, self._plan, self.n
+        task, plan, n = self.task, self._state_quotient, self.n
         graph, decided = task.graph, task.decided
         widths = np.diff(graph.choice_ptr)
         undecided = decided.usable & decided.maybe[graph.choice_state]
@@ -223,12 +223,12 @@ class CachedSystem:
         """Return what the judge is asked, worked out once: all models have the graph of the first."""
         task, model = self.task, request.model
         leaks = task.kind == "P" and not task.complement and task.agent_max and not request.nature_max
-        cuts = leaks and bool((bounds_of(model)[0] <= 0.0).any())
-        if (*request.players, cuts) in self._posed:
-            return self._posed[*request.players, cuts]
+        support_may_shrink = leaks and bool((bounds_of(model)[0] <= 0.0).any())
+        if (*request.players, support_may_shrink) in self._posed:
+            return self._posed[*request.players, support_may_shrink]
         case = case_of(model, request.objective, *request.players, complement=task.complement)
         rows, asked, trap = case.rows, case.asked, np.full(model.states, -1, np.int64)
-        if cuts or (asked.reward and bool(task.decided.infinite.any())):
+        if support_may_shrink or (asked.reward and bool(task.decided.infinite.any())):
             from umdp.solver.confirm.witness import trap_levels
 
             via = task.decided.via
@@ -236,7 +236,7 @@ class CachedSystem:
             every = asked.all_below if asked.reward else asked.all_above
             trap = trap_levels(rows, asked, taken, every, asked.reward and asked.nature_max)
         states = np.array(self.index), np.array(task.decided.infinite), trap, task.complement
-        return self._posed.setdefault((*request.players, cuts), PosedQuestion(case, states, leaks))
+        return self._posed.setdefault((*request.players, support_may_shrink), PosedQuestion(case, states, leaks))
 
     def _judged(self, request: Request) -> Found | None:
         """Solve and ask the judge; return what was found and what was confirmed of it, None unless all of it was."""
@@ -297,7 +297,7 @@ class CachedSystem:
         task = self.task
         if task.decided.infinite[state]:
             return np.inf, np.inf
-        ends = bounds_at(int(self.index[state]), self.n, found.x, found.rel, task.reward_error)
+        ends = bounds_at(int(self.index[state]), self.n, found.x, found.relative_error, task.reward_error)
         low, high = float(ends[0]), float(ends[1])
         return None if task.kind == "R" and 0 < high < 1e-300 and self.index[state] < self.n else (low, high)
 
@@ -305,7 +305,7 @@ class CachedSystem:
         """Return what was found as the values of the task with the bounds of a request."""
         lower, upper = request.bounds
         task = replace(self.task, lower=lower, upper=upper, nature_max=request.nature_max)
-        return Values(task, found.x, found.rel, self.index, lambda: found.choice)
+        return Values(task, found.x, found.relative_error, self.index, lambda: found.choice)
 
     def _solution(
         self, request: Request, found: Found, bracket: Bracket, otherwise: Callable[[], Solution]
@@ -329,7 +329,7 @@ class CachedSystem:
             if found.leaking:
                 return otherwise().nature
             values = self._values(found, request)
-            problem = lay_out(values.task, self._plan)
+            problem = build_problem(values.task, self._state_quotient)
             prob = found.prob[: problem.rows.target.size]
             return mdp_of(model, answer(values.task, replace(values, problem=problem, row=found.row, prob=prob)))
 

@@ -134,42 +134,42 @@ def resolve(
     """
     rows, origin, choice_state, start, before = kept.rows, kept.origin, kept.choice_state, guess.choice, guess.values
     n = kept.quotient.member_ptr.size - 1
-    x, rel, prob = found[: n + 2], found[n + 2 : 2 * n + 4], found[2 * n + 4 :]
+    x, relative_error, prob = found[: n + 2], found[n + 2 : 2 * n + 4], found[2 * n + 4 :]
     row, choice = taken[:n], taken[n:]
     for s in range(choice.size):
         choice[s] = kept.by_graph[s]
     for q in range(n):
         x[q] = before[q] if before.size > 0 else 0.0
-        rel[q] = 0.0
+        relative_error[q] = 0.0
         row[q] = rows.row_ptr[q]
     if start.size > 0:
         find_rows(rows.row_ptr, origin, choice_state, start, row)
     for k in range(2):
-        x[n + k], rel[n + k] = kept.exits[k], 0.0
+        x[n + k], relative_error[n + k] = kept.exits[k], 0.0
     for t in range(rows.entry_ptr[rows.row_ptr[n]]):
         prob[t] = rows.lower[t]
     # Literals would have it compiled once more.
     first, stop, subnormal = rows.comp_ptr[0], rows.comp_ptr.size - 1, n < 0
     options = EliminationOptions(start.size > 0, before.size > 0, subnormal, wanted)
-    unknowns, never = Unknowns(x, rel, row, prob), np.zeros(2, np.int64)
+    unknowns, never = Unknowns(x, relative_error, row, prob), np.zeros(2, np.int64)
     largest = kept.space.made.value.size
     work = EliminationTask(rows, unknowns, players, options, kept.space, counts, never)
     solved = solve_small(first, stop, largest, work)
     if solved < stop:
         return False
     for q in range(n):
-        if not rel[q] <= most:
+        if not relative_error[q] <= most:
             return False
         choice[choice_state[origin[row[q]]]] = origin[row[q]]
     return True
 
 
 @kernel(allocates=False)
-def bounds_at(unknown: int, n: int, x: Array, rel: Array, reward_error: float) -> tuple[float, float]:
+def bounds_at(unknown: int, n: int, x: Array, relative_error: Array, reward_error: float) -> tuple[float, float]:
     """Return the bounds of an unknown, or of an exit, given values and relative errors (n+2,) and that of rewards."""
     if unknown >= n:
         return x[unknown], x[unknown]
-    error = rel[unknown]
+    error = relative_error[unknown]
     if reward_error > 0.0:
         error = (error + reward_error + error * reward_error) * (1.0 + 2.0**-50)
     return ends(x[unknown], error)
@@ -303,8 +303,8 @@ def solve_judged(
         return OPEN
     n, space = kept.quotient.member_ptr.size - 1, system.space
     index, infinite, trap, complement = states
-    x, rel = out.found[: n + 2], out.found[n + 2 : 2 * n + 4]
-    assemble(index, infinite, complement, x, rel, (space.low, space.high), out.low, out.high)
+    x, relative_error = out.found[: n + 2], out.found[n + 2 : 2 * n + 4]
+    assemble(index, infinite, complement, x, relative_error, (space.low, space.high), out.low, out.high)
     below, above = examine(rows, asked, out.low, out.high, out.taken[n:], trap, out.open_below, out.open_above)
     if below > 0 or above > 0:
         return OPEN

@@ -166,7 +166,7 @@ class Task(Analysis):
     """One objective over given bounds: who pulls which way, and what is decided.
 
     With `complement`, directions are those of one minus the probability; `support_may_shrink` says whether nature may set some
-    probability to 0. Bounds are right up to a factor in ``[1 - blur, 1 + blur]``, a few roundings at most.
+    probability to 0. Bounds are right up to a factor in ``[1 - perturbation, 1 + perturbation]``, a few roundings at most.
     """
 
     kind: str
@@ -174,7 +174,7 @@ class Task(Analysis):
     nature_max: bool
     decided: Decided
     support_may_shrink: bool = False
-    blur: float = 0.0
+    perturbation: float = 0.0
 
     @property
     def rows(self) -> ChoiceRows:

@@ -59,8 +59,8 @@ def lift(
     from umdp.solver.judge.lift import pursues
 
     assert isinstance(spec.formula, TemporalFormula | AutomatonFile)
-    cuts = isinstance(model, IntervalMDP) and bool((model.lower <= 0.0).any())
-    agent_max = pursues(agent_max, nature_max, model.is_chain and not chained, cuts)
+    support_may_shrink = isinstance(model, IntervalMDP) and bool((model.lower <= 0.0).any())
+    agent_max = pursues(agent_max, nature_max, model.is_chain and not chained, support_may_shrink)
     name, earns = spec.reward, spec.kind == "R"
     if earns:
         assert isinstance(spec.formula, TemporalFormula)

@@ -128,7 +128,7 @@ class Source(ABC):
     graph : what is known of the process
     interactive : whether it follows the exploration policy; a log does not
     eager : whether to learn from every batch at once, as from a stream, and not only when counts have doubled
-    settled : whether the graph was fixed before the data came; an observed one that is made of the same data was not
+    graph_known : whether the graph was fixed before the data came; an observed one that is made of the same data was not
     whole : whether it decides itself how much comes at once, so that an order must not be cut into smaller ones by the clock
     stepwise : whether the exploration policy of an order may depend on the step
     pace : how many steps take as long as a solve, for every transition of the graph; 0 where steps cost nothing
@@ -143,7 +143,7 @@ class Source(ABC):
     graph: Graph
     interactive: ClassVar[bool] = True
     eager: bool = False
-    settled: bool = False
+    graph_known: bool = False
     whole: bool = False
     stepwise: bool = False
     pace: float = 0.0
@@ -215,7 +215,7 @@ class SourceWrapper(Source):
         self.inner = source
         self.interactive = source.interactive  # type: ignore[misc]
         self.eager, self.pace, self.whole = source.eager, source.pace, source.whole
-        self.settled, self.stepwise, self.closed = source.settled, source.stepwise, source.closed
+        self.graph_known, self.stepwise, self.closed = source.graph_known, source.stepwise, source.closed
 
     def begin(self, seed: int) -> None:
         """Start from the beginning."""

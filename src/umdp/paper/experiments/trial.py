@@ -89,14 +89,14 @@ def _rows(run: LearningRun, config: Config) -> Iterator[tuple[float, ...]]:
 
 def _row(snapshot: Snapshot) -> tuple[float, ...]:
     """Return the values of `COLUMNS`."""
-    performance, off, error = snapshot.performance, snapshot.estimation_error, snapshot.model_error
+    performance, estimation_error, error = snapshot.performance, snapshot.estimation_error, snapshot.model_error
     assert performance is not None
-    assert off is not None
+    assert estimation_error is not None
     assert error is not None
     bracket = snapshot.bracket
     return (
-        snapshot.iteration, snapshot.trajectories, snapshot.steps, snapshot.partial, performance, bracket.value, off, error,
-        bracket.lower, bracket.upper,
+        snapshot.iteration, snapshot.trajectories, snapshot.steps, snapshot.partial, performance, bracket.value,
+        estimation_error, error, bracket.lower, bracket.upper,
     )  # fmt: skip
 
 

@@ -103,8 +103,8 @@ def examine_product(
     reading, made = product.reading, product.model
     pursued = not reading.negated  # the automaton of a policy may be either
     if policy is None:
-        cuts = isinstance(model, IntervalMDP) and bool((model.lower <= 0.0).any())
-        pursued = pursues(*players, model.is_chain and not chained, cuts)
+        support_may_shrink = isinstance(model, IntervalMDP) and bool((model.lower <= 0.0).any())
+        pursued = pursues(*players, model.is_chain and not chained, support_may_shrink)
     asked = objective_of(made, product.spec)
     if not _is_asked(product, asked, spec, pursued, players[1]) or reading.rest != rest or not reading.reads(model):
         return ConfirmedSides(False, False)

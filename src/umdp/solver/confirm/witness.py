@@ -31,7 +31,7 @@ def assemble(
     infinite: Array,
     complement: bool,
     x: Array,
-    rel: Array,
+    relative_error: Array,
     parts: tuple[Array, Array],
     low: TwoPart,
     high: TwoPart,
@@ -48,8 +48,8 @@ def assemble(
         if infinite[s]:
             below.base[s] = above.base[s] = np.inf
             continue
-        below.base[s], above.base[s] = sign * x[q] * (1.0 - rel[q]), sign * x[q] * (1.0 + rel[q])
-        if rel[q] > 0.0 and parts[0][1, q] == parts[0][1, q]:
+        below.base[s], above.base[s] = sign * x[q] * (1.0 - relative_error[q]), sign * x[q] * (1.0 + relative_error[q])
+        if relative_error[q] > 0.0 and parts[0][1, q] == parts[0][1, q]:
             below.base[s], below.offset[s] = sign * parts[0][1, q], sign * parts[0][2, q]
             above.base[s], above.offset[s] = sign * parts[1][1, q], sign * parts[1][2, q]
 

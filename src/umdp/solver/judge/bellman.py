@@ -49,7 +49,7 @@ class RowAnswer(NamedTuple):
     kind, slack : what `read_row` says
     at : the entry that is served in part, in the order; -1 where nothing is known of an answer
     high, tail : what is left for it, as a sum
-    off, lack : how far off that may be, and by how much beyond its bounds, if positive
+    absolute_error, lack : how far off that may be, and by how much beyond its bounds, if positive
     """
 
     kind: int
@@ -57,7 +57,7 @@ class RowAnswer(NamedTuple):
     at: int
     high: float
     tail: float
-    off: float
+    absolute_error: float
     lack: float
 
 
@@ -122,14 +122,14 @@ def respond(begin: int, n: int, lower: Array, upper: Array, slack: float, place:
     while at + 1 < n and upper[begin + place[at]] - lower[begin + place[at]] < rest:
         rest -= upper[begin + place[at]] - lower[begin + place[at]]
         at += 1
-    high, tail, off = left_for(begin, n, lower, upper, place, at)
+    high, tail, absolute_error = left_for(begin, n, lower, upper, place, at)
     over, under = (high - upper[begin + place[at]]) + tail, (lower[begin + place[at]] - high) - tail
     if (over > 0.0 and at + 1 < n) or (under > 0.0 and at > 0):  # rounding has chosen the wrong one of two
         at += 1 if over > 0.0 else -1
-        high, tail, off = left_for(begin, n, lower, upper, place, at)
+        high, tail, absolute_error = left_for(begin, n, lower, upper, place, at)
         over, under = (high - upper[begin + place[at]]) + tail, (lower[begin + place[at]] - high) - tail
-    lack = max(over + 2.0 * EPS * abs(over), under + 2.0 * EPS * abs(under)) + off
-    return RowAnswer(FREE, slack, at, high, tail, off, lack)
+    lack = max(over + 2.0 * EPS * abs(over), under + 2.0 * EPS * abs(under)) + absolute_error
+    return RowAnswer(FREE, slack, at, high, tail, absolute_error, lack)
 
 
 @kernel
@@ -184,24 +184,24 @@ def free_gain(
     p_k is the sum of two numbers, off by what `left_for` says, and by EPS relative to itself in products. Where all is exactly 0,
     so are sum and error.
     """
-    gain, size, parts, largest, endless, error = 0.0, 0.0, 0.0, 0.0, False, 0.0
+    gain, size, parts, largest, infinite, error = 0.0, 0.0, 0.0, 0.0, False, 0.0
     for i in range(n):
         t = begin + place[i]
         p, worth = rows.upper[t] if i < answer.at else rows.lower[t], worth_along(t, own, rows, x, side)
         if i == answer.at:
-            p, error = answer.high + answer.tail, answer.off * abs(worth)
-        endless = endless or (x.base[rows.successor[t]] == np.inf and rows.upper[t] > 0.0)
+            p, error = answer.high + answer.tail, answer.absolute_error * abs(worth)
+        infinite = infinite or (x.base[rows.successor[t]] == np.inf and rows.upper[t] > 0.0)
         gain += p * worth
         size += abs(p * worth)
         largest = max(largest, abs(worth))
-        if p != 0.0 or (i == answer.at and answer.off > 0.0):
+        if p != 0.0 or (i == answer.at and answer.absolute_error > 0.0):
             parts += abs(worth)
     error += (2.0 * n + 8.0) * EPS * size
     if side.nature_max == (side.sign < 0.0):  # one answer of nature is enough
         error += max(answer.lack, 0.0) * 4.0 * largest
     if parts > 0.0:
         error += (2.0 * n + 8.0) * LEAST
-    return (gain if side.nature_max else -gain), error, endless
+    return (gain if side.nature_max else -gain), error, infinite
 
 
 @kernel(forceinline=True, allocates=False)
@@ -212,12 +212,12 @@ def fixed_gain(
     base, offset, successor, paid, (here, rest) = x.base, x.offset, rows.successor, rows.paid, own
     begin, end = rows.choice_ptr[c], rows.choice_ptr[c + 1]
     factor, pays, n = side.factor, side.pays and paid.size > 0, end - begin
-    gain, size, whole, parts, endless = 0.0, 0.0, 0.0, abs(earned), False
+    gain, size, whole, parts, infinite = 0.0, 0.0, 0.0, abs(earned), False
     for t in range(begin, end):
         p = rows.lower[t] if kind == LOWER else rows.upper[t]
         if p > 0.0:
             j = successor[t]
-            endless = endless or base[j] == np.inf
+            infinite = infinite or base[j] == np.inf
             gap, small, pay = base[j] - here, offset[j] - rest, paid[t] if pays else 0.0
             far, near = factor * gap, factor * small
             gain += p * ((far + near) + pay)
@@ -226,12 +226,12 @@ def fixed_gain(
             parts += abs(gap) + abs(small) + abs(pay)
     gain += earned * whole
     size += abs(earned) * whole
-    off = (2.0 * n + 20.0) * (EPS * size + LEAST) if parts > 0.0 else 0.0
+    absolute_error = (2.0 * n + 20.0) * (EPS * size + LEAST) if parts > 0.0 else 0.0
     if not side.scaled:
         gain /= whole
-        if off > 0.0:
-            off = off / whole * (1.0 + 1e-9) + (2.0 * n + 4.0) * EPS * abs(gain) + LEAST
-    return gain, off, endless
+        if absolute_error > 0.0:
+            absolute_error = absolute_error / whole * (1.0 + 1e-9) + (2.0 * n + 4.0) * EPS * abs(gain) + LEAST
+    return gain, absolute_error, infinite
 
 
 @kernel(forceinline=True, allocates=False)
@@ -256,19 +256,19 @@ def row_gain(
         size += abs(rows.choice_reward[c])
     earned += sign * 6.0 * EPS * size
     if answer.kind != FREE:
-        gain, off, endless = fixed_gain(c, answer.kind, own, earned, rows, x, side)
-        return (np.inf if endless else gain), (0.0 if endless else off), answer
+        gain, absolute_error, infinite = fixed_gain(c, answer.kind, own, earned, rows, x, side)
+        return (np.inf if infinite else gain), (0.0 if infinite else absolute_error), answer
     if answer.at < 0:
         worth, place = space
         for i in range(n):
             worth[i] = worth_along(begin + place[i], own, rows, x, side)
         sort_entries(n, worth, place)
         answer = respond(begin, n, rows.lower, rows.upper, answer.slack, place)
-    gain, off, endless = free_gain(begin, n, own, answer, rows, x, side, space[1])
+    gain, absolute_error, infinite = free_gain(begin, n, own, answer, rows, x, side, space[1])
     gain += earned
     if earned != 0.0:
-        off += 4.0 * EPS * (abs(earned) + abs(gain))
-    return (np.inf if endless else gain), (0.0 if endless else off), answer
+        absolute_error += 4.0 * EPS * (abs(earned) + abs(gain))
+    return (np.inf if infinite else gain), (0.0 if infinite else absolute_error), answer
 
 
 @kernel

@@ -84,18 +84,18 @@ def span(rows: ModelRows) -> tuple[float, float]:
 
 @kernel
 def examine_discounted(
-    rows: ModelRows, play: Play, discount: float, off: float, x: TwoPart, sign: float, fails: Array
+    rows: ModelRows, play: Play, discount: float, reward_error: float, x: TwoPart, sign: float, fails: Array
 ) -> int:
     """Return how many states a vector does not pass in, as a bound from above if `sign` is 1; mark them in `fails` (S,).
 
-    Each reward may be off by `off`.
+    Each reward may be off by `reward_error`.
     """
     states, choices = fails.size, rows.choice_ptr.size - 1
     lost, counted, whole, left = np.empty(states), np.ones(choices, np.bool_), play.weight.size > 0, 0
     for s in range(states):
         lost[s] = -(1.0 - discount) * x.base[s] - (1.0 - discount) * x.offset[s]
         size = (1.0 - discount) * (abs(x.base[s]) + abs(x.offset[s]))
-        lost[s] += sign * (8.0 * EPS * size + 2.0 * off)
+        lost[s] += sign * (8.0 * EPS * size + 2.0 * reward_error)
         if x.base[s] != 0.0 or x.offset[s] != 0.0:
             lost[s] += sign * 4.0 * LEAST
         if not play.every and not whole:
@@ -145,34 +145,36 @@ def settle_components(rows: ModelRows, play: Play, component: Array, staying: Ar
     A component, or a single state, is settled once all its rows that do not stay (C,) may lead to a settled one.
     """
     states, grown = fails.size, True
-    settled = np.zeros(states, np.bool_)
+    proved = np.zeros(states, np.bool_)
     while grown:
         grown = False
         ready = np.ones(states, np.bool_)
         for i in range(states):
             s = states - 1 - i
-            if settled[s]:
+            if proved[s]:
                 continue
             first, last = counted_rows(s, rows, play.every, play.choice)
             leads = not fails[s]
             for c in range(first, last):
-                leads = leads and (staying[c] or may_lead(c, rows, settled))
+                leads = leads and (staying[c] or may_lead(c, rows, proved))
             if 0 <= component[s] < states:
                 ready[component[s]] = ready[component[s]] and leads
             elif leads:
-                settled[s] = grown = True
+                proved[s] = grown = True
         for s in range(states):
-            if not settled[s] and 0 <= component[s] < states and ready[component[s]]:
-                settled[s] = grown = True
-    fails |= ~settled
+            if not proved[s] and 0 <= component[s] < states and ready[component[s]]:
+                proved[s] = grown = True
+    fails |= ~proved
     return int(np.count_nonzero(fails))
 
 
 @kernel
-def examine_average(rows: ModelRows, play: Play, off: float, found: GainVectors, sign: float, fails: Array) -> int:
+def examine_average(
+    rows: ModelRows, play: Play, reward_error: float, found: GainVectors, sign: float, fails: Array
+) -> int:
     """Return how many states gains do not pass in, as bounds from above if `sign` is 1; mark them in `fails` (S,).
 
-    Each reward may be off by `off`.
+    Each reward may be off by `reward_error`.
     """
     states, choices, gain, component = fails.size, rows.choice_ptr.size - 1, found.gain, found.component
     if may_cut(rows):
@@ -182,7 +184,7 @@ def examine_average(rows: ModelRows, play: Play, off: float, found: GainVectors,
     staying, leaving, rate = np.zeros(choices, np.bool_), np.zeros(choices, np.bool_), np.empty(states)
     for s in range(states):
         rate[s] = -gain.base[s] - gain.offset[s]
-        rate[s] += sign * (8.0 * EPS * (abs(gain.base[s]) + abs(gain.offset[s])) + 2.0 * off)
+        rate[s] += sign * (8.0 * EPS * (abs(gain.base[s]) + abs(gain.offset[s])) + 2.0 * reward_error)
         if not fails[s]:
             first, last = counted_rows(s, rows, play.every, play.choice)
             for c in range(first, last):

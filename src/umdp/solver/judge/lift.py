@@ -63,13 +63,13 @@ class LiftedRows(NamedTuple):
     origin: Array
 
 
-def pursues(agent_max: bool, nature_max: bool, alone: bool, cuts: bool) -> bool:
+def pursues(agent_max: bool, nature_max: bool, alone: bool, support_may_shrink: bool) -> bool:
     """Whether the automaton is to be that of the formula, not of its negation: the agent always wants it to accept.
 
     Where nature decides `alone`, the jumps are its own. If it may then cut transitions, a play that it keeps from going on must
     count for what nature wants: it never reaches what accepts.
     """
-    return nature_max != cuts if alone else agent_max
+    return nature_max != support_may_shrink if alone else agent_max
 
 
 @kernel(forceinline=True, allocates=False)

@@ -184,8 +184,8 @@ def rounded_sum(base: Array, offset: Array, up: bool) -> Array:
         total = base + offset
         shift = total - base
         lost = (base - (total - shift)) + (offset - shift)
-        off = lost > 0 if up else lost < 0
-    return np.where(off, np.nextafter(total, np.inf if up else -np.inf), total)
+        outside = lost > 0 if up else lost < 0
+    return np.where(outside, np.nextafter(total, np.inf if up else -np.inf), total)
 
 
 def one_minus(low: Array, high: Array) -> tuple[Array, Array]:

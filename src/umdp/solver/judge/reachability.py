@@ -92,7 +92,7 @@ def ends_of(low: TwoPart, high: TwoPart, s: int, negated: bool) -> tuple[float, 
 
 
 @kernel(allocates=False)
-def is_rich(s: int, rows: ModelRows, every: bool, choice: Array, trap: Array, settled: Array) -> bool:
+def is_rich(s: int, rows: ModelRows, every: bool, choice: Array, trap: Array, proved: Array) -> bool:
     """Whether every row that counts may lead to a smaller level; or stays at its level or below, and pays or leads on there."""
     first, last = counted_rows(s, rows, every, choice)
     for c in range(first, last):
@@ -108,7 +108,7 @@ def is_rich(s: int, rows: ModelRows, every: bool, choice: Array, trap: Array, se
                 level = trap[rows.successor[t]]
                 down = down or 0 <= level < trap[s]
                 stays = stays and 0 <= level <= trap[s]
-                on = on or (settled[rows.successor[t]] and level == trap[s])
+                on = on or (proved[rows.successor[t]] and level == trap[s])
                 if rows.paid.size > 0:
                     on = on or rows.paid[t] > 0.0
         if not (down or (stays and on)):
@@ -122,20 +122,20 @@ def check_arrival(rows: ModelRows, asked: JudgedQuestion, choice: Array, high: T
 
     It says so where all rows that count stay where the bound is finite, and may lead on to the goal.
     """
-    settled, endless, grown = asked.goal.copy(), high.base == np.inf, True
+    proved, infinite, grown = asked.goal.copy(), high.base == np.inf, True
     while grown:
         grown = False
-        for i in range(settled.size):
-            s = settled.size - 1 - i
-            if settled[s] or endless[s]:
+        for i in range(proved.size):
+            s = proved.size - 1 - i
+            if proved[s] or infinite[s]:
                 continue
             first, last = counted_rows(s, rows, asked.all_above, choice)
             on = True
             for c in range(first, last):
-                on = on and may_lead(c, rows, settled) and not may_lead(c, rows, endless)
-            settled[s], grown = on, grown or on
-    for s in range(settled.size):
-        open_above[s] = open_above[s] or not (endless[s] or settled[s])
+                on = on and may_lead(c, rows, proved) and not may_lead(c, rows, infinite)
+            proved[s], grown = on, grown or on
+    for s in range(proved.size):
+        open_above[s] = open_above[s] or not (infinite[s] or proved[s])
 
 
 @kernel
@@ -143,16 +143,16 @@ def check_riches(
     rows: ModelRows, asked: JudgedQuestion, choice: Array, low: TwoPart, trap: Array, open_below: Array
 ) -> None:
     """Mark infinite totals from which a play need not come, with positive probability, to where it is paid again and again."""
-    settled, grown = np.zeros(asked.goal.size, np.bool_), True
+    proved, grown = np.zeros(asked.goal.size, np.bool_), True
     while grown:
         grown = False
-        for i in range(settled.size):
-            s = settled.size - 1 - i
-            if not settled[s] and trap[s] >= 0:
-                settled[s] = is_rich(s, rows, asked.all_below, choice, trap, settled)
-                grown = grown or settled[s]
-    for s in range(settled.size):
-        if (low.base[s] == np.inf or trap[s] >= 0) and not settled[s]:
+        for i in range(proved.size):
+            s = proved.size - 1 - i
+            if not proved[s] and trap[s] >= 0:
+                proved[s] = is_rich(s, rows, asked.all_below, choice, trap, proved)
+                grown = grown or proved[s]
+    for s in range(proved.size):
+        if (low.base[s] == np.inf or trap[s] >= 0) and not proved[s]:
             open_below[s] = True
 
 
@@ -218,7 +218,7 @@ def settle(
     choice: Array,
     every: bool,
     verdict: Array,
-    settled: Array,
+    proved: Array,
     fails: Array,
 ) -> int:
     """Judge states on the side that needs an order, one after the other; return how many are left open.
@@ -235,7 +235,7 @@ def settle(
     one = asked.nature_max != (asked.reward and not asked.total)  # one answer of nature is enough
     left = 0
     for s in todo:
-        if settled[s] or fails[s]:
+        if proved[s] or fails[s]:
             continue
         first, last = counted_rows(s, rows, every, choice)
         sure, ranked = STRICT, STRICT
@@ -251,7 +251,7 @@ def settle(
                     j = successor[t]
                     leaves = leaves or base[j] != asked.top or offset[j] != 0.0
                     even = base[j] == base[s] and offset[j] == offset[s] and not (pays and paid[t] != 0.0)
-                    if settled[j] and j != s and even:
+                    if proved[j] and j != s and even:
                         on = True
                         surely = surely or one or kind != FREE or lower[t] > 0.0
                     elif even:
@@ -260,7 +260,7 @@ def settle(
             leads = surely or (on and others < -1e-9)
             ranked = min(ranked, STRICT if verdict[c] == TIES and leads else int(verdict[c]))
         found = sure if sure != FAILS else ranked
-        settled[s], fails[s] = found == STRICT, found == FAILS
+        proved[s], fails[s] = found == STRICT, found == FAILS
         left += found == TIES
     return left
 
@@ -270,10 +270,10 @@ def mark_states(
     rows: ModelRows,
     asked: JudgedQuestion,
     shown: Witness,
-    cuts: bool,
+    support_may_shrink: bool,
     worst: Pair,
     left: Pair,
-    settled: Array,
+    proved: Array,
     todo: Array,
 ) -> int:
     """Mark where vectors do not pass, but for the states whose bound rests on an order: these are listed; return how many.
@@ -289,9 +289,9 @@ def mark_states(
     all_plain = asked.all_below if from_above else asked.all_above
     all_known, nowhere = (
         asked.all_below and asked.all_above,
-        asked.total and cuts,
+        asked.total and support_may_shrink,
     )  # nothing bounds it from above, if it is cut
-    trapping, count = from_above or (cuts and not asked.nature_max and not reward), 0
+    trapping, count = from_above or (support_may_shrink and not asked.nature_max and not reward), 0
     for s in range(goal.size):
         open_below[s] = nowhere and not is_below(low_base[s], low_offset[s], bottom)
         open_above[s] = nowhere and not asked.nature_max
@@ -300,7 +300,7 @@ def mark_states(
             open_below[s] = not is_below(low_base[s], low_offset[s], level)
             open_above[s] = not is_above(high_base[s], high_offset[s], level)
             open_plain[s] = open_plain[s] or (trapping and goal[s] and trap[s] >= 0)
-            settled[s] = goal[s]
+            proved[s] = goal[s]
             continue
         inside = (
             low_base[s] > -np.inf and abs(low_offset[s]) < np.inf and abs(high_offset[s]) < np.inf
@@ -312,13 +312,13 @@ def mark_states(
             continue
         # The side that needs an order. Nothing is to be shown of a trivial bound; a play may end in a value of 0.
         if high_base[s] == np.inf if from_above else is_below(low_base[s], low_offset[s], bottom):
-            settled[s] = not from_above
+            proved[s] = not from_above
         elif from_above or low_base[s] < np.inf:
             if worst_ordered[s] == TIES or (not reward and low_base[s] == top):
                 todo[count] = s
                 count += 1
             else:
-                settled[s] = worst_ordered[s] == STRICT
+                proved[s] = worst_ordered[s] == STRICT
                 open_ordered[s] = open_ordered[s] or worst_ordered[s] == FAILS
         # The other side.
         if trapping and trap[s] >= 0:
@@ -357,22 +357,22 @@ def examine(
     shown, below = Witness(low, high, choice, trap), (np.empty(choices, np.int8), np.empty(states, np.int8))
     above = np.empty(choices, np.int8), np.empty(states, np.int8)
     judge_rows(rows, asked, shown, below, above, space_for(rows, (0, states)))
-    from_above, cuts = asked.reward and not asked.total, may_cut(rows)
+    from_above, support_may_shrink = asked.reward and not asked.total, may_cut(rows)
     verdict, ordered, every = (above[0], high, asked.all_above) if from_above else (below[0], low, asked.all_below)
     worst = (above[1], below[1]) if from_above else (below[1], above[1])
     left = (open_above, open_below) if from_above else (open_below, open_above)
-    settled, fails, todo = np.zeros(states, np.bool_), np.zeros(states, np.bool_), np.empty(states, np.int64)
-    count = mark_states(rows, asked, shown, cuts, worst, left, settled, todo)
+    proved, fails, todo = np.zeros(states, np.bool_), np.zeros(states, np.bool_), np.empty(states, np.int64)
+    count = mark_states(rows, asked, shown, support_may_shrink, worst, left, proved, todo)
     todo = todo[:count]
     for turn in range(ROUNDS):
         ways = todo[::-1] if turn % 2 == 0 else todo
-        remaining = settle(ways, rows, asked, ordered, choice, every, verdict, settled, fails)
+        remaining = settle(ways, rows, asked, ordered, choice, every, verdict, proved, fails)
         if remaining in (0, count):
             break
         count = remaining
     for s in todo:
-        left[0][s] = left[0][s] or not settled[s]
-    if cuts and not asked.nature_max and from_above:
+        left[0][s] = left[0][s] or not proved[s]
+    if support_may_shrink and not asked.nature_max and from_above:
         check_arrival(rows, asked, choice, high, open_above)
     if asked.total:
         check_riches(rows, asked, choice, low, trap, open_below)

@@ -116,7 +116,7 @@ def row_back(c: int, rows: StepRows, space: RowSpace, x: Array, nature_max: bool
     size, top = hi - lo, 0.0
     rest = slack[c] if size > 1 else 0.0
     value, whole = reward[c] if reward.size > 0 else 0.0, 0.0
-    blur, delicate = 0.0, False
+    perturbation, delicate = 0.0, False
     if rest <= 0.0 and paid.size == 0:
         for t in range(lo, hi):
             whole += x[successor[t]]
@@ -150,22 +150,22 @@ def row_back(c: int, rows: StepRows, space: RowSpace, x: Array, nature_max: bool
                     rest = 0.0
             value += share * key[k]
         if delicate:
-            blur = fill(lo, size, lower, upper, slack[c], order, probe)
+            perturbation = fill(lo, size, lower, upper, slack[c], order, probe)
             value = reward[c] if reward.size > 0 else 0.0
             for i in range(size):
                 value += probe[i] * key[i]
-    positive = value > 0.0 or (blur > 0.0 and whole > 0.0)
+    positive = value > 0.0 or (perturbation > 0.0 and whole > 0.0)
     if not positive and whole > 0.0:  # all products may have underflowed
         if slack[c] > 0.0 and size > 1:
-            blur = fill(lo, size, lower, upper, slack[c], order, probe)
-            positive = blur > 0.0
+            perturbation = fill(lo, size, lower, upper, slack[c], order, probe)
+            positive = perturbation > 0.0
         for i in range(size):
             share = probe[i] if slack[c] > 0.0 and size > 1 else lower[lo + i]
             worth = x[successor[lo + i]] + (paid[lo + i] if paid.size > 0 else 0.0)
             positive = positive or (share > 0.0 and worth > 0.0)
     if not positive:
         return value, 0.0, top
-    return max(value, LEAST), blur * whole + underflow(size) * (1.0 + whole), top
+    return max(value, LEAST), perturbation * whole + underflow(size) * (1.0 + whole), top
 
 
 @kernel(allocates=False)
@@ -179,7 +179,7 @@ def step_back(
     """
     state_ptr, frozen, weight, tie = rows.state_ptr, options.frozen, options.weight, options.tie
     agent_max, nature_max = options.players.agent_max, options.players.nature_max
-    top, off = 0.0, 0.0
+    top, absolute_error = 0.0, 0.0
     for s in range(state_ptr.size - 1):
         if frozen[s]:
             out[s] = x[s]
@@ -190,7 +190,7 @@ def step_back(
             if weight.size > 0 and weight[c] == 0.0:
                 continue
             value, lost, largest = row_back(c, rows, space, x, nature_max)
-            top, off = max(top, largest), max(off, lost)
+            top, absolute_error = max(top, largest), max(absolute_error, lost)
             if weight.size > 0:
                 mixed += weight[c] * value
                 if value > 0.0:
@@ -201,7 +201,7 @@ def step_back(
         found = mixed if weight.size > 0 else best
         top = max(top, found)
         out[s] = min(found, MOST)
-    return top, off
+    return top, absolute_error
 
 
 @kernel(allocates=False)
@@ -221,16 +221,16 @@ def steps_back(
     The values are in `out` after an odd number of steps, else in `x`, and in the other those before the last step. `kept`
     (count, S) receives the choices, those of the last step first, unless it is empty.
     """
-    top, off, done = 0.0, 0.0, 0
+    top, absolute_error, done = 0.0, 0.0, 0
     while done < count and not is_up(watch):
         one, other = (x, out) if done % 2 == 0 else (out, x)
         most, lost = step_back(rows, space, options, one, other, choice)
-        top, off = max(top, most), 1.0000001 * (off + lost)
+        top, absolute_error = max(top, most), 1.0000001 * (absolute_error + lost)
         done += 1
         if kept.shape[0] > 0:
             for s in range(choice.size):
                 kept[count - done, s] = choice[s]
-    return done, top, off
+    return done, top, absolute_error
 
 
 @kernel
@@ -272,7 +272,7 @@ def row_gain(
             key[i] += paid[lo + i]
             bulk += abs(paid[lo + i])
         largest = max(largest, bulk)
-    blur = hand_out(lo, size, rows.lower, rows.upper, slack[c], rows.order, space, options.players.nature_max)
+    perturbation = hand_out(lo, size, rows.lower, rows.upper, slack[c], rows.order, space, options.players.nature_max)
     value = reward[c] - rest if reward.size > 0 else -rest
     total = 0.0
     for i in range(size):
@@ -282,12 +282,12 @@ def row_gain(
             bulk += abs(paid[lo + i])
         spread += probe[i] * bulk
     scale = abs(rest) + spread + (options.size[c] if reward.size > 0 else 0.0)
-    off = row_error(size) * scale + size * blur * largest
+    absolute_error = row_error(size) * scale + size * perturbation * largest
     if paid.size > 0:
-        off += 8.0 * EPS * slack[c] * largest
+        absolute_error += 8.0 * EPS * slack[c] * largest
     if scale > 0.0 or largest > 0.0:
-        off += underflow(size) * (1.0 + largest)
-    return value + total, off
+        absolute_error += underflow(size) * (1.0 + largest)
+    return value + total, absolute_error
 
 
 @kernel(allocates=False)
@@ -309,19 +309,19 @@ def difference(rows: StepRows, options: DifferenceOptions, space: RowSpace, x: A
         for c in range(state_ptr[s], state_ptr[s + 1]):
             if not usable[c] or (weight.size > 0 and weight[c] == 0.0):
                 continue
-            value, off = row_gain(c, x[s], rows, options, space, x)
-            worst, lo = max(worst, off), choice_ptr[c]
+            value, absolute_error = row_gain(c, x[s], rows, options, space, x)
+            worst, lo = max(worst, absolute_error), choice_ptr[c]
             if weight.size > 0:
                 mixed += weight[c] * value
-                mixed_size += weight[c] * (abs(value) + off)
+                mixed_size += weight[c] * (abs(value) + absolute_error)
                 whole += weight[c]
             else:
                 # The best choice may be another one than it seems, but not better than this.
-                limit = max(limit, value + off) if agent_max else min(limit, value - off)
+                limit = max(limit, value + absolute_error) if agent_max else min(limit, value - absolute_error)
                 better = taken < 0 or ((value > best) if agent_max else (value < best))
                 if not (better or (value == best and c == choice[s])):
                     continue
-                best, taken, own_off = value, c, off
+                best, taken, own_off = value, c, absolute_error
             for i in range(choice_ptr[c + 1] - lo):
                 prob[lo + i] = probe[i]
         if weight.size > 0:

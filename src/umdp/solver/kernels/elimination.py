@@ -229,10 +229,10 @@ def best_response(row: int, rows: SystemRows, space: RowSpace, nature_max: bool)
     key, size_of, probe, lo = space.key, space.size, space.share, rows.entry_ptr[row]
     size = rows.entry_ptr[row + 1] - lo
     total, scale = rows.reward[row], abs(rows.reward[row])
-    blur = hand_out(lo, size, rows.lower, rows.upper, rows.slack[row], rows.order, space, nature_max)
-    if blur > 0.0:
+    perturbation = hand_out(lo, size, rows.lower, rows.upper, rows.slack[row], rows.order, space, nature_max)
+    if perturbation > 0.0:
         for i in range(size):
-            scale += blur * size_of[i] / row_error(size)
+            scale += perturbation * size_of[i] / row_error(size)
     for i in range(size):
         total += probe[i] * key[i]
         scale += probe[i] * size_of[i]

@@ -303,7 +303,14 @@ def find_rows(row_ptr: Array, origin: Array, choice_state: Array, choice: Array,
 
 @kernel(allocates=False)
 def next_stale(
-    first: int, rows: SystemRows, origin: Array, changed: Array, x: Array, rel: Array, old_x: Array, old_rel: Array
+    first: int,
+    rows: SystemRows,
+    origin: Array,
+    changed: Array,
+    x: Array,
+    relative_error: Array,
+    old_x: Array,
+    old_rel: Array,
 ) -> int:
     """Return the first component from `first` on with a changed row, or an exit whose value or error is not what it was."""
     comp_ptr, row_ptr, entry_ptr, target = rows.comp_ptr, rows.row_ptr, rows.entry_ptr, rows.target
@@ -314,6 +321,6 @@ def next_stale(
                 return k
         for t in range(entry_ptr[row_ptr[begin]], entry_ptr[row_ptr[end]]):
             j = target[t]
-            if (x[j] != old_x[j] or rel[j] != old_rel[j]) and not begin <= j < end:
+            if (x[j] != old_x[j] or relative_error[j] != old_rel[j]) and not begin <= j < end:
                 return k
     return comp_ptr.size - 1

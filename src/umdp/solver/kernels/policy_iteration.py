@@ -49,7 +49,14 @@ def solve_small(first: int, stop: int, limit: int, work: EliminationTask) -> int
     Neither a policy to start from nor values that are known change the answer, but for the last digits.
     """
     rows, found, space, counts, wanted = work.rows, work.found, work.space, work.counts, work.options.wanted
-    comp_ptr, x, rel, low, high, made = rows.comp_ptr, found.x, found.rel, space.low, space.high, space.made
+    comp_ptr, x, relative_error, low, high, made = (
+        rows.comp_ptr,
+        found.x,
+        found.relative_error,
+        space.low,
+        space.high,
+        space.made,
+    )
     tie = TIE if wanted == np.inf else min(TIE, 4e-6 * wanted)  # what is taken must still prove the bounds
     single = SingleOptions(wanted, tie, np.inf, work.options.subnormal)
     k = first - 1
@@ -67,12 +74,12 @@ def solve_small(first: int, stop: int, limit: int, work: EliminationTask) -> int
                     low[1, s] = high[1, s] = np.nan
                 k = solved - 1
                 continue
-        error, _ = inherit(begin, begin + n, rows, rel)
+        error, _ = inherit(begin, begin + n, rows, relative_error)
         ref = _start(begin, n, work)
         if ref < 0:
             counts[1] += 1
             for s in range(begin, begin + n):
-                x[s], rel[s] = 1.0, np.inf
+                x[s], relative_error[s] = 1.0, np.inf
             return k
         block = Block(begin, n, ref)
         known, ref, factored, looked = _settle(block, work, tie)
@@ -80,7 +87,7 @@ def solve_small(first: int, stop: int, limit: int, work: EliminationTask) -> int
         known = known and made.value[0] < np.inf
         if wanted == np.inf and known:  # no proof is asked for
             for i in range(n):
-                x[begin + i], rel[begin + i] = made.value[position(i, ref)], 0.0
+                x[begin + i], relative_error[begin + i] = made.value[position(i, ref)], 0.0
             continue
         proved = n < 0
         if known:
@@ -284,18 +291,18 @@ def _prove(block: Block, work: EliminationTask, most: float, factored: bool, loo
 @kernel(allocates=False)
 def _write(block: Block, work: EliminationTask, known: bool, proved: bool, error: float) -> float:
     """Write the middle of proved bounds and its relative error, that of the exits included; return the largest, exits aside."""
-    x, rel, low, high, widest = work.found.x, work.found.rel, work.space.low, work.space.high, 0.0
+    x, relative_error, low, high, widest = work.found.x, work.found.relative_error, work.space.low, work.space.high, 0.0
     more = error + 16.0 * EPS if error > 0.0 else 0.0
     for i in range(block.n):
         s = block.begin + i
         if proved:
             x[s], own = around(low[0, s], high[0, s])
-            rel[s] = compose(error, own)
+            relative_error[s] = compose(error, own)
             for part in range(1, 3):  # as what they rest on may be off by
                 low[part, s] *= 1.0 - more
                 high[part, s] *= 1.0 + more
             widest = max(widest, own)
         else:  # not proved, but a place to start from for others
             value = work.space.made.value[position(i, block.ref)]
-            x[s], rel[s] = (value if known and value < np.inf else 1.0), np.inf
+            x[s], relative_error[s] = (value if known and value < np.inf else 1.0), np.inf
     return widest

@@ -57,7 +57,7 @@ Eliminated rows
     gets ``a_ik fl(a_kj / fl(sum))`` added to its numbers, m roundings in the sum, and one each in the quotient, the product and
     the addition, of numbers that are at least 0. That changes each such row by m + 3 eps at most (`sparse_elimination` counts
     m + 4), after which the reduced chain goes on as if it had been given. The rows given are off as above (64 eps are more than
-    enough, and `Task.blur`), what they collect by one rounding an entry.
+    enough, and `Task.perturbation`), what they collect by one rounding an entry.
 
     Finding the values then takes ``v_k = b_k + sum_j (a_kj / sum) v_j``, in which errors are averaged and 2 m + 4 eps added: a
     number of roundings for each state on the longest way through the order. No step subtracts, so nothing of that depends on
@@ -163,20 +163,22 @@ def repeated(error: float, times: int) -> float:
 
 
 @kernel(allocates=False)
-def ends(x: float, rel: float) -> tuple[float, float]:
-    """Return bounds of a value in ``x [1 - rel, 1 + rel]``, widened by `TINY`: 0 and infinity where nothing is known.
+def ends(x: float, relative_error: float) -> tuple[float, float]:
+    """Return bounds of a value in ``x [1 - relative_error, 1 + relative_error]``, widened by `TINY`.
 
-    ``1 - rel`` and the product lose eps each, which eight more make good; without an error, the value is exact.
+    They are 0 and infinity where nothing is known.
+
+    ``1 - relative_error`` and the product lose eps each, which eight more make good; without an error, the value is exact.
     """
-    if rel == 0.0:
+    if relative_error == 0.0:
         return x, x
-    low, high = x * (1.0 - rel), x * (1.0 + rel)
+    low, high = x * (1.0 - relative_error), x * (1.0 + relative_error)
     low, high = low - 8.0 * EPS * low - TINY, high + 8.0 * EPS * high + TINY
-    if not (x > 0.0 and rel < 1.0 and low > 0.0):
+    if not (x > 0.0 and relative_error < 1.0 and low > 0.0):
         low = 0.0
     if not (x >= 0.0 and high >= 0.0):
         high = np.inf
-    elif x == 0.0 and rel < np.inf:
+    elif x == 0.0 and relative_error < np.inf:
         high = 0.0
     return low, high
 
@@ -199,14 +201,14 @@ def spread_ends(
     """
     faint = False
     for s in range(index.size):
-        x, rel = found[index[s]], error[index[s]]
+        x, relative_error = found[index[s]], error[index[s]]
         if infinite[s]:
             x = np.inf
         low[s] = high[s] = x
         if maybe[s]:
             if more > 0.0:
-                rel = (rel + more + rel * more) * (1.0 + 8.0 * EPS)
-            below, above = ends(x, rel)
+                relative_error = (relative_error + more + relative_error * more) * (1.0 + 8.0 * EPS)
+            below, above = ends(x, relative_error)
             low[s], high[s] = below, min(above, most)
             faint = faint or 0.0 < above < 1e-300
     return faint
@@ -221,11 +223,11 @@ def spread_parts(index: Array, maybe: Array, parts: Array, scale: float, base: A
 
 
 @kernel
-def all_ends(x: Array, rel: Array) -> tuple[Array, Array]:
+def all_ends(x: Array, relative_error: Array) -> tuple[Array, Array]:
     """Return the bounds of some values; see `ends`."""
     low, high = np.empty(x.size), np.empty(x.size)
     for i in range(x.size):
-        low[i], high[i] = ends(x[i], rel[i])
+        low[i], high[i] = ends(x[i], relative_error[i])
     return low, high
 
 

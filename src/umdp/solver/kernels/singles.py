@@ -60,7 +60,7 @@ def solve_singles(
     """
     comp_ptr, row_ptr, entry_ptr, target, lower = rows.comp_ptr, rows.row_ptr, rows.entry_ptr, rows.target, rows.lower
     upper, slack, reward, order = rows.upper, rows.slack, rows.reward, rows.order
-    key, size_of, x, rel, choice = space.key, space.size, found.x, found.rel, found.row
+    key, size_of, x, relative_error, choice = space.key, space.size, found.x, found.relative_error, found.row
     agent_max, nature_max = players.agent_max, players.nature_max
     wanted, tie, ceiling, subnormal = options.wanted, options.tie, options.ceiling, options.subnormal
     k = first
@@ -81,7 +81,7 @@ def solve_singles(
                 for t in range(lo, hi):
                     j = target[t]
                     value += lower[t] * x[j]
-                    inherited, loops = max(inherited, rel[j]), loops or j == s
+                    inherited, loops = max(inherited, relative_error[j]), loops or j == s
                 if value < FAINT:
                     value = faint(row, rows, x, value, UP)
                 if subnormal and value > 0.0:
@@ -96,12 +96,12 @@ def solve_singles(
             own = row_error(lo - entry_ptr[taken]) + same + lost
             i = first_best(worth, row_ptr[s + 1] - taken, best, same, agent_max)
             best, taken = worth[i], taken + i
-            x[s], rel[s] = (best, compose(inherited, own)) if best <= MOST else (MOST, np.inf)
+            x[s], relative_error[s] = (best, compose(inherited, own)) if best <= MOST else (MOST, np.inf)
             choice[s] = taken
             k += 1
             continue
         for t in range(lo, entry_ptr[row_ptr[s + 1]]):
-            inherited, loops = max(inherited, rel[target[t]]), loops or target[t] == s
+            inherited, loops = max(inherited, relative_error[target[t]]), loops or target[t] == s
         if loops:
             break
         low = -np.inf if agent_max else np.inf
@@ -151,8 +151,8 @@ def solve_singles(
                         size_of[i] = key[i]
                     value, unsure = best_response_apart(row, rows, space, nature_max)
                     unsure = max(unsure - value, 0.0)
-            off = row_error(hi - lo) * (value + unsure)
-            under, over = value - off, value + off
+            absolute_error = row_error(hi - lo) * (value + unsure)
+            under, over = value - absolute_error, value + absolute_error
             if value < FAINT:
                 under = faint(row, rows, x, under, DOWN)
                 over = faint(row, rows, x, over, UP)
@@ -175,7 +175,7 @@ def solve_singles(
             break
         top = min(high, ceiling)
         x[s], own = around(min(max(low, 0.0), top), top)
-        rel[s] = compose(inherited, own)
+        relative_error[s] = compose(inherited, own)
         choice[s] = taken
         k += 1
     return k

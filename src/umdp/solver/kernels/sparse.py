@@ -152,15 +152,15 @@ def substitute(pattern: Pattern, factors: Factors, load: Array, error: Array) ->
                     safe = False
     v = np.empty(n)
     for i in range(n - 1, -1, -1):
-        total, off, positive = b[i], 0.0, b[i] > 0.0
+        total, roundings, positive = b[i], 0.0, b[i] > 0.0
         for c in range(col_ptr[i], col_ptr[i + 1]):
             if onwards[c] > 0.0:
                 j = order[col[c]]
                 total += onwards[c] * v[j]
-                off = max(off, error[j])
+                roundings = max(roundings, error[j])
                 positive = positive or v[j] > 0.0
         v[order[i]] = max(total, LEAST) if positive else 0.0
-        error[order[i]] = off + 2.0 * (col_ptr[i + 1] - col_ptr[i]) + 4.0
+        error[order[i]] = roundings + 2.0 * (col_ptr[i + 1] - col_ptr[i]) + 4.0
     return v, safe
 
 

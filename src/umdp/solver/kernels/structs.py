@@ -128,13 +128,13 @@ class Unknowns(NamedTuple):
 
     Attributes
     ----------
-    x, rel : (n+2,) values and their relative errors, those of the exits included
+    x, relative_error : (n+2,) values and their relative errors, those of the exits included
     row : (n,) the row every unknown takes
     prob : (entries,) nature's distribution on the rows taken
     """
 
     x: Array
-    rel: Array
+    relative_error: Array
     row: Array
     prob: Array
 
@@ -354,7 +354,7 @@ def chain_of(rows: SystemRows, row: Array, prob: Array) -> ChainRows:
 
 
 @kernel(forceinline=True, allocates=False)
-def inherit(begin: int, end: int, rows: SystemRows, rel: Array) -> tuple[float, bool]:
+def inherit(begin: int, end: int, rows: SystemRows, relative_error: Array) -> tuple[float, bool]:
     """Return the largest error of the values a component reads, and whether it has edges within."""
     target, inherited, loops = rows.target, 0.0, False
     for t in range(rows.entry_ptr[rows.row_ptr[begin]], rows.entry_ptr[rows.row_ptr[end]]):
@@ -362,7 +362,7 @@ def inherit(begin: int, end: int, rows: SystemRows, rel: Array) -> tuple[float, 
         if begin <= j < end:
             loops = True
         else:
-            inherited = max(inherited, rel[j])
+            inherited = max(inherited, relative_error[j])
     return inherited, loops
 
 

@@ -48,14 +48,16 @@ def gain(s: int, row: int, part: Section, x: Array, tail: Array, sign: float) ->
         j = target[lo + i]
         lag = tail[j] - rest
         step = (x[j] - here) + lag
-        off = 4.0 * EPS * (abs(step) + abs(lag))
-        key[i] = step + sign * off if j != s else 0.0
+        absolute_error = 4.0 * EPS * (abs(step) + abs(lag))
+        key[i] = step + sign * absolute_error if j != s else 0.0
         whole += abs(key[i])
-    blur = hand_out(lo, size, rows.lower, rows.upper, rows.slack[row], rows.order, space, part.players.nature_max)
+    perturbation = hand_out(
+        lo, size, rows.lower, rows.upper, rows.slack[row], rows.order, space, part.players.nature_max
+    )
     for i in range(size):
         total += probe[i] * key[i]
         scale += probe[i] * abs(key[i])
-    error = row_error(size) * scale + blur * whole
+    error = row_error(size) * scale + perturbation * whole
     if whole > 0.0 or scale > 0.0:
         error += underflow(size) * (1.0 + whole)
     return total, error

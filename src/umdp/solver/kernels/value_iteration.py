@@ -74,7 +74,7 @@ def iterate_values(first: int, stop: int, most: int, work: Sweeping) -> int:
             if solved > k:
                 k = solved
                 continue
-        inherited, loops = inherit(begin, end, rows, found.rel)
+        inherited, loops = inherit(begin, end, rows, found.relative_error)
         free = False
         if rows.order.size > 0:
             for row in range(row_ptr[begin], row_ptr[end]):
@@ -82,7 +82,7 @@ def iterate_values(first: int, stop: int, most: int, work: Sweeping) -> int:
         set_out(begin, end, work, free)
         if not _settle(begin, end, work, free, loops):
             return k
-        keep(begin, end, below[begin:end], above[begin:end], ceiling, inherited, found.x, found.rel)
+        keep(begin, end, below[begin:end], above[begin:end], ceiling, inherited, found.x, found.relative_error)
         _answer(Section(begin, end, rows, space.row, work.players), work, free)
         k += 1
     return stop
@@ -189,9 +189,11 @@ def _surround(begin: int, end: int, work: Sweeping, pace: Array) -> bool:
 
 
 @kernel(allocates=False)
-def keep(begin: int, end: int, low: Array, high: Array, ceiling: float, inherited: float, x: Array, rel: Array) -> None:
+def keep(
+    begin: int, end: int, low: Array, high: Array, ceiling: float, inherited: float, x: Array, relative_error: Array
+) -> None:
     """Write the middle of two bounds and its relative error, that of the exits included."""
     for s in range(begin, end):
         top = min(high[s - begin], ceiling)
         x[s], own = around(min(max(low[s - begin], 0.0), top), top)
-        rel[s] = compose(inherited, own)
+        relative_error[s] = compose(inherited, own)

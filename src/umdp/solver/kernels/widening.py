@@ -122,8 +122,8 @@ def _check(
         worst = -np.inf
         for row in range(first, last):
             lo, size = entry_ptr[row], entry_ptr[row + 1] - entry_ptr[row]
-            blur = 8.0 * row_error(size) * (bulk + abs(reward[row])) + 1e-290
-            if sign * gains[row] + margin + blur < 0.0:
+            perturbation = 8.0 * row_error(size) * (bulk + abs(reward[row])) + 1e-290
+            if sign * gains[row] + margin + perturbation < 0.0:
                 continue
             terms(block, s, row, work, shifted, top)
             whole = 0.0
@@ -164,10 +164,10 @@ def _write(block: Block, made: Eliminated, top: float, sign: float, bound: Array
         s, at = position(i, block.ref), block.begin + i
         other = top - e[s] * top if e[s] < 0.5 else h[s] * top
         # What was checked is that number; what is stored is on its far side.
-        off = 8.0 * EPS * (abs(shifted[s]) + other)
+        absolute_error = 8.0 * EPS * (abs(shifted[s]) + other)
         if shifted[s] != 0.0 or (top > 0.0 and h[s] > 0.0):
-            off += 8.0 * LEAST
-        bound[0, at] = max(shifted[s] + other + sign * off, 0.0)
+            absolute_error += 8.0 * LEAST
+        bound[0, at] = max(shifted[s] + other + sign * absolute_error, 0.0)
         if e[s] < 0.5:
             bound[1, at], bound[2, at] = top, shifted[s] - e[s] * top
         else:  # so far from the reference state that the difference to it has no digits to spare

@@ -28,7 +28,7 @@ class Horizon:
     Attributes
     ----------
     x : (S,) values with all steps to go
-    rel, off : relative and absolute error bounds
+    relative_error, absolute_error : relative and absolute error bounds
     choice : (K, S) the choice at every step, or (0, S) where none was asked for
     trace : (S,) the values with one step less to go (what nature answered at the first step)
     capped : whether some value exceeded the largest number there is, and was replaced by that
@@ -36,8 +36,8 @@ class Horizon:
     """
 
     x: Array
-    rel: float
-    off: float
+    relative_error: float
+    absolute_error: float
     choice: Array
     trace: Array
     capped: bool
@@ -81,7 +81,7 @@ def induct(
     current, other = x.copy(), x.copy()
     choices = np.empty((steps if keep else 0, shape.states), dtype=np.int32)
     choice = np.array(shape.state_ptr[:-1])
-    nothing, off, capped, before = np.empty(0), 0.0, False, None
+    nothing, absolute_error, capped, before = np.empty(0), 0.0, False, None
     tie = float(row_error(widest))
     block = int(min(max(BLOCK // max(shape.transitions, 1), 1), 4096))
     left, fixed = steps, weights is None or weights.ndim == 1
@@ -95,7 +95,7 @@ def induct(
             count, rows, space, StepOptions(frozen, weight, players, tie), current, other, choice,
             choices[left - count : left] if keep else choices, watch,
         )  # fmt: skip
-        off, capped = 1.0000001 ** (made + 1) * off + lost, capped or top > MOST
+        absolute_error, capped = 1.0000001 ** (made + 1) * absolute_error + lost, capped or top > MOST
         if made % 2:
             current, other = other, current
         left -= made
@@ -106,5 +106,5 @@ def induct(
             break
     # One rounding error for the row, one for the choice: between equals, or of weights that are summed and have a sum near 1.
     chosen = tie if weights is None else float(row_error(int(np.diff(shape.state_ptr).max())))
-    rel = repeated(float(row_error(widest)) + 2.0 * chosen, steps - left)
-    return Horizon(current, rel, off, choices, other, capped, steps - left)
+    relative_error = repeated(float(row_error(widest)) + 2.0 * chosen, steps - left)
+    return Horizon(current, relative_error, absolute_error, choices, other, capped, steps - left)

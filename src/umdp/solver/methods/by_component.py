@@ -15,7 +15,7 @@ from umdp.solver.methods.method import EXACT, METHODS, TINY
 from umdp.solver.methods.resumption import Past, renewed
 from umdp.solver.methods.workspace import Workspace
 from umdp.solver.objective import SolveOptions
-from umdp.solver.reduction.layout import choices_of_rows, lay_out, plan_of, rows_of_choices
+from umdp.solver.reduction.layout import build_problem, choices_of_rows, rows_of_choices, state_quotient_of
 from umdp.solver.task import Analysis, Task, Values, has_free_zero
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def solve_task(task: Task, options: SolveOptions, start: Array | None = None, pa
 
     if not maybe.any():
         return Values(task, np.array(task.exits), np.zeros(2), np.where(decided.one, 0, 1), by_graph)
-    plan = plan_of(task)
-    problem = lay_out(task, plan, options.threads) if past is None else past.problem
+    plan = state_quotient_of(task)
+    problem = build_problem(task, plan, options.threads) if past is None else past.problem
     # For a minimal reward, policies that never arrive look cheap at first; one that arrives is known already.
     careful = start is not None or (task.kind == "R" and not task.agent_max)
     first = rows_of_choices(task, problem, by_graph() if start is None else start) if careful else None
@@ -56,7 +56,7 @@ def solve_task(task: Task, options: SolveOptions, start: Array | None = None, pa
         return choices_of_rows(task, plan, problem, row)
 
     return Values(
-        task, workspace.x, workspace.rel, problem.index, take, problem, row, workspace.prob,
+        task, workspace.x, workspace.relative_error, problem.index, take, problem, row, workspace.prob,
         workspace.exact, workspace.least, workspace.slow, workspace.known_parts,
     )  # fmt: skip
 
@@ -80,7 +80,7 @@ def solve_problem(
             workspace.leave(first)
             break
         if past is not None and first >= last:
-            (first, last), tried = past.stale(first, workspace.x, workspace.rel), -1
+            (first, last), tried = past.stale(first, workspace.x, workspace.relative_error), -1
             workspace.forget_parts(first, last)
             continue
         if own is not None and first != tried and own(workspace, first):
@@ -114,7 +114,7 @@ def solve_problem(
         if loose and sizes[first] <= EXACT:
             _solve_exactly(workspace, first)
         first += 1
-    loose = not bool((workspace.rel[: problem.n] <= options.precision / 2).all())
+    loose = not bool((workspace.relative_error[: problem.n] <= options.precision / 2).all())
     if loose and options.prove and not options.statistics.stopped and problem.n <= EXACT:
         # Components are tight given their exits, but errors have added up on the way: leave no error to inherit.
         for component in range(sizes.size):
@@ -145,14 +145,14 @@ def _prove_large(workspace: Workspace, component: int, *, swept: bool, known: bo
     workspace.slow[component] = not solve_large(workspace, component, swept=swept)
     if before is not None:
         workspace.back_to(before, component)
-    return not bool((workspace.rel[workspace.unknowns(component)] > workspace.options.precision / 2).any())
+    return not bool((workspace.relative_error[workspace.unknowns(component)] > workspace.options.precision / 2).any())
 
 
 def _solve_exactly(workspace: Workspace, component: int) -> None:
     """Solve a small component in rationals, where floating-point arithmetic left its bracket too wide.
 
     Where all exits are known exactly, so are the values. Otherwise the errors of the exits are inherited, that of bounds which
-    are rounded themselves (`Task.blur`) counts once a state and twice for the ratio (`rounding`: perturbed rows), and the
+    are rounded themselves (`Task.perturbation`) counts once a state and twice for the ratio (`rounding`: perturbed rows), and the
     nearest floating-point number is off by one rounding.
     """
     from umdp.solver.methods.exact import solve_exactly
@@ -161,7 +161,7 @@ def _solve_exactly(workspace: Workspace, component: int) -> None:
     exits = workspace.exits(component)
     for s in range(inner.start, inner.stop):
         workspace.exact.pop(s, None)
-    inherited = max((float(workspace.rel[t]) for t in exits if t not in workspace.exact), default=0.0)
+    inherited = max((float(workspace.relative_error[t]) for t in exits if t not in workspace.exact), default=0.0)
     rows, given = workspace.problem.rows, workspace.problem.given
     own_rows = slice(*rows.row_ptr[[inner.start, inner.stop]])
     rewards = np.concatenate(
@@ -176,12 +176,12 @@ def _solve_exactly(workspace: Workspace, component: int) -> None:
     )  # fmt: skip
     if values is None:
         return
-    exact = task.blur == 0.0 and all(t in workspace.exact or t >= n for t in exits)
-    own = compose(repeated(3.0 * task.blur, inner.stop - inner.start), 2.0 * EPS)
+    exact = task.perturbation == 0.0 and all(t in workspace.exact or t >= n for t in exits)
+    own = compose(repeated(3.0 * task.perturbation, inner.stop - inner.start), 2.0 * EPS)
     for s, value in zip(range(inner.start, inner.stop), values, strict=True):
         error = compose(inherited, own)
         workspace.x[s] = 0.0 if value == 0 else max(floor(value), LEAST)
-        workspace.rel[s] = 0.0 if value == 0 else error if value < Fraction(MOST) else np.inf
+        workspace.relative_error[s] = 0.0 if value == 0 else error if value < Fraction(MOST) else np.inf
         workspace.least[s] = ends(float(workspace.x[s]), error)[0]
         if exact:
             workspace.exact[s] = value
@@ -226,7 +226,7 @@ def resume(before: Values, about: Analysis, options: SolveOptions) -> Values | N
     if (
         fresh is None
     ):  # sums of bounds that are exact merge entries, others do not: rows may have become longer, or shorter
-        anew = lay_out(task, plan_of(task), options.threads)
+        anew = build_problem(task, state_quotient_of(task), options.threads)
         if np.array_equal(anew.rows.row_ptr, problem.rows.row_ptr) and np.array_equal(anew.origin, problem.origin):
             fresh = anew
     return None if fresh is None else solve_task(task, options, past=Past(before, fresh, changed))

@@ -107,7 +107,7 @@ class Component:
         low, high = bounds.low, bounds.high
         if bounds.low_rest is not None and bounds.high_rest is not None:
             low, high = workspace.show(self.number, bounds, inherited)
-        keep(self.begin, self.end, low, high, workspace.ceiling, inherited, workspace.x, workspace.rel)
+        keep(self.begin, self.end, low, high, workspace.ceiling, inherited, workspace.x, workspace.relative_error)
         self.answer(workspace.x, workspace.tail, workspace.row, workspace.prob)
         workspace.tail[inner] = 0.0
         workspace.rest[inner] = 0.0

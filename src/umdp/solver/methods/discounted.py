@@ -157,10 +157,12 @@ def _spread(signed: Signed, found: Discounting, options: SolveOptions, initial: 
     """Return bounds by the discounted sum of what a step from the values found changes, and may be off."""
     if unknown(found):
         return found
-    off = (np.abs(found.steps.change) + found.steps.error) * (1.0 + 4.0 * EPS)
-    if not float(off.max()) < float(signed.largest_reward) * 1e-6:  # nothing small to sum up, and no end of it
+    absolute_error = (np.abs(found.steps.change) + found.steps.error) * (1.0 + 4.0 * EPS)
+    if (
+        not float(absolute_error.max()) < float(signed.largest_reward) * 1e-6
+    ):  # nothing small to sum up, and no end of it
         return found
-    errors = signed.about(Rewards(state=off))
+    errors = signed.about(Rewards(state=absolute_error))
     own = replace(options, precision=0.01, progress=None, statistics=replace(options.statistics))
     summed = solve_discounted(errors, own, initial, fixed=True, spread=False)
     room = summed.upper * (1.0 + 4.0 * EPS)

@@ -61,14 +61,14 @@ def _eliminate(component: Component, wanted: float) -> Bounds | None:
         return None
     chain = Chain(chain_of(rows, rows.row_ptr, rows.lower), component.begin, component.end)
     eliminated = chain.eliminate()
-    found = None if eliminated is None else eliminated.values(workspace.x, workspace.task.blur)
+    found = None if eliminated is None else eliminated.values(workspace.x, workspace.task.perturbation)
     component.options.statistics.iterations += 1
     if found is None or not float(found[1].max()) <= wanted / 2:
         return None
-    x, rel = found
+    x, relative_error = found
     with np.errstate(over="ignore"):
-        low = np.where(x > 0.0, np.nextafter(x * (1.0 - rel), 0.0), 0.0)
-        high = np.where(x > 0.0, np.nextafter(x * (1.0 + rel), np.inf), 0.0)
+        low = np.where(x > 0.0, np.nextafter(x * (1.0 - relative_error), 0.0), 0.0)
+        high = np.where(x > 0.0, np.nextafter(x * (1.0 + relative_error), np.inf), 0.0)
     workspace.row[inner] = rows.row_ptr[component.begin : component.end]
     workspace.x[inner] = x
     component.read(workspace.above)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from umdp.model.structure import entries_of
 from umdp.solver.kernels.equations import next_stale
-from umdp.solver.reduction.layout import plan_of
+from umdp.solver.reduction.layout import state_quotient_of
 from umdp.solver.reduction.problem import build, quotient_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ __all__ = ["Past", "renewed"]
 
 def renewed(problem: Problem, task: Task, changed: Array) -> Problem | None:
     """Return a problem with the rows of changed choices (C,) written anew; None where that would change which there are."""
-    plan, graph, n = plan_of(task), task.graph, problem.n
+    plan, graph, n = state_quotient_of(task), task.graph, problem.n
     touched = np.zeros(n + 2, np.bool_)
     touched[plan.index[graph.choice_state[changed]]] = True
     unknowns = np.flatnonzero(touched[:n])
@@ -71,7 +71,7 @@ class Past:
     Attributes
     ----------
     problem : the rows of now
-    x, rel : the values and errors of before
+    x, relative_error : the values and errors of before
     row, prob : what was taken, and nature's answer to it
     slow : (components,) those that sweeps did not settle
     parts : bounds in two parts, where these were found
@@ -86,13 +86,13 @@ class Past:
             self.prob = np.array(problem.rows.lower)
             sizes, old = np.diff(problem.rows.entry_ptr), np.diff(before.problem.rows.entry_ptr)
             self.prob[np.repeat(sizes == old, sizes)] = before.prob[np.repeat(sizes == old, old)]
-        self.x, self.rel, self._changed = before.found, before.error, changed
+        self.x, self.relative_error, self._changed = before.found, before.error, changed
         self._batch, self._last = MORE, -1
 
-    def stale(self, first: int, x: Array, rel: Array) -> tuple[int, int]:
+    def stale(self, first: int, x: Array, relative_error: Array) -> tuple[int, int]:
         """Return a range of components to solve: it begins with the first from `first` on that is not as it was."""
         p = self.problem
-        begin = int(next_stale(first, p.rows, p.origin, self._changed, x, rel, self.x, self.rel))
+        begin = int(next_stale(first, p.rows, p.origin, self._changed, x, relative_error, self.x, self.relative_error))
         # Where one is followed by others that are not, it is cheaper to solve some for nothing than to ask for each.
         self._batch = 2 * self._batch if begin == self._last else MORE
         self._last = min(begin + self._batch, p.rows.comp_ptr.size - 1)

@@ -157,7 +157,7 @@ def backward(
     active = ~frozen
     into = signed.begin()
     choices = np.empty((steps if keep else 0, signed.shape.states), dtype=np.int32)
-    off, before, done = 0.0, x, 0
+    absolute_error, before, done = 0.0, x, 0
     for k in range(steps - 1, -1, -1):
         if late():
             break
@@ -167,10 +167,10 @@ def backward(
         x = np.where(active, x + into.change, x)
         # The sum is rounded once more.
         lost = float(np.where(active, into.error + 2.0 * EPS * np.abs(x), 0.0).max(initial=0.0))
-        off = (off + lost) * (1.0 + 4.0 * EPS)
+        absolute_error = (absolute_error + lost) * (1.0 + 4.0 * EPS)
         if keep:
             choices[k] = into.choice
         done += 1
         if k % 64 == 63 and tell(k):
             break
-    return x, off, choices, before, done
+    return x, absolute_error, choices, before, done

@@ -85,7 +85,7 @@ class SparseElimination:
             v -= self._substitute(np.maximum(-load, 0.0))[0]
         return v
 
-    def values(self, x: Array, blur: float) -> tuple[Array, Array] | None:
+    def values(self, x: Array, perturbation: float) -> tuple[Array, Array] | None:
         """Return the chain's values and bounds on their relative errors, given those of exits in `x`; None without proof.
 
         See `rounding`: eliminated rows.
@@ -96,5 +96,5 @@ class SparseElimination:
         v, safe, error = self._substitute(load)
         if not (safe and loaded) or not np.isfinite(v).all():
             return None
-        rows = 3.0 * (EPS * (self.changed + given) + blur * (self.end - self.begin))
+        rows = 3.0 * (EPS * (self.changed + given) + perturbation * (self.end - self.begin))
         return v, np.expm1((rows + 2.0 * EPS * error) * (1.0 + 1e-6))

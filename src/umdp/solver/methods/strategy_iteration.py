@@ -74,7 +74,7 @@ def against_policy(task: Task, choice: Array) -> Task:
 def _against_nature(task: Task, prob: Array) -> Task:
     """Return the agent's problem once nature is fixed; edges of probability 0 are gone.
 
-    Probabilities are rounded, which `rounding.row_error` has room for, and `Task.blur` tells where it counts.
+    Probabilities are rounded, which `rounding.row_error` has room for, and `Task.perturbation` tells where it counts.
     """
     graph = task.graph
     prob = feasible(task, prob)
@@ -94,7 +94,7 @@ def _against_nature(task: Task, prob: Array) -> Task:
         nature_max=task.agent_max,
         decided=decided,
         memo=None,
-        blur=BLUR,
+        perturbation=BLUR,
     )
 
 

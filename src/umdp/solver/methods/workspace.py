@@ -68,7 +68,7 @@ class Workspace:
 
     Attributes
     ----------
-    x, rel : (n+2,) values and their relative errors, exits included
+    x, relative_error : (n+2,) values and their relative errors, exits included
     row : (n,) the row every unknown takes
     prob : (entries,) nature's distribution on the rows taken
     safe : (n,) the rows of a policy that arrives, where one was given to start from
@@ -88,7 +88,7 @@ class Workspace:
         self, problem: Problem, task: Task, options: SolveOptions, start: Array | None, past: Past | None = None
     ) -> None:
         self.problem, self.task, self.options = problem, task, options
-        self.x, self.rel = np.zeros(problem.n + 2), np.zeros(problem.n + 2)
+        self.x, self.relative_error = np.zeros(problem.n + 2), np.zeros(problem.n + 2)
         self.x[problem.n :] = problem.exits
         self.safe = start
         self.row = np.array(problem.rows.row_ptr[:-1] if start is None else start)
@@ -96,7 +96,7 @@ class Workspace:
         self.prob = problem.rows.lower if problem.plain else np.array(problem.rows.lower)
         self.past = past
         if past is not None:
-            self.x[:], self.rel[:] = past.x, past.rel
+            self.x[:], self.relative_error[:] = past.x, past.relative_error
             self.row = np.array(past.row)
             if not problem.plain:
                 self.prob = np.array(past.prob)
@@ -105,7 +105,7 @@ class Workspace:
         self.least: dict[int, float] = {}
         self.sizes = np.diff(problem.rows.comp_ptr)
         self.slow = np.zeros(self.sizes.size, np.bool_) if past is None else np.array(past.slow)
-        self.found = Unknowns(self.x, self.rel, self.row, self.prob)
+        self.found = Unknowns(self.x, self.relative_error, self.row, self.prob)
         self.players = Players(task.agent_max, task.nature_max)
         self.ceiling = 1.0 if problem.exits != (0.0, 0.0) else np.inf
         self.heads_out = task.kind == "R" and not task.agent_max
@@ -172,19 +172,21 @@ class Workspace:
         """Leave the unknowns of a component, and of all after it, anywhere within what is possible: there is no time."""
         begin, end = self.unknowns(component).start, self.problem.n
         low, high = np.zeros(end - begin), np.full(end - begin, self.ceiling)
-        keep(begin, end, low, high, self.ceiling, 0.0, self.x, self.rel)
+        keep(begin, end, low, high, self.ceiling, 0.0, self.x, self.relative_error)
 
     def keep(self, component: int) -> tuple[Array, ...]:
         """Return what is known of a component: values, errors, rows taken and nature's answer, to go `back_to`."""
         inner, entries = self.unknowns(component), self._entries(component)
-        return tuple(np.array(part) for part in (self.x[inner], self.rel[inner], self.row[inner], self.prob[entries]))
+        return tuple(
+            np.array(part) for part in (self.x[inner], self.relative_error[inner], self.row[inner], self.prob[entries])
+        )
 
     def back_to(self, kept: tuple[Array, ...], component: int) -> None:
         """Take back what was kept of a component, if its bounds were narrower than those found since."""
         inner, entries = self.unknowns(component), self._entries(component)
-        if not float(kept[1].max()) < float(self.rel[inner].max()):
+        if not float(kept[1].max()) < float(self.relative_error[inner].max()):
             return
-        self.x[inner], self.rel[inner], self.row[inner] = kept[:3]
+        self.x[inner], self.relative_error[inner], self.row[inner] = kept[:3]
         if not self.problem.plain:
             self.prob[entries] = kept[3]
 
@@ -236,4 +238,4 @@ class Workspace:
     def inherited(self, component: int) -> float:
         """Return the largest relative error of the values a component reads."""
         inner = self.unknowns(component)
-        return float(inherit(inner.start, inner.stop, self.problem.rows, self.rel)[0])
+        return float(inherit(inner.start, inner.stop, self.problem.rows, self.relative_error)[0])

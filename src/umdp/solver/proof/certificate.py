@@ -76,7 +76,7 @@ class Ends:
     x : (S,) values in the components, from which a step shows their gains
     component : (S,) the number of each state's component, -1 outside
     stays : (C,) the choices that stay in their state's component
-    settled : (S,) the states of components in which the policy stays
+    staying : (S,) the states of components in which the policy stays
     stop : solves for the price (S,) of stopping, not a number where one cannot; returns the `Solution` and, of its choices, those
         of the model (-1 for stopping)
     """
@@ -84,7 +84,7 @@ class Ends:
     x: Array
     component: Array
     stays: Array
-    settled: Array
+    staying: Array
     stop: Callable[[Array], tuple[Any, Array]]
 
 

@@ -29,7 +29,7 @@ Array = NDArray[Any]
 def average_bound(step: OneStep, ends: Ends) -> Bound | None:
     """Return gains and values that prove a long-run average from one side; None where none are found."""
     model = step.model
-    inside = ends.settled if step.own else ends.component >= 0
+    inside = ends.staying if step.own else ends.component >= 0
     if not inside.any():
         return None
     x = vector(

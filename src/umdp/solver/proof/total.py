@@ -38,8 +38,8 @@ def total_bounds(solution: Solution, model: Model, asked: Question, content: dic
     """
     nothing, policy = (solution.upper == 0).tolist(), content.get("policy")
     if asked.agent_max:
-        endless = (solution.lower == math.inf).tolist()
-        decided = ByGraph(nothing, [False] * model.states, endless, [True] * model.choices)
+        infinite = (solution.lower == math.inf).tolist()
+        decided = ByGraph(nothing, [False] * model.states, infinite, [True] * model.choices)
         arena = Arena(model, asked, decided, policy)
         tried = {side: move_outward(arena, solution, lower=side == "lower") for side in ("lower", "upper")}
         sides = {side: bound for side, bound in tried.items() if bound is not None}

@@ -16,14 +16,14 @@ from umdp.solver.reduction.problem import Problem, build, quotient_of
 if TYPE_CHECKING:
     from umdp.solver.task import Task
 
-__all__ = ["Plan", "choices_of_rows", "lay_out", "plan_of", "rows_of_choices"]
+__all__ = ["StateQuotient", "build_problem", "choices_of_rows", "rows_of_choices", "state_quotient_of"]
 
 Array = NDArray[Any]
 FEW = 200  # states from which the order within a component matters
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class StateQuotient:
     """How the unknowns of a problem stand for states, which the graph alone decides unless nature may cut edges.
 
     Attributes
@@ -42,18 +42,18 @@ class Plan:
     comp_size: Array
 
 
-def plan_of(task: Task) -> Plan:
+def state_quotient_of(task: Task) -> StateQuotient:
     """Return how the unknowns of a task stand for states; worked out once a graph unless nature may cut edges."""
     if task.memo is None or task.support_may_shrink:
-        return _plan(task)
+        return _state_quotient(task)
     key = ("plan", task.kind, task.agent_max, task.reach_max)
     if key not in task.memo:
-        task.memo[key] = _plan(task)
-    plan: Plan = task.memo[key]
+        task.memo[key] = _state_quotient(task)
+    plan: StateQuotient = task.memo[key]
     return plan
 
 
-def lay_out(task: Task, plan: Plan, threads: int = 1) -> Problem:
+def build_problem(task: Task, plan: StateQuotient, threads: int = 1) -> Problem:
     """Return the problem over the undecided states of a task."""
     quotient = quotient_of(plan.index, plan.order, task.decided.usable, plan.stays)
     return build(task.rows, quotient, plan.comp_size, task.exits, threads)
@@ -66,7 +66,7 @@ def rows_of_choices(task: Task, problem: Problem, choice: Array) -> Array:
     return row
 
 
-def choices_of_rows(task: Task, plan: Plan, problem: Problem, row: Array) -> Array:
+def choices_of_rows(task: Task, plan: StateQuotient, problem: Problem, row: Array) -> Array:
     """Return the choice of every state: the unknown's row where it belongs, a way there within end components.
 
     What is decided goes where the graph says.
@@ -82,7 +82,7 @@ def choices_of_rows(task: Task, plan: Plan, problem: Problem, row: Array) -> Arr
     return choice
 
 
-def _plan(task: Task) -> Plan:
+def _state_quotient(task: Task) -> StateQuotient:
     """Put the undecided states in order.
 
     End components are collapsed where the reaching player could stay in one for ever: all of them for a
@@ -98,7 +98,7 @@ def _plan(task: Task) -> Plan:
     edges = (graph.state_ptr, graph.choice_ptr, graph.successor, maybe, decided.usable)
     if descends(*edges):
         n = listed.size
-        return Plan(block, stays, _index(decided.one, listed, np.arange(n)), listed, np.ones(n, np.int64))
+        return StateQuotient(block, stays, _index(decided.one, listed, np.arange(n)), listed, np.ones(n, np.int64))
     component, order, count, cyclic = components(*edges, listed)
     if cyclic.any():
         order = _in_order(task, component, order, cyclic)
@@ -125,7 +125,7 @@ def _plan(task: Task) -> Plan:
     if (block >= 0).any():
         return _merged(block, stays, component, order, decided.one, count)
     index = _index(decided.one, order, np.arange(order.size))
-    return Plan(block, stays, index, order, np.bincount(component[order], minlength=count))
+    return StateQuotient(block, stays, index, order, np.bincount(component[order], minlength=count))
 
 
 def _index(one: Array, order: Array, unknown: Array) -> Array:
@@ -136,7 +136,7 @@ def _index(one: Array, order: Array, unknown: Array) -> Array:
     return index
 
 
-def _merged(block: Array, stays: Array, component: Array, order: Array, one: Array, count: int) -> Plan:
+def _merged(block: Array, stays: Array, component: Array, order: Array, one: Array, count: int) -> StateQuotient:
     """Return the plan in which states of one end component become one unknown, at the place of the first of them."""
     place = np.full(block.size, -1, dtype=np.int64)
     place[order] = np.arange(order.size)
@@ -148,7 +148,9 @@ def _merged(block: Array, stays: Array, component: Array, order: Array, one: Arr
     rank = place[order]
     unknown = np.concatenate([[0], np.cumsum(rank[1:] != rank[:-1])])
     heads = np.concatenate([[True], unknown[1:] != unknown[:-1]])
-    return Plan(block, stays, _index(one, order, unknown), order, np.bincount(component[order][heads], minlength=count))
+    return StateQuotient(
+        block, stays, _index(one, order, unknown), order, np.bincount(component[order][heads], minlength=count)
+    )
 
 
 def _in_order(task: Task, component: Array, order: Array, cyclic: Array) -> Array:

@@ -77,7 +77,7 @@ class Environment(Source):
     """
 
     pace = 0.5
-    settled = stepwise = True
+    graph_known = stepwise = True
     _graph_from: Literal["given", "observed"] = "given"
 
     def __init__(
