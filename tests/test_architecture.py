@@ -12,8 +12,8 @@ from bench.way import way
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
 LINK = re.compile(r"\[`([\w.]+)`\]\(\.\./src/umdp/([\w/]+\.py)\)")
-WAYS = {
-    "The way of a trajectory": ("learn", "grid", "--trajectories", "20"),
+WAYS = {  # on a process that is quickly solved without compiling anything; the way is that of any other
+    "The way of a trajectory": ("learn", "aircraft", "--trajectories", "20"),
     "The way of a question": ("check", "examples/rover.tra", 'Pmaxmin=? [ !"crater" U "base" ]'),
 }
 

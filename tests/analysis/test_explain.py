@@ -100,9 +100,9 @@ BET = (BETTING.build(), BETTING.spec)
 @pytest.mark.parametrize(
     ("process", "learner", "first", "then"),
     [
-        ((COIN, Spec.parse(HEADS)), ConfidenceSequence(0.05), ">=0.4", ">=0.6"),
+        pytest.param((COIN, Spec.parse(HEADS)), ConfidenceSequence(0.05), ">=0.4", ">=0.6", marks=pytest.mark.slow),
         ((COIN, Spec.parse(HEADS)), ConfidenceSequence(0.05), ">=0.6", ">=0.65"),
-        (SMALL, ConfidenceSequence(0.05), "<=13", "<=11.5"),
+        pytest.param(SMALL, ConfidenceSequence(0.05), "<=13", "<=11.5", marks=pytest.mark.slow),
         (SMALL, LUI(), "<=13", "<=11"),
         pytest.param(BET, ConfidenceSequence(0.05), ">=20", ">=30", marks=pytest.mark.slow),
         pytest.param(BET, ConfidenceSequence(0.05), ">=30", ">=35", marks=pytest.mark.slow),
@@ -157,7 +157,7 @@ def test_models_and_runs_and_their_files(umdp: Cli) -> None:  # noqa: F811
     assert shown["promise"] == pytest.approx(0.2)
     assert "worst case" in umdp("explain", "coin.drn", 'Pmaxmin=? [ F "goal" ]').out
 
-    learn = ("learn", "betting-favourable", "--confidence", "0.95", "--trajectories", "500", "--out", "a.run", "-q")
+    learn = ("learn", "betting-favourable", "--confidence", "0.95", "--trajectories", "200", "--out", "a.run", "-q")
     assert umdp(*learn).code == 0
     done = umdp("explain", "a.run", "--target", ">=30", "--top", "2", "--json")
     shown = json.loads(done.out)

@@ -73,7 +73,7 @@ def test_optimism_finds_an_optimal_policy(name: str, learner: umdp.Learner) -> N
             learner,
             name,
             marks=[pytest.mark.slow]
-            if "betting" in name and learner in ("confidence-sequence", "clopper-pearson")
+            if "betting" in name and learner in ("confidence-sequence", "clopper-pearson", "restarting-sequence")
             else [],
         )
         for learner in LEARNERS

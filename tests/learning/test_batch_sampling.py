@@ -34,7 +34,7 @@ def every(number: int) -> Callable[[], bool]:
         pytest.param("grid", "auto", 60_000, marks=pytest.mark.slow),
         ("grid", "counts", 200),
         ("chain", "auto", 100_000),
-        ("betting-favourable", "counts", 1000),
+        pytest.param("betting-favourable", "counts", 1000, marks=pytest.mark.slow),
     ],
 )
 def test_a_run_that_is_interrupted_all_the_time_is_the_run_that_was_not(
@@ -92,7 +92,7 @@ def test_fewest_trajectories_and_budgets_of_steps_are_kept() -> None:
     assert 100_000 <= last < 100_000 + 200
 
 
-@pytest.mark.parametrize("sampling", ["counts", "auto"])
+@pytest.mark.parametrize("sampling", ["counts", pytest.param("auto", marks=pytest.mark.slow)])
 def test_what_is_promised_is_kept(sampling: str) -> None:
     """The bounds of a confidence sequence contain the truth, and are those of as much data."""
     for name in ("chain", "bandit"):

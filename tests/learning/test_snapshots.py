@@ -46,9 +46,9 @@ def test_what_is_worked_out_later_is_that_of_the_iteration() -> None:
 
 def test_a_guarantee_is_that_of_the_iteration_whenever_it_is_asked_for() -> None:
     bench = BENCHMARKS["bandit"]
-    run = anytime(bench.build(), bench.spec, ConfidenceSequence(0.05), horizon=bench.horizon, trajectories=200)
+    run = anytime(bench.build(), bench.spec, ConfidenceSequence(0.05), horizon=bench.horizon, trajectories=50)
     seen = [(snapshot, snapshot.guarantee) for snapshot in run]
-    later = snapshots("bandit", ConfidenceSequence(0.05), 200)
+    later = snapshots("bandit", ConfidenceSequence(0.05), 50)
     assert [snapshot.guarantee for snapshot in later] == [guarantee for _, guarantee in seen]
     copied = pickle.loads(pickle.dumps(later[5]))
     assert copied.guarantee == later[5].guarantee

@@ -93,6 +93,7 @@ def test_a_cutoff_does_not_touch_what_is_easy_to_prove() -> None:
     assert solve(model, spec).bracket.lower > 1e100
 
 
+@pytest.mark.slow
 def test_a_slippery_cliff_is_learned_with_a_guarantee() -> None:
     """Hundreds of trajectories within seconds; two dozen before solves were cut short."""
     *_, last = itertools.islice(anytime(cliff(), CLIFF, ConfidenceSequence(error_rate=0.05), trajectories=1500), 10_000)

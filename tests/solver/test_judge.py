@@ -193,7 +193,7 @@ def _collected(lower, upper, key, largest: bool, sign: float) -> tuple[float, fl
 def test_natures_answer_is_bounded() -> None:
     rng = np.random.default_rng(1)
     free = 0
-    for _ in range(400):
+    for _ in range(100):
         lower, upper = _rows(rng)
         kind, _ = read_row(0, lower.size, lower, upper)
         low, high = sum(map(Fraction, lower.tolist())), sum(map(Fraction, upper.tolist()))

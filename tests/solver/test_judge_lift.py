@@ -24,6 +24,7 @@ from umdp import LUI, MDP, IntervalMDP, ModelError, Policy, Rewards, anytime, ev
 from umdp.automata import MemoryPolicy
 from umdp.automata.automaton import Pair
 from umdp.automata.product import ACCEPTING, Product
+from umdp.learning import anytime_learning
 from umdp.solver import answer, temporal
 from umdp.solver.confirm.products import ConfirmedSides, examine_product
 from umdp.solver.judge import refused
@@ -232,11 +233,11 @@ def test_what_is_not_confirmed_is_not_certified(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_nothing_is_learned_in_a_product_that_is_not_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
-    lift = temporal.lift
     process = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 0, 2], [0.5, 0.5, 1, 1], labels={"a": [1], "b": [2]})
     asked = 'Pmax=? [ (F "a") & (F "b") ]'
     assert next(iter(anytime(process, asked, LUI(), trajectories=10))) is not None
-    monkeypatch.setattr(temporal, "lift", lambda *given, **more: other_memory(lift(*given, **more)))
+    lift = anytime_learning.lift
+    monkeypatch.setattr(anytime_learning, "lift", lambda *given, **more: other_memory(lift(*given, **more)))
     with pytest.raises(ModelError, match="was not confirmed"):
         next(iter(anytime(process, asked, LUI(), trajectories=10)))
 

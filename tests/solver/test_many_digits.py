@@ -275,7 +275,13 @@ def assert_certified(model: IntervalMDP, spec: str, true: Decimal) -> None:
     assert solution.bracket.upper - solution.bracket.lower <= 1e-6 * solution.bracket.upper
 
 
-@pytest.mark.parametrize(("agent", "nature"), [("max", "max"), ("max", "min"), ("min", "max"), ("min", "min")])
+@pytest.mark.parametrize(
+    ("agent", "nature"),
+    [
+        ("max", "min"),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in (("max", "max"), ("min", "max"), ("min", "min"))),
+    ],
+)
 def test_slow_walks_with_choices_and_intervals_are_certified(agent: str, nature: str) -> None:
     rng = np.random.default_rng(5)
     up = np.repeat(rng.uniform(0.4, 0.6, 30), 60)[:, None] + rng.uniform(-0.02, 0.02, (1800, 2))

@@ -288,7 +288,7 @@ def walk(up: np.ndarray, kind: str) -> MDP:
 
 @pytest.mark.parametrize("kind", ["P", "R"])
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("n", "spread"), [(3_000, 0.02), (30_000, 0.2)])
+@pytest.mark.parametrize(("n", "spread"), [(3_000, 0.02), pytest.param(30_000, 0.2, marks=pytest.mark.slow)])
 def test_long_walks_are_certified_however_slow_they_are(kind: str, seed: int, n: int, spread: float) -> None:
     up = np.random.default_rng(seed).uniform(0.5 - spread, 0.5 + spread, n)
     solution = solve(walk(up, kind), 'P=? [ F "goal" ]' if kind == "P" else 'R{"steps"}=? [ F "goal" ]')
