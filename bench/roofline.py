@@ -18,7 +18,7 @@ from umdp import Spec
 from umdp.solver.kernels.structs import Players, Section, row_space
 from umdp.solver.kernels.sweeps import sweep
 from umdp.solver.objective import players
-from umdp.solver.reduction.layout import lay_out, plan_of
+from umdp.solver.reduction.layout import build_problem, state_quotient_of
 from umdp.solver.task import analyse, task_of
 
 SHOWN = ("layered", "random", "grid", "wide", "brp")
@@ -30,7 +30,7 @@ def measure(family: str, size: int, kind: str) -> tuple[int, float, float]:
     asked = (FAMILIES[family].plain if kind == "plain" else FAMILIES[family].interval)[0]
     spec = Spec.parse(asked)
     task = task_of(analyse(model, spec), spec.kind, *players(model, spec))
-    p = lay_out(task, plan_of(task))
+    p = build_problem(task, state_quotient_of(task))
     arrays = p.rows._replace(comp_ptr=p.rows.row_ptr[:0], upper=p.rows.upper[: 0 if p.plain else None])
     read = sum(array.nbytes for array in arrays)
     x, choice = np.zeros(p.n + 2), np.array(p.rows.row_ptr[:-1])

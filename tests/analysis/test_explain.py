@@ -157,7 +157,7 @@ def test_models_and_runs_and_their_files(umdp: Cli) -> None:  # noqa: F811
     assert shown["promise"] == pytest.approx(0.2)
     assert "worst case" in umdp("explain", "coin.drn", 'Pmaxmin=? [ F "goal" ]').out
 
-    learn = ("learn", "betting-favourable", "--confidence", "0.95", "--trajectories", "200", "--out", "a.run", "-q")
+    learn = ("learn", "betting-favourable", "--confidence", "0.95", "--trajectories", "500", "--out", "a.run", "-q")
     assert umdp(*learn).code == 0
     done = umdp("explain", "a.run", "--target", ">=30", "--top", "2", "--json")
     shown = json.loads(done.out)

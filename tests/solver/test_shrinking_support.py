@@ -14,9 +14,9 @@ from oracles.infinite_horizon import listed
 from properties.bridge import PLAYERS, to_model
 from properties.test_infinite_horizon import drawn
 from umdp import IntervalMDP, Rewards, Status, evaluate, solve
-from umdp.solver.result import Bracket, Solution
+from umdp.solver.result import Bracket, DraftBounds, Solution
 from umdp.solver.support import harsher, milder
-from umdp.solver.task import DraftBounds, cut_rows
+from umdp.solver.task import cut_rows
 
 
 def samples(count: int, what: str) -> Iterator[tuple[int, IntervalMDP, Model]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +13,6 @@ from umdp.errors import ModelError
 from umdp.model import Graph
 from umdp.model.structure import owned
 from umdp.spec.names import suggestion
-
-if TYPE_CHECKING:
-    from umdp.learn.learner import Learner
 
 __all__ = [
     "Setting",
@@ -30,6 +27,8 @@ __all__ = [
     "shown",
     "spread",
 ]
+
+T = TypeVar("T")
 
 Setting = float | NDArray[np.float64]
 
@@ -90,7 +89,7 @@ def place(graph: Graph, choice: int) -> str:
     return f"state {graph.state_name(int(graph.choice_state[choice]))}, action {graph.action_name(choice)}"
 
 
-def describe(learner: Learner) -> str:
+def describe(learner: Any) -> str:
     """Return a learner's settings, which it has as attributes, and what it promises, on one line."""
     kind = type(learner)
     shown = ", ".join(
@@ -107,7 +106,7 @@ def _shown(value: object) -> str:
     return f"{value:.10g}" if isinstance(value, float) else repr(value)
 
 
-def settings_of(kind: type[Learner]) -> dict[str, Any]:
+def settings_of(kind: type) -> dict[str, Any]:
     """Return the settings of a class of learners with their defaults; those without one have `inspect.Parameter.empty`.
 
     Examples
@@ -120,7 +119,7 @@ def settings_of(kind: type[Learner]) -> dict[str, Any]:
     return {each.name: each.default for each in inspect.signature(kind).parameters.values() if each.kind in named}
 
 
-def make_learner(kind: type[Learner], settings: Mapping[str, Any] | None = None, name: str | None = None) -> Learner:
+def make_learner(kind: type[T], settings: Mapping[str, Any] | None = None, name: str | None = None) -> T:
     """Return a learner with these settings.
 
     Parameters

@@ -10,7 +10,6 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
-from umdp import __version__
 from umdp.benchmark import load
 from umdp.errors import FormatError, ModelError, SpecError, UmdpError, UnknownLabel
 from umdp.explore import EXPLORERS, Explorer, Optimism
@@ -170,6 +169,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     def signed(self) -> Self:
         """Return this configuration with what it is made with: versions, and the text of every Python file it names."""
+        from umdp import __version__
+
         versions = {"umdp": __version__, "python": platform.python_version(), "numpy": np.__version__}
         uses = (self.model, self.switch, self.learner, self.explore, self.tie, self.data.graph)
         named = [name for name in uses if name and is_plugin(name)]

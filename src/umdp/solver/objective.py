@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
 from umdp.model.reward_units import own_rewards
-from umdp.solver.judge.question import Status, bounds_of, status_of
+from umdp.solver.judge.question import Objective, Status, bounds_of, status_of
 from umdp.solver.result import Bracket, Solution, Statistics, mdp_of
 from umdp.solver.threads import UNLIMITED, Watch
 from umdp.spec import Direction, Discounted, Instantaneous, Spec
@@ -34,71 +34,6 @@ __all__ = [
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 TIE = 1e-9  # relative to the largest value: exploration need not tell more apart
-
-
-@dataclass(frozen=True, eq=False)
-class Objective:
-    """What the solver is asked: one of a few aims, over sets of states, at given prices.
-
-    *reach*: reaching `goal` through `through`, how often, or at what price. *bounded*: values go a number of steps backwards.
-    *total*: all that is ever earned. *discounted*: the same, later steps counting less. *average*: what a step earns in the long
-    run.
-
-    Without a step bound, what counts is reaching `goal` through `through`: how often, or at what price. A `safety` objective
-    asks for one minus the probability of that. With a step bound, values go backwards from `final`, and `absorbing`
-    states keep theirs.
-
-    Attributes
-    ----------
-    aim : which of these it is
-    kind : "P" for a probability, "R" for an expected reward
-    steps : the step bound, None without one
-    goal, through : (S,) the states to reach, and those that may be passed on the way
-    safety : whether `goal` is to be avoided, and staying away from it is what is asked for
-    final : (S,) the values with no step left to go
-    absorbing : (S,) states that keep their value in a step
-    rewards : what is paid, None for probabilities
-    wait : so many steps from the beginning nothing is reached yet; whoever leaves `through` then has failed
-    discount : what a step later counts, 1 but for discounted sums
-    off : by how much each reward may be off
-    """
-
-    kind: Literal["P", "R"]
-    steps: int | None
-    goal: Mask
-    through: Mask
-    safety: bool = False
-    final: Array | None = None
-    absorbing: Mask | None = None
-    rewards: Rewards | None = None
-    aim: str = "reach"
-    discount: float = 1.0
-    reward_error: float = 0.0
-    wait: int = 0
-
-    def kept(self, step: int) -> tuple[Mask, Array]:
-        """Return the states (S,) that are decided at a step whatever comes, and what (S,) they are worth then."""
-        assert self.absorbing is not None and self.final is not None  # noqa: PT018 - what a step bound comes with
-        return (self.absorbing, self.final) if step >= self.wait else self._failed
-
-    @cached_property
-    def _failed(self) -> tuple[Mask, Array]:
-        return ~self.through, np.full(self.through.size, float(self.safety))
-
-    @property
-    def signed(self) -> bool:
-        """Whether some reward is negative, or some value to begin with."""
-        some = self.rewards is not None and any(
-            part is not None and bool((part < 0).any())
-            for part in (self.rewards.state, self.rewards.choice, self.rewards.transition)
-        )
-        return some or (self.final is not None and bool((self.final < 0).any()))
-
-    @property
-    def paid(self) -> Array:
-        """What transitions earn, shape (T,), or an empty array."""
-        paid = None if self.rewards is None else self.rewards.transition
-        return np.empty(0) if paid is None else paid
 
 
 def objective_of(model: Graph, spec: Spec) -> Objective:

@@ -24,12 +24,19 @@ if TYPE_CHECKING:
     from umdp.automata.product import Product
     from umdp.model import IntervalMDP, Policy
     from umdp.solver.proof.certificate import Certificate, Ends
-    from umdp.solver.task import DraftBounds, Values
     from umdp.spec import Spec
 
-__all__ = ["Bracket", "Diagnostic", "Solution", "Statistics", "Status", "UncertifiedSolution", "mdp_of"]
+__all__ = ["Bracket", "Diagnostic", "DraftBounds", "Solution", "Statistics", "Status", "UncertifiedSolution", "mdp_of"]
 
 T = TypeVar("T")
+
+
+class DraftBounds(NamedTuple):
+    """Bounds (S,) from below and above that are to be judged, each the sum of two numbers; of not reaching if `complement`."""
+
+    low: tuple[NDArray[Any], NDArray[Any]]
+    high: tuple[NDArray[Any], NDArray[Any]]
+    complement: bool
 
 
 @dataclass(frozen=True)
@@ -151,7 +158,7 @@ class Solution:
     _policy: Callable[[], Policy] = field(repr=False)
     _nature: Callable[[], MDP] = field(repr=False)
     unknowns: NDArray[np.float64] | None = field(default=None, repr=False)
-    values: Values | None = field(default=None, repr=False)
+    values: Any = field(default=None, repr=False)
     product: Product | None = field(default=None, repr=False)
     shown: NDArray[np.int64] | None = field(default=None, repr=False)
     ends: Ends | None = field(default=None, repr=False)

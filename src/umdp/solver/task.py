@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from umdp.model import MDP, IntervalMDP, Rewards
 from umdp.solver.graph.decided import Decided, Edges, Shape, decide, decide_total, sealed
 from umdp.solver.objective import bounds_of, objective_of, rewards_of_choices
+from umdp.solver.result import DraftBounds
 from umdp.spec import Spec
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from umdp.solver.reduction.problem import Problem
 
 __all__ = [
-    "Analysis", "DraftBounds", "Task", "Values", "analyse", "cut_rows", "gate", "has_free_zero", "possible_transitions",
+    "Analysis", "Task", "Values", "analyse", "cut_rows", "gate", "has_free_zero", "possible_transitions",
     "task_of",
 ]  # fmt: skip
 
@@ -209,14 +210,6 @@ def task_of(about: Analysis, kind: str, agent_max: bool, nature_max: bool) -> Ta
     decided = about.decide(kind, agent_max != about.complement)
     task = Task(**vars(about), kind=kind, agent_max=agent_max, nature_max=nature_max, decided=decided)
     return replace(task, goal=decided.one) if about.total else task
-
-
-class DraftBounds(NamedTuple):
-    """Bounds (S,) from below and above that are to be judged, each the sum of two numbers; of not reaching if `complement`."""
-
-    low: tuple[Array, Array]
-    high: tuple[Array, Array]
-    complement: bool
 
 
 @dataclass(frozen=True, eq=False)

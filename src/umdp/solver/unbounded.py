@@ -38,7 +38,9 @@ def unbounded(request: Request, *, cutting: bool = False) -> Solution:
     about = analyse(model, spec)
     if about.total and not cutting and isinstance(model, IntervalMDP) and bool(cut_rows(model).any()):
         return _enclosed_total(request, model)
-    values = request.start.values if isinstance(request.start, Solution) and request.start.spec == spec else None
+    values: Values | None = (
+        request.start.values if isinstance(request.start, Solution) and request.start.spec == spec else None
+    )
     if options.prove and values is None:
         from umdp.solver.system import cached_system
 

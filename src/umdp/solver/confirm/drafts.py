@@ -15,8 +15,7 @@ from umdp.model import Policy
 from umdp.solver.judge import refuse
 from umdp.solver.judge.question import Status, TwoPart, answer_of, case_of, plausible_end
 from umdp.solver.objective import Request, SolveOptions
-from umdp.solver.result import Bracket, Diagnostic, Solution, mdp_of
-from umdp.solver.task import DraftBounds
+from umdp.solver.result import Bracket, Diagnostic, DraftBounds, Solution, mdp_of
 
 __all__ = ["confirm", "confirm_above", "confirmed"]
 
