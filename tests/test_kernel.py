@@ -90,6 +90,7 @@ def test_a_change_of_a_constant_of_a_called_kernel_is_seen(package: Path) -> Non
     assert run(package) == (21, 1)
 
 
+@pytest.mark.slow
 def test_the_cache_of_old_sources_is_removed(package: Path) -> None:
     for factor in range(subject.KEPT + 3):
         (package / "scratch" / "constants.py").write_text(f"FACTOR = {factor}\n")

@@ -104,6 +104,7 @@ def test_a_bound_that_is_met_exactly_is_kept() -> None:
     assert share(found((0.3, 0.6 + 1e-7)), "policy", "always") == 0
 
 
+@pytest.mark.slow
 def test_at_one_time_exact_intervals_cover_what_the_binomial_distribution_says() -> None:
     """Clopper and Pearson's interval after n flips of a fair coin, by summing over all outcomes."""
     times = [16, 64]

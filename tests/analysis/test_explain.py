@@ -101,7 +101,7 @@ BET = (BETTING.build(), BETTING.spec)
     ("process", "learner", "first", "then"),
     [
         pytest.param((COIN, Spec.parse(HEADS)), ConfidenceSequence(0.05), ">=0.4", ">=0.6", marks=pytest.mark.slow),
-        ((COIN, Spec.parse(HEADS)), ConfidenceSequence(0.05), ">=0.6", ">=0.65"),
+        pytest.param((COIN, Spec.parse(HEADS)), ConfidenceSequence(0.05), ">=0.6", ">=0.65", marks=pytest.mark.slow),
         pytest.param(SMALL, ConfidenceSequence(0.05), "<=13", "<=11.5", marks=pytest.mark.slow),
         (SMALL, LUI(), "<=13", "<=11"),
         pytest.param(BET, ConfidenceSequence(0.05), ">=20", ">=30", marks=pytest.mark.slow),

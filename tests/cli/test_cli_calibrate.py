@@ -63,6 +63,7 @@ def test_a_learner_of_ones_own_in_two_processes(umdp):
     assert found["rows"][-1]["model"]["then"]["share"] == 0
 
 
+@pytest.mark.slow
 def test_as_published(umdp):
     code, out, _ = umdp("calibrate", "pac", "chain", "--as-published", "--seeds", "1", "--trajectories", "2", "-q")
     assert code == 0

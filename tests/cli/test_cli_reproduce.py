@@ -78,6 +78,7 @@ def test_an_environment_of_gymnasium_in_an_experiment(umdp, folder) -> None:
     assert "an experiment needs the true ones to measure by" in result.err
 
 
+@pytest.mark.slow
 def test_a_paper_experiment_in_both_modes_and_in_one(umdp, folder) -> None:
     given = ("reproduce", "strength", "--seeds", "2", "--trajectories", "12", "--jobs", "1", "--quiet")
     both = umdp(*given, "--out", "both")

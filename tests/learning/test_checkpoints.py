@@ -35,7 +35,7 @@ def pieces(fresh: Callable[[], LearningRun], limits: StoppingCriteria) -> list[t
 @pytest.mark.parametrize("learner", [LUI(), ConfidenceSequence()], ids=lambda learner: learner.name)
 def test_a_run_that_is_taken_over_at_every_snapshot_is_the_run_itself(learner: Learner) -> None:
     mdp = LARGE if isinstance(learner, LUI) else benchmark.grid(5, 4, traps=[(2, 0), (2, 1)])
-    limits = StoppingCriteria(trajectories=12 if mdp is LARGE else 60)
+    limits = StoppingCriteria(trajectories=7 if mdp is LARGE else 60)
 
     def fresh() -> LearningRun:
         return LearningRun(Simulator(mdp), SPEC, learner, Optimism(0.9), seed=3, horizon=300)

@@ -63,6 +63,7 @@ def test_more_seeds_keep_what_is_there(tmp_path) -> None:
         assert processes(small(5, seeds=2).trials(), archive, jobs=1) == 30
 
 
+@pytest.mark.slow
 def test_a_worker_process_that_is_killed_is_replaced(serial, tmp_path) -> None:
     experiment = small()
     killed: list[int] = []

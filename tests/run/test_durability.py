@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are f
 @pytest.mark.parametrize(
     ("name", "trials"),
     [
-        *[("create", 4), ("kill", 4), ("writers", 2), ("disk", 2), ("bits", 12), ("hostile", 12), ("failing", 2)],
+        *[("create", 2), ("kill", 2), ("writers", 1), ("disk", 1), ("bits", 6), ("hostile", 6), ("failing", 1)],
         *(
             pytest.param(name, trials, marks=pytest.mark.slow)
             for name, trials in (

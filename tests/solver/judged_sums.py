@@ -292,4 +292,4 @@ def _telling(draw: Any, seed: int, count: int) -> list[SumCase]:
     return out
 
 
-PREPARED = (lambda: discounted_cases(400), lambda: average_cases(500), lambda: steps(300))
+PREPARED = (lambda: discounted_cases(150), lambda: average_cases(150), lambda: steps(150))
