@@ -32,6 +32,7 @@ from umdp.solver.objective import Request, SolveOptions
 from umdp.solver.reduction.layout import build_problem, state_quotient_of
 from umdp.solver.result import Bracket, Solution, UncertifiedSolution, mdp_of
 from umdp.solver.system_kernels import (
+    JUDGED,
     JUDGED_LEAKING,
     OPEN,
     CachedArrays,
@@ -124,6 +125,7 @@ class CachedSystem:
         self.largest = int(plan.comp_size.max(initial=1))
         self.suits = bool((plan.block < 0).all()) and self.n > 0
         self.lock = Lock()
+        self._written: tuple[Array, Array] | None = None  # bounds whose rows the last judged solve has left
         self._state_quotient = plan
         self._posed: dict[tuple[bool, ...], PosedQuestion] = {}
 
@@ -254,6 +256,7 @@ class CachedSystem:
         how = solve_judged(
             arrays, leaking_arrays, rows, posed.case.asked, posed.states, self._guess(request), want, out
         )
+        self._written = (lower, upper) if how == JUDGED else None
         if how == OPEN:
             return None
         found, ends = self._found(values, taken, int(out.counts[0])), (float(out.ends[0]), float(out.ends[1]))
@@ -261,11 +264,13 @@ class CachedSystem:
 
     def _proposed(self, request: Request) -> Found | None:
         """Solve without a proof; None where elimination leaves something open, or nature may cut edges and that matters."""
-        arrays, players = self.arrays, Players(self.task.agent_max, request.nature_max)
-        if not self.renew(*request.bounds):
+        arrays, players, (lower, upper) = self.arrays, Players(self.task.agent_max, request.nature_max), request.bounds
+        known = self._written is not None and self._written[0] is lower and self._written[1] is upper
+        self._written = None
+        if not known and not self.renew(lower, upper):
             if self.task.kind != "P" or self.task.complement or players.agent_max != players.nature_max:
                 return None
-            arrays, (lower, upper) = self._leaking_arrays, request.bounds
+            arrays = self._leaking_arrays
             rows = self._pose(request).case.rows._replace(lower=lower, upper=upper)
             if not renew_leaking(self.arrays, rows, arrays.rows, True):
                 return None

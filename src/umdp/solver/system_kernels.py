@@ -37,7 +37,8 @@ from umdp.solver.kernels.structs import (
 )
 
 __all__ = [
-    "JUDGED_LEAKING", "OPEN", "CachedArrays", "Guess", "SolveRequest", "SolvedArrays", "bounds_at", "evaluate_policy", "renew",
+    "JUDGED", "JUDGED_LEAKING", "OPEN", "CachedArrays", "Guess", "SolveRequest", "SolvedArrays", "bounds_at",
+    "evaluate_policy", "renew",
     "renew_leaking", "resolve", "solve_judged",
 ]  # fmt: skip
 
