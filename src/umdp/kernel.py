@@ -39,6 +39,8 @@ FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrappe
 """What all kernels have in common: other threads may run meanwhile, x / 0 is inf or nan, as in NumPy, and nobody calls from C."""
 LARGE = 5_000
 """Numbers in an array, or times, beyond which nothing is interpreted."""
+SIZABLE = 1_000
+"""Numbers in an array beyond which what is on disk is loaded at once, where many kernels come with one."""
 COMPILED, DELEGATED, LOADED = 1.0, 20.0, 0.02
 """Seconds of interpreting a kernel that compiling it is worth; one that delegates; and loading it."""
 ELSEWHERE = 10.0
@@ -151,7 +153,7 @@ class InterpretedKernel(CPUDispatcher):
             self.passed += 1
             return self.py_func(*given)
         weight, self.passed = (SAMPLED + 1 if inside else 1), 0
-        if (self.spent >= self.due and self._is_due()) or (not self.delegates and any(map(_is_large, given))):
+        if (self.spent >= self.due and self._is_due(given)) or (not self.delegates and _is_large(given, LARGE)):
             object.__setattr__(self, "__class__", CPUDispatcher)
         begun, outer = time.perf_counter(), state.called
         state.called = 0.0
@@ -170,10 +172,12 @@ class InterpretedKernel(CPUDispatcher):
                 self.spent += took if self.delegates else weight * (took - state.called)
             state.called = None if outer is None else outer + took
 
-    def _is_due(self) -> bool:
+    def _is_due(self, given: tuple[Any, ...]) -> bool:
         """Whether interpreting it has taken long enough; if not, when to look again."""
         if _is_on_disk(self):
             self.due = LOADED
+            if self.delegates and _is_large(given, SIZABLE):
+                return True
         else:
             if self.spent > SLOW:
                 _compiling.tell_once()
@@ -199,16 +203,16 @@ class _Interpreting(threading.local):
 _interpreting = _Interpreting()
 
 
-def _is_large(value: Any) -> bool:
-    """Whether an argument may mean much work: an array with many numbers, or a number of times.
+def _is_large(value: Any, most: int) -> bool:
+    """Whether an argument may mean much work: an array with more than so many numbers, or a number of times.
 
     Bytes count as such, too: NumPy adds them up as bytes, numba as whole numbers.
     """
     if isinstance(value, np.ndarray):
-        return value.size > LARGE or value.dtype == np.uint8
+        return value.size > most or value.dtype == np.uint8
     if isinstance(value, int | np.integer):
-        return bool(value > LARGE)
-    return isinstance(value, tuple) and any(map(_is_large, value))
+        return bool(value > most)
+    return isinstance(value, tuple) and any(_is_large(each, most) for each in value)
 
 
 def _is_on_disk(made: Any) -> bool:
