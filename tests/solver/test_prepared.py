@@ -55,6 +55,18 @@ def test_best_cases_without_a_proof_are_right_where_nature_may_cut_edges(number:
             )
 
 
+def test_rows_of_other_bounds_are_not_taken_for_those_asked_about() -> None:
+    grid = BENCHMARKS["grid"]
+    process, spec, how = grid.build(), grid.spec, {"precision": 1e-6, "method": "auto"}
+    one, other = process.with_intervals(0.02), process.with_intervals(0.05)
+    worst, best = prepare(process, spec.robust()), prepare(process, spec.optimistic())
+    values = {id(m): prepare(m.graph, spec.optimistic()).solve_model(m, **how).value for m in (one, other)}
+    for judged, asked in ((one, one), (one, other), (other, one), (other, other), (one, one)):
+        worst.solve_model(judged, **how)
+        for _ in range(2):
+            assert best.solve_uncertified(asked, **how).value == pytest.approx(values[id(asked)], rel=1e-6)
+
+
 @pytest.mark.parametrize("number", range(60))
 def test_bounds_that_come_one_after_another_are_solved_right(number: int) -> None:
     rng = np.random.default_rng([9, number])

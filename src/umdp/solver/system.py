@@ -253,6 +253,7 @@ class CachedSystem:
         want = SolveRequest(
             self.task.agent_max, request.nature_max, request.options.precision, model.initial, posed.leaks
         )
+        self._written = None  # until all are: an interrupt leaves rows of two kinds of bounds
         how = solve_judged(
             arrays, leaking_arrays, rows, posed.case.asked, posed.states, self._guess(request), want, out
         )
