@@ -24,10 +24,26 @@ from umdp.verify.rationals import Vector, double, vector
 __all__ = ["average_bound"]
 
 Array = NDArray[Any]
+DIGITS = 256  # binary digits of a price after the point
 
 
-def average_bound(step: OneStep, ends: Ends) -> Bound | None:
-    """Return gains and values that prove a long-run average from one side; None where none are found."""
+def average_bound(step: OneStep, ends: Ends) -> Bound:
+    """Return gains and values that prove a long-run average from one side."""
+    ever, found = _ever(step), _by_stopping(step, ends)
+    start, closest = step.model.initial, min if step.upper else max
+    return ever if found is None else closest(found, ever, key=lambda bound: bound.gain[start])
+
+
+def _ever(step: OneStep) -> Bound:
+    """Return what no average is beyond: the most (least) that a single step earns."""
+    states = step.model.states
+    nothing = vector([Fraction(0)] * states, "proof", step.unit)
+    most = (max if step.upper else min)(_change(step, nothing, s, c) for s, c in step.reached_rows())
+    return Bound.unranked([Fraction(0)] * states, gain=[most] * states)
+
+
+def _by_stopping(step: OneStep, ends: Ends) -> Bound | None:
+    """Return gains of stopping in end components, with values; None where none are found."""
     model = step.model
     inside = ends.staying if step.own else ends.component >= 0
     if not inside.any():
@@ -39,9 +55,9 @@ def average_bound(step: OneStep, ends: Ends) -> Bound | None:
     best = (max if step.asked.agent_max else min)(earned.values())
     unit = 1 + max(earned.values()) - min(earned.values())
     sign = -1 if step.asked.agent_max else 1
-    price = np.full(model.states, np.nan)
+    price: list[Fraction | None] = [None] * model.states
     for s in np.flatnonzero(inside).tolist():
-        price[s] = double(unit + sign * (earned[int(ends.component[s])] - best), up=step.own)
+        price[s] = _dyadic(unit + sign * (earned[int(ends.component[s])] - best), up=step.own)
     away = _price(step, ends, price, inside)
     if away is None:
         return None
@@ -54,20 +70,37 @@ def _earned(step: OneStep, x: Vector, ends: Ends, inside: Array) -> dict[int, Fr
     extreme = max if step.upper else min
     found: dict[int, Fraction] = {}
     for s in np.flatnonzero(inside).tolist():
-        k, here = int(ends.component[s]), x.finite(s)
+        k = int(ends.component[s])
         for c in step.counted(s):
             if ends.stays[c]:
-                total, below, _ = step.collect(c, x)
-                change = Fraction(total - here * below, below * x.below)
+                change = _change(step, x, s, c)
                 found[k] = extreme(found.get(k, change), change)
     return found
 
 
-def _price(step: OneStep, ends: Ends, price: Array, inside: Array) -> list[Fraction] | None:
-    """Return the price of stopping from every state, moved outwards: more on the policy's side, less on the other."""
-    solution, origin = ends.stop(price)
+def _change(step: OneStep, x: Vector, state: int, choice: int) -> Fraction:
+    """Return by how much a step of a choice raises the values, what it earns included."""
+    total, below, _ = step.collect(choice, x)
+    return Fraction(total - x.finite(state) * below, below * x.below)
+
+
+def _dyadic(value: Fraction, *, up: bool) -> Fraction:
+    """Return a number next to another, at least (at most) as large, with a denominator as those of doubles have."""
+    top, below = value.numerator << DIGITS, value.denominator
+    return Fraction(-(-top // below) if up else top // below, 1 << DIGITS)
+
+
+def _price(step: OneStep, ends: Ends, price: list[Fraction | None], inside: Array) -> list[Fraction] | None:
+    """Return the price of stopping from every state, moved outwards: more on the policy's side, less on the other.
+
+    `price` (S,) is that of stopping right there, None where one cannot. The solver is given it as doubles, the proof as it is.
+    """
+    solution, origin = ends.stop(np.array([np.nan if each is None else double(each, up=step.own) for each in price]))
     content = skeleton(solution.model, solution.spec)
     model = make_model(content["model"])
+    for state, each in enumerate(price):
+        if each is not None:
+            model.reward[model.state_ptr[state + 1] - 1] = each
     policy = None
     if step.own and step.policy is not None:
         place = {int(c): i for i, c in enumerate(origin) if c >= 0}

@@ -79,8 +79,8 @@ def _bounds(solution: Solution, content: dict[str, Any], model: Model, asked: Qu
             with np.errstate(invalid="ignore"):
                 middle = solution.lower + 0.5 * (solution.upper - solution.lower)
             found[side] = discounted_bound(step, middle, width)
-        elif solution.ends is not None and (bound := average_bound(step, solution.ends)) is not None:
-            found[side] = bound
+        elif solution.ends is not None:
+            found[side] = average_bound(step, solution.ends)
     if asked.aim == "average" and not found:
         why = (
             "of a given policy, or one that rests on what nature may cut"
