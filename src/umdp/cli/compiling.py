@@ -57,8 +57,8 @@ def compile_kernels() -> None:
     process, cost = grid.build(), 'R{"cost"}minmax=? [ F "goal" ]'
     _compile_judge(process.with_intervals(0.02), grid.spec)
     for learner in ("lui", "confidence-sequence", "pac", "map", "ucrl2", "clopper-pearson"):
-        for _ in umdp.anytime(process, grid.spec, learner, horizon=grid.horizon, trajectories=20):
-            pass
+        for snapshot in umdp.anytime(process, grid.spec, learner, horizon=grid.horizon, trajectories=20):
+            _ = snapshot.performance
     steps = umdp.MDP(
         process.state_ptr, process.choice_ptr, process.successor, process.probability, initial=process.initial,
         labels=process.labels, rewards={"cost": umdp.Rewards(np.ones(process.states))},
