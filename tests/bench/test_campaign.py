@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from bench.campaign import _one, one_sequence
 
+from bench import sequences
+
 
 @pytest.mark.parametrize(
     ("first", "count"), [(0, 5), *(pytest.param(n, 20, marks=pytest.mark.slow) for n in range(5, 200, 20))]
@@ -19,7 +21,8 @@ def test_a_bound_beyond_doubles_is_refused_in_words() -> None:
 
 
 @pytest.mark.parametrize("number", range(12))
-def test_calls_that_share_a_graph_say_nothing_false(number: int) -> None:
+def test_calls_that_share_a_graph_say_nothing_false(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sequences, "PATIENCE", 120.0)  # kernels may be compiled meanwhile
     found = one_sequence(5, number)
     assert found.failures == []
     assert sum(n for (_, what), n in found.count.items() if what == "checked") > 0
