@@ -26,9 +26,13 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Kernels that most tests need are compiled while the linters run, which leave a core idle.
+# Tests start many processes: byte code is kept, also where the environment says that it is not.
+test test-all: export PYTHONDONTWRITEBYTECODE =
+
+# Kernels that most tests need are compiled while the linters run, which leave a core idle; so is the byte code of the tests.
 test: $(READY)
-	@$(BIN)/python tests/warm.py & warm=$$!; $(MAKE) --no-print-directory lint || { kill $$warm; exit 1; }; wait $$warm
+	@$(BIN)/python tests/warm.py & warm=$$!; $(MAKE) --no-print-directory lint || { kill $$warm; exit 1; }; \
+	$(BIN)/pytest -qq --collect-only >/dev/null 2>&1; wait $$warm
 	$(BIN)/pytest -n auto
 
 test-all: lint
