@@ -72,8 +72,9 @@ class Arrays:
     paid: Any
 
     def fields(self) -> tuple[Any, ...]:
-        """Return the arrays."""
-        return tuple(getattr(self, name) for name in self.__dataclass_fields__)
+        """Return the arrays, as a model has them."""
+        given = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return tuple({**given, "successor": np.asarray(self.successor, np.int32)}.values())
 
     @property
     def states(self) -> int:

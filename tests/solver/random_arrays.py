@@ -128,7 +128,7 @@ class Arrays:
     @property
     def rows(self) -> ChoiceRows:
         """Return the arrays as kernels take them."""
-        return ChoiceRows(self.state_ptr, self.choice_ptr, self.successor, self.lower, self.upper, np.empty(0))
+        return ChoiceRows.of(self.state_ptr, self.choice_ptr, self.successor, self.lower, self.upper, np.empty(0))
 
     def own(self, state: int) -> range:
         """Return the choices of a state."""

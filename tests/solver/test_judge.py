@@ -182,7 +182,7 @@ def _collected(lower, upper, key, largest: bool, sign: float) -> tuple[float, fl
     """Return what a row from a state of its own to states worth `key` collects, and the error."""
     n = lower.size
     ptr, none = np.array([0, 1]), np.empty(0)
-    rows = ModelRows(np.minimum(np.arange(n + 2), 1), ptr * n, np.arange(1, n + 1), lower, upper, none, none, none)
+    rows = ModelRows.of(np.minimum(np.arange(n + 2), 1), ptr * n, np.arange(1, n + 1), lower, upper, none, none, none)
     x = TwoPart(np.concatenate([[0.0], key]), np.zeros(n + 1))
     gain, error = np.empty(1), np.empty(1)
     side = RowReading(sign, largest, 1.0, relative=False, pays=True, scaled=False)

@@ -20,7 +20,7 @@ EMPTY: Any = np.empty(0)
 
 def test_nature_takes_the_best_of_many_successors() -> None:
     for arrays, worth, best in wide_rows():
-        rows = ModelRows(*arrays.fields())
+        rows = ModelRows.of(*arrays.fields())
         states = worth.size + 1
         goal, through = np.zeros(states, np.bool_), np.ones(states, np.bool_)
         for nature_max, value in best.items():
@@ -53,7 +53,7 @@ def test_sums_next_to_one_are_compared_with_it_exactly() -> None:
 
 def _one_transition(state: Any, choice: Any, paid: Any) -> ModelRows:
     one = np.ones(1)
-    return ModelRows(np.array([0, 1]), np.array([0, 1]), np.array([0]), one, one, state, choice, paid)
+    return ModelRows.of(np.array([0, 1]), np.array([0, 1]), np.array([0]), one, one, state, choice, paid)
 
 
 def test_a_model_of_one_transition_earns_what_it_says() -> None:
@@ -86,7 +86,9 @@ def test_what_is_exactly_nothing_stays_nothing() -> None:
     """Zero values are confirmed and handed on as they are: nothing is rounded where nothing is added."""
     lower, upper = np.array([0.25, 0.5, 1.0]), np.array([0.5, 0.75, 1.0])
     for low, high in ((lower, upper), (upper, upper), (lower, lower)):
-        rows = ModelRows(np.array([0, 1, 2]), np.array([0, 2, 3]), np.array([0, 1, 1]), low, high, EMPTY, EMPTY, EMPTY)
+        rows = ModelRows.of(
+            np.array([0, 1, 2]), np.array([0, 2, 3]), np.array([0, 1, 1]), low, high, EMPTY, EMPTY, EMPTY
+        )
         x, fails, out = TwoPart(np.zeros(2), np.zeros(2)), np.ones(2, np.bool_), np.ones(2)
         for sign in (-1.0, 1.0):
             for weight in (EMPTY, np.array([0.5, 0.5])):
@@ -100,7 +102,7 @@ def test_what_is_exactly_nothing_stays_nothing() -> None:
 
 def _two_states(lower: list[float], upper: list[float]) -> ModelRows:
     """Return state 0, which stays or goes to state 1; and state 1, which goes to state 2 or 3 alike; these are never left."""
-    return ModelRows(
+    return ModelRows.of(
         np.arange(5), np.array([0, 2, 4, 5, 6]), np.array([0, 1, 2, 3, 2, 3]),
         np.array([*lower, 0.5, 0.5, 1.0, 1.0]), np.array([*upper, 0.5, 0.5, 1.0, 1.0]), EMPTY, EMPTY, EMPTY,
     )  # fmt: skip
@@ -125,7 +127,7 @@ def test_a_state_that_nature_need_not_leave_is_worth_nothing() -> None:
 def test_what_the_graph_says_is_reached_surely_is_worth_one() -> None:
     """Listed transitions are there: a state that can only stay or reach the goal reaches it, however small the chance."""
     goal, through = np.array([False, True]), np.ones(2, np.bool_)
-    rows = ModelRows(
+    rows = ModelRows.of(
         np.arange(3),
         np.array([0, 2, 3]),
         np.array([0, 1, 1]),
@@ -162,7 +164,7 @@ def test_payments_that_may_end_are_not_endless() -> None:
     asked = JudgedQuestion(True, True, goal, through, True, False, False, 0.0)
     endless, paying = TwoPart(np.array([np.inf, 0.0]), np.zeros(2)), np.array([1.0, 0.0])
     for lower, upper in (([0.5, 0.0], [0.5, 0.5]), ([0.25, 0.0], [0.5, 0.75]), ([0.5, 0.25], [0.75, 0.5])):
-        rows = ModelRows(
+        rows = ModelRows.of(
             np.arange(3), np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([*lower, 1.0]), np.array([*upper, 1.0]),
             EMPTY, paying, EMPTY,
         )  # fmt: skip
@@ -181,7 +183,7 @@ def test_nature_holds_back_only_what_it_may() -> None:
         ([0.5, 0.0], [0.5, 0.5], False), ([1.0, 0.0], [1.0, 0.5], True),
     ):  # fmt: skip
         for way in (1, -1):  # the order of a row does not matter
-            rows = ModelRows(
+            rows = ModelRows.of(
                 np.arange(3), np.array([0, 2, 3]), np.array([*[0, 1][::way], 1]), np.array([*lower[::way], 1.0]),
                 np.array([*upper[::way], 1.0]), EMPTY, EMPTY, EMPTY,
             )  # fmt: skip
@@ -192,7 +194,7 @@ def test_nature_holds_back_only_what_it_may() -> None:
 
 def test_almost_one_is_not_one() -> None:
     """State 0 goes to state 1, which misses the goal once in 2^60: whoever calls that certain is refused, on either scale."""
-    rows = ModelRows(
+    rows = ModelRows.of(
         np.arange(5), np.array([0, 1, 3, 4, 5]), np.array([1, 2, 3, 2, 3]), *(np.array([1.0, 1.0, 2.0**-60, 1.0, 1.0]),) * 2,
         EMPTY, EMPTY, EMPTY,
     )  # fmt: skip
@@ -212,7 +214,7 @@ def test_weighted_choices_are_rounded_outwards() -> None:
         n = int(rng.integers(1, 6))
         earned, weight, own = rng.normal(size=n) ** 3, rng.dirichlet(np.ones(n)), rng.normal(size=1)
         one = np.ones(n)
-        rows = ModelRows(np.array([0, n]), np.arange(n + 1), np.zeros(n, np.int64), one, one, own, earned, EMPTY)
+        rows = ModelRows.of(np.array([0, n]), np.arange(n + 1), np.zeros(n, np.int64), one, one, own, earned, EMPTY)
         shares, worth = ([Fraction(float(v)) for v in part] for part in (weight, earned))
         worth = [v + Fraction(float(own[0])) for v in worth]
         mean = sum(w * v for w, v in zip(shares, worth, strict=True)) / sum(shares)
@@ -240,7 +242,7 @@ def test_an_endless_reward_that_cannot_come_is_no_reason() -> None:
     goal, through = np.array([False, True, False]), np.ones(3, np.bool_)
     low = TwoPart(np.array([5.0, 0.0, np.inf]), np.zeros(3))
     for lower, upper in (([0.25, 0.25, 0.0], [0.75, 0.75, 0.0]), ([0.5, 0.5, 0.0], [0.5, 0.5, 0.5])):
-        rows = ModelRows(
+        rows = ModelRows.of(
             np.arange(4), np.array([0, 3, 4, 5]), np.array([0, 1, 2, 1, 2]), np.array([*lower, 1.0, 1.0]),
             np.array([*upper, 1.0, 1.0]), EMPTY, EMPTY, EMPTY,
         )  # fmt: skip
@@ -255,7 +257,7 @@ def test_products_next_to_nothing_do_not_vanish() -> None:
     """What is worth the smallest number there is, once in a thousand times, is worth more than nothing."""
     least, one = 5e-324, np.ones(2)
     weight, none = np.array([1e-3, 0.999]), np.zeros(1, np.bool_)
-    rows = ModelRows(
+    rows = ModelRows.of(
         np.array([0, 2]), np.arange(3), np.zeros(2, np.int64), one, one, EMPTY, np.array([least, 0.0]), EMPTY
     )
     out, fails, play = np.zeros(1), np.zeros(1, np.bool_), Play(True, False, np.zeros(1, np.int64), weight)
@@ -271,7 +273,7 @@ def test_products_next_to_nothing_do_not_vanish() -> None:
 
 def test_averages_need_an_order_and_one_gain_a_component() -> None:
     # State 0 never leaves, though a transition to state 1, which earns 5 for ever, is listed.
-    rows = ModelRows(
+    rows = ModelRows.of(
         np.arange(3), np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([1.0, 0.0, 1.0]), np.array([1.0, 0.5, 1.0]),
         np.array([0.0, 5.0]), EMPTY, EMPTY,
     )  # fmt: skip
@@ -280,7 +282,7 @@ def test_averages_need_an_order_and_one_gain_a_component() -> None:
     examine_average(rows, play, 0.0, GainVectors(five, np.zeros(2), np.array([-1, 0])), -1.0, fails)
     assert fails.tolist() == [True, False]
     # Two states in turn, which earn 0 and 1: the average is 1/2 in both, and not what each earns.
-    turns = ModelRows(
+    turns = ModelRows.of(
         np.arange(3), np.arange(3), np.array([1, 0]), np.ones(2), np.ones(2), np.array([0.0, 1.0]), EMPTY, EMPTY
     )
     for gain in (TwoPart(np.array([0.5, 1.5]), np.zeros(2)), TwoPart(np.full(2, 0.5), np.array([0.0, 1.0]))):
@@ -316,7 +318,7 @@ def test_no_average_is_beyond_what_a_step_earns() -> None:
     rng = np.random.default_rng(131)
     for _ in range(200):
         state, choice, paid = (rng.normal(size=size) * 10.0 ** rng.integers(-9, 9) for size in (2, 3, 4))
-        rows = ModelRows(
+        rows = ModelRows.of(
             np.array([0, 2, 3]), np.array([0, 2, 3, 4]), np.array([0, 1, 1, 0]), np.full(4, 0.5), np.full(4, 0.5), state,
             choice, paid,
         )  # fmt: skip
@@ -345,7 +347,7 @@ def test_a_total_with_cuts_is_bounded_from_above_where_nature_maximises() -> Non
     """State 0 earns 1 and stays with probability up to 1/2, so that the total is 2 at most; from below there is no theorem."""
     lower, upper = np.array([0.0, 0.5, 1.0]), np.array([0.5, 1.0, 1.0])
     ptr, earned = np.array([0, 2, 3]), np.array([1.0, 0.0])
-    rows = ModelRows(np.arange(3), ptr, np.array([0, 1, 1]), lower, upper, earned, EMPTY, EMPTY)
+    rows = ModelRows.of(np.arange(3), ptr, np.array([0, 1, 1]), lower, upper, earned, EMPTY, EMPTY)
     none, choice, trap = np.zeros(2, np.bool_), np.arange(2), np.full(2, -1)
     for nature_max in (True, False):
         asked = JudgedQuestion(True, True, none, ~none, nature_max, False, False, 0.0)

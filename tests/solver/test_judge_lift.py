@@ -407,7 +407,7 @@ def _arrays(rows: Rows, pairs: list[Pair]) -> tuple[ModelRows, RabinTable]:
     successor = np.array([j for row in flat for j in row], dtype=np.int32)
     prob = np.repeat(1.0 / np.diff(choice_ptr), np.diff(choice_ptr))
     none, size = np.empty(0), len(rows)
-    return ModelRows(state_ptr, choice_ptr, successor, prob, prob, none, none, none), RabinTable(
+    return ModelRows.of(state_ptr, choice_ptr, successor, prob, prob, none, none, none), RabinTable(
         0, np.zeros((size, 1), np.int32), np.zeros(size + 1, np.int64), np.zeros(0, np.int32),
         np.array([each.avoid for each in pairs]), np.array([each.repeat for each in pairs]),
     )  # fmt: skip

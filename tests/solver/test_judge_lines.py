@@ -11,7 +11,7 @@ from umdp.solver.judge.reachability import examine
 
 
 def _marks(case: Case) -> tuple[set[int], set[int]]:
-    rows = ModelRows(*case.arrays.fields())
+    rows = ModelRows.of(*case.arrays.fields())
     asked = JudgedQuestion(
         case.reward, case.total, case.goal, case.through, case.nature_max, case.all_below, case.all_above, case.top
     )

@@ -20,7 +20,7 @@ def _sandwiched(cases: list[SumCase]) -> tuple[int, int]:
     """Assert that what must be refused is, and that what may not be is not; return how many passed, and failed in one state."""
     passed = refused = 0
     for number, case in enumerate(cases):  # what was marked before does not matter
-        rows, fails = ModelRows(*case.arrays.fields()), np.full(case.arrays.states, number % 2 == 0)
+        rows, fails = ModelRows.of(*case.arrays.fields()), np.full(case.arrays.states, number % 2 == 0)
         if case.component is None:
             count = examine_discounted(
                 rows, _play(case), case.discount, case.reward_error, TwoPart(*case.x), case.sign, fails
@@ -51,7 +51,7 @@ def test_averages_that_fail_are_refused_and_those_with_room_confirmed() -> None:
 
 def test_a_step_backwards_is_rounded_outwards_and_not_far() -> None:
     for case, exact in steps(300):
-        rows, out = ModelRows(*case.arrays.fields()), np.full(case.arrays.states, np.nan)
+        rows, out = ModelRows.of(*case.arrays.fields()), np.full(case.arrays.states, np.nan)
         step_back(
             rows, _play(case), case.agent_max, case.decided, case.worth, case.x[0], case.sign, listed_order(rows), out
         )
@@ -79,7 +79,7 @@ def test_parts_are_rounded_by_their_sizes() -> None:
             while (Fraction(reward) - share * bound) * Fraction(sign) <= 0:
                 reward = float(np.nextafter(reward, sign * np.inf))
             earned = np.array([reward])
-            rows = ModelRows(np.array([0, 1]), np.array([0, 1]), state, stay, stay, earned, none, none)
+            rows = ModelRows.of(np.array([0, 1]), np.array([0, 1]), state, stay, stay, earned, none, none)
             if share < 1:
                 assert examine_discounted(rows, play, discount, 0.0, TwoPart(*parts), sign, fails) == 1
             else:

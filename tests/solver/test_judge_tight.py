@@ -20,7 +20,7 @@ def _play(shown: Shown, weighted: bool = False) -> Play:
 
 def test_bounds_that_fail_by_less_than_a_rounding_are_refused() -> None:
     for shown in tight_bounds():
-        rows, states = ModelRows(*shown.arrays.fields()), shown.arrays.states
+        rows, states = ModelRows.of(*shown.arrays.fields()), shown.arrays.states
         goal, through, nowhere = np.zeros(states, np.bool_), np.ones(states, np.bool_), np.full(states, -1)
         x = TwoPart(shown.base, shown.offset)
         for total in (False, True):
@@ -32,7 +32,7 @@ def test_bounds_that_fail_by_less_than_a_rounding_are_refused() -> None:
 
 def test_discounted_sums_that_fail_by_less_than_a_rounding_are_refused() -> None:
     for shown in tight_discounted():
-        rows, x = ModelRows(*shown.arrays.fields()), TwoPart(shown.base, shown.offset)
+        rows, x = ModelRows.of(*shown.arrays.fields()), TwoPart(shown.base, shown.offset)
         for weighted in (False, True):
             fails = np.zeros(shown.arrays.states, np.bool_)
             examine_discounted(rows, _play(shown, weighted), shown.discount, 0.0, x, shown.sign, fails)
@@ -41,7 +41,7 @@ def test_discounted_sums_that_fail_by_less_than_a_rounding_are_refused() -> None
 
 def test_averages_that_fail_by_less_than_a_rounding_are_refused() -> None:
     for shown in tight_averages():
-        rows, fails = ModelRows(*shown.arrays.fields()), np.zeros(shown.arrays.states, np.bool_)
+        rows, fails = ModelRows.of(*shown.arrays.fields()), np.zeros(shown.arrays.states, np.bool_)
         found = GainVectors(TwoPart(shown.base, shown.offset), shown.value, shown.component)
         examine_average(rows, _play(shown), 0.0, found, shown.sign, fails)
         assert fails[0], shown.about
@@ -49,7 +49,7 @@ def test_averages_that_fail_by_less_than_a_rounding_are_refused() -> None:
 
 def test_a_step_backwards_is_never_rounded_inwards() -> None:
     for shown, exact, size in tight_steps():
-        rows, states = ModelRows(*shown.arrays.fields()), shown.arrays.states
+        rows, states = ModelRows.of(*shown.arrays.fields()), shown.arrays.states
         none, out = np.zeros(states, np.bool_), np.empty(states)
         for weighted in (False, True):
             play = _play(shown, weighted)

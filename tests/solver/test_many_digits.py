@@ -129,7 +129,7 @@ def test_what_is_found_in_integers_contains_the_exact_values() -> None:
 def test_differences_are_rounded_once_and_outwards() -> None:
     rng = np.random.default_rng(0)
     ptr = np.arange(31)
-    rows = ModelRows(ptr, ptr, rng.integers(0, 30, 30), np.ones(30), np.ones(30), *[np.empty(0)] * 3)
+    rows = ModelRows.of(ptr, ptr, rng.integers(0, 30, 30), np.ones(30), np.ones(30), *[np.empty(0)] * 3)
     for size in (-400, -360, -300, -16, 0, 200, 320):
         exact = [Fraction(int(v), 10**9) * Fraction(10) ** size for v in rng.integers(-(10**9), 10**9, 30)]
         exact[:5] = [exact[0]] * 5

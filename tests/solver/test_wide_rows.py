@@ -107,7 +107,7 @@ def test_natures_answer_is_handed_to_each_transition_of_a_target() -> None:
         np.array([0, 3]), np.arange(4), np.array([0, 2, 3, 4]), np.array([1, 2, 3, 3], np.int32), none, none,
         np.array([0.5, 0.0, 0.0]), none, np.empty(0, np.int32),
     )  # fmt: skip
-    model = ChoiceRows(
+    model = ChoiceRows.of(
         np.array([0, 1, 2, 3]), np.array([0, 3, 3, 3]), np.array([1, 2, 3]), np.array([0.1, 0.1, 0.2]),
         np.array([0.4, 0.5, 0.6]), none,
     )  # fmt: skip

@@ -30,7 +30,6 @@ __all__ = ["average", "discounted", "of_policy", "spread_answer", "with_stops"]
 
 Array = NDArray[Any]
 NOTHING: Array = np.empty(0)
-NOTHING.flags.writeable = False
 NOWHERE: Array = np.empty(0, np.int64)
 WIDER = (0.0, *(2.0**-power for power in range(50, 21, -4)))  # of the largest value or reward
 
@@ -133,7 +132,7 @@ def _end_components(shape: Shape, lower: Array, upper: Array) -> EndComponents:
     from umdp.solver.kernels.end_components import end_components
     from umdp.solver.kernels.structs import ChoiceRows
 
-    rows = ChoiceRows(shape.state_ptr, shape.choice_ptr, shape.successor, lower, upper, np.empty(0))
+    rows = ChoiceRows.of(shape.state_ptr, shape.choice_ptr, shape.successor, lower, upper, np.empty(0))
     found, stays, _ = end_components(
         rows, np.ones(shape.states, dtype=np.bool_), np.ones(shape.choices, dtype=np.bool_)
     )
@@ -272,7 +271,7 @@ def confirm_discounted(request: Request, policy: Policy, bounds: tuple[Array, Ar
     (low, high), given = bounds, request.policy is not None
     rows, sides, sure = rows_of(model, asked), [], True
     choice = NOWHERE if policy.choice is None else np.array(policy.choice)
-    weight = policy.weights() if policy.choice is None else NOTHING
+    weight = np.array(policy.weights()) if policy.choice is None else NOTHING
     fails = np.zeros(model.states, np.bool_)
     for bound, sign, every in ((low, -1.0, not agent_max and not given), (high, 1.0, agent_max and not given)):
         play = Play(nature_max, every, choice, weight)

@@ -178,7 +178,7 @@ class CachedSystem:
     def renew(self, lower: Array, upper: Array) -> bool:
         """Write the rows of new bounds; return whether they can be solved by elimination, nature cutting no edge."""
         graph = self.task.graph
-        rows = ChoiceRows(graph.state_ptr, graph.choice_ptr, graph.successor, lower, upper, self.task.reward)
+        rows = ChoiceRows.of(graph.state_ptr, graph.choice_ptr, graph.successor, lower, upper, self.task.reward)
         return not renew(self.arrays, rows)
 
     @cached_property

@@ -183,7 +183,7 @@ class Task(Analysis):
         from umdp.solver.kernels.structs import ChoiceRows
 
         graph = self.graph
-        return ChoiceRows(graph.state_ptr, graph.choice_ptr, graph.successor, self.lower, self.upper, self.reward)
+        return ChoiceRows.of(graph.state_ptr, graph.choice_ptr, graph.successor, self.lower, self.upper, self.reward)
 
     @property
     def exits(self) -> tuple[float, float]:

@@ -121,7 +121,7 @@ def accepting(skeleton: Skeleton, taken: NDArray[np.bool_] | None = None) -> Acc
     shape = shape if taken is None else shape.under(taken)
     edges, pairs = Edges(shape), skeleton.reading.automaton.pairs
     size, even, every = shape.states, np.ones(shape.transitions), np.ones(shape.choices, dtype=np.bool_)
-    rows = ChoiceRows(shape.state_ptr, shape.choice_ptr, shape.successor, even, even, even[:0])  # nothing can be cut
+    rows = ChoiceRows.of(shape.state_ptr, shape.choice_ptr, shape.successor, even, even, even[:0])  # nothing can be cut
     found, stay = np.zeros(size, dtype=np.bool_), np.full(size, -1, dtype=np.int64)
     number, rank = np.full(size, -1, dtype=np.int32), np.zeros(size, dtype=np.int32)
     level = np.zeros((len(pairs), size), dtype=np.int32)

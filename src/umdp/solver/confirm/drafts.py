@@ -46,7 +46,7 @@ class _Defence:
         self.case = case_of(draft.model, request.objective, *request.players, complement=given.complement)
         rows, asked = self.case.rows, self.case.asked
         self.precision, self.late = request.options.precision, request.options.is_late
-        self.choice = np.ascontiguousarray(draft.policy.choice, dtype=np.int64)
+        self.choice = np.array(draft.policy.choice, dtype=np.int64)
         low, size = given.low[0], given.low[0].size
         self.open = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
         self.holds = [False, False]

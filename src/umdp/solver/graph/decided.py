@@ -228,7 +228,7 @@ def decide_total(edges: Edges, reward: Array, agent_max: bool) -> Decided:
     nothing = ~edges.drawn(earns, every, every=False)
     # With equal bounds nature has nothing to cut: what stays does so by the graph.
     even = np.ones(graph.transitions)
-    rows = ChoiceRows(graph.state_ptr, graph.choice_ptr, graph.successor, even, even, reward)
+    rows = ChoiceRows.of(graph.state_ptr, graph.choice_ptr, graph.successor, even, even, reward)
     component, stays, _ = end_components(rows, every, usable)
     paying = stays & pays
     rich = np.isin(component, component[graph.choice_state[paying]]) & np.logical_or.reduceat(

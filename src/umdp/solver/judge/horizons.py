@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import kernel
+from umdp.kernel import kernel, read_only
 from umdp.solver.judge.ambiguity import EPS, LEAST, counted_rows, may_cut, may_lead, may_leave
 from umdp.solver.judge.bellman import RowReading, collect, listed_order
 from umdp.solver.judge.question import NOTHING, ModelRows, TwoPart, as_probabilities, as_rewards, sure_where
@@ -301,8 +301,9 @@ def _induct(
         elif weights is not None:
             weight = np.array(weights if weights.ndim == 1 else weights[k])
         decided, worth = asked.kept(k)
+        worth = read_only(np.asarray(worth, dtype=np.float64))
         play = Play(players[1], free, choice, weight)
-        step_back(rows, play, players[0], decided, np.asarray(worth, dtype=np.float64), x, sign, order, out)
+        step_back(rows, play, players[0], decided, worth, x, sign, order, out)
         np.clip(out, least, most, out=out)
         x, out = out, x
     return x

@@ -6,11 +6,12 @@ import enum
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.kernel import read_only
 from umdp.model import MDP, IntervalMDP, Rewards
 
 __all__ = [
@@ -41,7 +42,6 @@ Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 ALL = slice(None)
 NOTHING: Array = np.empty(0)
-NOTHING.flags.writeable = False
 
 
 class Status(enum.Enum):
@@ -149,6 +149,11 @@ class ModelRows(NamedTuple):
     choice_reward: Array
     paid: Array
 
+    @classmethod
+    def of(cls, *arrays: Array) -> Self:
+        """Return the rows as kernels are given them."""
+        return cls(*map(read_only, arrays))
+
 
 class TwoPart(NamedTuple):
     """A value for every state, as the exact sum of two numbers: ``base + offset``, (S,) each."""
@@ -216,7 +221,7 @@ def rows_of(model: MDP | IntervalMDP, objective: Objective) -> ModelRows:
     if objective.rewards is not None:
         parts = (objective.rewards.state, objective.rewards.choice, objective.rewards.transition)
         paid = [NOTHING if part is None else part for part in parts]
-    return ModelRows(model.state_ptr, model.choice_ptr, model.successor, *bounds_of(model), *paid)
+    return ModelRows.of(model.state_ptr, model.choice_ptr, model.successor, *bounds_of(model), *paid)
 
 
 def case_of(

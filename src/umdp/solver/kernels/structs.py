@@ -5,12 +5,12 @@ All are NamedTuples, which compiled functions take as they are. Kernels bind the
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import kernel
+from umdp.kernel import kernel, read_only
 
 __all__ = [
     "Block",
@@ -80,6 +80,11 @@ class ChoiceRows(NamedTuple):
     lower: Array
     upper: Array
     reward: Array
+
+    @classmethod
+    def of(cls, *arrays: Array) -> Self:
+        """Return the rows as kernels are given them."""
+        return cls(*map(read_only, arrays))
 
 
 class Quotient(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.kernel import read_only
 from umdp.solver.kernels.backward import StepOptions, steps_back
 from umdp.solver.kernels.rounding import MOST, repeated, row_error
 from umdp.solver.kernels.structs import Players, row_space
@@ -92,7 +93,7 @@ def induct(
         while frozen is before and fixed and count < min(block, left) and kept(left - 1 - count)[0] is frozen:
             count += 1
         made, top, lost = steps_back(
-            count, rows, space, StepOptions(frozen, weight, players, tie), current, other, choice,
+            count, rows, space, StepOptions(read_only(frozen), read_only(weight), players, tie), current, other, choice,
             choices[left - count : left] if keep else choices, watch,
         )  # fmt: skip
         absolute_error, capped = 1.0000001 ** (made + 1) * absolute_error + lost, capped or top > MOST

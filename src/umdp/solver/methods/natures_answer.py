@@ -64,6 +64,6 @@ def answer(task: Task, values: Values) -> Array:
     respond(graph.choice_ptr, graph.successor, task.lower, task.upper, values.x, NOTHING, task.nature_max, prob)
     problem, row, solved = values.problem, values.row, values.prob
     if problem is not None and row is not None and solved is not None:
-        model = ChoiceRows(graph.state_ptr, graph.choice_ptr, graph.successor, task.lower, task.upper, NOTHING)
+        model = ChoiceRows.of(graph.state_ptr, graph.choice_ptr, graph.successor, task.lower, task.upper, NOTHING)
         transfer(problem.rows, problem.origin, problem.index, row, solved, model, prob)
     return prob

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.kernel import read_only
 from umdp.solver.kernels.backward import DifferenceOptions, StepRows, Steps, difference, normal_rows
 from umdp.solver.kernels.rounding import EPS
 from umdp.solver.kernels.structs import Players, row_space
@@ -44,7 +45,8 @@ def step_rows(shape: Shape, lower: Array, upper: Array, reward: Array, paid: Arr
     sizes = np.diff(shape.choice_ptr)
     low, slack = normal_rows(shape.choice_ptr, lower, upper)
     order = (np.arange(shape.transitions) - np.repeat(shape.choice_ptr[:-1], sizes)).astype(np.int32)
-    return StepRows(shape.state_ptr, shape.choice_ptr, shape.successor, low, upper, slack, reward, paid, order)
+    given = map(read_only, (shape.state_ptr, shape.choice_ptr, shape.successor, low, upper, slack, reward, paid))
+    return StepRows._make([*given, order])
 
 
 class Signed:

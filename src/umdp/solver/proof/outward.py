@@ -122,7 +122,7 @@ def _groups(arena: Arena, solution: Solution, known: list[Number | None], lower:
     if asked.agent_max != asked.nature_max and asked.aim == "reach":  # nature will not help to stay
         least = np.ones_like(least)
     inside = np.array([value is None for value in known])
-    rows = ChoiceRows(
+    rows = ChoiceRows.of(
         model.state_ptr, model.choice_ptr, model.successor, least, np.ascontiguousarray(most), np.empty(0)
     )
     component, _, _ = end_components(rows, inside, usable)
