@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Graph, IntervalMDP
+from umdp.model.structure import entries_of
 from umdp.solver.objective import Objective
 
 __all__ = ["Course", "Sensitivity", "course_of", "sensitivity", "visits_of"]
@@ -58,10 +59,9 @@ def visits_of(graph: Graph, prob: Array, choice: Array, stop: Array) -> Floats:
     visits = np.zeros(graph.choices)
     if stop[graph.initial]:
         return visits
-    first, sizes = graph.choice_ptr[choice], np.where(stop, 0, np.diff(graph.choice_ptr)[choice])
-    ends = np.cumsum(sizes)
-    entry = np.arange(int(ends[-1])) - np.repeat(ends - sizes - first, sizes)
-    origin, chance, successor = np.repeat(np.arange(graph.states), sizes), prob[entry], graph.successor[entry]
+    going = np.flatnonzero(~stop)
+    entry = entries_of(graph.choice_ptr, choice[going])
+    origin, chance, successor = np.repeat(going, graph.sizes[choice[going]]), prob[entry], graph.successor[entry]
     kept = chance > 0
     shape = (graph.states, graph.states)
     step = csr_array((chance[kept], (origin[kept], successor[kept])), shape=shape)

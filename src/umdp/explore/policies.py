@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.explore.view import View
 from umdp.model import Graph, Policy
+from umdp.model.structure import entries_of
 
 __all__ = [
     "Explorer", "Follow", "Optimism", "Uniform", "best", "directions", "doubling", "even", "least_trajectories", "reaches",
@@ -241,22 +242,14 @@ def reaches(graph: Graph, weight: Array, wanted: Array, halt: Array, horizon: in
     frontier = np.array([graph.initial])
     for step in range(horizon):
         frontier = frontier[~halt[frontier]]
-        choices = _members(graph.state_ptr, frontier)
+        choices = entries_of(graph.state_ptr, frontier)
         choices = choices[taken[min(step, len(taken) - 1), choices]]
         if wanted[choices].any():
             return True
-        ahead = np.unique(graph.successor[_members(graph.choice_ptr, choices)])
+        ahead = np.unique(graph.successor[entries_of(graph.choice_ptr, choices)])
         # What was reached before the last of the first steps may be left in other ways later.
         frontier = ahead[~reached[ahead]] if step + 2 >= len(taken) else ahead
         if not frontier.size:
             return False
         reached[frontier] |= step + 2 >= len(taken)
     return False
-
-
-def _members(ptr: Array, rows: Array) -> Array:
-    """Return the indices of everything the given rows own, in order."""
-    first, sizes = ptr[rows], ptr[rows + 1] - ptr[rows]
-    ends = np.cumsum(sizes)
-    members: Array = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - sizes - first, sizes)
-    return members
