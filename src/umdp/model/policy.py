@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model.interface import Interface, brief
+from umdp.model.part import annotations_of, part_of
 from umdp.model.process import MDP, Graph, IntervalMDP
 from umdp.model.rewards import Rewards
 from umdp.model.structure import entries_of, frozen, held, owned, owner, row_sums
@@ -263,34 +264,18 @@ def find_choice(graph: Graph, state: int, action: str) -> int:
     raise ModelError(f"state {graph.state_name(state)} has no action {action!r}; it offers {offered}")
 
 
-def _annotations(model: Graph) -> dict[str, Any]:
-    """Return what is known besides the rows and their numbers, by name."""
-    return {each.name: getattr(model, each.name) for each in fields(Graph) if each.kw_only}
-
-
-def _part(values: NDArray[np.float64] | None, places: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    return None if values is None else values[places]
-
-
 def _select(model: M, choice: NDArray[np.int64]) -> M:
-    entries = entries_of(model.choice_ptr, choice)
-    more = _annotations(model)
-    more["actions"] = None if model.actions is None else (model.actions[0][choice], model.actions[1])
-    more["rewards"] = {
-        name: replace(each, choice=_part(each.choice, choice), transition=_part(each.transition, entries))
-        for name, each in model.rewards.items()
-    }
-    own, ptr = np.arange(model.states + 1), np.append(0, np.cumsum(model.sizes[choice]))
-    return type(model)(own, ptr, model.successor[entries], *(each[entries] for each in model.numbers), **more)
+    entries, own = entries_of(model.choice_ptr, choice), np.arange(model.states + 1)
+    return part_of(model, entries, model.sizes[choice], state_ptr=own, choice=choice)
 
 
 def _mix(model: MDP, weight: NDArray[np.float64]) -> MDP:
     p = model.probability * weight[owner(model.choice_ptr)]
-    more = _annotations(model) | {"actions": None}
-    more["rewards"] = {
+    rewards = {
         name: replace(each, choice=None if each.choice is None else row_sums(model.state_ptr, each.choice * weight))
         for name, each in model.rewards.items()
     }
+    more = annotations_of(model, actions=None, rewards=rewards)
     return MDP(np.arange(model.states + 1), model.choice_ptr[model.state_ptr], model.successor, p, **more)
 
 
@@ -312,7 +297,7 @@ def _split(model: IntervalMDP, weight: NDArray[np.float64]) -> IntervalMDP:
         rewards[name] = Rewards(on_state, on_choice, on_transition, units=r.units)
     names = [model.state_name(s) for s in range(states)]
     names += [f"{names[model.choice_state[c]]}/{model.action_name(int(c))}" for c in taken]
-    more = _annotations(model) | {"actions": None, "state_names": names, "rewards": rewards}
+    more = annotations_of(model, actions=None, state_names=names, rewards=rewards)
     for part in ("labels", "variables"):
         more[part] = {name: np.concatenate([values, values[parents]]) for name, values in more[part].items()}
     bounds = (np.concatenate([weight[taken], each[entries]]) for each in model.numbers)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
+from umdp.model.part import annotations_of
 from umdp.model.structure import held
 from umdp.solver.judge.question import Status
 from umdp.spec import Spec
@@ -252,11 +253,7 @@ def mdp_of(model: MDP | IntervalMDP, prob: NDArray[np.float64]) -> MDP:
     if isinstance(model, MDP):
         return model
     rest = np.repeat(np.add.reduceat(prob, model.choice_ptr[:-1]), np.diff(model.choice_ptr))
-    return MDP(
-        model.state_ptr, model.choice_ptr, model.successor, prob / rest, initial=model.initial, labels=model.labels,
-        rewards=model.rewards, actions=model.actions, state_names=model.state_names, variables=model.variables,
-        constants=model.constants, formulas=model.formulas,
-    )  # fmt: skip
+    return MDP(model.state_ptr, model.choice_ptr, model.successor, prob / rest, **annotations_of(model))
 
 
 def _known(found: T | ModelError) -> Callable[[], T]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import IntervalMDP, Policy, Rewards
+from umdp.model.part import part_of
 from umdp.solver.judge.question import consistent
 from umdp.solver.result import Solution, Status
 from umdp.solver.task import cut_rows
@@ -33,17 +34,7 @@ PART = 1e-4  # of what nature may give away, that it must
 
 def without_transitions(model: IntervalMDP, used: Mask) -> IntervalMDP:
     """Return the model with the transitions `used` (T,) alone."""
-    sizes = np.add.reduceat(used.astype(np.int64), model.choice_ptr[:-1])
-
-    def paid(rewards: Rewards) -> Rewards:
-        return rewards if rewards.transition is None else rewards.with_transition(rewards.transition[used])
-
-    return IntervalMDP(
-        model.state_ptr, np.concatenate([[0], np.cumsum(sizes)]), model.successor[used], model.lower[used], model.upper[used],
-        initial=model.initial, labels=model.labels, rewards={name: paid(each) for name, each in model.rewards.items()},
-        actions=model.actions, state_names=model.state_names, variables=model.variables, constants=model.constants,
-        formulas=model.formulas,
-    )  # fmt: skip
+    return part_of(model, used, np.add.reduceat(used.astype(np.int64), model.choice_ptr[:-1]))
 
 
 def with_transitions(solution: Solution, model: IntervalMDP) -> Solution:

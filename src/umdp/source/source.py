@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.model import MDP, REST, Graph, Rewards
+from umdp.model import MDP, REST, Graph
+from umdp.model.part import part_of
 from umdp.statements import Code, Statement, Unlisted, say
 from umdp.statements.conditions import GraphKind
 
@@ -344,14 +345,6 @@ def listed(graph: Graph) -> tuple[Graph, np.ndarray[Any, np.dtype[np.bool_]]]:
     sizes = np.diff(graph.choice_ptr)
     kept = (graph.successor != graph.rest) | np.repeat(sizes == 1, sizes)
     left = np.add.reduceat(kept.astype(np.int64), graph.choice_ptr[:-1])
-
-    def paid(rewards: Rewards) -> Rewards:
-        return rewards if rewards.transition is None else rewards.with_transition(rewards.transition[kept])
-
     labels = {name: members for name, members in graph.labels.items() if name != REST}
-    found = Graph(
-        graph.state_ptr, np.concatenate([[0], np.cumsum(left)]), graph.successor[kept], initial=graph.initial,
-        labels=labels, rewards={name: paid(each) for name, each in graph.rewards.items()}, actions=graph.actions,
-        state_names=graph.state_names, variables=graph.variables, constants=graph.constants, formulas=graph.formulas,
-    )  # fmt: skip
+    found = part_of(graph.graph, kept, left, labels=labels)
     return found.with_interface(graph.interface), kept

@@ -16,6 +16,8 @@ from umdp.errors import ModelError
 from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.learning.snapshot import Snapshot
 from umdp.model import MDP
+from umdp.model.part import part_of
+from umdp.model.structure import entries_of
 from umdp.paper.results import COLUMNS, WHOLE, Cell, LearningProblem, TrialResult
 from umdp.run import Config
 from umdp.solver import solve
@@ -163,19 +165,6 @@ def _order(mdp: MDP, rng: np.random.Generator) -> Array:
 
 def _permuted(mdp: MDP, order: Array) -> MDP:
     """Return the MDP with its choices in another order within each state."""
-    sizes = np.diff(mdp.choice_ptr)
-    moved = np.concatenate([np.arange(mdp.choice_ptr[c], mdp.choice_ptr[c + 1]) for c in order])
-
-    def over(array: Array | None, index: Array) -> Array | None:
-        return None if array is None else array[index]
-
-    rewards = {
-        name: type(each)(state=each.state, choice=over(each.choice, order), transition=over(each.transition, moved))
-        for name, each in mdp.rewards.items()
-    }
-    return MDP(
-        mdp.state_ptr, np.concatenate([[0], np.cumsum(sizes[order])]), mdp.successor[moved], mdp.probability[moved],
-        initial=mdp.initial, labels=mdp.labels, rewards=rewards,
-        actions=[mdp.action_name(int(c)) for c in order],
-        state_names=[mdp.state_name(s) for s in range(mdp.states)], variables=mdp.variables,
-    )  # fmt: skip
+    moved = entries_of(mdp.choice_ptr, order)
+    names = [mdp.action_name(int(c)) for c in order]  # without names, the numbers that choices had before
+    return part_of(mdp, moved, mdp.sizes[order], choice=order, actions=names)
