@@ -19,6 +19,7 @@ from umdp.learn.observed_sequence import SHARE
 from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.model import Graph
 from umdp.model.events import Events
+from umdp.model.structure import same_rows
 from umdp.model.tying import Outcome, Tie, Tying
 from umdp.parametric.model import ParametricMDP
 from umdp.statements import Code, say
@@ -121,11 +122,7 @@ class Tied(Learner):
 
     def bind(self, graph: Graph, matters: ArrayLike | None = None, *, graph_known: bool = False) -> Self:
         """Return a learner with these settings, at its beginning, for the graph of the classes."""
-        own = self.tying.graph
-        if not all(
-            np.array_equal(getattr(own, name), getattr(graph, name))
-            for name in ("state_ptr", "choice_ptr", "successor")
-        ):
+        if not same_rows(self.tying.graph, graph):
             raise ModelError("the classes are those of another graph; make them for the one that is learned")
         return super().bind(graph, matters, graph_known=graph_known)
 

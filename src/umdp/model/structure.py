@@ -16,7 +16,7 @@ from umdp.errors import InfeasibleChoice, ModelError
 
 __all__ = [
     "ROUNDING", "Compaction", "CompressedRows", "at_most_one", "check_bounds", "check_probability", "check_rows", "coded",
-    "compact", "entries_of", "frozen", "held", "members_of", "owned", "owner", "pointer", "row_sums",
+    "compact", "entries_of", "frozen", "held", "members_of", "owned", "owner", "pointer", "row_sums", "same_rows",
 ]  # fmt: skip
 
 Ints = NDArray[np.int64]
@@ -293,6 +293,12 @@ class CompressedRows:
     def choice_state(self) -> Ints:
         """The state each choice belongs to, shape (C,)."""
         return held(owner(self.state_ptr))
+
+
+def same_rows(one: CompressedRows, other: CompressedRows) -> bool:
+    """Whether two graphs have the same states, choices and transitions."""
+    pairs = ((getattr(one, name), getattr(other, name)) for name in ("state_ptr", "choice_ptr", "successor"))
+    return all(mine is theirs or np.array_equal(mine, theirs) for mine, theirs in pairs)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from umdp.automata.labelled_automaton import read_formula
 from umdp.automata.memory_policy import MemoryPolicy
 from umdp.automata.product import ACCEPTING, Product, Skeleton, carried, multiply
 from umdp.errors import ModelError
-from umdp.model import MDP, Graph, IntervalMDP, Policy
+from umdp.model import MDP, IntervalMDP, Policy
+from umdp.model.structure import same_rows
 from umdp.solver.graph.decided import Edges, Shape
 from umdp.solver.result import Solution
 from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Reach, Spec, TemporalFormula, Until
@@ -201,7 +202,7 @@ def along(policy: MemoryPolicy, model: MDP | IntervalMDP, spec: Spec, nature_max
         raise ModelError(f"the policy remembers what matters for {known.asked.formula}; ask for that")
     agent_max = not isinstance(known.spec.formula, Globally)
     product = lift(model, spec, agent_max, nature_max, chained=True, policy=policy)
-    if not _is_same(product.model, policy.graph):
+    if not same_rows(product.model, policy.graph):
         raise ModelError("the policy is for a model with other states, choices or labels")
     return product
 
@@ -279,16 +280,9 @@ def probability_in(product: Product, mdp: MDP) -> Array:
 
 
 def _again(product: Product, mdp: MDP) -> Skeleton:
-    if not _is_same(product.base, mdp) or mdp.initial != product.base.initial:
+    if not same_rows(product.base, mdp) or mdp.initial != product.base.initial:
         raise ModelError("the policy with memory is for a model with other states, choices or transitions")
     return multiply(mdp, product.reading)
-
-
-def _is_same(one: Graph, other: Graph) -> bool:
-    """Whether two graphs have the same states, choices and transitions."""
-    return all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("state_ptr", "choice_ptr", "successor")
-    )
 
 
 def check_temporal(model: MDP | IntervalMDP, spec: Spec) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.model.structure import same_rows
 from umdp.solver.kernels.rounding import EPS, LEAST, MOST, compose, ends, floor, repeated
 from umdp.solver.methods.method import EXACT, METHODS, TINY
 from umdp.solver.methods.resumption import Past, renewed
@@ -200,9 +201,7 @@ def resume(before: Values, about: Analysis, options: SolveOptions) -> Values | N
         and bool((before.error <= options.precision / 2).all())
         and (about.lower is about.upper) == (old.lower is old.upper)
         and about.reward_error == old.reward_error
-        and _equal(about.graph.state_ptr, old.graph.state_ptr)
-        and _equal(about.graph.choice_ptr, old.graph.choice_ptr)
-        and _equal(about.graph.successor, old.graph.successor)
+        and same_rows(about.graph, old.graph)
         and _equal(about.goal, old.goal)
         and _equal(about.left, old.left)
         and np.array_equal(about.reward > 0.0, old.reward > 0.0)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP
+from umdp.model.structure import same_rows
 from umdp.source.source import Batch, Provenance, SamplingRequest, Source
 from umdp.spec.names import listed, suggestion
 
@@ -70,13 +71,7 @@ class Simulator(Source):
     def __init__(self, mdp: MDP, *, later: MDP | None = None, after: int = 0, sampling: str = "steps") -> None:
         check_sampling(sampling)
         if later is not None:
-            same = mdp.graph is later.graph or (
-                np.array_equal(mdp.state_ptr, later.state_ptr)
-                and np.array_equal(mdp.choice_ptr, later.choice_ptr)
-                and np.array_equal(mdp.successor, later.successor)
-                and mdp.initial == later.initial
-            )
-            if not same:
+            if not (same_rows(mdp, later) and mdp.initial == later.initial):
                 raise ModelError(
                     "a process can only change into one with the same graph: states, choices and successors"
                 )
