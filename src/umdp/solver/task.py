@@ -21,6 +21,7 @@ from umdp.solver.graph.decided import Decided, Edges, Shape, decide, decide_tota
 from umdp.solver.objective import bounds_of, objective_of, rewards_of_choices
 from umdp.solver.result import DraftBounds
 from umdp.spec import Spec
+from umdp.verify.rationals import double
 
 if TYPE_CHECKING:
     from umdp.solver.kernels.structs import ChoiceRows
@@ -302,7 +303,7 @@ class Values:
 
     def between(self, states: Array | slice) -> tuple[Array, Array]:
         """Return the bounds of some states."""
-        from umdp.solver.kernels.rounding import ceiling, floor, spread_ends
+        from umdp.solver.kernels.rounding import spread_ends
 
         task, index, maybe = self.task, self.index[states], self.task.decided.maybe[states]
         low, high, most = np.empty(index.size), np.empty(index.size), 1.0 if task.kind == "P" else np.inf
@@ -315,7 +316,7 @@ class Values:
             for i, unknown in enumerate(index.tolist()):
                 if unknown in self.exact and maybe[i]:
                     value = self.exact[unknown]
-                    low[i], high[i] = floor(value * (1 - error)), ceiling(value * (1 + error))
+                    low[i], high[i] = double(value * (1 - error), up=False), double(value * (1 + error), up=True)
                 elif unknown in self.least and maybe[i]:
                     low[i] = max(low[i], self.least[unknown] * (1.0 - 2.0 * self.task.reward_error))
         return low, high

@@ -67,8 +67,6 @@ Eliminated rows
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -85,12 +83,10 @@ __all__ = [
     "TINY",
     "all_ends",
     "around",
-    "ceiling",
     "compose",
     "ends",
     "excess",
     "excess_within",
-    "floor",
     "repeated",
     "row_error",
     "share_error",
@@ -229,22 +225,6 @@ def all_ends(x: Array, relative_error: Array) -> tuple[Array, Array]:
     for i in range(x.size):
         low[i], high[i] = ends(x[i], relative_error[i])
     return low, high
-
-
-def floor(value: Fraction) -> float:
-    """Return the largest number that is at most an exact value of at least 0."""
-    if value >= Fraction(MOST):
-        return MOST
-    near = float(value)
-    return near if Fraction(near) <= value else math.nextafter(near, -math.inf)
-
-
-def ceiling(value: Fraction) -> float:
-    """Return the smallest number that is at least an exact value of at least 0."""
-    if value > Fraction(MOST):
-        return math.inf
-    near = float(value)
-    return near if Fraction(near) >= value else math.nextafter(near, math.inf)
 
 
 @kernel

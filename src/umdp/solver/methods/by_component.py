@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model.structure import same_rows
-from umdp.solver.kernels.rounding import EPS, LEAST, MOST, compose, ends, floor, repeated
+from umdp.solver.kernels.rounding import EPS, LEAST, MOST, compose, ends, repeated
 from umdp.solver.methods.method import EXACT, METHODS, TINY
 from umdp.solver.methods.resumption import Past, renewed
 from umdp.solver.methods.workspace import Workspace
 from umdp.solver.objective import SolveOptions
 from umdp.solver.reduction.layout import build_problem, choices_of_rows, rows_of_choices, state_quotient_of
 from umdp.solver.task import Analysis, Task, Values, has_free_zero
+from umdp.verify.rationals import double
 
 if TYPE_CHECKING:
     from umdp.solver.reduction.problem import Problem
@@ -181,7 +182,7 @@ def _solve_exactly(workspace: Workspace, component: int) -> None:
     own = compose(repeated(3.0 * task.perturbation, inner.stop - inner.start), 2.0 * EPS)
     for s, value in zip(range(inner.start, inner.stop), values, strict=True):
         error = compose(inherited, own)
-        workspace.x[s] = 0.0 if value == 0 else max(floor(value), LEAST)
+        workspace.x[s] = 0.0 if value == 0 else max(double(value, up=False), LEAST)
         workspace.relative_error[s] = 0.0 if value == 0 else error if value < Fraction(MOST) else np.inf
         workspace.least[s] = ends(float(workspace.x[s]), error)[0]
         if exact:
