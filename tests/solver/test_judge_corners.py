@@ -309,7 +309,7 @@ def test_a_value_is_compared_with_a_level_to_the_last_digit() -> None:
 
 def test_refusals_are_counted() -> None:
     before = refused()
-    refuse("a bound")
+    refuse()
     assert refused() == before + 1
 
 

@@ -185,7 +185,7 @@ def confirm(draft: Solution, request: Request, anew: Callable[[], Solution] | No
         if draft.model.transitions > SMALL or _is_as_close(found, draft, CLOSE * options.precision):
             return found
         return _proved(draft, request) or found  # it was known much better
-    refuse(str(draft.spec))
+    refuse()
     if anew is not None:
         draft = anew()
         found = confirmed(draft, request)
@@ -198,7 +198,7 @@ def confirm_above(draft: Solution, request: Request, anew: Callable[[], Solution
     """Return the solution of which the judge confirms the bounds from above; those from below are 0, the least there is."""
     found = confirmed(_from_above(draft), request)
     if found is None:
-        refuse(str(draft.spec))
+        refuse()
         draft = anew()
         found = confirmed(_from_above(draft), request)
     return found or _conceded(_from_above(draft), request)
@@ -234,7 +234,7 @@ def confirmed(draft: Solution, request: Request) -> Solution | None:
     if not (defence.ask() or defence.hold()):
         found = _in_integers(draft, request) if draft.status.is_precise else None
         if found is not None:
-            refuse(str(draft.spec))
+            refuse()
             return found
         if not defence.widen():
             return None

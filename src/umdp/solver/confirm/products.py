@@ -52,7 +52,7 @@ def confirm_lift(solution: Solution, product: Product, request: Request, policy:
         holds = ConfirmedSides(False, False)
     if all(holds):
         return solution
-    refuse(str(spec))
+    refuse()
     most = np.inf if spec.kind == "R" else 1.0
 
     def kept(bracket: Bracket) -> Bracket:

@@ -11,12 +11,12 @@
 
 __all__ = ["refuse", "refused"]
 
-_refusals: list[str] = []
+_refusals: list[None] = []
 
 
-def refuse(what: str) -> None:
+def refuse() -> None:
     """Take note that something the solver said was not confirmed."""
-    _refusals.append(what)
+    _refusals.append(None)
 
 
 def refused() -> int:
