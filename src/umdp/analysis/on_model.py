@@ -60,10 +60,7 @@ def play_model(
             break
         here = state[active]
         choice = choose(here, step)
-        first, last = mdp.choice_ptr[choice], mdp.choice_ptr[choice + 1]
-        below = np.where(first > 0, edges[first - 1], 0.0)
-        drawn = below + rng.random(active.size) * (edges[last - 1] - below)
-        taken = np.clip(np.searchsorted(edges, drawn, side="right"), first, last - 1)
+        taken = _drawn(edges, mdp.choice_ptr, choice, rng)
         state[active] = mdp.successor[taken]
         steps += active.size
         if account.paid is not None:
@@ -92,12 +89,13 @@ def _chooser(policy: Policy, rng: np.random.Generator) -> Callable[[Array, int],
         return (lambda state, step: choice[state]) if choice.ndim == 1 else (lambda state, step: choice[step, state])
     assert policy.weight is not None
     edges = np.cumsum(policy.weight)
+    return lambda state, step: _drawn(edges, ptr, state, rng)
 
-    def draw(state: Array, step: int) -> Array:
-        first, last = ptr[state], ptr[state + 1]
-        below = np.where(first > 0, edges[first - 1], 0.0)
-        drawn = below + rng.random(state.size) * (edges[last - 1] - below)
-        taken: Array = np.clip(np.searchsorted(edges, drawn, side="right"), first, last - 1)
-        return taken
 
-    return draw
+def _drawn(edges: Array, ptr: Array, rows: Array, rng: np.random.Generator) -> Array:
+    """Return an entry of each of some rows, drawn by weights whose sums over all rows are the edges."""
+    first, last = ptr[rows], ptr[rows + 1]
+    below = np.where(first > 0, edges[first - 1], 0.0)
+    drawn = below + rng.random(rows.size) * (edges[last - 1] - below)
+    taken: Array = np.clip(np.searchsorted(edges, drawn, side="right"), first, last - 1)
+    return taken

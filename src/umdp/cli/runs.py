@@ -18,7 +18,7 @@ from umdp.cli.session import bounded, returned, seen
 from umdp.cli.terminal import plain, say, say_json
 from umdp.errors import FormatError, MissingExtra, ModelError
 from umdp.run import Store
-from umdp.run.opened import configuration
+from umdp.run.opened import configuration, kept_policy
 from umdp.statements import with_codes
 from umdp.statements.text import nouns
 
@@ -207,14 +207,7 @@ class Export:
             else:
                 from umdp.io import write_policy
 
-                policy = store.learned().policy
-                if policy is None:
-                    raise FormatError(
-                        "the policy depends on the step and was too large to be kept; `umdp check RUN PROPERTY --policy FILE` "
-                        "finds it again",
-                        path=self.path,
-                    )
-                write_policy(policy, target, _about(store))
+                write_policy(kept_policy(store.learned(), self.path), target, _about(store))
             if aloud:
                 say(f"{what} written to {target}")
                 if what is not What.SNAPSHOTS:

@@ -25,7 +25,7 @@ from umdp.statements.text import facts_html, nouns
 if TYPE_CHECKING:
     from umdp.run.lock import Writer
 
-__all__ = ["OpenedRun", "configuration", "open_run"]
+__all__ = ["OpenedRun", "configuration", "kept_policy", "open_run"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,14 +153,7 @@ class OpenedRun:
     @property
     def policy(self) -> Policy:
         """The policy that the promise is about; the robust policy, where there is none."""
-        found = self._known().policy
-        if found is None:
-            raise FormatError(
-                "the policy depends on the step and was too large to be kept; `umdp check RUN PROPERTY --policy FILE` "
-                "finds it again",
-                path=self.path,
-            )
-        return found
+        return kept_policy(self._known(), self.path)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -240,6 +233,17 @@ def open_run(path: str | Path) -> OpenedRun:
             store.path, config, store.question or config.wording(), rows, store.writer(), learned, graph,
             None if graph is None else _counts(store, graph), None if graph is None else _truth(store, graph),
         )  # fmt: skip
+
+
+def kept_policy(learned: Learned, path: str | Path) -> Policy:
+    """Return the policy of what was learned in a run; `FormatError` where it was too large to be kept."""
+    if learned.policy is None:
+        raise FormatError(
+            "the policy depends on the step and was too large to be kept; `umdp check RUN PROPERTY --policy FILE` "
+            "finds it again",
+            path=path,
+        )
+    return learned.policy
 
 
 def configuration(store: Store) -> Config:
