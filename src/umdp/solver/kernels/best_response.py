@@ -285,16 +285,12 @@ def _serve(
             t = following[t - begin]
     if rest < 1e-12:  # all is handed out, up to rounding
         return
-    for t in range(begin, end):
-        if rest > 0.0 and index[successor[t]] == q:
-            take = min(upper[t] - prob[t], rest)
-            prob[t] += take
-            rest -= take
-    for t in range(begin, end):
-        if rest > 0.0:
-            take = min(upper[t] - prob[t], rest)
-            prob[t] += take
-            rest -= take
+    for turn in range(2):  # what stays within the unknown is served first
+        for t in range(begin, end):
+            if rest > 0.0 and (turn == 1 or index[successor[t]] == q):
+                take = min(upper[t] - prob[t], rest)
+                prob[t] += take
+                rest -= take
 
 
 @kernel
