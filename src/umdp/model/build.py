@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model.rewards import Rewards
+from umdp.model.structure import owner
 
 if TYPE_CHECKING:
     from scipy.sparse import spmatrix
@@ -79,10 +80,7 @@ class IntervalBuilders:
         `state_ptr` every state has one choice.
         """
         (high, low), pointers = _csr([upper, lower], state_ptr)
-        rows = np.repeat(np.arange(high.shape[0], dtype=np.int64), np.diff(high.indptr))
-        keys = rows * high.shape[1] + high.indices
-        low_rows = np.repeat(np.arange(low.shape[0], dtype=np.int64), np.diff(low.indptr))
-        low_keys = low_rows * low.shape[1] + low.indices
+        keys, low_keys = (owner(each.indptr) * each.shape[1] + each.indices for each in (high, low))
         place = np.minimum(np.searchsorted(keys, low_keys), max(keys.size - 1, 0))
         missing = np.flatnonzero((keys[place] != low_keys) & (low.data > 0)) if keys.size else np.arange(low_keys.size)
         if missing.size:

@@ -154,11 +154,7 @@ def _models(
     others = [each for name, each in model.rewards.items() if name not in rewards]
     if any(each.transition is not None for each in others):
         arrays = model.state_ptr, model.choice_ptr, model.successor
-        bare: MDP | IntervalMDP
-        if isinstance(model, MDP):
-            bare = MDP(*arrays, model.probability, initial=model.initial, rewards=rewards)
-        else:
-            bare = IntervalMDP(*arrays, model.lower, model.upper, initial=model.initial, rewards=rewards)
+        bare = type(model)(*arrays, *model.numbers, initial=model.initial, rewards=rewards)
         if bare.transitions != model.transitions:
             paid = bare.rewards[name] if rewards else None
             found = [(bare, replace(asked, rewards=paid))]
