@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.model import Graph, IntervalMDP
+from umdp.model import Graph, IntervalMDP, Rewards
 from umdp.model.structure import entries_of
-from umdp.solver.objective import Objective
+from umdp.solver.objective import Objective, rewards_of_choices
 
 __all__ = ["Course", "Sensitivity", "course_of", "sensitivity", "visits_of"]
 
@@ -138,7 +138,7 @@ def course_of(
 
     steps, paid = choice.shape[0], asked.paid
     assert asked.final is not None  # what a step bound comes with
-    reward = _reward(model, asked)
+    reward = rewards_of_choices(model, asked.rewards or Rewards())
     prob = np.empty(model.transitions)
 
     def answer(values: Array) -> Floats:
@@ -180,16 +180,6 @@ def course_of(
     often = np.repeat(total, np.diff(model.choice_ptr))
     difference = np.where(often > 0, moved / np.where(often > 0, often, 1.0), 0.0)
     return Course(Sensitivity(total, lower, upper, difference), visits, loss)
-
-
-def _reward(model: IntervalMDP, asked: Objective) -> Floats:
-    """Return what every choice (C,) earns in a step, but for its transitions."""
-    reward = np.zeros(model.choices)
-    if asked.rewards is not None and asked.rewards.state is not None:
-        reward += asked.rewards.state[model.choice_state]
-    if asked.rewards is not None and asked.rewards.choice is not None:
-        reward += asked.rewards.choice
-    return reward
 
 
 def _taken(graph: Graph, choice: Array, here: Array) -> Floats:

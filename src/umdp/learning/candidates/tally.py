@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.model import Graph, Policy
 from umdp.solver.graph.decided import Edges, Shape
-from umdp.solver.objective import objective_of
+from umdp.solver.objective import objective_of, rewards_of_choices
 from umdp.source.observed_graph import STAY
 from umdp.source.source import Batch, SamplingRequest, Source
 from umdp.spec import Spec
@@ -177,15 +177,8 @@ def paid(graph: Graph, spec: Spec) -> Array:
     """Return what every transition (T,) pays."""
     rewards = objective_of(graph, spec).rewards
     assert rewards is not None
-    choice = np.repeat(np.arange(graph.choices), np.diff(graph.choice_ptr))
-    total = np.zeros(graph.transitions)
-    if rewards.state is not None:
-        total = total + rewards.state[graph.choice_state[choice]]
-    if rewards.choice is not None:
-        total = total + rewards.choice[choice]
-    if rewards.transition is not None:
-        total = total + rewards.transition
-    return total
+    total: Array = np.repeat(rewards_of_choices(graph, rewards), graph.sizes)
+    return total if rewards.transition is None else total + rewards.transition
 
 
 def _most(spec: Spec, most: float | None, *, paid: bool) -> float:

@@ -23,7 +23,7 @@ from umdp.learn.dirichlet import Dirichlet
 from umdp.learning.loop import LearningRun
 from umdp.model import IntervalMDP, Policy
 from umdp.solver import Solution, UncertifiedSolution, evaluate, solve
-from umdp.solver.objective import objective_of
+from umdp.solver.objective import objective_of, rewards_of_choices
 from umdp.spec import Direction
 
 __all__ = ["PUBLISHED", "Published", "PublishedLUI", "PublishedMAP", "PublishedPAC", "PublishedUCRL2"]
@@ -183,12 +183,8 @@ class Published(LearningRun):
         fixed, reward = self.halt, np.zeros(graph.choices)
         if self.spec.kind == "R":
             objective = objective_of(graph, self.spec)
-            fixed, given = objective.goal, objective.rewards
-            assert given is not None
-            if given.choice is not None:
-                reward = reward + given.choice
-            if given.state is not None:
-                reward = reward + given.state[graph.choice_state]
+            assert objective.rewards is not None
+            fixed, reward = objective.goal, rewards_of_choices(graph, objective.rewards)
         values = self._known.copy()
         choice = _sweeps(
             graph.state_ptr, graph.choice_ptr, graph.successor, model.lower, model.upper, reward, fixed, values,
