@@ -44,7 +44,6 @@ _COMPARISONS = {"EQ", "NE", "LT", "LE", "GT", "GE"}
 _OPERATORS = _COMPARISONS | {"PLUS", "TIMES", "DIVIDE", "AND", "OR", "IMPLIES", "IFF", "QUESTION"}
 _PREFIX = {"EVENTUALLY", "GLOBALLY", "NEXT"}
 _INFIX = {"UNTIL", "WEAK"}
-_SUMS = {"CUMULATIVE", "DISCOUNTED", "INSTANTANEOUS"}
 _BOUNDED = [
     [path, relation] for path in ("EVENTUALLY", "GLOBALLY", "UNTIL") for relation in ("LE", "LT", "GE", "GT", "EQ")
 ]

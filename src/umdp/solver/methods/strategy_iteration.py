@@ -31,13 +31,11 @@ BETTER = 1e-9  # relative gain below which a strategy is left alone
 
 @dataclass(frozen=True, eq=False)
 class GameValues:
-    """Bounds on the game's value, the agent's policy with bounds on its own value, and nature's probabilities."""
+    """Bounds on the game's value, the agent's policy, and nature's probabilities."""
 
     lower: Array
     upper: Array
     choice: Array
-    policy_lower: Array
-    policy_upper: Array
     prob: Array
 
 
@@ -170,7 +168,7 @@ def solve_game(task: Task, options: SolveOptions, start: Array | None = None) ->
     if agent_leads:  # nature's answer to the policy, where the policy goes
         prob = prob.copy()
         prob[entries_of(task.graph.choice_ptr, choice)] = answer(against_policy(task, choice), policy)
-    return GameValues(low.lower, high.upper, choice, policy.lower, policy.upper, prob)
+    return GameValues(low.lower, high.upper, choice, prob)
 
 
 def _lead_agent(task: Task, options: SolveOptions, start: Array | None) -> tuple[Array, Array]:
