@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Graph, IntervalMDP, Rewards
-from umdp.model.structure import entries_of
+from umdp.model.structure import entries_of, mask_of
 from umdp.solver.objective import Objective, rewards_of_choices
 
 __all__ = ["Course", "Sensitivity", "course_of", "sensitivity", "visits_of"]
@@ -65,8 +65,7 @@ def visits_of(graph: Graph, prob: Array, choice: Array, stop: Array) -> Floats:
     kept = chance > 0
     shape = (graph.states, graph.states)
     step = csr_array((chance[kept], (origin[kept], successor[kept])), shape=shape)
-    ahead = np.zeros(graph.states, np.bool_)
-    ahead[breadth_first_order(step, graph.initial, return_predecessors=False)] = True
+    ahead = mask_of(breadth_first_order(step, graph.initial, return_predecessors=False), graph.states)
     # All that stops is one place more, from which everything that may stop is found backwards.
     final = np.flatnonzero(stop & ahead)
     back = csr_array(
@@ -74,8 +73,7 @@ def visits_of(graph: Graph, prob: Array, choice: Array, stop: Array) -> Floats:
          (np.concatenate((successor[kept], np.full(final.size, graph.states))), np.concatenate((origin[kept], final)))),
         shape=(graph.states + 1, graph.states + 1),
     )  # fmt: skip
-    ends_somewhere = np.zeros(graph.states + 1, np.bool_)
-    ends_somewhere[breadth_first_order(back, graph.states, return_predecessors=False)] = True
+    ends_somewhere = mask_of(breadth_first_order(back, graph.states, return_predecessors=False), graph.states + 1)
     inside = np.flatnonzero(ahead & ends_somewhere[:-1] & ~stop)
     if not inside.size or not ends_somewhere[graph.initial]:
         return visits

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import SpecError
+from umdp.model.structure import mask_of
 
 __all__ = ["Automaton", "Pair", "cycles", "trimmed"]
 
@@ -118,8 +119,7 @@ class Automaton:
         jumps = [(q * size + place, jump * size + place) for q, each in enumerate(self.jumps) for jump in each]
         source = np.concatenate([np.arange(read.size), *(begin for begin, _ in jumps)])
         target = np.concatenate([read, *(end for _, end in jumps)])
-        seen = np.zeros(read.size, dtype=np.bool_)
-        seen[breadth_first_order(_edges(source, target, read.size), self.initial * size)[0]] = True
+        seen = mask_of(breadth_first_order(_edges(source, target, read.size), self.initial * size)[0], read.size)
         for pair in self.pairs:
             inside = seen & ~np.repeat(pair.avoid, size)
             stays = inside[source] & inside[target]
@@ -195,8 +195,7 @@ def cycles(source: Array, target: Array, size: int) -> tuple[Array, NDArray[np.b
     from scipy.sparse.csgraph import connected_components
 
     _, component = connected_components(_edges(source, target, size), connection="strong")
-    on_cycle = np.zeros(size, dtype=np.bool_)
-    on_cycle[component[source[component[source] == component[target]]]] = True
+    on_cycle = mask_of(component[source[component[source] == component[target]]], size)
     return component, on_cycle[component]
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.errors import ModelError
-from umdp.explore.policies import Explorer, even
+from umdp.explore.policies import Explorer, best, even
 from umdp.explore.view import ValueEstimate, ValueEstimates, View
 from umdp.model import Graph
+from umdp.model.structure import mask_of
 
 __all__ = ["Gap", "estimate", "expected_visits"]
 
@@ -130,7 +131,5 @@ def _earning_most(graph: Graph, prob: Array, earned: Array, estimates: ValueEsti
     worth = earnings(
         graph.state_ptr, graph.choice_ptr, graph.successor, prob, earned, estimates.halt, min(estimates.horizon, AHEAD)
     )
-    top = np.repeat(np.maximum.reduceat(worth, graph.state_ptr[:-1]), np.diff(graph.state_ptr))
-    own = np.zeros(graph.choices, np.bool_)
-    own[otherwise] = True
-    return even(graph, np.where(top > 0, worth >= top, own))
+    top = best(graph, worth)
+    return even(graph, np.where(top > 0, worth >= top, mask_of(otherwise, graph.choices)))

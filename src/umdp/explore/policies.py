@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from umdp.errors import ModelError
 from umdp.explore.view import View
 from umdp.model import Graph, Policy
-from umdp.model.structure import entries_of
+from umdp.model.structure import entries_of, mask_of
 
 __all__ = [
     "Explorer", "Follow", "Optimism", "Uniform", "best", "directions", "doubling", "even", "least_trajectories", "reaches",
@@ -90,9 +90,7 @@ def directions(explorer: Explorer, view: View, choice: Array | None) -> NDArray[
             continue
         tied = view.tied
         if tied is not None:
-            own = np.zeros(view.graph.choices, np.bool_)
-            own[now] = True
-            tied = np.where(np.repeat(tied[now], sizes), tied, own)
+            tied = np.where(np.repeat(tied[now], sizes), tied, mask_of(now, view.graph.choices))
         weight.append(explorer.weight(replace(view, optimistic=now, tied=tied)))
     return np.array(weight)
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from umdp.io.files import Model, check_init_label, store
 from umdp.io.valuations import pack
 from umdp.model import IntervalMDP
+from umdp.model.structure import mask_of
 
 __all__ = ["encode", "write_umb"]
 
@@ -39,11 +40,9 @@ def encode(model: Model, path: object, note: str = "") -> bytes:
     interval = isinstance(model, IntervalMDP)
     number = {"type": "double-interval", "size": 128} if interval else {"type": "double", "size": 64}
     annotations: dict[str, Any] = {}
-    initial = np.zeros(model.states, dtype=np.bool_)
-    initial[model.initial] = True
     if not chain:
         arrays["state-to-choices.bin"] = _bytes(model.state_ptr, "<u8")
-    arrays["state-is-initial.bin"] = _bits(initial)
+    arrays["state-is-initial.bin"] = _bits(mask_of(model.initial, model.states))
     arrays["choice-to-branches.bin"] = _bytes(model.choice_ptr, "<u8")
     arrays["branch-to-target.bin"] = _bytes(model.successor, "<u8")
     arrays["branch-to-probability.bin"] = _bytes(np.stack(model.numbers, axis=1), "<f8")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from umdp.learn.binomial import ULP, Floats, Ints
 from umdp.learn.confidence_sequence import ConfidenceSequence
+from umdp.model.structure import mask_of
 
 __all__ = ["ObservedSequence"]
 
@@ -95,9 +96,7 @@ class ObservedSequence(ConfidenceSequence):
     def _bound(self, choice: Ints, counts: Ints, taken: Ints) -> None:
         """Bound anew the outcomes of some choices, by the intervals that were there before these counts came in."""
         sizes = self.sizes[choice]
-        inside = np.zeros(self.graph.choices, np.bool_)
-        inside[choice] = True
-        transition = np.flatnonzero(self.per_transition(inside))
+        transition = np.flatnonzero(self.per_transition(mask_of(choice, self.graph.choices)))
         found = self.order[transition] > 0
         known = transition[found]
         start = np.cumsum(sizes) - sizes

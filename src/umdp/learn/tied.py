@@ -19,7 +19,7 @@ from umdp.learn.observed_sequence import SHARE
 from umdp.learn.restarting_sequence import RestartingSequence
 from umdp.model import Graph
 from umdp.model.events import Events
-from umdp.model.structure import same_rows
+from umdp.model.structure import mask_of, same_rows
 from umdp.model.tying import Outcome, Tie, Tying
 from umdp.parametric.model import ParametricMDP
 from umdp.statements import Code, say
@@ -139,9 +139,7 @@ class Tied(Learner):
     def classes_that_matter(self) -> NDArray[np.bool_]:
         """Return whether a class (and what fills up the graph of classes) has a choice whose probabilities matter."""
         tying = self.tying
-        found = np.zeros(tying.class_graph.choices, np.bool_)
-        found[tying.choice_class[self.matters & (self.sizes > 1)]] = True
-        return found
+        return mask_of(tying.choice_class[self.matters & (self.sizes > 1)], tying.class_graph.choices)
 
     def begin(self) -> None:
         """Bind the learner of classes, or of their events, and spread what it believes."""

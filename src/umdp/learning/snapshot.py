@@ -18,6 +18,7 @@ from umdp.learning.candidates.candidate import reached_states
 from umdp.learning.candidates.guaranteed import GuaranteedBound
 from umdp.learning.validation import return_of
 from umdp.model import MDP, Graph, IntervalMDP, Policy
+from umdp.model.policy import taken_choices
 from umdp.solver import Bracket, Solution, Status, evaluate
 from umdp.solver.objective import objective_of
 from umdp.solver.prepared import PolicyValues
@@ -349,12 +350,7 @@ def _final(graph: Graph, spec: Spec) -> Mask:
 
 def _taken(graph: Graph, snapshot: Snapshot, final: Mask) -> Mask:
     """Return the choices (C,) that the policy takes, at whatever step, in states that it may reach."""
-    choice, weight = snapshot.policy.choice, snapshot.policy.weight
-    wanted = np.zeros(graph.choices, dtype=np.bool_)
-    if choice is not None:
-        wanted[choice.ravel()] = True
-    elif weight is not None:
-        wanted = weight > 0
+    wanted = taken_choices(snapshot.policy)
     # Nobody took the one choice of a state that was never left.
     alone = np.flatnonzero(np.diff(graph.state_ptr) == 1)
     own = [c for c in graph.state_ptr[alone].tolist() if graph.action_name(c) in (STAY, UNKNOWN)]

@@ -10,6 +10,7 @@ import numpy as np
 from umdp.errors import ModelError
 from umdp.model.reward_units import reward_structures
 from umdp.model.rewards import TERMINATED
+from umdp.model.structure import mask_of
 from umdp.statements import Statement
 
 __all__ = ["read_table"]
@@ -37,10 +38,8 @@ def read_table(
     probability, successor, reward, terminated = (
         np.array(column) for column in zip(*(o for *_, o in outcomes), strict=True)
     )
-    ends = np.zeros(states, dtype=np.bool_)
-    ends[successor[terminated.astype(bool)]] = True
-    goal = np.zeros(states, dtype=np.bool_)
-    goal[successor[terminated.astype(bool) & (reward > 0)]] = True
+    ends = mask_of(successor[terminated.astype(bool)], states)
+    goal = mask_of(successor[terminated.astype(bool) & (reward > 0)], states)
 
     choice_ptr = np.cumsum([0, *(len(listed) for _, _, listed in choices)])
     state_ptr = np.cumsum([0, *(len(table[s]) for s in range(states))])

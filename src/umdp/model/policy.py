@@ -14,10 +14,10 @@ from umdp.model.interface import Interface, brief
 from umdp.model.part import annotations_of, part_of
 from umdp.model.process import MDP, Graph, IntervalMDP
 from umdp.model.rewards import Rewards
-from umdp.model.structure import entries_of, frozen, held, owned, owner, row_sums
+from umdp.model.structure import entries_of, frozen, held, mask_of, owned, owner, row_sums
 from umdp.statements.text import nouns
 
-__all__ = ["Policy"]
+__all__ = ["Policy", "taken_choices"]
 
 M = TypeVar("M", MDP, IntervalMDP)
 FEW = 10  # decisions that a notebook shows
@@ -262,6 +262,11 @@ def find_choice(graph: Graph, state: int, action: str) -> int:
             return c
     offered = ", ".join(graph.action_name(c) for c in own)
     raise ModelError(f"state {graph.state_name(state)} has no action {action!r}; it offers {offered}")
+
+
+def taken_choices(policy: Policy) -> NDArray[np.bool_]:
+    """Return the choices (C,) that a policy takes at all, at whatever step."""
+    return policy.weights() > 0.0 if policy.choice is None else mask_of(policy.choice, policy.graph.choices)
 
 
 def _select(model: M, choice: NDArray[np.int64]) -> M:

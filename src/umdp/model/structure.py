@@ -16,7 +16,7 @@ from umdp.errors import InfeasibleChoice, ModelError
 
 __all__ = [
     "ROUNDING", "Compaction", "CompressedRows", "at_most_one", "check_bounds", "check_probability", "check_rows", "coded",
-    "compact", "entries_of", "frozen", "held", "members_of", "owned", "owner", "pointer", "row_sums", "same_rows",
+    "compact", "entries_of", "frozen", "held", "mask_of", "members_of", "owned", "owner", "pointer", "row_sums", "same_rows",
 ]  # fmt: skip
 
 Ints = NDArray[np.int64]
@@ -138,6 +138,13 @@ def entries_of(ptr: Ints, rows: NDArray[Any]) -> Ints:
     ends = np.cumsum(sizes)
     entries: Ints = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - sizes - first, sizes)
     return entries
+
+
+def mask_of(chosen: Any, size: int) -> NDArray[np.bool_]:
+    """Return which of so many places are among those chosen, shape (size,)."""
+    mask = np.zeros(size, dtype=np.bool_)
+    mask[chosen] = True
+    return mask
 
 
 def row_sums(ptr: Ints, values: NDArray[np.float64]) -> NDArray[np.float64]:

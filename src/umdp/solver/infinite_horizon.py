@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Policy, Rewards
+from umdp.model.policy import taken_choices
+from umdp.model.structure import mask_of
 from umdp.solver.graph.decided import Shape
 from umdp.solver.judge.question import TwoPart, as_probabilities, rows_of
 from umdp.solver.objective import Objective, Request, bounds_of, players
@@ -214,9 +216,7 @@ def spread_answer(model: MDP | IntervalMDP, policy: Policy, prob: Array) -> Arra
     lower, _ = bounds_of(model)
     sizes = np.diff(model.choice_ptr)
     whole = np.array(lower / np.repeat(np.maximum(np.add.reduceat(lower, model.choice_ptr[:-1]), 1e-300), sizes))
-    taken = np.zeros(model.choices, dtype=np.bool_)
-    taken[policy.choice] = True
-    whole[np.repeat(taken, sizes)] = prob
+    whole[np.repeat(taken_choices(policy), sizes)] = prob
     return whole
 
 
@@ -251,12 +251,8 @@ def with_stops(shape: Shape, lower: Array, upper: Array, initial: int, price: Ar
     successor[entries], low[entries], high[entries] = shape.successor, lower, upper
     cost = np.zeros(origin.size)
     cost[state_ptr[1:-1][here] - 1] = price[here]
-    label = np.zeros(shape.states + 1, dtype=np.bool_)
-    label[-1] = True
-    model = IntervalMDP(
-        state_ptr, choice_ptr, successor, low, high, initial=initial, labels={"stopped": label},
-        rewards={"price": Rewards(choice=cost)},
-    )  # fmt: skip
+    labels, rewards = {"stopped": mask_of(-1, shape.states + 1)}, {"price": Rewards(choice=cost)}
+    model = IntervalMDP(state_ptr, choice_ptr, successor, low, high, initial=initial, labels=labels, rewards=rewards)
     return model, origin
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import MDP, IntervalMDP, Rewards
+from umdp.model.structure import mask_of
 from umdp.solver.graph.decided import Decided, Edges, Shape, decide, decide_total, sealed
 from umdp.solver.objective import bounds_of, objective_of, rewards_of_choices
 from umdp.solver.result import DraftBounds
@@ -292,10 +293,7 @@ class Values:
         they do arrive.
         """
         task = self.task
-        usable = task.decided.usable
-        if not task.agent_max:
-            usable = np.zeros(task.graph.choices, dtype=np.bool_)
-            usable[self.choice] = True
+        usable = task.decided.usable if task.agent_max else mask_of(self.choice, task.graph.choices)
         paying = task.decided.maybe & np.logical_or.reduceat(usable & (task.reward > 0), task.graph.state_ptr[:-1])
         reached, _ = task.edges.attract(paying, task.decided.maybe, usable, every=False)
         unpaid: Mask = task.decided.maybe & ~reached

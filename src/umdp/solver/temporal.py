@@ -19,7 +19,8 @@ from umdp.automata.memory_policy import MemoryPolicy
 from umdp.automata.product import ACCEPTING, Product, Skeleton, carried, multiply
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP, Policy
-from umdp.model.structure import same_rows
+from umdp.model.policy import taken_choices
+from umdp.model.structure import mask_of, same_rows
 from umdp.solver.graph.decided import Edges, Shape
 from umdp.solver.result import Solution
 from umdp.spec import TRUE, AutomatonFile, Direction, Globally, Reach, Spec, TemporalFormula, Until
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "accepting", "along", "check_temporal", "in_memory", "lift", "on_model", "probability_in", "recalled",
-    "taken_choices", "unanswered",
+    "unanswered",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -134,8 +135,7 @@ def accepting(skeleton: Skeleton, taken: NDArray[np.bool_] | None = None) -> Acc
             continue
         component, stays, count = end_components(rows, inside, every)
         parts.append((component, count))
-        good = np.zeros(count + 1, dtype=np.bool_)
-        good[component[wanted & (component >= 0)]] = True
+        good = mask_of(component[wanted & (component >= 0)], count + 1)
         good[count] = False
         members = good[component] & (component >= 0)
         goal = members & wanted
@@ -162,15 +162,6 @@ def _taken(policy: MemoryPolicy, skeleton: Skeleton) -> NDArray[np.bool_]:
     if not np.array_equal(policy.graph.state_ptr, skeleton.state_ptr):
         raise ModelError("the policy is for a model with other states, choices or labels")
     return taken_choices(policy)
-
-
-def taken_choices(policy: Policy) -> NDArray[np.bool_]:
-    """Return the choices (C,) that a policy without a clock takes at all."""
-    if policy.choice is None:
-        return np.asarray(policy.weights() > 0.0)
-    taken = np.zeros(policy.graph.choices, dtype=np.bool_)
-    taken[policy.choice] = True
-    return taken
 
 
 def in_memory(solution: Solution, product: Product) -> Solution:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from umdp.learn.binomial import ULP, log_likelihood, lowest
 from umdp.model import Graph, Policy
+from umdp.model.policy import taken_choices
+from umdp.solver.graph.decided import Shape, reachable
 
 __all__ = ["JEFFREYS", "Candidate", "Mixture", "informed", "lower_end", "reached_states", "same"]
 
@@ -137,17 +139,10 @@ def same(graph: Graph, one: Policy, other: Policy) -> bool:
     mine, others = one.weights(), other.weights()
     if mine.shape != others.shape:
         return False
-    taken = (mine if mine.ndim == 1 else mine.max(axis=0)) > 0
-    where = reached_states(graph, taken)[graph.choice_state]
+    where = reached_states(graph, taken_choices(one))[graph.choice_state]
     return bool(np.array_equal(mine[..., where], others[..., where]))
 
 
 def reached_states(graph: Graph, taken: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return the states (S,) that can be reached by choices (C,) that may be taken."""
-    reached = np.zeros(graph.states, dtype=np.bool_)
-    reached[graph.initial] = True
-    of_transition = np.repeat(np.arange(graph.choices), np.diff(graph.choice_ptr))
-    before = 0
-    while before < (before := int(reached.sum())):
-        reached[graph.successor[(taken & reached[graph.choice_state])[of_transition]]] = True
-    return reached
+    return reachable(Shape.of(graph).under(taken), graph.initial, np.zeros(graph.states, dtype=np.bool_))

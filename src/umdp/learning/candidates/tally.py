@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import Graph, Policy
+from umdp.model.policy import taken_choices
 from umdp.solver.graph.decided import Edges, Shape
 from umdp.solver.objective import objective_of, rewards_of_choices
 from umdp.source.observed_graph import STAY
@@ -85,8 +86,7 @@ class Tally:
 
     def role(self, policy: Policy) -> Role:
         """Return how to play a policy."""
-        objective, weights = self._objective, policy.weights()
-        taken: Mask = (weights if weights.ndim == 1 else weights.max(axis=0)) > 0
+        objective, weights, taken = self._objective, policy.weights(), taken_choices(policy)
         goal, nowhere = objective.goal, np.zeros(self.graph.states, dtype=np.bool_)
         if self._exact:
             return Role(weights, nowhere, goal[self._into] if self.wants_goal else ~goal[self._into])

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP, IntervalMDP
+from umdp.model.policy import taken_choices
+from umdp.model.structure import mask_of
 from umdp.solver.judge.question import rows_of
 from umdp.solver.objective import Objective, objective_of
 from umdp.solver.result import Bracket, Diagnostic, Solution, Status
-from umdp.solver.temporal import taken_choices
 from umdp.spec import Direction
 
 if TYPE_CHECKING:
@@ -181,6 +182,4 @@ def _used(product: Product, policy: Policy | None) -> NDArray[np.bool_]:
     """Return the choices (C,) that are taken in the goal."""
     if policy is not None:
         return taken_choices(policy)
-    used = np.zeros(product.model.choices, dtype=np.bool_)
-    used[product.stay[product.stay >= 0]] = True
-    return used
+    return mask_of(product.stay[product.stay >= 0], product.model.choices)

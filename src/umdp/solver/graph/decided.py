@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Graph
-from umdp.model.structure import CompressedRows, entries_of
+from umdp.model.structure import CompressedRows, entries_of, mask_of
 from umdp.solver.objective import Objective, objective_of
 from umdp.spec import Direction, Spec
 
@@ -319,8 +319,7 @@ def resting(graph: Graph, spent: NDArray[np.bool_], lower: NDArray[np.float64]) 
 
 def reachable(graph: CompressedRows, initial: int, over: Mask) -> Mask:
     """Return the states that can be reached from one, not going on from where it is `over`."""
-    reached = np.zeros(graph.states, dtype=np.bool_)
-    reached[initial] = True
+    reached = mask_of(initial, graph.states)
     frontier = np.array([initial])
     while frontier.size:
         frontier = frontier[~over[frontier]]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umdp.model import Graph, Policy
-from umdp.model.structure import entries_of
+from umdp.model.structure import entries_of, mask_of
 from umdp.solver.graph.decided import Edges, Shape, reachable
 from umdp.solver.objective import objective_of
 from umdp.spec import Direction, Spec
@@ -89,9 +89,7 @@ class _Chain:
 
     def __init__(self, graph: Graph, choice: Array, counts: Array) -> None:
         shape, entries = Shape.of(graph), entries_of(graph.choice_ptr, choice)
-        taken = np.zeros(graph.choices, dtype=np.bool_)
-        taken[choice] = True
-        self.listed = Edges(shape.under(taken))
+        self.listed = Edges(shape.under(mask_of(choice, graph.choices)))
         self.successor, self.sizes = graph.successor[entries], graph.sizes[choice]
         self.owner = np.repeat(np.arange(graph.states), self.sizes)
         self.unseen: Mask = (counts[entries] == 0) & (self.sizes > 1)[self.owner]

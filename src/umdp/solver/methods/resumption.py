@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.model.structure import entries_of
+from umdp.model.structure import entries_of, mask_of
 from umdp.solver.kernels.equations import next_stale
 from umdp.solver.reduction.layout import state_quotient_of
 from umdp.solver.reduction.problem import build, quotient_of
@@ -29,8 +29,7 @@ __all__ = ["Past", "renewed"]
 def renewed(problem: Problem, task: Task, changed: Array) -> Problem | None:
     """Return a problem with the rows of changed choices (C,) written anew; None where that would change which there are."""
     plan, graph, n = state_quotient_of(task), task.graph, problem.n
-    touched = np.zeros(n + 2, np.bool_)
-    touched[plan.index[graph.choice_state[changed]]] = True
+    touched = mask_of(plan.index[graph.choice_state[changed]], n + 2)
     unknowns = np.flatnonzero(touched[:n])
     members = plan.order[touched[plan.index[plan.order]]]
     quotient = quotient_of(plan.index, members, task.decided.usable, plan.stays, n)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from umdp.model.structure import mask_of
 from umdp.solver.kernels.end_components import end_components
 from umdp.solver.kernels.equations import find_rows, take_rows
 from umdp.solver.kernels.graph_search import components, descends, lean
@@ -74,8 +75,7 @@ def choices_of_rows(task: Task, plan: StateQuotient, problem: Problem, row: Arra
     graph, decided, inside = task.graph, task.decided, plan.block >= 0
     via = np.empty(0, dtype=np.int64)
     if inside.any():
-        at_exit = np.zeros(graph.states, dtype=np.bool_)
-        at_exit[graph.choice_state[problem.origin[row]]] = True
+        at_exit = mask_of(graph.choice_state[problem.origin[row]], graph.states)
         _, via = task.edges.attract(at_exit, inside, plan.stays, every=False)
     choice = np.array(graph.state_ptr[:-1])
     take_rows(row, problem.origin, graph.choice_state, decided.maybe, decided.via, via, choice)
@@ -119,9 +119,7 @@ def _state_quotient(task: Task) -> StateQuotient:
             rows = rows if task.support_may_shrink else rows._replace(lower=even, upper=even)
             inner, stays, blocks = end_components(rows, cyclic, candidates)
             if blocks:
-                members = np.zeros(graph.states, dtype=np.bool_)
-                members[graph.choice_state[stays]] = True
-                block = np.where(members, inner, -1).astype(np.int32)
+                block = np.where(mask_of(graph.choice_state[stays], graph.states), inner, -1).astype(np.int32)
     if (block >= 0).any():
         return _merged(block, stays, component, order, decided.one, count)
     index = _index(decided.one, order, np.arange(order.size))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from umdp.model import Graph
+from umdp.model.structure import mask_of
 from umdp.source.lookup import Lookup
 from umdp.source.markov import MarkovTest
 from umdp.source.observed_graph import ObservedGraph
@@ -161,10 +162,8 @@ def remembering(seen: Seen, level: float) -> list[Finding]:
     graph = observed.graph(seen.rows[0][0], names=repr, rest=False)
     listed = [each[:3] for own in observed.transitions(rest=False) for each in own]
     number = {row: transition for transition, row in enumerate(listed)}
-    begins = np.zeros(len(seen.rows), dtype=np.bool_)
-    begins[seen.begins] = True
     test = MarkovTest(graph, level)
-    test.take(np.array([number[row] for row in seen.rows]), begins)
+    test.take(np.array([number[row] for row in seen.rows]), mask_of(seen.begins, len(seen.rows)))
     test.look()
     if test.finding is None:
         return []
