@@ -22,6 +22,8 @@ BOUNDED = [
     *(Objective("R", a, n, "C", bound=5) for a, n in PLAYERS),
 ]
 
+UNDERFLOW = 1e-300  # below it doubles have no relative precision; who ends there must not say that it is precise
+
 
 def to_model(instance: Instance) -> IntervalMDP:
     """Return the package's model of an instance, with the reward structure `r`."""
@@ -87,9 +89,14 @@ def outside(lower: float, exact: Fraction | float, upper: float) -> bool:
     return not (low_ok and (upper == math.inf or exact <= Fraction(float(upper))))
 
 
-def too_wide(lower: float, upper: float, precision: float = 1e-6) -> bool:
-    """Whether a bracket is wider than the precision asked for."""
-    return lower != upper and not upper - lower <= precision * upper
+def too_wide(lower: float, upper: float, precision: float = 1e-6, least: float = 0.0) -> bool:
+    """Whether a bracket is wider than the precision asked for, and reaches beyond `least`."""
+    return lower != upper and not (upper <= least or upper - lower <= precision * upper)
+
+
+def claims_too_much(solution: Solution) -> bool:
+    """Whether a bracket that is wider than the precision asked for is said to be precise."""
+    return solution.status.is_precise and too_wide(solution.bracket.lower, solution.bracket.upper)
 
 
 def mistakes(instance: Instance, objective: Objective, *, positive: bool, method: str = "auto") -> list[str]:
@@ -108,7 +115,7 @@ def mistakes(instance: Instance, objective: Objective, *, positive: bool, method
         own = solution.policy_bracket
         if outside(own.lower, earned, own.upper):
             found.append(f"{spec}: the policy earns {float(earned)}, outside {own}")
-        if too_wide(own.lower, own.upper):
+        if claims_too_much(solution) or too_wide(own.lower, own.upper, least=UNDERFLOW):
             found.append(f"{spec}: the policy's bracket {own} is too wide around {float(earned)}")
     return found
 
@@ -121,5 +128,7 @@ def evaluation_mistakes(instance: Instance, objective: Objective, policy: Policy
     return [
         f"{spec}, state {s}: {float(exact[s])} is outside [{low!r}, {high!r}] or that is too wide"
         for s, (low, high) in enumerate(zip(solution.lower, solution.upper, strict=True))
-        if outside(low, exact[s], high) or (objective.formula != "G" and too_wide(low, high))
+        if outside(low, exact[s], high)
+        or claims_too_much(solution)
+        or (objective.formula != "G" and too_wide(low, high, least=UNDERFLOW))
     ]
