@@ -103,7 +103,7 @@ BET = (BETTING.build(), BETTING.spec)
         pytest.param((COIN, Spec.parse(HEADS)), ConfidenceSequence(0.05), ">=0.4", ">=0.6", marks=pytest.mark.slow),
         pytest.param((COIN, Spec.parse(HEADS)), ConfidenceSequence(0.05), ">=0.6", ">=0.65", marks=pytest.mark.slow),
         pytest.param(SMALL, ConfidenceSequence(0.05), "<=13", "<=11.5", marks=pytest.mark.slow),
-        (SMALL, LUI(), "<=13", "<=11"),
+        pytest.param(SMALL, LUI(), "<=13", "<=11", marks=pytest.mark.slow),
         pytest.param(BET, ConfidenceSequence(0.05), ">=20", ">=30", marks=pytest.mark.slow),
         pytest.param(BET, ConfidenceSequence(0.05), ">=30", ">=35", marks=pytest.mark.slow),
     ],

@@ -70,7 +70,7 @@ def test_the_value_is_that_of_the_box_in_exact_rationals(tmp_path: Path) -> None
     assert 0 < truth < 1
 
 
-@pytest.mark.parametrize("source", ["log", "simulated"])
+@pytest.mark.parametrize("source", ["log", pytest.param("simulated", marks=pytest.mark.slow)])
 def test_promises_are_kept(source: str, tmp_path: Path) -> None:
     program, log, runs = coins(), tmp_path / "log.csv", 40
     truth = program.at(p=0.4)

@@ -129,7 +129,13 @@ def test_the_value_is_that_of_the_learned_process_in_exact_rationals(source: str
     assert compared >= 8
 
 
-@pytest.mark.parametrize("source", ["log", "observed log", "environment", "observed environment"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "observed log",
+        *(pytest.param(s, marks=pytest.mark.slow) for s in ("log", "environment", "observed environment")),
+    ],
+)
 def test_promises_are_kept(source: str, tmp_path: Path) -> None:
     truth, rate, runs = 0.51, 0.2, 40
     kept, worth = 0, 0.0

@@ -69,13 +69,7 @@ def test_optimism_finds_an_optimal_policy(name: str, learner: umdp.Learner) -> N
 @pytest.mark.parametrize(
     ("learner", "name"),
     [
-        pytest.param(
-            learner,
-            name,
-            marks=[pytest.mark.slow]
-            if "betting" in name and learner in ("confidence-sequence", "clopper-pearson", "restarting-sequence")
-            else [],
-        )
+        pytest.param(learner, name, marks=[] if name == "grid" or learner == "lui" else [pytest.mark.slow])
         for learner in LEARNERS
         for name in benchmark.BENCHMARKS
         if name != "chain-switched"

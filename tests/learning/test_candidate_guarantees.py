@@ -38,7 +38,7 @@ def test_the_bound_is_that_of_the_beta_mixture() -> None:
 
 
 @pytest.mark.parametrize(("head", "side"), [("Pmax", "at least"), ("Pmin", "at most")])
-@pytest.mark.parametrize("p", [0.02, 0.5, 0.9])
+@pytest.mark.parametrize("p", [0.5, *(pytest.param(p, marks=pytest.mark.slow) for p in (0.02, 0.9))])
 def test_it_is_false_no_more_often_than_it_says_whenever_one_stops(head: str, side: str, p: float) -> None:
     """At 20 %, looked at after 100, 200, 400, ... episodes, at the worst of these times."""
     coin, question = biased(p), f'{head}=? [ F "heads" ]'
