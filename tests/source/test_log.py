@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from umdp import FormatError, MissingExtra, ModelError, UmdpError
 from umdp.run.codec import pack, unpack
 from umdp.source import Log, graph_of_log, open_log
-from umdp.source.logs.counting import LONGEST
 from umdp.statements import DiagnosticCode, Unlisted, codes_of, say, stated
 
 from .recordings import FORMATS, Row, count_plainly, exhaust, logs, open_skipping, order, small_graph, write
@@ -122,10 +121,9 @@ def test_a_batch_ends_with_the_trajectory_in_which_a_quota_is_reached(
     assert [batch.trajectories for batch in batches] == expected
 
 
-def test_trajectories_are_given_in_pieces_only_if_they_are_very_long(tmp_path: Path) -> None:
+def test_long_trajectories_are_given_in_pieces(tmp_path: Path) -> None:
     rows: list[Row] = [("1", "b", "wait", "b")] * 25 + [("2", "b", "wait", "b")] * 10
     log = open_skipping(write(rows, tmp_path / "log.csv"), GRAPH, block=50)
-    assert log._longest == LONGEST == 1_000_000
     log._longest = 10
     *_, batches = exhaust(log, order(GRAPH, 1))
     assert [(b.trajectories, b.steps) for b in batches] == [(1, 10), (0, 10), (1, 15)]

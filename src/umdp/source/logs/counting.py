@@ -11,11 +11,10 @@ from umdp.source.logs.row_decoding import Rows
 from umdp.source.lookup import Lookup
 from umdp.source.source import Batch, SamplingRequest
 
-__all__ = ["LONGEST", "RowCounter"]
+__all__ = ["RowCounter"]
 
 Array = NDArray[Any]
 
-LONGEST = 1_000_000  # rows of one trajectory after which a batch ends in the middle of it
 WINDOW = 1_024  # rows looked at first; an early order must not cost a look at a whole chunk
 
 
@@ -23,10 +22,11 @@ class RowCounter:
     """Transition counts of the rows taken for one order: whole trajectories, until one of the order's limits is reached.
 
     What is recorded does not follow an exploration policy, so weights, halting states and horizon do not matter. A
-    trajectory of more than `LONGEST` rows is given in pieces, over several batches.
+    trajectory of more than `longest` rows is given in pieces, over several batches.
 
     Parameters
     ----------
+    longest : rows of one trajectory after which a batch ends in the middle of it
     starts : (S,) the transition by which a trajectory that begins in a state is counted; None where none is
 
     Attributes
@@ -37,7 +37,7 @@ class RowCounter:
     """
 
     def __init__(
-        self, lookup: Lookup, order: SamplingRequest, longest: int = LONGEST, starts: Array | None = None
+        self, lookup: Lookup, order: SamplingRequest, longest: int, starts: Array | None = None
     ) -> None:
         self.counts: Array = np.zeros(lookup.graph.transitions, dtype=np.int64)
         self.trajectories = self.rows = self.steps = 0

@@ -13,7 +13,7 @@ import numpy as np
 
 from umdp.errors import ModelError
 from umdp.model import Graph
-from umdp.source.logs.counting import LONGEST, RowCounter
+from umdp.source.logs.counting import RowCounter
 from umdp.source.logs.data_tests import DataTests
 from umdp.source.logs.duplicate_names import numbers_of
 from umdp.source.logs.initial_states import Beginnings
@@ -29,6 +29,7 @@ from umdp.statements.conditions import OF_LOGS
 __all__ = ["Recorded"]
 
 ASSUMPTIONS = tuple(map(say, OF_LOGS))
+PARTS = 8  # of all rows that came before, so many make a batch of one trajectory
 
 
 class Recorded(Source):
@@ -46,6 +47,7 @@ class Recorded(Source):
     interactive: ClassVar[bool] = False
     _follow: bool = False
     _patience = _poll = 0.05
+    _longest: int = 100  # rows of a trajectory after which a batch may end in the middle of it
 
     def __init__(
         self,
@@ -61,7 +63,7 @@ class Recorded(Source):
         self._rejected = RejectedRows(reader.name, on_error, rejected)
         self._memo = Memo(Lookup(self.graph))
         self._tests = DataTests(self._memo.lookup)
-        self._longest, self._shown = LONGEST, shown
+        self._shown = shown
         left = np.ones(self.graph.states, np.bool_) if shown is None else shown.left
         self._beginnings = Beginnings(self._memo.lookup, left)
         self._kept: dict[str, Any] | None = None
@@ -81,7 +83,7 @@ class Recorded(Source):
         self._kept = self._state()
 
     def collect(self, order: SamplingRequest) -> Batch:
-        """Count whole trajectories until the order is met or no more rows come; the order's weights do not matter."""
+        """Count trajectories, long ones in pieces, until the order is met or no more rows come; its weights do not matter."""
         if self._kept is None:
             raise ModelError("call begin before collect")
         if self._interrupted:
@@ -89,7 +91,9 @@ class Recorded(Source):
         self._interrupted = True
         self._rejected.truncate()
         starts = None if self._shown is None else self._shown.starts
-        counter = RowCounter(self._memo.lookup, order, self._longest, starts)
+        # A long trajectory counts while it goes on. When a batch ends depends on what came before it alone.
+        longest = max(self._longest, self._read // PARTS)
+        counter = RowCounter(self._memo.lookup, order, longest, starts)
         ended = self._fill(counter)
         if ended:
             self._tests.end()
