@@ -12,7 +12,8 @@ from umdp.analysis.error_ledger import Ledger, ledger_of
 from umdp.analysis.explanation import Explained, Explanation, explained
 from umdp.errors import FormatError, ModelError, UmdpError
 from umdp.learn import Learner
-from umdp.learning.candidates.evaluation_settings import divide
+from umdp.learning.behaviour import SHARE, is_told
+from umdp.learning.candidates.evaluation_settings import divide, set_aside
 from umdp.learning.snapshot import Snapshot
 from umdp.learning.validation import check_until, readings, threshold
 from umdp.model import IntervalMDP
@@ -153,6 +154,9 @@ def _learner(run: OpenedRun, reading: Spec) -> Learner | None:
         try:
             learner = config.build_learner()
             fresh = learner if evidence is None else divide(learner, evidence)[0]
+            if config.behaviour and not config.remembers and is_told(reading) and fresh.claim.holds:
+                less = set_aside(fresh, SHARE)
+                fresh = fresh if less is None else less[0]
             made = fresh.bind(run.graph, matters, graph_known=graph_known).restore(kept)
             break
         except UmdpError:

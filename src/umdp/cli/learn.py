@@ -204,6 +204,7 @@ class Learn(Limits, RunOptions):
         """Learn until something ends it; return the exit status."""
         self.config.limits()
         config = self.config.for_observed() if self._free and self.config.shows_graph else self.config
+        config = msgspec.structs.replace(config, behaviour=config.read_from is not None)
         self._check_outputs(config)
         config = config.signed()
         announce()

@@ -47,6 +47,7 @@ def anytime(
     evidence: CandidateEvaluation | float | None = None,
     tie: Tying | ParametricMDP | Tie | None = None,
     outcome: Outcome | None = None,
+    behaviour: bool = False,
     stop: Callable[[], bool] | None = None,
 ) -> Iterator[Snapshot]:
     """Learn from a source and yield what is known after every iteration; leave the loop whenever it is good enough.
@@ -81,6 +82,9 @@ def anytime(
     tie, outcome : Tying, or functions as for `Tying.of`, or ParametricMDP, optional
         Which choices share one distribution over outcomes, so that what is seen of one is learned of all; with a parametric
         model, which functions of unknown parameters their probabilities are.
+    behaviour : bool
+        With a log: whether to bound what doing as in the log is worth, too (`Snapshot.behaviour`). It takes a tenth of the error
+        rate.
     stop : callable, optional
         Asked now and then; a true answer ends the run with what is known.
 
@@ -104,7 +108,16 @@ def anytime(
     if needs_automaton(asked):
         made, asked, learns = remembering(made, asked, learns)
     run = LearningRun(
-        made, asked, learns, as_explorer(explorer), seed, horizon, precision, per_solve, as_evidence(evidence)
+        made,
+        asked,
+        learns,
+        as_explorer(explorer),
+        seed,
+        horizon,
+        precision,
+        per_solve,
+        as_evidence(evidence),
+        behaviour,
     )
     if criteria.until is not None:
         check_until(asked, criteria.until, graph=made.graph)

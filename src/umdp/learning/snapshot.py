@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ from umdp.errors import ModelError
 from umdp.learn import Learner
 from umdp.learn.learner import Alarm, in_lines
 from umdp.learn.tied import Tied
+from umdp.learning.behaviour import BehaviourValue
 from umdp.learning.candidates.candidate import reached_states
 from umdp.learning.candidates.guaranteed import GuaranteedBound
 from umdp.learning.validation import return_of
@@ -29,7 +31,7 @@ from umdp.spec import Spec
 from umdp.statements import DiagnosticCode, Statement, say, stated
 from umdp.statements.diagnostics import SHIFTS
 from umdp.statements.guarantee import Guarantee
-from umdp.statements.text import facts_html, nouns
+from umdp.statements.text import facts_html, nouns, safe_bound
 
 __all__ = ["FEW", "Snapshot", "diagnostics_of", "parameters_in_words"]
 
@@ -78,6 +80,8 @@ class Snapshot:
     alarms : what the learner noticed that nobody had said, such as changes of the process
     learner : as it is now
     values : evaluates policies on the process itself, where it is known
+    behaviour : what doing as in the log is worth, where that was asked for
+    recorded : whether others collected the data, as with a log
     """
 
     iteration: int
@@ -95,6 +99,8 @@ class Snapshot:
     alarms: tuple[Alarm, ...] = field(default=(), repr=False)
     learner: Learner | None = field(default=None, repr=False)
     values: PolicyValues | None = field(default=None, repr=False)
+    behaviour: BehaviourValue | None = None
+    recorded: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         self.guarantee  # noqa: B018 - how to work it out cannot be carried along
@@ -227,8 +233,25 @@ class Snapshot:
             **({} if self.parameters is None else {"parameters": self.parameters}),
             **({} if returns is None else {"return_lower": returns[0], "return_upper": returns[1]}),
             **({} if self.evidence is None else self._promised()),
+            **(self._of_log() if self.recorded else {}),
             **({"alarms": [alarm.as_dict() for alarm in fresh]} if fresh else {}),
         }  # fmt: skip
+
+    @property
+    def improvement(self) -> float | None:
+        """By how much the policy is better than doing as in the log, at least, at the level of the guarantee; None if unknown.
+
+        It is negative where the policy is not shown to be better.
+        """
+        if self.behaviour is None or not self.guarantee.holds:
+            return None
+        return self.behaviour.improvement(self.bound, rises=self.rises)
+
+    def _of_log(self) -> dict[str, Any]:
+        """Return which state a row of a log is about, and what doing as in the log is worth."""
+        told = None if self.behaviour is None else self.behaviour.as_dict()
+        start = self.model.state_name(self.model.initial)
+        return {"initial": start, "behaviour": told, "improvement": self.improvement}
 
     def _promised(self) -> dict[str, Any]:
         """Return what is promised, and what playing alone promises, for a row of a run with evidence."""
@@ -287,7 +310,30 @@ def diagnostics_of(source: Source, spec: Spec, snapshot: Snapshot) -> list[State
         notes.append(_seldom_seen(source.graph, snapshot))
     if (parameters := snapshot.parameters) is not None:
         return [*notes, *parameters_in_words(parameters)]
-    return notes + _class_notes(snapshot)
+    return [*notes, *_behaviour_notes(snapshot), *_class_notes(snapshot)]
+
+
+def _behaviour_notes(snapshot: Snapshot) -> list[Statement]:
+    """Return what doing as in the log is worth, and whether the policy is better."""
+    told, better = snapshot.behaviour, snapshot.improvement
+    if told is None:
+        return []
+    start = snapshot.model.state_name(snapshot.model.initial)
+    rises = snapshot.rises
+    bounds = _shown(told.bracket.lower, at_least=True), _shown(told.bracket.upper, at_least=False)
+    seen = {"trajectories": told.trajectories, "undecided": told.undecided, "initial": start}
+    notes = [say(DiagnosticCode.BEHAVIOUR, lower=bounds[0], upper=bounds[1], **seen)]
+    if better is not None and better > 0:
+        notes.append(say(DiagnosticCode.BETTER, by=_shown(better, at_least=True), smaller=not rises))
+    elif better is not None:
+        notes.append(say(DiagnosticCode.NOT_BETTER))
+    return notes
+
+
+def _shown(value: float, *, at_least: bool) -> float:
+    """Return a number with the digits that matter, rounded to the safe side."""
+    places = 2 - math.floor(math.log10(value)) if value > 0 else 0
+    return safe_bound(value, max(places, 3), at_least=at_least)
 
 
 def parameters_in_words(given: Mapping[str, Mapping[str, Any]]) -> list[Statement]:

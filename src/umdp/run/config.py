@@ -67,6 +67,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     log, follow, on_error : a log or stream to learn from instead of simulating the model; - is standard input
     data : how a log is to be read
     until, trajectories, steps, seconds, gap : what ends the run
+    behaviour : whether what doing as in the log is worth is bounded, too
     graph : a digest of the graph, in runs of format 1
     versions : what the run was made with
     plugins : the text of Python files named above; files that are not here are read when needed
@@ -103,6 +104,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     steps: int | None = None
     seconds: float | None = None
     gap: float | None = None
+    behaviour: bool = False
     graph: str = ""
     versions: dict[str, str] = {}
     plugins: dict[str, str] = {}
@@ -142,7 +144,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         if needs_automaton(spec):
             source, spec, learner = remembering(source, spec, learner)
         try:
-            how = (self.seed, horizon, self.precision, self.per_solve, self.build_evidence())
+            how = (self.seed, horizon, self.precision, self.per_solve, self.build_evidence(), self.behaviour)
             return LearningRun(source, spec, learner, explorer, *how)
         except UnknownLabel as error:
             if self.read_from is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ __all__ = [
     "MARKOV",
     "Batch",
     "ClosedWorldSource",
+    "Followed",
     "ProductTracker",
     "Provenance",
     "SamplingRequest",
@@ -33,6 +34,19 @@ __all__ = [
 ]
 
 MARKOV = say(Code.MARKOV)
+
+
+class Followed(Protocol):
+    """Accounts for recorded rows in their order."""
+
+    def take(self, transition: NDArray[Any], begins: NDArray[np.bool_], *, named: bool) -> None:
+        """Account for rows: the transition of each, -1 for none, whether a trajectory begins, and whether they are named."""
+
+    def state(self) -> list[int]:
+        """Return what a continued run needs."""
+
+    def restore(self, state: list[int]) -> None:
+        """Go on from a saved state."""
 
 
 class ProductTracker:
@@ -178,6 +192,7 @@ class Source(ABC):
     pace : how many steps take as long as a solve, for every transition of the graph; 0 where steps cost nothing
     simulates : whether it draws from its `truth`: all trajectories are alike, and end nowhere but where they are told to
     closed : whether steps to "anything else" are left out
+    draws_start : whether trajectories begin in different states, to each of which a first step leads
     explored : how many steps were taken to find the graph; None where nobody had to
     env : the object with `reset` and `step` that is played; None where none is
     name : what it is called in messages
@@ -193,6 +208,7 @@ class Source(ABC):
     pace: float = 0.0
     simulates: ClassVar[bool] = False
     closed: bool = False
+    draws_start: bool = False
     explored: int | None = None
     name: str = ""
     product: Product | None = None
@@ -211,6 +227,10 @@ class Source(ABC):
     def stages(self) -> tuple[MDP, ...]:
         """The process where it is known, and what it becomes, if it changes."""
         return () if self.truth is None else (self.truth,)
+
+    def follow(self, behaviour: Followed) -> bool:
+        """Have rows that others recorded accounted for while they are read; return whether there are such."""
+        return False
 
     def along(self, product: Product) -> Source | None:
         """Return a source of the product of its graph with an automaton; None where nobody says where trajectories went."""

@@ -128,6 +128,16 @@ def _both_signs(
     return f"rewards have both signs ({paid}) and are {ask}"
 
 
+def _behaviour(lower: float, upper: float, trajectories: int, undecided: int, initial: str) -> str:
+    cut = "" if not undecided else f", of which {undecided:,} {were(undecided)} cut off before that was decided"
+    said = f"as in the log it is {lower:g} to {upper:g}, by {trajectories:,} {nouns(trajectories, 'trajectory')} from {initial}"
+    return f"{said}{cut}, if they do not depend on each other"
+
+
+def _better(by: float, smaller: bool) -> str:
+    return f"the policy is better than that: at least {by:g} {'less' if smaller else 'more'}"
+
+
 class DiagnosticCode(WordedCode):
     """Stable codes of what sources, learners, runs and certificates have to say."""
 
@@ -203,6 +213,9 @@ class DiagnosticCode(WordedCode):
         "the learner is {learner}, error rate {rate:g}, because the graph is only observed; --learner takes another"
     )
     PROPERTIES = "properties-from-file", "the properties of {path}"
+    BEHAVIOUR = "behaviour", _behaviour
+    BETTER = "better-than-log", _better
+    NOT_BETTER = "not-shown-better", "the policy is not shown to be better than that yet; more rows may show it"
     # -- answers and certificates
     UNCONFIRMED = "unconfirmed", (
         "more was found than the judge confirms on the model as given, so that the bracket is the one it does confirm: please "

@@ -10,7 +10,7 @@ from typing import Any
 from umdp.errors import ModelError
 from umdp.learn import Learner
 
-__all__ = ["ERROR_RATE", "Budget", "CandidateEvaluation", "as_evidence", "divide"]
+__all__ = ["ERROR_RATE", "Budget", "CandidateEvaluation", "as_evidence", "divide", "set_aside"]
 
 SHARE, ERROR_RATE = 0.5, 0.01
 
@@ -107,9 +107,9 @@ def divide(learner: Learner, evidence: CandidateEvaluation) -> tuple[Learner, Bu
         rate = ERROR_RATE if evidence.error_rate is None else evidence.error_rate
         return learner, Budget(evidence, rate, 1 - rate)
     if evidence.error_rate is None:
-        less = _with_half(learner)
+        less = set_aside(learner, 0.5)
         if less is not None:
-            return less, Budget(evidence, _own(learner) / 2, claim.level)
+            return less[0], Budget(evidence, less[1], claim.level)
     rate = ERROR_RATE if evidence.error_rate is None else evidence.error_rate
     both = math.nextafter(1 - claim.level + rate, 1.0)
     if both >= 1:
@@ -125,22 +125,30 @@ def _own(learner: Any) -> float:
     return _own(inner) if isinstance(inner, Learner) else float(getattr(learner, "error_rate", math.nan))
 
 
-def _with_half(learner: Learner) -> Learner | None:
-    """Return the learner with half its error rate; None where that is not how its claim is set."""
-    inner = getattr(learner, "inner", None)
+def set_aside(learner: Learner, share: float) -> tuple[Learner, float] | None:
+    """Return the learner without a share, at most half, of its error rate, and that share; None where its claim is set otherwise.
+
+    Examples
+    --------
+    >>> from umdp import ConfidenceSequence
+    >>> less, rate = set_aside(ConfidenceSequence(0.04), 0.25)
+    >>> less.error_rate, rate
+    (0.03, 0.01)
+    """
+    inner, made, rate = getattr(learner, "inner", None), copy.copy(learner), 0.0
     if isinstance(inner, Learner):
-        less = _with_half(inner)
-        made: Any = copy.copy(learner)
+        less = set_aside(inner, share)
         if less is None:
             return None
-        made.inner = less
+        made.inner, rate = less  # type: ignore[attr-defined]
     else:
-        made = copy.copy(learner)
-        if not _between(_own(learner)):
+        own = _own(learner)
+        if not _between(own):
             return None
-        made.error_rate = _own(learner) / 2
+        made.error_rate = own * (1 - share)  # type: ignore[attr-defined]
+        rate = own - _own(made)  # without rounding, since that is at least half of it
     level = made.claim.level
-    return made if level is not None and level >= 1 - _own(made) else None
+    return (made, rate) if level is not None and level >= 1 - _own(made) else None
 
 
 def _between(value: Any) -> bool:

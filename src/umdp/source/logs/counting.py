@@ -36,9 +36,7 @@ class RowCounter:
     rows, steps : how many rows were taken, and how many of them counted
     """
 
-    def __init__(
-        self, lookup: Lookup, order: SamplingRequest, longest: int, starts: Array | None = None
-    ) -> None:
+    def __init__(self, lookup: Lookup, order: SamplingRequest, longest: int, starts: Array | None = None) -> None:
         self.counts: Array = np.zeros(lookup.graph.transitions, dtype=np.int64)
         self.trajectories = self.rows = self.steps = 0
         self._choice_of = lookup.choice_of

@@ -22,7 +22,7 @@ from umdp.source.logs.reader import Reader
 from umdp.source.logs.rejected import FEW, Cause, Kind, OnError, RejectedRows
 from umdp.source.logs.row_decoding import Carry, Rows, decode
 from umdp.source.lookup import Lookup, Memo
-from umdp.source.source import Batch, Provenance, SamplingRequest, Source
+from umdp.source.source import Batch, Followed, Provenance, SamplingRequest, Source
 from umdp.statements import Code, DiagnosticCode, Statement, say
 from umdp.statements.conditions import OF_LOGS
 
@@ -66,15 +66,24 @@ class Recorded(Source):
         self._shown = shown
         left = np.ones(self.graph.states, np.bool_) if shown is None else shown.left
         self._beginnings = Beginnings(self._memo.lookup, left)
+        self.draws_start = shown is not None and shown.starts is not None
+        self._followed: Followed | None = None
         self._kept: dict[str, Any] | None = None
         self._read = 0
         self._interrupted = self._scattered = False
+
+    def follow(self, behaviour: Followed) -> bool:
+        """Have rows accounted for while they are read."""
+        self._followed = behaviour
+        return True
 
     def begin(self, seed: int = 0) -> None:
         """Start with the first row; what is recorded is the same for every seed."""
         self._rejected.begin()
         self._tests.begin()
         self._beginnings.begin()
+        if self._followed is not None:
+            self._followed.restore([0] * len(self._followed.state()))
         self._position: dict[str, int] = self._reader.begin()
         self._carry = Carry()
         self._rows: Rows | None = None
@@ -150,6 +159,8 @@ class Recorded(Source):
             first = np.searchsorted(chunk.index, start + np.flatnonzero(begins))
             names = numbers_of(chunk.trajectories(first.tolist()))
         self._tests.take(rows.transition[start:stop], begins, names)
+        if self._followed is not None:
+            self._followed.take(rows.transition[start:stop], begins, named=names is not None)
         if self._shown is not None:
             self._beginnings.take(rows.transition[start:stop], begins)
 
@@ -189,6 +200,7 @@ class Recorded(Source):
             "trajectory": msgspec.json.encode(carry.trajectory).decode(),
             "successor": carry.successor,
             "over": int(carry.over),
+            "behaviour": [] if self._followed is None else self._followed.state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -197,6 +209,8 @@ class Recorded(Source):
         self._rejected.restore(state)
         self._tests.restore(state)
         self._beginnings.restore(state)
+        if self._followed is not None:
+            self._followed.restore(state["behaviour"])
         self._position = {name: int(state[name]) for name in self._position}
         self._carry = Carry(msgspec.json.decode(state["trajectory"]), int(state["successor"]), bool(state["over"]))
         self._rows, self._taken, self._read = None, 0, int(state["read"])
