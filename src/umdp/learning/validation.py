@@ -50,7 +50,7 @@ def check_spec(spec: Spec) -> None:
             "learning looks for the worst case itself and takes no nature in the property", f"write {plain}"
         )
     if spec.threshold is not None and _wrong_way(spec, spec.threshold):
-        raise spec.error(_one_sided(spec, str(spec.threshold)), f"write {_turned(spec, spec.threshold)}, or =?")
+        raise spec.error(_one_sided(spec, str(spec.threshold)), f"write {_turned(spec.threshold)}, or =?")
 
 
 def refuse_shifted(graph: Graph, spec: Spec) -> None:
@@ -182,7 +182,7 @@ def check_until(spec: Spec, until: Threshold, name: str = "until", graph: Graph 
     """
     place, value = f"{name} {until}", until.value
     if _wrong_way(spec, until):
-        raise ModelError(f"{place}: {_one_sided(spec, str(until))}; write {_turned(spec, until)}")
+        raise ModelError(f"{place}: {_one_sided(spec, str(until))}; write {_turned(until)}")
     rises, strict, reward = until.operator.startswith(">"), until.operator in ("<", ">"), spec.kind == "R"
     # A sum until an end is at least 0, others if no reward is negative.
     if reward and spec.aim not in ("reach", "total") and (graph is None or objective_of(graph, spec).signed):
@@ -212,7 +212,7 @@ def _one_sided(spec: Spec, threshold: str) -> str:
     return f"what is learned is how {known}, which never proves {threshold}"
 
 
-def _turned(spec: Spec, threshold: Threshold) -> str:
+def _turned(threshold: Threshold) -> str:
     other = "<" if threshold.operator.startswith(">") else ">"
     return str(replace(threshold, operator=other + threshold.operator[1:]))  # type: ignore[arg-type]
 

@@ -128,7 +128,6 @@ def load_rows(
     asked: JudgedQuestion,
     x: TwoPart,
     taken: Array,
-    sign: float,
     prob: Array,
     missing: Array,
     size: Array,
@@ -203,7 +202,7 @@ def carry_load(
     missing, size = np.empty(states), np.empty(states)
     with np.errstate(all="ignore"):
         for turn in range(3):
-            load_rows(rows, asked, moved, taken, sign, prob, missing, size)
+            load_rows(rows, asked, moved, taken, prob, missing, size)
             right = missing[inner] + (sign * (kappa * size[inner] + FAINT * EPS) if turn == 2 else 0.0)
             step = factor.solve(right)
             if not bool(np.isfinite(step).all()):
