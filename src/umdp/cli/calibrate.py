@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -149,9 +150,8 @@ class Calibrate(RunOptions):
     def _jobs(self) -> int:
         if self.jobs is not None:
             return self.jobs
-        from umdp.paper.experiments.sweep import usable_cores
-
-        return max(1, min(usable_cores(), self.seeds // FEW))
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return max(1, min(cores, self.seeds // FEW))
 
     def _called(self) -> str:
         """Return the learner as it was typed, with its settings."""
