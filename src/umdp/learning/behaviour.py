@@ -167,11 +167,13 @@ class Behaviour:
     def value(self) -> BehaviourValue:
         """Return what doing as in the log is worth."""
         count, held, open_ = (int(self.seen[which]) for which in (COUNT, HELD, UNDECIDED))
-        sequence = ConfidenceSequence(self.rate / 2)
+        sequence = ConfidenceSequence(self.rate)
 
         def least(hits: int) -> float:
-            ends = sequence.ends(np.array([float(hits)]), np.array([float(count - hits)]), self.rate / 2)
+            ends = sequence.ends(np.array([float(hits)]), np.array([float(count - hits)]), self.rate)
             return float(ends[0])
+
+        # The mixture is of both sides: either end of what was decided, and what was not moves them outwards.
 
         low, high = least(held), 1.0 - least(count - held - open_)
         return BehaviourValue(Bracket(low, min(float(np.nextafter(high, 2.0)), 1.0)), count, open_)
