@@ -83,8 +83,9 @@ class ChoiceRows(NamedTuple):
 
     @classmethod
     def of(cls, *arrays: Array) -> Self:
-        """Return the rows as kernels are given them."""
-        return cls(*map(read_only, arrays))
+        """Return the rows as kernels are given them; what is one array stays one."""
+        shown = {id(each): read_only(each) for each in arrays}
+        return cls(*(shown[id(each)] for each in arrays))
 
 
 class Quotient(NamedTuple):

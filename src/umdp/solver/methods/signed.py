@@ -45,7 +45,10 @@ def step_rows(shape: Shape, lower: Array, upper: Array, reward: Array, paid: Arr
     sizes = np.diff(shape.choice_ptr)
     low, slack = normal_rows(shape.choice_ptr, lower, upper)
     order = (np.arange(shape.transitions) - np.repeat(shape.choice_ptr[:-1], sizes)).astype(np.int32)
-    given = map(read_only, (shape.state_ptr, shape.choice_ptr, shape.successor, low, upper, slack, reward, paid))
+    given = (
+        read_only(each)
+        for each in (shape.state_ptr, shape.choice_ptr, shape.successor, low, upper, slack, reward, paid)
+    )
     return StepRows._make([*given, order])
 
 
