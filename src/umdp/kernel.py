@@ -31,7 +31,7 @@ from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.registry import CPUDispatcher
 
-__all__ = ["FLAGS", "cache_folder", "cache_roots", "compiles_elsewhere", "digest", "kernel", "on_compile", "read_only"]
+__all__ = ["FLAGS", "cache_folder", "cache_roots", "compiles_elsewhere", "digest", "kernel", "on_compile"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -257,20 +257,6 @@ def on_compile(tell: Callable[[], None] | None) -> None:
         register("numba:compile", _compiling)
         _compiling.registered = True
     _compiling.tell = tell
-
-
-def read_only(array: Any) -> Any:
-    """Return an array as kernels are given it that only read it: they are compiled once, whoever else may write.
-
-    Examples
-    --------
-    >>> read_only(np.zeros(2)).flags.writeable
-    False
-    """
-    if array.flags.writeable:
-        array = array.view()
-        array.flags.writeable = False
-    return array
 
 
 def compiles_elsewhere() -> None:

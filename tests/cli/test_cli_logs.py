@@ -346,7 +346,7 @@ def test_five_lines_of_python_do_the_same(umdp, folder, log):
     from umdp.source import Log
 
     log = Log("machine.csv", labels={"failed": ["failed"]}, on_error="chance")
-    *_, snapshot = package.anytime(log, FAILS, package.ConfidenceSequence())
+    *_, snapshot = package.anytime(log, FAILS, package.ConfidenceSequence(), behaviour=True)
     done = umdp(
         "learn", "machine.csv", FAILS, "--label", "failed=failed", "--learner", "confidence-sequence", "--json",
         "--on-error", "chance",

@@ -15,7 +15,8 @@ from scipy.stats import binom
 import umdp
 from umdp import LUI, MDP, ConfidenceSequence, Policy, Spec, evaluate
 from umdp.analysis.episode_account import account_of
-from umdp.learning.behaviour import COUNT, HELD, UNDECIDED, Behaviour, flow_of
+from umdp.learning.behaviour import LoggedBehaviour, flow_of
+from umdp.learning.behaviour_kernels import COUNT, HELD, UNDECIDED
 from umdp.learning.loop import LearningRun, StoppingCriteria, proceed
 from umdp.source import Log
 
@@ -90,7 +91,7 @@ def test_trajectories_count_as_their_account_says(asked: str, pieces: list[list[
             expected = [expected[0] + 1, expected[1] + (found is True), expected[2] + (found is None)]
     rows = np.array([t for piece in pieces for t in piece], np.int64)
     begins = np.array([k == 0 for piece in pieces for k in range(len(piece))], np.bool_)
-    behaviour = Behaviour(flow_of(graph, spec), 0.05, 0.95)
+    behaviour = LoggedBehaviour(flow_of(graph, spec), 0.05, 0.95)
     for part in (slice(0, cut), slice(cut, None)):
         behaviour.take(rows[part], begins[part], named=True)
     last = max((i for i, piece in enumerate(pieces) if piece), default=-1)
@@ -101,7 +102,7 @@ def test_trajectories_count_as_their_account_says(asked: str, pieces: list[list[
 
 def test_an_endless_recording_is_cut_into_pieces() -> None:
     """From visits of the initial state; the next one begins after the one before was decided."""
-    behaviour = Behaviour(flow_of(MACHINE.graph, Spec.parse('Pmin=? [ F<=2 "worn" ]')), 0.05, 0.95)
+    behaviour = LoggedBehaviour(flow_of(MACHINE.graph, Spec.parse('Pmin=? [ F<=2 "worn" ]')), 0.05, 0.95)
     behaviour.take(np.array([0, 0, 0, 1, 2, 1, 3, 2, 0]), np.arange(9) == 0, named=False)
     assert behaviour.seen.tolist() == [1, 1, 3, 2, 0]
 

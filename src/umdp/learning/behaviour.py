@@ -9,104 +9,34 @@ only after the one before was decided.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import kernel, read_only
 from umdp.learn import ConfidenceSequence, Learner
 from umdp.learning.candidates.evaluation_settings import ERROR_RATE, set_aside
 from umdp.model import Graph
+from umdp.model.structure import read_only
 from umdp.solver import Bracket
 from umdp.solver.objective import objective_of
 from umdp.source import Source
 from umdp.source.source import process_of
 from umdp.spec import Spec
+from umdp.statements import DiagnosticCode, Statement, say
 from umdp.statements.guarantee import Guarantee
+from umdp.statements.text import safe_bound
 
-__all__ = ["SHARE", "Behaviour", "BehaviourValue", "behaviour_of", "is_told"]
+if TYPE_CHECKING:
+    from umdp.learning.behaviour_kernels import Flow
+
+__all__ = ["SHARE", "BehaviourValue", "LoggedBehaviour", "behaviour_of", "is_told"]
 
 Array = NDArray[Any]
 SHARE = 0.1  # of the error rate: one number takes fewer samples than all transitions
 FOREVER = np.iinfo(np.int64).max
-OPEN, STEP, COUNT, HELD, UNDECIDED = range(5)
-UNKNOWN = 2
-
-
-class Flow(NamedTuple):
-    """What is asked of trajectories, and where transitions lead.
-
-    Attributes
-    ----------
-    source, successor : (T,) the states in which a transition begins and ends
-    goal, through : (S,) what is to be reached, through which states
-    stays : (S,) states that are never left, of which that is known
-    lost : (S,) where a step leads of which nobody knows where it led
-    initial : where a trajectory must begin
-    steps, wait : steps after which nothing counts any more, and before which nothing does
-    exact : whether only the last step counts
-    safety : whether the goal is to be avoided
-    anywhere : whether trajectories begin in different states, to each of which a first step leads
-    """
-
-    source: Array
-    successor: Array
-    goal: Array
-    through: Array
-    stays: Array
-    lost: Array
-    initial: int
-    steps: int
-    wait: int
-    exact: bool
-    safety: bool
-    anywhere: bool
-
-
-@kernel(allocates=False)
-def verdict(s: int, step: int, flow: Flow) -> int:
-    """Return whether a trajectory that is in a state after so many steps satisfies what is asked; -1 while that is open."""
-    over, at = step >= flow.steps, step
-    if flow.stays[s] and not over:
-        over, at = True, max(step, flow.wait) if flow.through[s] else step
-    if not (over or flow.exact):
-        over = not flow.through[s] or (step >= flow.wait and flow.goal[s])
-    return int((flow.goal[s] and at >= flow.wait) != flow.safety) if over else -1
-
-
-@kernel(allocates=False)
-def account(transition: Array, begins: Array, flow: Flow, alone: bool, seen: Array) -> None:
-    """Count what rows decide, in order; `seen` has whether a trajectory is open, its steps, and what came of those before.
-
-    With `alone`, a trajectory counts once, where it begins; otherwise also its pieces from later visits of the initial state.
-    """
-    for i in range(transition.size):
-        t, found = transition[i], -1
-        if seen[OPEN] and (begins[i] or t < 0):  # nobody will know how it went on
-            close(UNKNOWN, seen)
-        if t < 0:
-            continue
-        if not seen[OPEN]:
-            if not (begins[i] or not alone) or not (flow.anywhere or flow.source[t] == flow.initial):
-                continue
-            seen[OPEN], seen[STEP] = 1, int(flow.anywhere)
-            found = verdict(flow.source[t], seen[STEP], flow)
-        if found < 0:
-            seen[STEP] += 1
-            found = UNKNOWN if flow.lost[flow.successor[t]] else verdict(flow.successor[t], seen[STEP], flow)
-        if found >= 0:
-            close(found, seen)
-
-
-@kernel(allocates=False)
-def close(found: int, seen: Array) -> None:
-    """Count a trajectory that satisfied what is asked (1), did not (0), or of which nobody knows (2)."""
-    seen[OPEN] = 0
-    seen[COUNT] += 1
-    seen[HELD] += found == 1
-    seen[UNDECIDED] += found == UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -132,9 +62,24 @@ class BehaviourValue:
         """Return by how much a policy that is worth at least (at most) so much is better than the behaviour, at least."""
         return bound - self.bracket.upper if rises else self.bracket.lower - bound
 
+    def in_words(self, initial: str, improvement: float | None, *, rises: bool) -> list[Statement]:
+        """Return what the behaviour is worth, and whether the policy is better, by how much at least; None: nobody can tell."""
+        ends = _shown(self.bracket.lower, at_least=True), _shown(self.bracket.upper, at_least=False)
+        seen = {"trajectories": self.trajectories, "undecided": self.undecided, "initial": initial}
+        notes = [say(DiagnosticCode.BEHAVIOUR, lower=ends[0], upper=ends[1], **seen)]
+        if improvement is not None and improvement > 0.0:
+            return [*notes, say(DiagnosticCode.BETTER, by=_shown(improvement, at_least=True), smaller=not rises)]
+        return notes if improvement is None else [*notes, say(DiagnosticCode.NOT_BETTER)]
+
+
+def _shown(value: float, *, at_least: bool) -> float:
+    """Return a number with the digits that matter, rounded to the safe side."""
+    places = 2 - math.floor(math.log10(value)) if value > 0.0 else 0
+    return safe_bound(value, max(places, 3), at_least=at_least)
+
 
 @dataclass(eq=False)
-class Behaviour:
+class LoggedBehaviour:
     """Accounts for the trajectories of a log while they are read.
 
     Attributes
@@ -142,17 +87,17 @@ class Behaviour:
     flow : what is asked of them
     rate : the error rate of its bounds
     level : the probability with which they hold, and what the learner claims
-    seen : (5,) see `account`
+    seen : (5,) see `umdp.learning.behaviour_kernels`
 
     Examples
     --------
     >>> from umdp import MDP
     >>> coin = MDP([0, 1, 2, 3], [0, 2, 3, 4], [1, 2, 1, 2], [0.5, 0.5, 1, 1], labels={"heads": [1]})
     >>> flow = flow_of(coin.graph, Spec.parse('Pmax=? [ F "heads" ]'))
-    >>> behaviour = Behaviour(flow, 0.05, 0.95)
+    >>> behaviour = LoggedBehaviour(flow, 0.05, 0.95)
     >>> behaviour.take(np.array([0, 1, 0, 0]), np.ones(4, bool), named=True)
-    >>> behaviour.seen[COUNT], behaviour.seen[HELD]
-    (4, 3)
+    >>> behaviour.seen.tolist()
+    [0, 1, 4, 3, 0]
     """
 
     flow: Flow
@@ -162,11 +107,13 @@ class Behaviour:
 
     def take(self, transition: Array, begins: Array, *, named: bool) -> None:
         """Account for rows: the transition of each, -1 for none, whether a trajectory begins, and whether they are named."""
+        from umdp.learning.behaviour_kernels import account
+
         account(transition, begins, self.flow, named or self.flow.anywhere, self.seen)
 
     def value(self) -> BehaviourValue:
         """Return what doing as in the log is worth."""
-        count, held, open_ = (int(self.seen[which]) for which in (COUNT, HELD, UNDECIDED))
+        _, _, count, held, open_ = self.state()
         sequence = ConfidenceSequence(self.rate)
 
         def least(hits: int) -> float:
@@ -191,7 +138,7 @@ class Behaviour:
         self.seen[:] = state
 
 
-def behaviour_of(source: Source, spec: Spec, learner: Learner) -> tuple[Learner, Behaviour | None]:
+def behaviour_of(source: Source, spec: Spec, learner: Learner) -> tuple[Learner, LoggedBehaviour | None]:
     """Return the learner with what is left to it of its error rate, and the account of a log's behaviour with the rest.
 
     There is no account where nobody tells what was recorded, one after another, or that does not say what the property asks.
@@ -206,7 +153,7 @@ def behaviour_of(source: Source, spec: Spec, learner: Learner) -> tuple[Learner,
         (left, rate), level = less, claim.level
     if flow is None:
         return learner, None
-    behaviour = Behaviour(flow, rate, level)
+    behaviour = LoggedBehaviour(flow, rate, level)
     return (left, behaviour) if process.follow(behaviour) else (learner, None)
 
 
@@ -220,6 +167,8 @@ def flow_of(graph: Graph, spec: Spec, *, drawn: bool = False) -> Flow | None:
 
     `drawn`: whether they begin in different states, to each of which a first step leads.
     """
+    from umdp.learning.behaviour_kernels import Flow
+
     if not is_told(spec):
         return None
     asked, exact = objective_of(graph, spec), spec.formula.reachability().exact

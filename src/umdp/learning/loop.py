@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from umdp.explore import Explorer, Optimism, Uniform, View, reaches
 from umdp.explore.policies import directions, doubling, least_trajectories
 from umdp.learn import Learner
-from umdp.learning.behaviour import Behaviour, behaviour_of
+from umdp.learning.behaviour import behaviour_of
 from umdp.learning.candidates import CandidateEvaluation
 from umdp.learning.candidates.evaluation_settings import divide
 from umdp.learning.candidates.scheduler import CandidateScheduler
@@ -200,9 +200,8 @@ class LearningRun:
         horizon = self.horizon or (default_horizon(graph.states) if known.steps is None else known.steps)
         # Where a log that is its own graph is cut short must not depend on what the rest of it shows: it is not cut at all.
         decided = known.decided & (self.source.interactive or graph.rest is None)
-        self._behaviour: Behaviour | None = None
-        if self.behaviour and not self.source.interactive:
-            learner, self._behaviour = behaviour_of(self.source, self.spec, learner)
+        unlogged = self.source.interactive or not self.behaviour
+        learner, self._behaviour = (learner, None) if unlogged else behaviour_of(self.source, self.spec, learner)
         learner = learner.bind(graph, known.choices, graph_known=self.source.graph_known)
         if self.source.interactive and graph.rest is None:  # nothing is left to earn, or to learn
             decided = decided | resting(graph, known.spent, learner.lower)
@@ -263,12 +262,11 @@ class LearningRun:
         """Return how to work out what is promised now; that depends on nothing that may change later."""
         state, settings, source, solution = self.state, self.settings, self.source, self._solved.robust
         learner, counts, looks, candidates = state.learner, state.counts, state.iteration, state.candidates
-        whole, provenance = state.ended and not source.interactive, source.provenance()
-        behaviour = self._behaviour
+        whole, provenance, behaviour = state.ended and not source.interactive, source.provenance(), self._behaviour
 
         def work_out() -> Guarantee:
-            claim = learner.claim if candidates is None else candidates.shared(learner.claim)
-            claim = claim if behaviour is None else behaviour.claimed(claim)
+            shared = behaviour.claimed if behaviour is not None else None if candidates is None else candidates.shared
+            claim = learner.claim if shared is None else shared(learner.claim)
             return guarantee_of(
                 claim, provenance, looks=looks, whole=whole, discovers=learner.discovers, watches=learner.watches,
                 asked=settings.asked, decided_unseen=settings.unseen(learner.sightings(counts), solution) if claim.holds else 0,

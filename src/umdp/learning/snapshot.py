@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,7 +30,7 @@ from umdp.spec import Spec
 from umdp.statements import DiagnosticCode, Statement, say, stated
 from umdp.statements.diagnostics import SHIFTS
 from umdp.statements.guarantee import Guarantee
-from umdp.statements.text import facts_html, nouns, safe_bound
+from umdp.statements.text import facts_html, nouns
 
 __all__ = ["FEW", "Snapshot", "diagnostics_of", "parameters_in_words"]
 
@@ -310,30 +309,16 @@ def diagnostics_of(source: Source, spec: Spec, snapshot: Snapshot) -> list[State
         notes.append(_seldom_seen(source.graph, snapshot))
     if (parameters := snapshot.parameters) is not None:
         return [*notes, *parameters_in_words(parameters)]
-    return [*notes, *_behaviour_notes(snapshot), *_class_notes(snapshot)]
+    return [*notes, *_of_behaviour(snapshot), *_class_notes(snapshot)]
 
 
-def _behaviour_notes(snapshot: Snapshot) -> list[Statement]:
-    """Return what doing as in the log is worth, and whether the policy is better."""
-    told, better = snapshot.behaviour, snapshot.improvement
-    if told is None:
-        return []
-    start = snapshot.model.state_name(snapshot.model.initial)
-    rises = snapshot.rises
-    bounds = _shown(told.bracket.lower, at_least=True), _shown(told.bracket.upper, at_least=False)
-    seen = {"trajectories": told.trajectories, "undecided": told.undecided, "initial": start}
-    notes = [say(DiagnosticCode.BEHAVIOUR, lower=bounds[0], upper=bounds[1], **seen)]
-    if better is not None and better > 0:
-        notes.append(say(DiagnosticCode.BETTER, by=_shown(better, at_least=True), smaller=not rises))
-    elif better is not None:
-        notes.append(say(DiagnosticCode.NOT_BETTER))
-    return notes
-
-
-def _shown(value: float, *, at_least: bool) -> float:
-    """Return a number with the digits that matter, rounded to the safe side."""
-    places = 2 - math.floor(math.log10(value)) if value > 0 else 0
-    return safe_bound(value, max(places, 3), at_least=at_least)
+def _of_behaviour(snapshot: Snapshot) -> list[Statement]:
+    told, start = snapshot.behaviour, snapshot.model.initial
+    return (
+        []
+        if told is None
+        else told.in_words(snapshot.model.state_name(start), snapshot.improvement, rises=snapshot.rises)
+    )
 
 
 def parameters_in_words(given: Mapping[str, Mapping[str, Any]]) -> list[Statement]:

@@ -16,7 +16,8 @@ from umdp.errors import InfeasibleChoice, ModelError
 
 __all__ = [
     "ROUNDING", "Compaction", "CompressedRows", "at_most_one", "check_bounds", "check_probability", "check_rows", "coded",
-    "compact", "entries_of", "frozen", "held", "mask_of", "members_of", "owned", "owner", "pointer", "row_sums", "same_rows",
+    "compact", "entries_of", "frozen", "held", "mask_of", "members_of", "owned", "owner", "pointer", "read_only", "row_sums",
+    "same_rows",
 ]  # fmt: skip
 
 Ints = NDArray[np.int64]
@@ -90,6 +91,14 @@ def _is_owned(array: NDArray[Any]) -> bool:
     if isinstance(base, np.ndarray):  # a part of a larger one
         base = base.base
     return isinstance(base, _Bytes | _Held) and bool(array.flags.c_contiguous)
+
+
+def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return a view for kernels that only read an array: they are compiled once, whoever else may write."""
+    if array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array
 
 
 def frozen(value: Any) -> Any:

@@ -22,9 +22,9 @@ __all__ = [
     "MARKOV",
     "Batch",
     "ClosedWorldSource",
-    "Followed",
     "ProductTracker",
     "Provenance",
+    "RowFollower",
     "SamplingRequest",
     "Source",
     "SourceWrapper",
@@ -36,7 +36,7 @@ __all__ = [
 MARKOV = say(Code.MARKOV)
 
 
-class Followed(Protocol):
+class RowFollower(Protocol):
     """Accounts for recorded rows in their order."""
 
     def take(self, transition: NDArray[Any], begins: NDArray[np.bool_], *, named: bool) -> None:
@@ -228,7 +228,7 @@ class Source(ABC):
         """The process where it is known, and what it becomes, if it changes."""
         return () if self.truth is None else (self.truth,)
 
-    def follow(self, behaviour: Followed) -> bool:
+    def follow(self, behaviour: RowFollower) -> bool:
         """Have rows that others recorded accounted for while they are read; return whether there are such."""
         return False
 

@@ -131,9 +131,9 @@ def set_aside(learner: Learner, share: float) -> tuple[Learner, float] | None:
     Examples
     --------
     >>> from umdp import ConfidenceSequence
-    >>> less, rate = set_aside(ConfidenceSequence(0.04), 0.25)
+    >>> less, rate = set_aside(ConfidenceSequence(0.5), 0.25)
     >>> less.error_rate, rate
-    (0.03, 0.01)
+    (0.375, 0.125)
     """
     inner, made, rate = getattr(learner, "inner", None), copy.copy(learner), 0.0
     if isinstance(inner, Learner):

@@ -30,7 +30,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import kernel, read_only
+from umdp.kernel import kernel
+from umdp.model.structure import read_only
 from umdp.solver.judge.ambiguity import EPS, LEAST, counted_rows, may_cut, may_lead, may_leave
 from umdp.solver.judge.bellman import RowReading, collect, listed_order
 from umdp.solver.judge.question import NOTHING, ModelRows, TwoPart, as_probabilities, as_rewards, sure_where

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import read_only
 from umdp.model import MDP, IntervalMDP, Rewards
+from umdp.model.structure import read_only
 
 __all__ = [
     "JudgedObjective",

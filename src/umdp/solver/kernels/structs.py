@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import kernel, read_only
+from umdp.kernel import kernel
+from umdp.model.structure import read_only
 
 __all__ = [
     "Block",

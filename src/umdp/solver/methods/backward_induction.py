@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import read_only
+from umdp.model.structure import read_only
 from umdp.solver.kernels.backward import StepOptions, steps_back
 from umdp.solver.kernels.rounding import MOST, repeated, row_error
 from umdp.solver.kernels.structs import Players, row_space

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from umdp.kernel import read_only
+from umdp.model.structure import read_only
 from umdp.solver.kernels.backward import DifferenceOptions, StepRows, Steps, difference, normal_rows
 from umdp.solver.kernels.rounding import EPS
 from umdp.solver.kernels.structs import Players, row_space

@@ -22,7 +22,7 @@ from umdp.source.logs.reader import Reader
 from umdp.source.logs.rejected import FEW, Cause, Kind, OnError, RejectedRows
 from umdp.source.logs.row_decoding import Carry, Rows, decode
 from umdp.source.lookup import Lookup, Memo
-from umdp.source.source import Batch, Followed, Provenance, SamplingRequest, Source
+from umdp.source.source import Batch, Provenance, RowFollower, SamplingRequest, Source
 from umdp.statements import Code, DiagnosticCode, Statement, say
 from umdp.statements.conditions import OF_LOGS
 
@@ -67,12 +67,12 @@ class Recorded(Source):
         left = np.ones(self.graph.states, np.bool_) if shown is None else shown.left
         self._beginnings = Beginnings(self._memo.lookup, left)
         self.draws_start = shown is not None and shown.starts is not None
-        self._followed: Followed | None = None
+        self._followed: RowFollower | None = None
         self._kept: dict[str, Any] | None = None
         self._read = 0
         self._interrupted = self._scattered = False
 
-    def follow(self, behaviour: Followed) -> bool:
+    def follow(self, behaviour: RowFollower) -> bool:
         """Have rows accounted for while they are read."""
         self._followed = behaviour
         return True
