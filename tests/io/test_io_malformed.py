@@ -117,7 +117,6 @@ def test_one_reward_in_two_files(tmp_path):
         ("\taction go [0]\n", "", r"before the first action|has 1"),
         ("\t\t1 : 1\n", "", r"line 17: there are no transitions"),
         ("[2]", "[2, 3]", r"line 17: 2 rewards, where earlier lines have 1"),
-        ("stay [2]", "stay", r"1 of 2 actions have rewards"),
         ("[2]", "[[1, 3]]", r"line 17: uncertain rewards are not supported"),
         ("[2]", "[nan]", r"line 17: reward is nan"),
         ("state 0 [1] init", "what 0", r'line 12: "what 0" is neither a state'),

@@ -173,6 +173,25 @@ def test_what_storm_exports_is_read(stormpy, tmp_path):
     np.testing.assert_array_equal(text.rewards["time"].choice, binary.rewards["time"].choice)
 
 
+def test_rewards_that_a_file_leaves_out_are_none_as_storm_reads_them(stormpy, tmp_path):
+    model = umdp.io.read(MODELS / "retry.prism", constants="K=2")
+    umdp.io.write(model, tmp_path / "m.drn")
+    kept, lines = 0, []
+    for line in (tmp_path / "m.drn").read_text().splitlines():
+        rewarded = line.lstrip().startswith("action") and "[" in line
+        kept += rewarded
+        lines.append(line[: line.index("[")] if rewarded and kept % 2 else line)
+    assert kept > 2
+    (tmp_path / "m.drn").write_text("\n".join([*lines, ""]))
+    theirs, ours = stormpy.build_model_from_drn(str(tmp_path / "m.drn")), umdp.io.read(tmp_path / "m.drn")
+    told = {
+        name: each.state_action_rewards for name, each in theirs.reward_models.items() if each.has_state_action_rewards
+    }
+    assert told
+    for name, rewards in told.items():
+        assert rewards == ours.rewards[name].choice.tolist()
+
+
 PROGRAM = """mdp
 module m
   x : [0..2] init 0;

@@ -207,8 +207,7 @@ class _DrnLines:
         label_code, labels, on_state = self.states(states.tolist())
         name_code, names, on_choice = self.actions(actions.tolist())
         return Body(
-            state_ptr, choice_ptr, successor, lower, upper,
-            self.matrix(on_state, states.size, "states"), self.matrix(on_choice, rows.size, "actions"),
+            state_ptr, choice_ptr, successor, lower, upper, self.matrix(on_state, states), self.matrix(on_choice, rows),
             label_code, labels, name_code if names else None, names,
         )  # fmt: skip
 
@@ -264,12 +263,10 @@ class _DrnLines:
                 rewards.append((at, action[2]))
         return np.array(codes, dtype=np.int32), list(index), rewards
 
-    def matrix(self, given: list[tuple[int, bytes]], count: int, what: str) -> NDArray[np.float64] | None:
-        """Return rewards in columns; None without."""
+    def matrix(self, given: list[tuple[int, bytes]], owners: Ints) -> NDArray[np.float64] | None:
+        """Return rewards in columns, those of owners without any as 0, as Storm reads them; None where nobody has some."""
         if not given:
             return None
-        if len(given) != count:
-            raise FormatError(f"{len(given)} of {count} {what} have rewards; give all or none", path=self.path)
         rows = [_ITEM.findall(text[1:-1]) for _, text in given]
         width = len(rows[0])
         for (at, _), row in zip(given, rows, strict=True):
@@ -280,7 +277,9 @@ class _DrnLines:
         lower, upper = intervals(tokens, [at + self.header.end + 1 for at in places], "reward", self.path)
         if upper is not None and not np.array_equal(lower, upper):
             self.fail("uncertain rewards are not supported", places[int(np.flatnonzero(lower != upper)[0])])
-        return lower.reshape(count, width)
+        found = np.zeros((owners.size, width))
+        found[np.searchsorted(owners, [at for at, _ in given])] = lower.reshape(len(rows), width)
+        return found
 
 
 def _model(header: _Header, body: Body, path: Path) -> Model:
