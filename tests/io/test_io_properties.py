@@ -81,3 +81,43 @@ def test_what_is_wrong_is_said_with_its_line(coin: Path, text: str, message: str
         read_properties(coin / "bad.props").applied(read(coin / "coin.drn"))
     with pytest.raises(UmdpError, match="cannot be read"):
         read_properties(coin / "none.props")
+
+
+def test_a_constant_may_be_of_the_property_alone(coin: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, asked = str(coin / "coin.drn"), 'Pmaxmin=? [ F<=n "goal" ]'
+    assert run(["check", model, asked, "--const", "n=3", "--json"]) == 0
+    assert '"value":0.2' in capsys.readouterr().out.replace(" ", "")
+    assert run(["check", model, asked]) == 2
+    assert "unknown name n" in capsys.readouterr().err
+    assert run(["check", model, asked, "--const", "n=3,m=2"]) == 2
+    assert "(m) can only be given to programs" in capsys.readouterr().err
+    assert run(["check", "grid", 'Pmax=? [ F<=n "goal" ]', "--const", "n=20"]) == 0
+    assert run(["check", "grid", 'Pmax=? [ F<=20 "goal" ]', "--const", "n=20"]) == 2
+
+
+def test_a_constant_may_be_of_the_program_and_of_the_properties(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("stormpy")
+    program, properties = tmp_path / "walk.prism", tmp_path / "walk.props"
+    program.write_text(
+        "mdp const int n; const int k; const int three = 3;\n"
+        'module m x : [0..n]; [] x<n -> 0.5 : (x\'=x+1) + 0.5 : true; endmodule label "end" = x=n;'
+    )
+    properties.write_text(
+        'const int k; const int n; const int three;\n"soon": Pmax=? [ F<=k x=n ]; Pmax=? [ F<=three x=n ]'
+    )
+    assert run(["check", str(program), str(properties), "--const", "k=2,n=2", "--json"]) == 0
+    values = [line.split('"value":')[1].split(",")[0].strip() for line in capsys.readouterr().out.splitlines()]
+    assert [float(value) for value in values] == [0.25, 0.5]
+    assert run(["check", str(program), 'Pmax=? [ F<=k+m "end" ]', "--const", "k=1,n=2,m=1"]) == 0
+    assert "0.25" in capsys.readouterr().out
+    for given, said in (
+        ("n=2", "no value: k; give --const k=VALUE"),
+        ("k=2,n=2,three=4", "three has a value in the file"),
+    ):
+        assert run(["check", str(program), str(properties), "--const", given]) == 2
+        assert said in capsys.readouterr().err
+    properties.write_text("const int three = 4; Pmax=? [ F<=three x=n ]")
+    assert run(["check", str(program), str(properties), "--const", "k=2,n=2"]) == 2
+    assert "the constant three is 4 here, and 3 in the model" in capsys.readouterr().err

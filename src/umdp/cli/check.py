@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -34,6 +34,7 @@ from umdp.solver import Solution
 from umdp.solver.methods.method import METHODS
 from umdp.solver.temporal import recalled
 from umdp.spec import Spec
+from umdp.spec.evaluate import names_in
 from umdp.statements import DiagnosticCode
 from umdp.statements import say as statement
 
@@ -141,13 +142,14 @@ class Check:
         refused: list[str] = []
         checked = None
         if not given:
-            checked = self._read(constants)
+            checked = self._read(constants, ())
             given = [own_question(self.model, checked)]
-        asked, files, constants = questions_of(given, constants, refused)
+        asked, files = questions_of(given, constants, refused)
         self._check_options(len(asked))
         self._check_outputs(len(asked))
         if checked is None:
-            checked = self._read(constants)
+            names = names_in(tuple(question.spec for question in asked))
+            checked = self._read(constants, names.union(*(file.declared for file in files)))
         for file in files:
             checked = replace(checked, model=file.applied(checked.model))
         if beside:
@@ -258,9 +260,9 @@ class Check:
                 quoted = f"{shlex.quote(text)} {shlex.quote(self.model)}"
                 raise FormatError(f"MODEL comes first, then the properties: umdp check {quoted}")
 
-    def _read(self, constants: str) -> Checked:
+    def _read(self, constants: str, asked: Collection[str]) -> Checked:
         with Progress(f"reading {self.model}"):
-            return checked_model(self.model, constants, self._parameters)
+            return checked_model(self.model, constants, self._parameters, asked)
 
     def _read_policy(self, model: MDP | IntervalMDP) -> Policy | None:
         if self.evaluate is None:

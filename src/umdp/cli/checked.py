@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +26,7 @@ from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee
 
 if TYPE_CHECKING:
+    from umdp.io.constants import Constant
     from umdp.io.properties import PropertyFile
 
 __all__ = [
@@ -53,27 +54,40 @@ class Checked:
     notes: tuple[str, ...] = ()
 
 
-def checked_model(name: str, constants: str = "", parameters: dict[str, Any] | None = None) -> Checked:
+def checked_model(
+    name: str, constants: str = "", parameters: dict[str, Any] | None = None, asked: Collection[str] = ()
+) -> Checked:
     """Return the model of a name, as `umdp learn` takes it; or the one that a run has learned.
 
-    A file comes before a benchmark of the same name.
+    A file comes before a benchmark of the same name. Constants of names that are `asked` for need not be the model's own.
     """
+    from umdp.io import parse_constants, with_constants
+
+    given = parse_constants(constants)
+    found = _found(name, given, [each for each in given if each not in asked], parameters, asked)
+    return replace(found, model=with_constants(found.model, given))
+
+
+def _found(
+    name: str, given: Mapping[str, Constant], own: list[str], parameters: dict[str, Any] | None, asked: Collection[str]
+) -> Checked:
+    """Return what has a name; `own` are the constants that must be its own."""
     from umdp.io.files import SUFFIXES
 
     known = Path(name).is_file()
     if known and not name.endswith(SUFFIXES):
         found = _read_run(name)
         if found is not None:
-            _refuse(name, "a run", constants, parameters)
+            _refuse(name, "a run", own, parameters)
             return Checked(*found)
     if not known and ((what := resolve(name)).called or what.played):
-        _refuse(name, "not a program", constants)
+        _refuse(name, "not a program", own)
         return _made(name, parameters or {})
-    _refuse(name, "a file", "", parameters)
+    _refuse(name, "a file", [], parameters)
     from umdp.io import read
 
     try:
-        return Checked(read(name, constants=constants))
+        return Checked(read(name, constants=given, asked=asked))
     except FormatError as error:
         if Path(name).exists() or Path(name).suffix in SUFFIXES:
             raise
@@ -81,7 +95,7 @@ def checked_model(name: str, constants: str = "", parameters: dict[str, Any] | N
         raise FormatError(f"{error}; MODEL is a file with one of {', '.join(SUFFIXES)}, {others}") from None
 
 
-def _refuse(name: str, kind: str, constants: str, parameters: dict[str, Any] | None = None) -> None:
+def _refuse(name: str, kind: str, constants: list[str], parameters: dict[str, Any] | None = None) -> None:
     if constants:
         raise ModelError(f"--const gives values to the constants of a program, and this is {kind}; leave it out")
     if parameters:
@@ -203,13 +217,12 @@ def about(place: str) -> Iterator[None]:
 
 def questions_of(
     given: Sequence[str], constants: str, refused: list[str]
-) -> tuple[list[AskedProperty], list[PropertyFile], str]:
-    """Return the properties that are given, the files they are from, and the constants that are left for the model.
+) -> tuple[list[AskedProperty], list[PropertyFile]]:
+    """Return the properties that are given, and the files they are from.
 
     What is wrong with properties of files that cannot be read is added to `refused`: it does not cost the answers to the others.
     """
     from umdp.io import parse_constants
-    from umdp.io.constants import format_constants
     from umdp.io.files import is_property_file
     from umdp.io.properties import read_properties
 
@@ -219,25 +232,19 @@ def questions_of(
         for number, text in enumerate(given, 1):
             with about(f"property {number}" if len(given) > 1 else ""):
                 asked.append(AskedProperty(text, Spec.parse(text)))
-        return asked, files, constants
+        return asked, files
     values = parse_constants(constants)
-    used: set[str] = set()
     for text in given:
         if not is_property_file(text):
             asked.append(AskedProperty(text, Spec.parse(text)))
             continue
-        lacking = read_properties(text, refused=[]).undefined
-        used.update(lacking)
-        file = read_properties(text, {name: values[name] for name in lacking if name in values}, refused)
-        if file.undefined:
-            names = ", ".join(file.undefined)
-            raise SpecError(f"{text}: {names} has no value; give it one: --const {file.undefined[0]}=VALUE")
+        file = read_properties(text, values, refused)
         files.append(file)
         lines = (line for line, _, _ in file.properties)
         asked += [
             AskedProperty(str(spec), spec, f"{text}, line {line}") for spec, line in zip(file.specs, lines, strict=True)
         ]
-    return asked, files, format_constants({name: value for name, value in values.items() if name not in used})
+    return asked, files
 
 
 def properties_beside(model: str) -> str:

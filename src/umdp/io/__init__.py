@@ -16,7 +16,8 @@ An unnamed reward structure has the name ``""``, an unnamed action of a model wi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,9 @@ _WRITERS = {
 }  # fmt: skip
 
 
-def read(path: PathLike, *, constants: str | Mapping[str, int | float | bool] = "") -> MDP | IntervalMDP:
+def read(
+    path: PathLike, *, constants: str | Mapping[str, int | float | bool] = "", asked: Collection[str] = ()
+) -> MDP | IntervalMDP:
     """Return the model in a file; what it is goes by the name's ending.
 
     Parameters
@@ -56,6 +59,8 @@ def read(path: PathLike, *, constants: str | Mapping[str, int | float | bool] = 
         beside it); bmdp-tool (.txt).
     constants : str or mapping
         Values for a program's undefined constants, such as ``"K=2,err=.2"``.
+    asked : collection of str
+        Names that a property uses: constants of these names need not be the program's, and the model knows them all the same.
 
     Raises
     ------
@@ -70,16 +75,35 @@ def read(path: PathLike, *, constants: str | Mapping[str, int | float | bool] = 
         if path.is_dir() or not path.exists():
             load(path)  # says what is wrong with it
         raise FormatError(f"{_shown(suffix)}; a model has one of {', '.join(SUFFIXES)}", path=path)
+    given = parse_constants(constants)
     if suffix in PROGRAMS:
         from umdp.io.storm import read_program
 
-        return read_program(path, constants)
-    if constants and (given := parse_constants(constants)):
+        return with_constants(read_program(path, given, asked), given)
+    if own := [name for name in given if name not in asked]:
         raise FormatError(
-            f"constants ({', '.join(given)}) can only be given to programs ({', '.join(PROGRAMS)})", path=path
+            f"constants ({', '.join(own)}) can only be given to programs ({', '.join(PROGRAMS)})", path=path
         )
     model: MDP | IntervalMDP = _function(_READERS[suffix])(path)
-    return model
+    return with_constants(model, given)
+
+
+def with_constants(model: MDP | IntervalMDP, given: Mapping[str, int | float | bool]) -> MDP | IntervalMDP:
+    """Return a model that knows constants of which only a property speaks, too.
+
+    Examples
+    --------
+    >>> from umdp import MDP
+    >>> dict(with_constants(MDP([0, 1], [0, 1], [0], [1.0]), {"k": 3}).constants)
+    {'k': 3}
+    """
+    more = {name: value for name, value in given.items() if name not in model.constants}
+    taken = next((name for name in more if name in model.variables or name in model.formulas), None)
+    if taken is not None:
+        raise FormatError(
+            f"{taken} is a name of the model already, and no constant; leave its value out", path="constants"
+        )
+    return replace(model, constants={**model.constants, **more}) if more else model
 
 
 def read_parametric(

@@ -42,18 +42,32 @@ class PropertyFile:
     undefined: tuple[str, ...] = ()
 
     @property
+    def declared(self) -> set[str]:
+        """The names of its constants."""
+        return {*self.constants, *self.undefined}
+
+    @property
     def specs(self) -> list[Spec]:
         """The properties alone."""
         return [spec for _, _, spec in self.properties]
 
     def applied(self, model: MDP | IntervalMDP) -> MDP | IntervalMDP:
-        """Return a model that knows the file's constants and labels beside its own."""
+        """Return a model that knows the file's constants and labels beside its own; both may have one constant."""
+        lacking = [name for name in self.undefined if name not in model.constants]
+        if lacking:
+            names = ", ".join(lacking)
+            raise SpecError(f"{self.path}: {names} has no value; give it one: --const {lacking[0]}=VALUE")
+        for name, value in self.constants.items():
+            if name in model.variables:
+                raise FormatError(f"{self.path}: the constant {name} is a name of the model already; rename it")
+            if model.constants.get(name, value) != value:
+                raise FormatError(
+                    f"{self.path}: the constant {name} is {value} here, and {model.constants[name]} in the model; rename it, or "
+                    "give both one value"
+                )
         if not self.labels and not self.constants:
             return model
-        for name in self.constants:
-            if name in model.variables or name in model.constants:
-                raise FormatError(f"{self.path}: the constant {name} is a name of the model already; rename it")
-        known = replace(model, constants={**model.constants, **self.constants})
+        known = replace(model, constants={**self.constants, **model.constants})
         for name, expression in self.labels.items():
             if name in model.labels:
                 raise FormatError(f'{self.path}: the model has a label "{name}" already; rename it')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -31,7 +31,7 @@ _NEARLY_ONE = re.compile(r"actually sum to (?:\[1, 1\]|1|\[?0\.9999\d+|\[?1\.000
 _SUPPORTED = ("DTMC", "MDP")
 
 
-def read_program(path: Path, constants: str | Mapping[str, Constant] = "") -> Model:
+def read_program(path: Path, constants: str | Mapping[str, Constant] = "", asked: Collection[str] = ()) -> Model:
     """Return the model a PRISM program or a JANI file describes, all of its reachable states built.
 
     Parameters
@@ -40,9 +40,13 @@ def read_program(path: Path, constants: str | Mapping[str, Constant] = "") -> Mo
         A file in the PRISM language, or a JANI file (named .jani).
     constants : str or mapping
         Values for the constants the program leaves undefined.
+    asked : collection of str
+        Names that a property uses: values of these need not be the program's, and are left out where they are not.
     """
     given = parse_constants(constants)
     with parsed_program(path) as (stormpy, program, written):
+        own = {constant.name for constant in program.constants}
+        given = {name: value for name, value in given.items() if name in own or name not in asked}
         _check_constants(program, given, path)
         program = stormpy.instantiate_constants(program, format_constants(given))[0]
         try:

@@ -32,6 +32,7 @@ from umdp.source.resolve import FileName, check_file, is_plugin, plugin, plugin_
 from umdp.source.simulator import Simulator
 from umdp.source.simulator.simulator import check_sampling
 from umdp.spec import Spec
+from umdp.spec.evaluate import names_in
 from umdp.spec.spec import needs_automaton
 from umdp.statements import DiagnosticCode, Statement, say
 
@@ -355,7 +356,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             raise ModelError(f"{name} takes no parameters; only benchmarks and functions do")
         if self.unknown and name == self.model:
             return process_of(self.model, self.unknown, self.constants)
-        return FileName(name).read(self.constants)
+        return FileName(name).read(self.constants, names_in(Spec.parse(self.question)) if self.question else ())
 
     def _made(self, name: str, fits: Callable[[Any], bool], wanted: str) -> Any:
         """Return what a function makes, a benchmark's or a user's, if it is what is wanted."""

@@ -10,7 +10,7 @@ import hashlib
 import re
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import extract_tb
@@ -133,12 +133,12 @@ class LogName(ModelName):
 class FileName(ModelName):
     """A model's file, or a name that means nothing else."""
 
-    def read(self, constants: str) -> MDP | IntervalMDP:
-        """Return the model in the file."""
+    def read(self, constants: str, asked: Collection[str] = ()) -> MDP | IntervalMDP:
+        """Return the model in the file; constants of names that are `asked` for need not be its own."""
         if Path(self.text).suffix or Path(self.text).exists():
             from umdp.io import read
 
-            return read(self.text, constants=constants)
+            return read(self.text, constants=constants, asked=asked)
         from umdp.benchmark import load
 
         return load(self.text).build()  # says which names there are

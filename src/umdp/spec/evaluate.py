@@ -348,6 +348,26 @@ def nested_in(part: Any) -> Iterator[Nested]:
             ahead.extend(getattr(part, each.name) for each in reversed(fields(part)) if each.name != "location")
 
 
+def names_in(part: Any) -> set[str]:
+    """Return the names of variables, constants and formulas in a specification, those inside its properties included.
+
+    Examples
+    --------
+    >>> from umdp.spec import Spec
+    >>> sorted(names_in(Spec.parse("Pmax>=least [ F<=k P>0.5 [ X x=n ] ]")))
+    ['k', 'least', 'n', 'x']
+    """
+    found: set[str] = set()
+
+    def look(leaf: Expression) -> Expression:
+        if isinstance(leaf, Name):
+            found.add(leaf.name)
+        return Nested(mapped(leaf.spec, look)) if isinstance(leaf, Nested) else leaf
+
+    mapped(part, look)
+    return found
+
+
 def mapped(part: Any, change: Callable[[Expression], Expression]) -> Any:
     """Return a formula or an expression in which every expression without parts is what `change` makes of it."""
     if isinstance(part, tuple):
