@@ -53,6 +53,7 @@ def read_program(path: Path, constants: str | Mapping[str, Constant] = "", asked
             data = _build(stormpy, program)
         except RuntimeError as error:
             raise RuntimeError(_located(str(error), program, written)) from None
+        order = [] if written is None else [each.name for each in program.reward_models]
         values = _jani_constants(path) | given if written is None else _constant_values(program, given)
     # Storm takes an interval whose ends are the wrong way round for the empty one, and writes that as [0,0].
     zero = "a command has the interval [0,0] or one whose lower bound is above its upper bound; correct or remove it"
@@ -63,6 +64,7 @@ def read_program(path: Path, constants: str | Mapping[str, Constant] = "", asked
         mended=as_written,
         constants=values,
         formulas={} if written is None else formulas(written.text),
+        rewards=order,
     )
 
 

@@ -7,8 +7,9 @@ import io
 import lzma
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -38,14 +39,27 @@ def read_umb(path: Path) -> Model:
         return decode(io.BytesIO(_decompress(load(path), path)) if packed else stream, path)
 
 
-def decode(stream: BinaryIO, path: object, *, zero: str = "", mended: Mending | None = None, **more: Any) -> Model:
+def decode(
+    stream: BinaryIO,
+    path: object,
+    *,
+    zero: str = "",
+    mended: Mending | None = None,
+    rewards: Sequence[str] = (),
+    **more: Any,
+) -> Model:
     """Return the model in a UMB file that is not compressed; `more` are annotations to add to it.
 
-    With `zero`, an interval that ends at 0 raises `FormatError` with that message. Probabilities go through `mended`.
+    With `zero`, an interval that ends at 0 raises `FormatError` with that message. Probabilities go through `mended`. `rewards` says
+    in which order those are.
     """
     archive = _Archive(stream, path)
     with archive.reading_index():
-        return _model(archive, zero, more, mended)
+        found = _model(archive, zero, more, mended)
+    if list(found.rewards) == [name for name in rewards if name in found.rewards] or not rewards:
+        return found
+    place = {name: k for k, name in enumerate(rewards)}
+    return replace(found, rewards=dict(sorted(found.rewards.items(), key=lambda each: place.get(each[0], len(place)))))
 
 
 def _decompress(data: bytes, path: Path) -> bytes:

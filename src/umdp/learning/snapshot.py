@@ -21,7 +21,7 @@ from umdp.learning.validation import return_of
 from umdp.model import MDP, Graph, IntervalMDP, Policy
 from umdp.model.policy import taken_choices
 from umdp.solver import Bracket, Solution, Status, evaluate
-from umdp.solver.objective import objective_of
+from umdp.solver.objective import assumed, objective_of
 from umdp.solver.prepared import PolicyValues
 from umdp.solver.proof.certificate import Certificate
 from umdp.source.observed_graph import STAY, UNKNOWN
@@ -298,7 +298,7 @@ def diagnostics_of(source: Source, spec: Spec, snapshot: Snapshot) -> list[State
     process = process_of(source)
     own = spec.aim in ("discounted", "average")  # rewards are taken as the process pays them: no word on shifts
     report = [each for each in map(stated, source.report()) if not (own and each.code in SHIFTS)]
-    notes = [*in_lines(snapshot.alarms), *report, *_reset_note(source.graph, spec)]
+    notes = [*in_lines(snapshot.alarms), *report, *_reset_note(source.graph, spec), *assumed(source.graph, spec)]
     if process.env is not None:
         from umdp.source.environments.time_limit import cut_note
 

@@ -22,12 +22,14 @@ from umdp.solver.judge.question import Objective, Status, bounds_of, status_of
 from umdp.solver.result import Bracket, Solution, Statistics, mdp_of
 from umdp.solver.threads import UNLIMITED, Watch
 from umdp.spec import Direction, Discounted, Instantaneous, Spec
+from umdp.spec.spec import UNNAMED
+from umdp.statements import DiagnosticCode, Statement, say
 
 if TYPE_CHECKING:
     from umdp.model import Graph
 
 __all__ = [
-    "Objective", "Request", "SolveOptions", "SolveStatistics", "Start", "bounds_of", "objective_of", "players",
+    "Objective", "Request", "SolveOptions", "SolveStatistics", "Start", "assumed", "bounds_of", "objective_of", "players",
     "rewards_of_choices",
 ]  # fmt: skip
 
@@ -61,6 +63,14 @@ def objective_of(model: Graph, spec: Spec) -> Objective:
         "R", steps, goal, through, final=np.zeros(model.states), absorbing=absorbing, rewards=rewards, aim=aim,
         discount=discount, reward_error=reward_error,
     )  # fmt: skip
+
+
+def assumed(model: Graph, spec: Spec) -> list[Statement]:
+    """Return what was taken for meant where a property does not say it: which reward of several."""
+    names = list(model.rewards)
+    if spec.kind != "R" or spec.reward is not None or len(names) < 2 or any(name in UNNAMED for name in names):
+        return []
+    return [say(DiagnosticCode.FIRST_REWARD, name=names[0], others=names[1:])]
 
 
 def rewards_of_choices(model: Graph, rewards: Rewards) -> Array:

@@ -17,7 +17,7 @@ from umdp.spec.step_bounds import number_of
 from umdp.spec.temporal_formula import AutomatonFile, TemporalFormula
 
 _RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "less than"}
-_UNNAMED = ("", "default")
+UNNAMED = ("", "default")
 
 
 FILTERS = {
@@ -289,7 +289,7 @@ nature choosing the least favourable probabilities'
         return replace(self, threshold=Threshold(threshold.operator, float(number), location=threshold.location))
 
     def resolve_reward(self, names: Sequence[str]) -> str:
-        """Return which of a model's rewards is meant, or raise an error that lists them.
+        """Return which of a model's rewards is meant: the one named, otherwise the unnamed one, or the first, as in PRISM.
 
         Examples
         --------
@@ -306,14 +306,7 @@ nature choosing the least favourable probabilities'
             )
             remedy = f"the model has: {listed(names, quoted=True)}" + suggestion(self.reward, names, quoted=True)
             raise replace(self, location=place).error(f'unknown reward "{self.reward}"', remedy)
-        if len(names) == 1:
-            return names[0]
-        unnamed = next((name for name in _UNNAMED if name in names), None)
-        if unnamed is None:
-            agent = "".join(player.value for player in (self.agent, self.nature) if player)
-            remedy = f'name one, as in R{{"{names[0]}"}}{agent}; the model has: {listed(names, quoted=True)}'
-            raise self.error("the model has several rewards", remedy)
-        return unnamed
+        return next((name for name in UNNAMED if name in names), names[0])
 
     def describe(self) -> str:
         """Return the question in one English line that names both players."""

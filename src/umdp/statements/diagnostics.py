@@ -115,6 +115,11 @@ def _changed(place: str, samples: int, steps: int, after: int, times: int) -> st
     return f"alarm: {place} changed after about {after:,} of its samples; {noticed}, and restarted{again}"
 
 
+def _first_reward(name: str, others: Sequence[str]) -> str:
+    more = ", ".join(f'"{each}"' for each in others[:NAMED]) + (", ..." if len(others) > NAMED else "")
+    return f'the property names no reward: the first of the model counts, "{name}" (others: {more})'
+
+
 def _both_signs(
     gain: tuple[float, object, object], loss: tuple[float, object, object], losses: bool, gains: bool
 ) -> str:
@@ -217,6 +222,7 @@ class DiagnosticCode(WordedCode):
     BETTER = "better-than-log", _better
     NOT_BETTER = "not-shown-better", "the policy is not shown to be better than that yet; more rows may show it"
     # -- answers and certificates
+    FIRST_REWARD = "first-reward", _first_reward
     UNCONFIRMED = "unconfirmed", (
         "more was found than the judge confirms on the model as given, so that the bracket is the one it does confirm: please "
         "report the model and the property"
