@@ -121,3 +121,53 @@ def test_a_constant_may_be_of_the_program_and_of_the_properties(
     properties.write_text("const int three = 4; Pmax=? [ F<=three x=n ]")
     assert run(["check", str(program), str(properties), "--const", "k=2,n=2"]) == 2
     assert "the constant three is 4 here, and 3 in the model" in capsys.readouterr().err
+
+
+def test_names_are_told_and_chosen_by(coin: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import msgspec
+
+    model, own = str(coin / "coin.drn"), [str(coin / "coin.props"), "--const", "t=0.9", "--json"]
+
+    def names(*given: str) -> list[str | None]:
+        assert run(["check", model, *given]) == 0
+        return [msgspec.json.decode(line)["name"] for line in capsys.readouterr().out.splitlines()]
+
+    assert names(*own) == ["soon", "safe", None, None, None, None]
+    assert names(*own, '// first\n"best" : Pmaxmax=? [ F "goal" ]')[-1] == "best"
+    assert names(*own, "--property", "safe") == ["safe"]
+    assert names('"a": Pmaxmin=? [ F "goal" ]', 'Pmaxmin=? [ X "goal" ]', "--json") == ["a", None]
+    assert run(["check", model, *own, "--property", "sofe"]) == 2
+    assert 'no property "sofe" to ask; there are "soon", "safe". Did you mean' in capsys.readouterr().err
+    (coin / "bad.props").write_text('"one": Pmaxmin=? [ F "goal" ];\n"two": Pmaxmin=? [ F "goal" ')
+    assert names(str(coin / "bad.props"), "--json", "--property", "one") == ["one"]
+    assert run(["check", model, str(coin / "bad.props"), "--property", "two"]) == 2
+    assert "the bracket is not closed" in capsys.readouterr().err
+
+
+def test_the_first_of_several_rewards_is_meant_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("stormpy")
+    import msgspec
+
+    from umdp import anytime
+    from umdp.io import read
+
+    program = tmp_path / "walk.prism"
+    program.write_text(
+        "mdp module m x : [0..2]; [go] x<2 -> 0.5 : (x'=x+1) + 0.5 : true; endmodule\n"
+        'rewards "z" true : 3; endrewards rewards "a" [go] true : 1; endrewards label "end" = x=2;'
+    )
+    assert run(["check", str(program), 'Rmax=? [ F "end" ]', 'R{"z"}max=? [ F "end" ]', "--json"]) == 0
+    first, named = (msgspec.json.decode(line) for line in capsys.readouterr().out.splitlines())
+    assert first["value"] == named["value"] == pytest.approx(12)
+    assert [each["code"] for each in first["diagnostics"]] == ["first-reward"]
+    assert named["diagnostics"] == []
+    assert run(["check", str(program), 'Rmax=? [ F "end" ]']) == 0
+    assert 'the first of the model counts, "z" (others: "a")' in capsys.readouterr().out
+    from umdp.learning.snapshot import diagnostics_of
+    from umdp.source import Simulator
+    from umdp.spec import Spec
+
+    model = read(program)
+    asked = 'Rmax=? [ F "end" ]'
+    *_, last = anytime(model, asked, "lui", trajectories=10)
+    assert [each.code.value for each in diagnostics_of(Simulator(model), Spec.parse(asked), last)] == ["first-reward"]

@@ -14,10 +14,11 @@ import numpy as np
 
 from umdp.automata import Product
 from umdp.cli.check import Check
-from umdp.cli.checked import Checked
+from umdp.cli.checked import AskedProperty, Checked
 from umdp.cli.terminal import as_text, console, drawn, say, say_json
 from umdp.model import MDP, IntervalMDP
 from umdp.solver import Bracket, Solution
+from umdp.solver.objective import assumed
 from umdp.statements import with_codes
 from umdp.statements.text import nouns, one_line
 
@@ -37,7 +38,6 @@ NARROW = 56  # columns below which a table is no help
 class Answer:
     """One property's answer and where its policy was written."""
 
-    text: str
     solution: Solution
     policy: str | None = None
 
@@ -54,16 +54,17 @@ class Report:
             seen = self._origin.trajectories
             self._title += f", learned from {seen:,} {nouns(seen, 'trajectory')}"
 
-    def add(self, text: str, solution: Solution, policy: str | None) -> None:
+    def add(self, question: AskedProperty, solution: Solution, policy: str | None) -> None:
         """Take in the answer to a property, and where its policy was written."""
-        self.answers.append(Answer(text, solution, policy))
+        self.answers.append(Answer(solution, policy))
         if self._request.json:
-            row = _record(text, solution, self._request.model)
+            row = _record(question, solution, self._request.model)
             if self._origin is not None:
                 row["guarantee"] = self._origin.promised(solution.model, solution.asked)
-            if self._about:
-                row["notes"] = list(self._about)
-                row["diagnostics"] = [*row["diagnostics"], *with_codes(self._about)]
+            notes = (*self._about, *assumed(solution.model, solution.spec))
+            if notes:
+                row["notes"] = list(notes)
+                row["diagnostics"] = [*row["diagnostics"], *with_codes(notes)]
             say_json(row, flush=True)
 
     def close(self) -> None:
@@ -107,6 +108,7 @@ class Report:
             own = numbers(solution.policy_bracket)
             yield solution.status.value
             yield f"the policy found is worth {own.lower} .. {own.upper}"
+        yield from assumed(solution.model, solution.spec)
         yield from (diagnostic.text for diagnostic in solution.diagnostics)
         if _verdict(solution) == "undecided":
             yield "the bracket contains the threshold; a smaller --precision may decide it"
@@ -293,11 +295,12 @@ def _describe(solution: Solution, evaluated: str | None = None) -> str:
     return text
 
 
-def _record(text: str, solution: Solution, model: str) -> dict[str, Any]:
+def _record(question: AskedProperty, solution: Solution, model: str) -> dict[str, Any]:
     """Return the answer to a property as what `--json` prints."""
     bracket, own = solution.bracket, solution.policy_bracket
     return {
-        "property": text,
+        "property": question.text,
+        "name": question.name,
         "value": bracket.value,
         "lower": bracket.lower,
         "upper": bracket.upper,

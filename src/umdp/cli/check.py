@@ -18,6 +18,7 @@ from umdp.cli.checked import (
     Checked,
     about,
     checked_model,
+    chosen,
     own_question,
     properties_beside,
     questions_of,
@@ -71,7 +72,9 @@ class Check:
     Options
     -------
     const : K=2,err=.2
-        Values for a program's undefined constants; may be repeated.
+        Values for constants that the program, or the property, leaves undefined; may be repeated.
+    property : NAME
+        Ask the property of this name alone, "name": before it; may be repeated.
     precision : NUMBER
         The relative width the bracket should have.
     policy : FILE
@@ -110,6 +113,7 @@ class Check:
     model: str
     properties: list[str] | None = None
     const: list[str] | None = None
+    property: list[str] | None = None
     env_arg: list[str] | None = None
     precision: float = 1e-06
     policy: str | None = None
@@ -145,6 +149,7 @@ class Check:
             checked = self._read(constants, ())
             given = [own_question(self.model, checked)]
         asked, files = questions_of(given, constants, refused)
+        asked = chosen(asked, self.property or (), refused)
         self._check_options(len(asked))
         self._check_outputs(len(asked))
         if checked is None:
@@ -194,7 +199,7 @@ class Check:
                     written = self._write_policy(solution, number)
                     self._write_certificate(solution, number)
                 finally:  # a policy that cannot be written does not cost the answer
-                    report.add(question.text, solution, written)
+                    report.add(question, solution, written)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"{len(report.answers)} of {len(asked)} properties answered") from None
         finally:

@@ -21,6 +21,7 @@ from umdp.solver.temporal import check_temporal
 from umdp.source import Source
 from umdp.source.resolve import resolve
 from umdp.spec import Spec
+from umdp.spec.names import listed, suggestion
 from umdp.spec.spec import needs_automaton
 from umdp.statements import Code, say
 from umdp.statements.guarantee import Guarantee
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from umdp.io.properties import PropertyFile
 
 __all__ = [
-    "AskedProperty", "Checked", "Origin", "about", "beside", "checked_model", "own_question", "properties_beside",
+    "AskedProperty", "Checked", "Origin", "about", "beside", "checked_model", "chosen", "own_question", "properties_beside",
     "questions_of", "validate",
 ]  # fmt: skip
 
@@ -197,10 +198,11 @@ def _read_run(path: str) -> tuple[IntervalMDP, Origin] | None:
 
 
 class AskedProperty(NamedTuple):
-    """A property: as text, parsed, and the file and line it is from; nothing where it was typed."""
+    """A property: as text, parsed, its name, and the file and line it is from; nothing where it was typed."""
 
     text: str
     spec: Spec
+    name: str | None = None
     place: str = ""
 
 
@@ -224,27 +226,40 @@ def questions_of(
     """
     from umdp.io import parse_constants
     from umdp.io.files import is_property_file
-    from umdp.io.properties import read_properties
+    from umdp.io.properties import name_of, read_properties
 
     asked: list[AskedProperty] = []
     files: list[PropertyFile] = []
     if not any(is_property_file(text) for text in given):
         for number, text in enumerate(given, 1):
             with about(f"property {number}" if len(given) > 1 else ""):
-                asked.append(AskedProperty(text, Spec.parse(text)))
+                asked.append(AskedProperty(text, Spec.parse(text), name_of(text)))
         return asked, files
     values = parse_constants(constants)
     for text in given:
         if not is_property_file(text):
-            asked.append(AskedProperty(text, Spec.parse(text)))
+            asked.append(AskedProperty(text, Spec.parse(text), name_of(text)))
             continue
         file = read_properties(text, values, refused)
         files.append(file)
-        lines = (line for line, _, _ in file.properties)
-        asked += [
-            AskedProperty(str(spec), spec, f"{text}, line {line}") for spec, line in zip(file.specs, lines, strict=True)
-        ]
+        asked += [AskedProperty(str(spec), spec, name, f"{text}, line {line}") for line, name, spec in file.properties]
     return asked, files
+
+
+def chosen(asked: Sequence[AskedProperty], names: Sequence[str], refused: list[str]) -> list[AskedProperty]:
+    """Return the properties of some names, all where no name is given; what is wrong with others does not matter then."""
+    if not names:
+        return list(asked)
+    missing = next((name for name in names if all(each.name != name for each in asked)), None)
+    if missing is not None:
+        known = [each.name for each in asked if each.name is not None]
+        has = f"there are {listed(known, quoted=True)}" if known else "none has a name"
+        found = "".join(f"\n{said}" for said in refused)
+        raise SpecError(
+            f'there is no property "{missing}" to ask; {has}{suggestion(missing, known, quoted=True)}{found}'
+        )
+    refused.clear()
+    return [each for each in asked if each.name in names]
 
 
 def properties_beside(model: str) -> str:

@@ -14,12 +14,12 @@ from umdp.spec import Spec
 from umdp.spec.evaluate import Nested, constant, mapped
 from umdp.spec.expression import Expression, Label
 
-__all__ = ["PropertyFile", "read_properties"]
+__all__ = ["PropertyFile", "name_of", "read_properties"]
 
 Scalar = bool | int | float
 _CONSTANT = re.compile(r"const\s+(?:(int|double|bool)\s+)?([A-Za-z_]\w*)\s*(?:=\s*(.*))?$", re.DOTALL)
 _LABEL = re.compile(r'label\s+"([^"]*)"\s*=\s*(.*)$', re.DOTALL)
-_TITLE = re.compile(r'\s*"([^"]*)"\s*:')
+_TITLE = re.compile(r'(?:\s|//[^\n]*\n)*"([^"\n]*)"\s*:')
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,7 @@ def read_properties(
             elif re.match(r"(const|label|formula|rewards|module)\b", statement):
                 raise SpecError(f"{statement.split()[0]} is not read here; there are const, label and properties")
             else:
-                title = _TITLE.match(statement)
-                found.append((line, title[1] if title else None, Spec.parse(statement)))
+                found.append((line, name_of(statement), Spec.parse(statement)))
         except UmdpError as error:
             said = f"{place}, line {line}: {error}"
             if refused is None or re.match(r"(const|label|formula|rewards|module)\b", statement):
@@ -121,6 +120,18 @@ def read_properties(
     if not found and not refused:
         raise FormatError(f"{place}: there is no property in it")
     return PropertyFile(place, tuple(_linked(found)), labels, known, tuple(undefined))
+
+
+def name_of(text: str) -> str | None:
+    """Return the name that stands before a property; None where it has none.
+
+    Examples
+    --------
+    >>> name_of('"soon": Pmax=? [ F<=3 "goal" ]'), name_of('Pmax=? [ F "goal" ]')
+    ('soon', None)
+    """
+    title = _TITLE.match(text)
+    return None if title is None else title[1]
 
 
 def _define(match: re.Match[str], known: dict[str, Scalar], undefined: list[str], given: dict[str, Scalar]) -> None:
