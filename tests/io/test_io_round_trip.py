@@ -156,7 +156,7 @@ def test_drn_with_placeholders_and_comments(tmp_path):
         ("m.tra", {"actions": ["a b", "c"]}, r'action name "a b" does not fit into \.tra'),
         ("m.tra", {"rewards": {"r": Rewards(choice=[1, 2], transition=[1, 2, 3])}}, r"choices and on transitions"),
         ("m.drn", {"labels": {'q"': [0]}}, r"label name .* does not fit into DRN"),
-        ("m.umb", {"labels": {"init": [0, 1]}}, r'label "init" stands for the initial state'),
+        ("m.umb", {"labels": {"init": [1]}}, r'label "init" stands for the initial state'),
         ("m.xyz", {}, r"ending in \.xyz are not known.*\.umb, \.drn, \.tra, \.nc or \.txt"),
         ("none/m.umb", {}, r"folder .* does not exist"),
     ],

@@ -210,7 +210,6 @@ endmodule
         (lambda t: t.replace("x < 2", "y < 2"), "", r"line 4: column"),
         (lambda t: t.replace("x < 2", "x <= 2"), "", r"out-of-bounds value"),
         (lambda t: t.replace("0.5 : true", "0.4 : true"), "", r"sum"),
-        (lambda t: t.replace("init 0", "") + "init x < 2 endinit\n", "", r"the states 0, 1 are initial"),
         (lambda t: t.replace("module m", "const int N;\nmodule m"), "", r"no value: N; give --const N=VALUE"),
         (
             lambda t: t.replace("module m", "const int N; const bool b;\nmodule m"),

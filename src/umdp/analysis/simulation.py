@@ -18,6 +18,7 @@ from umdp.automata.product import product_of
 from umdp.errors import ModelError
 from umdp.learning.validation import default_horizon
 from umdp.model import MDP, IntervalMDP, Policy
+from umdp.model.initial_states import check_one_initial
 from umdp.solver.temporal import on_model
 from umdp.source import Source
 from umdp.spec import Spec
@@ -137,6 +138,8 @@ def playable(process: Any) -> Any:
         if process.truth is None:
             raise ModelError("what was recorded cannot be played again; give an environment or a model")
         return process.truth
+    if isinstance(process, MDP):
+        check_one_initial(process)
     return process
 
 

@@ -16,7 +16,7 @@ from umdp.model import MDP, REST, Graph, IntervalMDP, Policy
 from umdp.run import Config, Store, format_of
 from umdp.run.opened import configuration
 from umdp.solver import relevant
-from umdp.solver.answer import outermost
+from umdp.solver.answer import outermost, over_initial_states
 from umdp.solver.temporal import check_temporal
 from umdp.source import Source
 from umdp.source.resolve import resolve
@@ -318,7 +318,7 @@ def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None)
     """Raise `UmdpError` if a property does not fit the model, or the policy to evaluate does not fit the property."""
     from umdp.solver.objective import objective_of, players
 
-    spec = outermost(spec, lambda inner: validate(model, inner))
+    spec = over_initial_states(model, outermost(spec, lambda inner: validate(model, inner)))
     players(model, spec, policy_given=policy is not None and (spec.nature is not None or isinstance(model, MDP)))
     if needs_automaton(spec):
         check_temporal(model, spec)

@@ -290,6 +290,7 @@ def _model(header: _Header, body: Body, path: Path) -> Model:
         for quoted, plain in _LABEL.findall(decode_text(text, path)):
             members.setdefault(quoted or plain, []).append(code)
     labels = {name: np.flatnonzero(np.isin(body.label_code, codes)) for name, codes in members.items()}
+    initial = initial_state(labels.pop("init", np.zeros(0, dtype=np.int64)), 'labelled "init"', path, labels)
     more: dict[str, Any] = {key: own[key] for key in ("constants", "formulas", "state_names") if key in own}
     return build(
         path,
@@ -298,7 +299,7 @@ def _model(header: _Header, body: Body, path: Path) -> Model:
         state_ptr=body.state_ptr,
         choice_ptr=body.choice_ptr,
         successor=body.successor,
-        initial=initial_state(labels.pop("init", np.zeros(0, dtype=np.int64)), 'labelled "init"', path),
+        initial=initial,
         labels=labels,
         rewards=_rewards(header, {"state": body.on_state, "choice": body.on_choice}),
         actions=_actions(header, body, path),

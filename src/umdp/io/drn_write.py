@@ -14,6 +14,7 @@ from umdp.errors import FormatError
 from umdp.io.drn_read import NO_LABEL, TAG
 from umdp.io.files import Model, check_init_label, store
 from umdp.model import IntervalMDP
+from umdp.model.initial_states import initial_states
 
 __all__ = ["write_drn"]
 
@@ -104,7 +105,8 @@ def _brackets(model: Model, part: str, count: int) -> Iterable[str]:
 
 def _state_lines(model: Model) -> list[str]:
     lines = [f"state {i}{text}" for i, text in enumerate(_brackets(model, "state", model.states))]
-    lines[model.initial] += " init"
+    for state in initial_states(model).tolist():
+        lines[state] += " init"
     for name, members in model.labels.items():
         if name == "init":
             continue

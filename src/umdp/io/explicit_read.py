@@ -208,8 +208,9 @@ def _labels(path: Path, states: int) -> tuple[int, dict[str, NDArray[np.int64]]]
             if label not in names:
                 raise FormatError(f'label "{label}" is not declared in the first line', path=path, line=number)
             members[names[label]].append(int(head))
-    initial = initial_state(members.pop("init", []), 'labelled "init"', path)
-    return initial, {name: np.array(listed, dtype=np.int64) for name, listed in members.items()}
+    marked = members.pop("init", [])
+    labels = {name: np.array(listed, dtype=np.int64) for name, listed in members.items()}
+    return initial_state(marked, 'labelled "init"', path, labels), labels
 
 
 def _variables(path: Path, states: int) -> dict[str, NDArray[Any]]:

@@ -14,6 +14,7 @@ from umdp.errors import FormatError
 from umdp.io.explicit_read import CHOICE_TAG, companions
 from umdp.io.files import Model, check_init_label, store
 from umdp.model import IntervalMDP, Rewards
+from umdp.model.initial_states import initial_states
 
 __all__ = ["write_explicit"]
 
@@ -102,7 +103,7 @@ def _transition_lines(model: Model) -> list[str]:
 
 
 def _label_lines(model: Model) -> Iterable[str]:
-    labels: dict[str, NDArray[np.int64]] = {"init": np.array([model.initial])}
+    labels: dict[str, NDArray[np.int64]] = {"init": initial_states(model)}
     labels |= {name: np.flatnonzero(members) for name, members in model.labels.items() if name != "init"}
     yield " ".join(f'{i}="{name}"' for i, name in enumerate(labels))
     carried: dict[int, list[str]] = {}

@@ -141,9 +141,9 @@ def certain(model: Model) -> Model:
 
 
 def check_init_label(model: Model, path: Path) -> None:
-    """Raise `FormatError` if a label "init" marks anything but the initial state: formats reserve that name."""
+    """Raise `FormatError` if a label "init" does not mark the initial state: formats reserve that name."""
     marked = model.labels.get("init")
-    if marked is not None and np.flatnonzero(marked).tolist() != [model.initial]:
+    if marked is not None and not marked[model.initial]:
         raise FormatError(
             'the label "init" stands for the initial state in this format, but the model\'s label marks other states; '
             "rename it",
@@ -151,12 +151,13 @@ def check_init_label(model: Model, path: Path) -> None:
         )
 
 
-def initial_state(marked: Sequence[int] | NDArray[np.int64], how: str, path: object) -> int:
-    """Return the only state that is marked as initial; `how` says that of it in messages."""
-    if len(marked) != 1:
-        listed = f"the states {', '.join(map(str, marked[:5]))} are" if len(marked) else "no state is"
-        raise FormatError(f"{listed} {how}; a model needs one initial state", path=path)
-    return int(marked[0])
+def initial_state(marked: Sequence[int] | NDArray[np.int64], how: str, path: object, labels: dict[str, Any]) -> int:
+    """Return the first state that is marked as initial, `how` in messages; where there are more, `labels` has them as "init"."""
+    if len(marked) == 0:
+        raise FormatError(f"no state is {how}; a model needs an initial state", path=path)
+    if len(marked) > 1:
+        labels["init"] = np.array(marked, dtype=np.int64)
+    return int(min(marked))
 
 
 def sentence(error: BaseException) -> str:

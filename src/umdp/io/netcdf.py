@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from umdp.errors import FormatError, MissingExtra, ModelError
 from umdp.io.bmdp import padded_choices, padded_rows
-from umdp.io.files import Model, certain, load, sentence, store
+from umdp.io.files import Model, certain, initial_state, load, sentence, store
 from umdp.io.intervalmdp_spec import read_specification
 from umdp.model import Graph, IntervalMDP, Rewards
+from umdp.model.initial_states import initial_states
 
 __all__ = ["read_netcdf", "write_netcdf"]
 
@@ -81,13 +82,15 @@ class _NetcdfFile:
             self._fail(f"stateptr has {state_ptr.size} entries for {states} states; there must be one more than states")
         asked = read_specification(self.path.with_suffix(".json"), states)
         labels = self._named(LABEL, states) | ({} if asked is None else asked.labels)
+        marked: dict[str, Any] = {}
+        initial = self._initial(states, marked)
         try:
             return IntervalMDP.from_matrices(
                 bounds[0],
                 bounds[1],
                 state_ptr.tolist(),
-                initial=self._initial(states),
-                labels={name: values > 0 for name, values in labels.items()},
+                initial=initial,
+                labels={name: values > 0 for name, values in labels.items()} | marked,
                 rewards=self._rewards(states, bounds[0].shape[0]) | ({} if asked is None else asked.rewards),
                 actions=self._actions(bounds[0].shape[0]),
             )
@@ -150,14 +153,12 @@ class _NetcdfFile:
         if wrong.size:
             self._fail(f"{name} names state {values[wrong[0]]}; they are numbered 1 to {states}")
 
-    def _initial(self, states: int) -> int:
+    def _initial(self, states: int, labels: dict[str, Any]) -> int:
         if "initial_states" not in self.file:
             return 0
         given = self._whole("initial_states")
         self._check_range("initial_states", given, states)
-        if given.size > 1:
-            self._fail(f"the states {', '.join(map(str, given[:5]))} are initial; a model needs one initial state")
-        return int(given[0]) - 1 if given.size else 0
+        return initial_state(given - 1, "initial", self.path, labels) if given.size else 0
 
     def _named(self, prefix: str, count: int) -> dict[str, NDArray[Any]]:
         found = {}
@@ -202,7 +203,7 @@ def write_netcdf(model: Model, path: Path) -> None:
     choice, per_state = padded_choices(model)
     sizes, successor, lower, upper = padded_rows(model, choice)
     pointer = (np.append(0, np.cumsum(sizes)) + 1).astype(np.int32)
-    arrays: dict[str, Any] = {"initial_states": np.array([model.initial + 1], np.int32)}
+    arrays: dict[str, Any] = {"initial_states": (initial_states(model) + 1).astype(np.int32)}
     for which, bound in (("lower", lower), ("upper", upper)):
         arrays |= {
             f"{which}_colptr": pointer,

@@ -50,8 +50,8 @@ def decode(
 ) -> Model:
     """Return the model in a UMB file that is not compressed; `more` are annotations to add to it.
 
-    With `zero`, an interval that ends at 0 raises `FormatError` with that message. Probabilities go through `mended`. `rewards` says
-    in which order those are.
+    With `zero`, an interval that ends at 0 raises `FormatError` with that message. Probabilities go through `mended`. Those in
+    `rewards` stand in that order.
     """
     archive = _Archive(stream, path)
     with archive.reading_index():
@@ -232,9 +232,10 @@ def _model(archive: _Archive, zero: str, more: dict[str, Any], mended: Mending |
         lower, upper = mended(lower), None if upper is None else mended(upper)
     known = "state-is-initial.bin" in archive
     marked = archive.bits("state-is-initial.bin", states) if known else np.zeros(0, dtype=np.bool_)
+    labels: dict[str, Any] = _labels(archive, states)
     annotations: dict[str, Any] = {
-        "initial": initial_state(np.flatnonzero(marked), "initial", archive.path),
-        "labels": _labels(archive, states),
+        "initial": initial_state(np.flatnonzero(marked), "initial", archive.path, labels),
+        "labels": labels,
         "rewards": _rewards(archive, {"states": states, "choices": choices, "branches": branches}),
         "actions": _actions(archive, choices, int(system.get("#choice-actions", 0))),
         "variables": _variables(archive, states),

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from umdp.io.files import Model, check_init_label, store
 from umdp.io.valuations import pack
 from umdp.model import IntervalMDP
+from umdp.model.initial_states import initial_states
 from umdp.model.structure import mask_of
 
 __all__ = ["encode", "write_umb"]
@@ -42,7 +43,7 @@ def encode(model: Model, path: object, note: str = "") -> bytes:
     annotations: dict[str, Any] = {}
     if not chain:
         arrays["state-to-choices.bin"] = _bytes(model.state_ptr, "<u8")
-    arrays["state-is-initial.bin"] = _bits(mask_of(model.initial, model.states))
+    arrays["state-is-initial.bin"] = _bits(mask_of(initial_states(model), model.states))
     arrays["choice-to-branches.bin"] = _bytes(model.choice_ptr, "<u8")
     arrays["branch-to-target.bin"] = _bytes(model.successor, "<u8")
     arrays["branch-to-probability.bin"] = _bytes(np.stack(model.numbers, axis=1), "<f8")
@@ -62,7 +63,7 @@ def encode(model: Model, path: object, note: str = "") -> bytes:
             "time": "discrete",
             "#players": 0 if chain else 1,
             "#states": model.states,
-            "#initial-states": 1,
+            "#initial-states": initial_states(model).size,
             "#choices": model.choices,
             "#choice-actions": len(model.action_names),
             "#branches": model.transitions,

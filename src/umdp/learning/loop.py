@@ -27,6 +27,7 @@ from umdp.learning.state import LearningState, RunSettings, Solved, StoppingCrit
 from umdp.learning.validation import asked_of, check_numbers, check_spec, default_horizon, readings, refuse_shifted
 from umdp.learning.value_estimates import distance, value_estimates
 from umdp.model import IntervalMDP
+from umdp.model.initial_states import check_one_initial
 from umdp.solver import Solution, UncertifiedSolution, prepare, relevant
 from umdp.solver.graph.decided import resting
 from umdp.solver.prepared import PolicyValues, keep_start
@@ -188,6 +189,7 @@ class LearningRun:
         check_spec(self.spec)
         self.spec = self.spec.counted(self.source.graph)
         refuse_shifted(self.source.graph, self.spec)
+        check_one_initial(self.source.graph)
         check_numbers(seed=self.seed, horizon=self.horizon, precision=self.precision, per_solve=self.per_solve)
         learner, budget = (self.learner, None) if self.evidence is None else divide(self.learner, self.evidence)
         asked = asked_of(self.source.graph, self.spec)

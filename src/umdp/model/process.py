@@ -40,7 +40,7 @@ class Graph(CompressedRows):
     choice_ptr : array_like of int, shape (C+1,)
     successor : array_like of int, shape (T,)
     initial : int
-        The initial state.
+        The initial state; where there are several, the first, and the label "init" marks them all.
     labels : mapping of str to array_like
         Sets of states, as boolean arrays over states or as lists of states.
     rewards : mapping of str to Rewards

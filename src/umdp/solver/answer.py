@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from umdp.automata.memory_policy import MemoryPolicy
 from umdp.errors import ModelError, OutOfTime
 from umdp.model import MDP, IntervalMDP, Policy
+from umdp.model.initial_states import initial_states
 from umdp.solver.confirm.products import confirm_lift
 from umdp.solver.finite_horizon import bounded
 from umdp.solver.infinite_horizon import average, discounted
@@ -32,10 +33,10 @@ from umdp.solver.threads import UNLIMITED, Watch
 from umdp.solver.unbounded import unbounded
 from umdp.spec import TRUE, Spec
 from umdp.spec.evaluate import Known, Nested, mapped, nested_in
-from umdp.spec.expression import Expression
-from umdp.spec.spec import needs_automaton
+from umdp.spec.expression import Expression, Label
+from umdp.spec.spec import Filter, needs_automaton
 
-__all__ = ["answer", "evaluate", "outermost", "solve", "solve_uncertified"]
+__all__ = ["answer", "evaluate", "outermost", "over_initial_states", "solve", "solve_uncertified"]
 
 Array = NDArray[Any]
 PRECISE = 1e-12  # the width to try where the one asked for does not decide a property inside another
@@ -89,7 +90,7 @@ def solve(
     >>> solution.status.name
     'CERTIFIED'
     """
-    spec = Spec.parse(spec) if isinstance(spec, str) else spec
+    spec = over_initial_states(model, Spec.parse(spec) if isinstance(spec, str) else spec)
     return answer(model, spec, _options(precision, method, threads, time_limit, progress, cutoff), start)
 
 
@@ -169,8 +170,28 @@ def evaluate(
     >>> print(evaluate(mdp, 'Pmax=? [ F "goal" ]', Policy.uniform(mdp)).bracket)
     [0.25, 0.25]
     """
-    spec = Spec.parse(spec) if isinstance(spec, str) else spec
+    spec = over_initial_states(model, Spec.parse(spec) if isinstance(spec, str) else spec)
     return answer(model, spec, _options(precision, method, threads, time_limit, progress), policy=policy)
+
+
+def over_initial_states(model: MDP | IntervalMDP, spec: Spec) -> Spec:
+    """Return what a property without a filter asks of several initial states, as PRISM reads it: the range of values, or all.
+
+    Examples
+    --------
+    >>> from umdp import MDP
+    >>> two = MDP([0, 1, 2], [0, 1, 2], [0, 1], [1.0, 1.0], labels={"init": [0, 1], "goal": [1]})
+    >>> print(over_initial_states(two, Spec.parse('P=? [ F "goal" ]')), solve(two, 'P=? [ F "goal" ]').bracket)
+    filter(range, P=? [ F "goal" ], "init") [0, 1]
+    """
+    if spec.filter is not None or initial_states(model).size == 1:
+        return spec
+    if needs_automaton(spec):
+        raise spec.error(
+            f"the model has {initial_states(model).size} initial states, and what needs an automaton is answered in one",
+            "give a model with one",
+        )
+    return replace(spec, filter=Filter("range" if spec.threshold is None else "forall", Label("init")))
 
 
 def _along(request: Request, policy: MemoryPolicy) -> Solution:
@@ -302,6 +323,10 @@ def _filtered(solution: Solution, spec: Spec, precision: float) -> Solution:
         shown = states[:0]
     if wanted.operator in ("min", "max", "avg", "sum", "argmin", "argmax"):
         status = status_of(bracket.lower, bracket.upper, precision, otherwise)
+    elif wanted.operator == "range":
+        ends = (low.min(), high.min()), (low.max(), high.max())
+        found = [status_of(float(a), float(b), precision, otherwise) for a, b in ends]
+        status = next((each for each in found if each is not Status.CERTIFIED), Status.CERTIFIED)
     return replace(solution, spec=spec, bracket=bracket, policy_bracket=bracket, status=status, shown=shown)
 
 

@@ -132,7 +132,7 @@ class _Evaluation:
 
     def label(self, node: Label) -> Values:
         name, labels = node.name, self.model.labels
-        if name == "init":
+        if name == "init" and not ("init" in labels and labels["init"][self.model.initial]):
             return np.asarray(np.arange(self.model.states) == self.model.initial)
         if name in labels:
             return _typed(node, labels[name])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from umdp.errors import ModelError
+from umdp.model.initial_states import initial_states
 from umdp.solver.proof.certificate import Certificate, skeleton
 from umdp.solver.proof.gain import average_bound
 from umdp.solver.proof.total import discounted_bound, total_bounds
@@ -38,7 +39,9 @@ __all__ = ["prove", "prove_learned"]
 def prove(solution: Solution) -> Certificate:
     """Return the certificate of a solution; where less can be proved than was found, that is what it claims."""
     if solution.spec.filter is not None:
-        raise solution.spec.error("a certificate is about the value of the initial state", "ask without the filter")
+        several = initial_states(solution.model).size > 1
+        remedy = "give a model with one" if several else "ask without the filter"
+        raise solution.spec.error("a certificate is about the value of the one initial state", remedy)
     if next(nested_in(Spec.parse(str(solution.spec)).formula), None) is not None:  # answered, but only here
         raise solution.spec.error(
             "there is no certificate for a property with others inside",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from umdp.errors import ModelError
 from umdp.model import MDP
+from umdp.model.initial_states import check_one_initial
 from umdp.model.structure import same_rows
 from umdp.source.source import Batch, Provenance, SamplingRequest, Source
 from umdp.spec.names import listed, suggestion
@@ -70,6 +71,7 @@ class Simulator(Source):
 
     def __init__(self, mdp: MDP, *, later: MDP | None = None, after: int = 0, sampling: str = "steps") -> None:
         check_sampling(sampling)
+        check_one_initial(mdp)
         if later is not None:
             if not (same_rows(mdp, later) and mdp.initial == later.initial):
                 raise ModelError(
