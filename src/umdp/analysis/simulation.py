@@ -19,6 +19,7 @@ from umdp.errors import ModelError
 from umdp.learning.validation import default_horizon
 from umdp.model import MDP, IntervalMDP, Policy
 from umdp.model.initial_states import check_one_initial
+from umdp.solver.objective import in_steps
 from umdp.solver.temporal import on_model
 from umdp.source import Source
 from umdp.spec import Spec
@@ -93,6 +94,10 @@ def prepared(policy: Policy, process: Any, spec: Spec | str) -> tuple[Fitted, An
     """Return a policy for the graph of what can be played, that, and what is counted there."""
     process = playable(process)
     asked = Spec.parse(spec) if isinstance(spec, str) else spec
+    if isinstance(process, MDP):
+        process, asked = in_steps(process, asked)
+    elif asked.kind == "T":
+        raise asked.error("the steps of an environment are not counted by themselves", "ask for a reward of 1 a step")
     if needs_automaton(asked):
         policy, process, asked = with_memory(policy, process, asked)
     return fitted(policy, process), process, asked

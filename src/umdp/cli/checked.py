@@ -316,9 +316,10 @@ def own_question(model: str, checked: Checked) -> str:
 
 def validate(model: MDP | IntervalMDP, spec: Spec, policy: Policy | None = None) -> None:
     """Raise `UmdpError` if a property does not fit the model, or the policy to evaluate does not fit the property."""
-    from umdp.solver.objective import objective_of, players
+    from umdp.solver.objective import in_steps, objective_of, players
 
     spec = over_initial_states(model, outermost(spec, lambda inner: validate(model, inner)))
+    model, spec = in_steps(model, spec)
     players(model, spec, policy_given=policy is not None and (spec.nature is not None or isinstance(model, MDP)))
     if needs_automaton(spec):
         check_temporal(model, spec)

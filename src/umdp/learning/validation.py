@@ -44,6 +44,10 @@ def check_spec(spec: Spec) -> None:
             "learning answers one property of the initial state",
             "leave out filters, and properties inside the property",
         )
+    if spec.kind == "T":
+        raise spec.error(
+            "learning counts no steps by itself", 'give the model a reward "steps" of 1 a step, and write R{"steps"}'
+        )
     if spec.nature is not None:
         plain = Spec(spec.kind, spec.agent, None, spec.formula, spec.threshold, spec.reward)
         raise spec.error(

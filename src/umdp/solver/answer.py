@@ -24,7 +24,7 @@ from umdp.solver.finite_horizon import bounded
 from umdp.solver.infinite_horizon import average, discounted
 from umdp.solver.judge.question import status_of
 from umdp.solver.methods.method import METHODS
-from umdp.solver.objective import Request, SolveOptions, SolveStatistics, Start, players
+from umdp.solver.objective import Request, SolveOptions, SolveStatistics, Start, in_steps, players
 from umdp.solver.result import Bracket, Solution, Status, UncertifiedSolution
 from umdp.solver.support import with_transitions, without_transitions
 from umdp.solver.task import possible_transitions
@@ -105,7 +105,7 @@ def answer(
 
     What is inside the property is answered first, and what no distribution can use is left out.
     """
-    spec = resolve_nested(model, spec, options)
+    model, spec = in_steps(model, resolve_nested(model, spec, options))
     if spec.filter is not None:
         return _filtered(answer(model, replace(spec, filter=None), options, start, policy), spec, options.precision)
     remembers = policy if isinstance(policy, MemoryPolicy) and needs_automaton(spec) else None

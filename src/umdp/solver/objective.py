@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from umdp.model import Graph
 
 __all__ = [
-    "Objective", "Request", "SolveOptions", "SolveStatistics", "Start", "assumed", "bounds_of", "objective_of", "players",
+    "Objective", "Request", "SolveOptions", "SolveStatistics", "Start", "assumed", "bounds_of", "in_steps", "objective_of",
+    "players",
     "rewards_of_choices",
 ]  # fmt: skip
 
@@ -63,6 +64,27 @@ def objective_of(model: Graph, spec: Spec) -> Objective:
         "R", steps, goal, through, final=np.zeros(model.states), absorbing=absorbing, rewards=rewards, aim=aim,
         discount=discount, reward_error=reward_error,
     )  # fmt: skip
+
+
+def in_steps(model: MDP | IntervalMDP, spec: Spec) -> tuple[MDP | IntervalMDP, Spec]:
+    """Return a model and a property that ask for a reward of 1 a step where steps were asked for (`T`), otherwise what they are.
+
+    Examples
+    --------
+    >>> chain = MDP([0, 1, 2], [0, 2, 3], [0, 1, 1], [0.5, 0.5, 1], labels={"goal": [1]})
+    >>> print(in_steps(chain, Spec.parse('T=? [ F "goal" ]'))[1])
+    R{"steps"}=? [ F "goal" ]
+    """
+    if spec.kind != "T":
+        return model, spec
+    name = "steps"
+    while name in model.rewards:
+        known = model.rewards[name]
+        if known.transition is None and (rewards_of_choices(model, known) == 1.0).all():
+            return model, replace(spec, kind="R", reward=name)
+        name += "'"
+    counted = {**model.rewards, name: Rewards(choice=np.ones(model.choices))}
+    return replace(model, rewards=counted), replace(spec, kind="R", reward=name)
 
 
 def assumed(model: Graph, spec: Spec) -> list[Statement]:

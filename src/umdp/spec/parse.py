@@ -343,7 +343,11 @@ class _Builder:
             token, formula = self.path(inside) if isinstance(inside, Expression) else inside
         if isinstance(formula, LongRun) != (kind[0] == "S"):
             raise self.misplaced(token, kind)
-        if kind[0] == "R":
+        if kind[0] == "T" and (isinstance(formula, Rewarding) or token == "G"):
+            raise self.at(token).error(
+                f"the time of {token} is not supported", "T takes F phi, the steps until phi holds"
+            )
+        if kind[0] in ("R", "T"):
             formula = self.rewarded(token, formula, inside)
         elif isinstance(formula, Rewarding):
             raise self.at(token).error(

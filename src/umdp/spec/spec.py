@@ -12,7 +12,7 @@ from umdp.errors import SpecError
 from umdp.spec.expression import TRUE, Expression, SourceLocation, StateSpace
 from umdp.spec.formula import LongRun, PathFormula
 from umdp.spec.names import listed, suggestion
-from umdp.spec.rewarded import Instantaneous, Rewarding
+from umdp.spec.rewarded import Instantaneous, Reach, Rewarding
 from umdp.spec.step_bounds import number_of
 from umdp.spec.temporal_formula import AutomatonFile, TemporalFormula
 
@@ -136,8 +136,8 @@ class Spec:
 
     Parameters
     ----------
-    kind : {"P", "R", "S"}
-        A probability, an expected reward, or the share of time in the long run.
+    kind : {"P", "R", "S", "T"}
+        A probability, an expected reward, the share of time in the long run, or an expected number of steps.
     agent : Direction or None
         What the policy pulls towards; None in a bare ``P>=0.3``, which speaks of all policies and all natures,
         and in a bare ``P=?``, which needs a model without choices.
@@ -165,7 +165,7 @@ nature choosing the least favourable probabilities'
     Threshold(operator='<=', value=9.0)
     """
 
-    kind: Literal["P", "R", "S"]
+    kind: Literal["P", "R", "S", "T"]
     agent: Direction | None
     nature: Direction | None
     formula: PathFormula
@@ -176,11 +176,12 @@ nature choosing the least favourable probabilities'
 
     def __post_init__(self) -> None:
         fits = "R" if isinstance(self.formula, Rewarding) else "S" if isinstance(self.formula, LongRun) else "P"
-        if fits != self.kind and not (self.kind == "R" and isinstance(self.formula, TemporalFormula)):
+        until = isinstance(self.formula, TemporalFormula) or (self.kind == "T" and isinstance(self.formula, Reach))
+        if fits != self.kind and not (self.sums and until):
             raise self.error(
                 f"{self.kind} of {type(self.formula).__name__}",
-                "P takes F, G, X or U; S takes a state formula; R takes F phi without a step bound, C<=k, C, I=k, S, or "
-                "Cdiscount=0.95",
+                "P takes F, G, X or U; S takes a state formula; T takes F phi; R takes F phi without a step bound, C<=k, C, I=k, "
+                "S, or Cdiscount=0.95",
             )
         if self.agent is None and self.nature is not None:
             raise self.error("nature has a direction and the agent has none", "give both, as in Pmaxmin")
@@ -188,8 +189,8 @@ nature choosing the least favourable probabilities'
             raise self.error("a probability has no reward name", f'write R{{"{self.reward}"}} for an expected reward')
         if self.threshold is not None and self.threshold.said is None:
             value = self.threshold.value
-            if not math.isfinite(value) or (self.kind != "R" and not 0 <= value <= 1):
-                domain = "between 0 and 1" if self.kind != "R" else "a finite number"
+            if not math.isfinite(value) or (not self.sums and not 0 <= value <= 1):
+                domain = "a finite number" if self.sums else "between 0 and 1"
                 location = self.threshold.location or self.location or SourceLocation(str(self), 0)
                 raise location.error(
                     f"the threshold {value:.12g} is not {domain}", "compare with a value that can occur"
@@ -224,7 +225,7 @@ nature choosing the least favourable probabilities'
         Rmax=? [ F "goal" | "lost" ]
         """
         agent = self.deciding().agent
-        if self.kind == "R":
+        if self.sums:
             return replace(self, formula=self.formula.marked(label, holds=agent is not Direction.MIN))
         return replace(self, formula=self.formula.marked(label, holds=agent is Direction.MIN))
 
@@ -238,8 +239,13 @@ nature choosing the least favourable probabilities'
         >>> print(Spec.parse('Pmax=? [ !"trap" U "goal" ]').hopeful("lost"))
         Pmax=? [ !"trap" U "goal" | "lost" ]
         """
-        holds = self.kind == "R" or self.rises
+        holds = self.sums or self.rises
         return replace(self, formula=self.formula.marked(label, holds=holds))
+
+    @property
+    def sums(self) -> bool:
+        """Whether rewards or steps are asked for, not a probability."""
+        return self.kind in ("R", "T")
 
     @property
     def rises(self) -> bool:
@@ -312,7 +318,10 @@ nature choosing the least favourable probabilities'
         """Return the question in one English line that names both players."""
         if self.filter is not None:
             return f"{self.filter.describe()}: {replace(self, filter=None).describe()}"
-        if self.kind != "R":
+        if self.kind == "T":
+            settled = "" if isinstance(self.formula, Reach) else "until it is settled that "
+            quantity, event = "expected number of steps", f"{settled}{self.formula.describe()}"
+        elif self.kind != "R":
             quantity, event = "probability", f"of {self.formula.describe()}"
         else:
             earned = "earned" if self.aim == "average" or isinstance(self.formula, Instantaneous) else "accumulated"
